@@ -214,6 +214,13 @@ const table = [
     menu: { text: 'menu.log', icon: 'Activity', key: 'l' },
   },
   {
+    path: '/log/$id',
+    file: 'log/request',
+    for: 'users',
+    areas: ['log'],
+    heading: { title: 'log.inspect.title' },
+  },
+  {
     path: '/setting',
     file: 'setting/setting',
     for: 'users',

@@ -5,7 +5,9 @@ import { tokenApi } from '../../contract/api/token.ts'
 import { userApi } from '../../contract/api/user.ts'
 import { call } from '../lib/call.ts'
 import type { Command } from '../lib/commands.ts'
+import { isRequestId } from '../lib/request-id.ts'
 import { isAdmin, type SessionUser } from '../lib/session.ts'
+import { isClassicServer } from '../lib/status.ts'
 import { text } from '../lib/text.ts'
 
 /**
@@ -64,14 +66,27 @@ async function findThings(words: string, user: SessionUser, go: Go, signal: Abor
   return found.flat()
 }
 
+/** Opens the request whose id was typed or pasted. */
+function requestCommand(words: string, go: Go): Command | undefined {
+  if (!isRequestId(words) || isClassicServer()) return undefined
+  return {
+    id: `request ${words}`,
+    group: text('menu.log'),
+    label: text('palette.openRequest', { id: words }),
+    words,
+    run: () => go({ to: `/log/${words}` }),
+  }
+}
+
 /** Results for the typed text, searched a moment after the last keystroke; empty if too few letters were typed. */
 export function useThings(typed: string, user: SessionUser | undefined, go: Go): readonly Command[] {
   const [found, setFound] = useState<readonly Command[]>([])
   const words = typed.trim()
   // biome-ignore lint/correctness/useExhaustiveDependencies: the same words find the same things
   useEffect(() => {
-    setFound([])
-    if (!user || words.length < leastLetters) return
+    const request = requestCommand(words, go)
+    setFound(user && request ? [request] : [])
+    if (!user || request || words.length < leastLetters) return
     const asking = new AbortController()
     const timer = setTimeout(() => {
       findThings(words, user, go, asking.signal).then(

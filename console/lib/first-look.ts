@@ -2,6 +2,7 @@ import type { FetchQueryOptions, QueryKey } from '@tanstack/react-query'
 import { basePath } from './base-path.ts'
 import { CallError, showFailure } from './call.ts'
 import { type ListSource, type PageRequest, pageRequest } from './list-source.ts'
+import { chosenPageSize } from './page-size.ts'
 import { queryClient } from './query-client.ts'
 import { sessionUser } from './session.ts'
 import { hasMoreCalls, serverStatus } from './status.ts'
@@ -48,6 +49,8 @@ export function firstLook<Row, S extends ListSearch>(of: FirstLook<Row, S>): voi
   if (shown && !shown(search)) return
   const chosen = filters?.(search) ?? {}
   const isFiltered = Object.values(chosen).some((value) => value !== undefined)
-  if (isFiltered && !hasMoreCalls(serverStatus())) return
-  askFirst(source.options(pageRequest(search, chosen), { quiet: true }))
+  const hasMore = hasMoreCalls(serverStatus())
+  if (isFiltered && !hasMore) return
+  const size = hasMore ? chosenPageSize(source.sizeName, source.usualSize) : undefined
+  askFirst(source.options(pageRequest(search, chosen, true, size), { quiet: true }))
 }

@@ -15,15 +15,21 @@ export interface PageRequest {
   sort: string | undefined
   /** Further query values. */
   filters: Readonly<Record<string, string | number | boolean | undefined>>
+  /** Rows per page, if not the server's usual number. */
+  size?: number
 }
 
-/** The request for the list that a URL describes. `sorts` is true if the server does the sorting. */
+/**
+ * The request for the list that a URL describes. `sorts` is true if the server does the sorting; `size` is the number of
+ * rows per page.
+ */
 export function pageRequest(
   { page = 1, q = '', sort }: ListSearch,
   filters: PageRequest['filters'],
   sorts = true,
+  size = pageSize,
 ): PageRequest {
-  return { p: page - 1, keyword: q, sort: sorts ? sort : undefined, filters }
+  return { p: page - 1, keyword: q, sort: sorts ? sort : undefined, filters, ...(size !== pageSize && { size }) }
 }
 
 export interface ListPage<Row> {
@@ -32,11 +38,17 @@ export interface ListPage<Row> {
   total: number | undefined
   /** Number of matching rows, if the list may cover fewer. */
   matching?: number | undefined
+  /** Number of rows that were searched, if older rows were not. */
+  searched?: number | undefined
 }
 
 /** A list on the server: how its pages are requested, and how changes affect the loaded pages. */
 export interface ListSource<Row> {
   key: string
+  /** Under this name, the user's number of rows per page is stored; lists of the same rows share it. */
+  sizeName: string
+  /** Rows per page, unless the user chose another number. */
+  usualSize: number
   /** Whether the server can search the list. */
   searchable: boolean
   /** How a page is requested; `quiet` = the caller shows failures itself. */
@@ -71,10 +83,13 @@ export function listSourceOf<Row>(
   key: string,
   searchable: boolean,
   endpointFor: (request: PageRequest) => Endpoint,
+  { sizeName = key, usualSize = pageSize }: Partial<Pick<ListSource<Row>, 'sizeName' | 'usualSize'>> = {},
 ): ListSource<Row> {
   const inCache = { queryKey: [key, 'list'] }
   return {
     key,
+    sizeName,
+    usualSize,
     searchable,
     options: (request, call) =>
       pageOptions<Row>(key, request, (signal) => loadPage(endpointFor(request), request, { ...call, signal })),
@@ -90,13 +105,19 @@ export function listSourceOf<Row>(
 }
 
 async function loadPage<Row>(endpoint: Endpoint, request: PageRequest, options: CallOptions): Promise<ListPage<Row>> {
-  const { p, keyword, sort, filters } = request
+  const { p, keyword, sort, filters, size } = request
   const query = {
     p,
-    ...(keyword !== '' && { keyword, size: pageSize }),
+    ...(size !== undefined && { size }),
+    ...(keyword !== '' && { keyword, size: size ?? pageSize }),
     ...(sort !== undefined && { sort: sort.replace(/^-/, ''), order: sort.startsWith('-') ? 'desc' : 'asc' }),
     ...filters,
   }
   const answer = await callFull(endpoint, { query } as object as CallInput<Endpoint>, options)
-  return { rows: (answer.data ?? []) as Row[], total: answer.total, matching: answer.matching }
+  return {
+    rows: (answer.data ?? []) as Row[],
+    total: answer.total,
+    matching: answer.matching,
+    searched: answer.searched,
+  }
 }

@@ -8,6 +8,7 @@ export const paletteEn = {
   'palette.none': 'No results found.',
   'palette.theme': 'Theme: {theme}',
   'palette.language': 'Language: {language}',
+  'palette.openRequest': 'Open request {id}',
   'palette.newToken': 'New token',
   'palette.newChannel': 'New channel',
   'palette.newUser': 'New user',

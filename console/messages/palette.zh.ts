@@ -9,6 +9,7 @@ export const paletteZh = {
   'palette.none': '未找到结果。',
   'palette.theme': '主题：{theme}',
   'palette.language': '语言：{language}',
+  'palette.openRequest': '打开请求 {id}',
   'palette.newToken': '新建令牌',
   'palette.newChannel': '新建渠道',
   'palette.newUser': '新建用户',

@@ -25,6 +25,8 @@ export const tableEn = {
   'table.page': 'Page {page}',
   'table.pageOf': 'Page {page} of {pages}',
   'table.pages': 'Pages',
+  'table.size': 'Rows per page',
+  'table.size.rows': '{count} per page',
   'table.total': '{total, plural, one {# row} other {# rows}}',
   'table.lastPage': 'This is the last page',
   'table.news': '{count, plural, =0 {No results} one {# result} other {# results}}',

@@ -26,6 +26,8 @@ export const tableZh = {
   'table.page': '第 {page} 页',
   'table.pageOf': '第 {page} 页，共 {pages} 页',
   'table.pages': '分页',
+  'table.size': '每页行数',
+  'table.size.rows': '每页 {count} 行',
   'table.total': '共 {total, number} 行',
   'table.lastPage': '已是最后一页',
   'table.news': '{count, plural, =0 {没有结果} other {# 条结果}}',

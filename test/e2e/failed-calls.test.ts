@@ -56,7 +56,7 @@ describe('a failed call', () => {
     await page.getByRole('combobox', { name: 'Type' }).selectOption('Error')
     await page.waitForURL((url) => url.searchParams.get('type') === '6')
     const row = rowsOf(page).filter({ hasText: 'laptop' })
-    await row.getByText('400 bad_response_status_code').waitFor()
+    await row.getByText('failed with 400').waitFor()
     await row.click()
     const failure = drawer(page).getByRole('region', { name: 'Failure' })
     await failure.getByText('the upstream answered with status 400').waitFor()
@@ -65,6 +65,53 @@ describe('a failed call', () => {
     await drawer(page).getByRole('link', { name: 'refusing' }).first().waitFor()
     await visit.open(`/log?request=${request}`)
     await failure.getByText('bad_response_status_code').waitFor()
+  })
+
+  test('spec 2: has a page of its own, which a request id opens from the palette', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/')
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Search and commands' }).fill(request)
+    await page.getByRole('option', { name: `Open request ${request}` }).click()
+    await page.waitForURL(`**/log/${request}`)
+    await page.getByRole('heading', { name: 'Request', level: 1 }).waitFor()
+    await page.getByText('failed with 400').waitFor()
+    await page.getByRole('region', { name: 'Error' }).getByText('your prompt is odd').waitFor()
+    await page.getByRole('region', { name: 'Timeline' }).getByRole('link', { name: 'refusing' }).waitFor()
+    const link = page.getByRole('link', { name: 'Open in playground' })
+    expect(await link.getAttribute('href')).toContain('/playground?model=gpt-4o')
+    await visit.open(`/log/${request.slice(0, -8)}00000000`)
+    await page.getByText('The request may still be running').waitFor()
+    await visit.open('/log/nonsense')
+    await page.getByText('This is not a request ID.').waitFor()
+  })
+
+  test('shows its caller no channel on the page of the request, and nobody else the request', async () => {
+    await using visit = await site.visit({ as: caller })
+    await visit.open(`/log/${request}`)
+    await visit.page.getByRole('region', { name: 'Error' }).getByText('the upstream answered with status 400').waitFor()
+    expect(await visit.page.getByText('your prompt is odd').count()).toBe(0)
+    expect(await visit.page.getByText('refusing').count()).toBe(0)
+    await using other = await site.visit({ as: await site.addUser('stranger') })
+    await other.open(`/log/${request}`)
+    await other.page.getByText('No entry for this request ID').waitFor()
+  })
+
+  test('is found by the outcome filter, and counts in the error rate', async () => {
+    await using visit = await site.visit({ as: caller })
+    const { page } = visit
+    await visit.open('/log')
+    await page.getByText('100.0%').waitFor()
+    await page.getByLabel('Outcome').selectOption('slower than 60 s')
+    await page.waitForURL((url) => url.searchParams.get('slow') === '60')
+    await page.getByText('No results found.').waitFor()
+    await page.getByLabel('Outcome').selectOption('failed')
+    await rowsOf(page).getByText('failed with 400').waitFor()
+    expect(await page.getByLabel('Outcome').getByRole('option', { name: 'retried' }).count()).toBe(0)
+    await page.getByLabel('Rows per page').selectOption('100 per page')
+    await visit.open('/log')
+    await eventually(() => page.getByLabel('Rows per page').inputValue()).toBe('100')
   })
 
   test('shows its caller the reason, and nothing about the channel', async () => {

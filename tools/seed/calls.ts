@@ -75,7 +75,7 @@ function call({ channels, random }: CallsPlan, at: number, token: SeededToken): 
     token_name: token.name,
     created_at: at,
     model_name: model,
-    request_id: `${at}${String(random.int(1e9)).padStart(9, '0')}`,
+    request_id: requestIdAt(at * 1000 - elapsed, random),
     elapsed_time: elapsed,
     is_stream: random.chance(0.6),
   }
@@ -88,7 +88,7 @@ function call({ channels, random }: CallsPlan, at: number, token: SeededToken): 
   return {
     ...shared,
     type: logType.consume,
-    content: `ratio: ${price / 500} × 4 × 1`,
+    content: `ratio: ${price / 1000} × 4 × 1`,
     quota: Math.ceil(((prompt + 4 * completion) * price) / 1000),
     prompt_tokens: prompt,
     completion_tokens: completion,
@@ -122,6 +122,7 @@ function failedCall(row: Omit<Row, 'type' | 'content'>, channel: SeededChannel, 
   return {
     ...row,
     type: logType.error,
+    outcome: 'failed',
     content,
     endpoint: '/v1/chat/completions',
     status,
@@ -186,4 +187,10 @@ interface Sum {
 function add(sums: Map<number, Sum>, id: number, quota: number): void {
   const sum = sums.get(id) ?? { quota: 0, calls: 0 }
   sums.set(id, { quota: sum.quota + quota, calls: sum.calls + 1 })
+}
+
+/** A request id as the gateway makes them: when the request began, then 17 digits. */
+function requestIdAt(startMs: number, random: Random): string {
+  const digits = (length: number) => String(random.int(10 ** length)).padStart(length, '0')
+  return new Date(startMs).toISOString().replace(/\D/g, '').slice(0, 14) + digits(9) + digits(8)
 }

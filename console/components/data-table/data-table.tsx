@@ -111,7 +111,15 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
         onClear={clear}
       />
       {(list.pages > 1 || shown.length > 0) && (
-        <Pagination page={list.page} pages={list.pages} total={list.total} onPage={goTo} onNear={list.prefetch} />
+        <Pagination
+          page={list.page}
+          pages={list.pages}
+          total={list.total}
+          size={list.size}
+          onSize={list.onSize}
+          onPage={goTo}
+          onNear={list.prefetch}
+        />
       )}
       {engine.selected.length > 0 && (
         <BulkBar
@@ -244,7 +252,7 @@ function ListBody<Row extends object>(props: BodyProps<Row>) {
           <TableBody
             {...props}
             rows={loading ? undefined : drawn.length > 0 ? drawn : engine.rows}
-            skeletons={pageSize}
+            skeletons={list.size ?? pageSize}
             onSelect={engine.select}
           />
         </table>

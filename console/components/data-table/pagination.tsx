@@ -1,12 +1,17 @@
 import { ChevronLeft, ChevronRight, ChevronsLeft, ChevronsRight } from 'lucide-react'
+import { pageSizes } from '../../lib/page-size.ts'
 import { useText } from '../../lib/text.ts'
 import { IconButton } from '../ui/icon-button.tsx'
+import { Select } from '../ui/input.tsx'
 import { pageNumbers } from './page-numbers.ts'
 
 interface PaginationProps {
   page: number
   pages: number
   total: number | undefined
+  size?: number | undefined
+  /** Changes the number of rows per page; without it, the number cannot be chosen. */
+  onSize?: ((size: number) => void) | undefined
   onPage(page: number): void
   /** Called when the pointer or the focus is on a link to that page. */
   onNear(page: number): void
@@ -15,15 +20,31 @@ interface PaginationProps {
 /**
  * Links to the first and previous page, to numbered pages, and to the next and last page; the current page is marked.
  */
-export function Pagination({ page, pages, total, onPage, onNear }: PaginationProps) {
+export function Pagination({ page, pages, total, size, onSize, onPage, onNear }: PaginationProps) {
   const t = useText()
   const near = (of: number) => ({ onPointerEnter: () => onNear(of), onFocus: () => onNear(of) })
   return (
     <nav aria-label={t('table.pages')} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 py-2">
-      <p className="num text-sm text-muted">
-        {total === undefined ? t('table.page', { page }) : t('table.pageOf', { page, pages })}
-        {total !== undefined && ` · ${t('table.total', { total })}`}
-      </p>
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+        <p className="num text-sm text-muted">
+          {total === undefined ? t('table.page', { page }) : t('table.pageOf', { page, pages })}
+          {total !== undefined && ` · ${t('table.total', { total })}`}
+        </p>
+        {onSize && (
+          <Select
+            aria-label={t('table.size')}
+            value={size}
+            onChange={(event) => onSize(Number(event.target.value))}
+            className="h-7! w-auto! text-sm"
+          >
+            {pageSizes.map((each) => (
+              <option key={each} value={each}>
+                {t('table.size.rows', { count: each })}
+              </option>
+            ))}
+          </Select>
+        )}
+      </div>
       <div className="flex items-center gap-0.5">
         <IconButton label={t('table.first')} icon={<ChevronsLeft />} disabled={page <= 1} onClick={() => onPage(1)} />
         <IconButton

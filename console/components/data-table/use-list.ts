@@ -3,8 +3,10 @@ import { useCallback, useEffect, useRef } from 'react'
 import { pageSize } from '../../../contract/api/endpoint.ts'
 import { type ListPage, type ListSource, type PageRequest, pageRequest } from '../../lib/list-source.ts'
 import { observable, useObservable } from '../../lib/observable.ts'
+import { choosePageSize, chosenPageSize, pageSizeChoices } from '../../lib/page-size.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import { sessionUser } from '../../lib/session.ts'
+import { useClassicServer } from '../../lib/status.ts'
 import { text } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import type { ListSearch } from '../../lib/url-state.ts'
@@ -17,8 +19,10 @@ export interface ListState<Row> {
   page: number
   /** Number of reachable pages, including one that is not loaded yet. */
   pages: number
-  /** Rows per page of a list that is loaded completely; if omitted, the server's page size is used. */
+  /** Rows per page; if omitted, the server's page size is used. */
   size?: number
+  /** Changes the number of rows per page; undefined if the server does not support it. */
+  onSize?: ((size: number) => void) | undefined
   /** Number of all rows, if the server reports it. */
   total: number | undefined
   /**
@@ -27,6 +31,8 @@ export interface ListState<Row> {
   matching: number | undefined
   /** How many rows the list covers, newest first; set only if more rows match. */
   cutTo?: number | undefined
+  /** How many of the newest rows were searched for matches; set only if there are older rows. */
+  searched?: number | undefined
   /** The server does not sort, so the table sorts the loaded rows. */
   sortsLoaded: boolean
   /** There is nothing to show yet. */
@@ -62,6 +68,9 @@ export function useList<Row>(
   const page = search.page ?? 1
   const keyword = search.q ?? ''
   const serverCounts = useObservable(counts)
+  const classic = useClassicServer()
+  useObservable(pageSizeChoices)
+  const size = classic || !serverCounts ? pageSize : chosenPageSize(source.sizeName, source.usualSize)
   const filterKey = JSON.stringify(filters)
   const request = useCallback(
     (of: number) =>
@@ -69,8 +78,9 @@ export function useList<Row>(
         { page: of, q: keyword, sort: search.sort },
         JSON.parse(filterKey) as PageRequest['filters'],
         serverCounts,
+        size,
       ),
-    [keyword, search.sort, serverCounts, filterKey],
+    [keyword, search.sort, serverCounts, filterKey, size],
   )
   // A server that does not count returns all matches of a search at once.
   const wholeSearch = !serverCounts && keyword !== ''
@@ -100,7 +110,7 @@ export function useList<Row>(
 
   const loaded = useJoined(results.map((result) => result.data?.rows))
   const total = serverCounts ? last?.data?.total : wholeSearch ? loaded.length : undefined
-  const counted = pageCount({ total, loaded: loaded.length, page: reached, more: last?.data })
+  const counted = pageCount({ total, size, loaded: loaded.length, page: reached, more: last?.data })
   // While the new page loads, the number of matches for the current request is not known.
   const pages = waiting ? Math.max(page, counted) : counted
   useStepBack({ page, pages, ready: last?.isSuccess === true && !last.isPlaceholderData, setSearch })
@@ -110,9 +120,18 @@ export function useList<Row>(
     page: Math.min(page, pages),
     pages,
     total,
+    ...(serverCounts && { size }),
+    onSize:
+      serverCounts && !classic
+        ? (next) => {
+            choosePageSize(source.sizeName, next)
+            setSearch({ page: undefined })
+          }
+        : undefined,
     // As long as only the page or the order changes, the previous numbers remain correct.
     matching: waiting && known?.narrowing !== narrowing ? undefined : (last?.data?.matching ?? total),
     cutTo: total !== undefined && (last?.data?.matching ?? 0) > total ? total : undefined,
+    searched: waiting ? undefined : last?.data?.searched,
     sortsLoaded: !serverCounts,
     loading: results.some((result) => result.isPending),
     refreshing: results.some((result) => result.isFetching && !result.isPending),
@@ -158,6 +177,7 @@ function useReached(page: number, list: string): number {
 }
 
 interface Counted {
+  size: number
   total: number | undefined
   loaded: number
   page: number
@@ -165,8 +185,8 @@ interface Counted {
 }
 
 /** The number of pages. Without a known total, another page may follow if the last page is full. */
-function pageCount({ total, loaded, page, more }: Counted): number {
-  if (total !== undefined) return Math.max(1, Math.ceil(total / pageSize))
+function pageCount({ total, size, loaded, page, more }: Counted): number {
+  if (total !== undefined) return Math.max(1, Math.ceil(total / size))
   const full = more === undefined || (more.rows.length > 0 && more.rows.length % pageSize === 0)
   return Math.max(1, Math.ceil(loaded / pageSize) + (full && loaded >= page * pageSize ? 1 : 0))
 }

@@ -1,25 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import * as z from 'zod/mini'
 import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
+import { type Attempt, attemptsOf } from './outcome.tsx'
 import { channelNameQuery } from './queries.ts'
-
-const attemptsSchema = z.array(
-  z.object({ channelId: z.number(), status: z.number(), error: z.string(), elapsedMs: z.number() }),
-)
-
-type Attempt = z.output<typeof attemptsSchema>[number]
-
-/** The attempts stored in the log; undefined if the text has another format. */
-function attemptsOf(text: string): Attempt[] | undefined {
-  try {
-    const parsed = z.safeParse(attemptsSchema, JSON.parse(text))
-    return parsed.success ? parsed.data : undefined
-  } catch {
-    return undefined
-  }
-}
 
 /** The channels that a call was sent to, in order, and the result of each attempt. */
 export function Attempts({ text }: { text: string }) {

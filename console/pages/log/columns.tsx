@@ -2,15 +2,23 @@ import type { Log } from '../../../contract/api/log.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { Cut } from '../../components/data-table/cut.tsx'
 import type { Column } from '../../components/data-table/types.ts'
-import { Badge } from '../../components/ui/badge.tsx'
 import { formatCount, formatQuota, formatRelative, formatTime } from '../../lib/format.ts'
-import { type Text, useText } from '../../lib/text.ts'
-import { isCutShort, LogTypeLabel, outcomeText, typeText } from './log-parts.tsx'
+import type { Text } from '../../lib/text.ts'
+import { LogTypeLabel, typeText } from './log-parts.tsx'
+import { durationText, isCall, Outcome, outcomeOf } from './outcome.tsx'
 
 const logDecimals = 6
 
-/** The columns of the list; `everybody` adds the user and channel columns. */
-export function logColumns(t: Text, everybody: boolean): Column<Log>[] {
+interface Shown {
+  /** Adds the user and channel columns. */
+  everybody: boolean
+  /** The server has only one-api's columns, which are then all shown at first. */
+  classic: boolean
+}
+
+/** The columns of the list. One-api's columns that are not shown at first can be chosen. */
+export function logColumns(t: Text, { everybody, classic }: Shown): Column<Log>[] {
+  const hidden = !classic
   const count = (id: 'prompt_tokens' | 'completion_tokens', header: string): Column<Log> => ({
     id,
     header,
@@ -18,6 +26,7 @@ export function logColumns(t: Text, everybody: boolean): Column<Log>[] {
     value: (log) => log[id],
     sortable: true,
     align: 'end',
+    hidden,
     skeleton: 'w-10',
   })
   const name = (id: 'username' | 'token_name' | 'model_name', header: string): Column<Log> => ({
@@ -46,9 +55,11 @@ export function logColumns(t: Text, everybody: boolean): Column<Log>[] {
       cell: (log) => <LogTypeLabel type={log.type} />,
       value: (log) => typeText(log.type, t),
       card: 'badge',
+      hidden,
       skeleton: 'w-20',
     },
     name('model_name', t('log.model')),
+    ...(classic ? [] : [tokensColumn(t)]),
     count('prompt_tokens', t('log.prompt')),
     count('completion_tokens', t('log.completion')),
     {
@@ -60,39 +71,59 @@ export function logColumns(t: Text, everybody: boolean): Column<Log>[] {
       align: 'end',
       skeleton: 'w-16',
     },
+    ...(classic ? [] : [...times(t), outcomeColumn(t)]),
+    ...(everybody && !classic ? [channelColumn(t)] : []),
     {
       id: 'content',
       header: t('log.detail'),
-      cell: (log) => <Detail log={log} />,
+      cell: (log) => <Cut text={log.content} width="max-sm:max-w-64" />,
       value: (log) => log.content,
       grows: true,
+      hidden,
       skeleton: 'w-40',
     },
-    ...times(t),
-    ...(everybody ? [channelColumn(t)] : []),
   ]
 }
 
-/** The row's text. In front of it, an incomplete call shows how it ended, and a failed call shows why it failed. */
-function Detail({ log }: { log: Log }) {
-  const t = useText()
-  const content = <Cut text={log.content} width="max-sm:max-w-64" />
-  if (log.type === logType.error)
-    return (
-      <span className="flex min-w-0 items-center gap-2 max-sm:justify-end">
-        <Badge color="red">
-          <span data-verbatim>
-            {log.status} {log.code}
-          </span>
-        </Badge>
-        {content}
-      </span>
-    )
-  if (!isCutShort(log)) return content
+function tokensColumn(t: Text): Column<Log> {
+  return {
+    id: 'tokens',
+    header: t('log.tokens'),
+    cell: (log) =>
+      log.prompt_tokens + log.completion_tokens > 0 && (
+        <span className="num whitespace-nowrap">
+          {formatCount(log.prompt_tokens)} <span className="text-muted">→</span> {formatCount(log.completion_tokens)}
+        </span>
+      ),
+    value: (log) => `${log.prompt_tokens} → ${log.completion_tokens}`,
+    align: 'end',
+    skeleton: 'w-20',
+  }
+}
+
+function outcomeColumn(t: Text): Column<Log> {
+  return {
+    id: 'outcome',
+    header: t('log.outcome'),
+    cell: (log) => <Result log={log} />,
+    value: (log) => (isCall(log) ? outcomeOf(log, t).text : typeText(log.type, t)),
+    grows: true,
+    skeleton: 'w-32',
+  }
+}
+
+/** How a call ended, and why it failed. Other rows have their type and their text instead. */
+function Result({ log }: { log: Log }) {
+  const isError = log.type === logType.error
+  const text = isError || !isCall(log) ? log.content : ''
   return (
     <span className="flex min-w-0 items-center gap-2 max-sm:justify-end">
-      <Badge color={log.outcome === 'interrupted' ? 'red' : 'grey'}>{outcomeText(log.outcome, t)}</Badge>
-      {content}
+      {isCall(log) ? <Outcome log={log} /> : <LogTypeLabel type={log.type} />}
+      {text && (
+        <span className="min-w-0 text-muted">
+          <Cut text={text} width="max-sm:max-w-40" />
+        </span>
+      )}
     </span>
   )
 }
@@ -101,26 +132,23 @@ function channelColumn(t: Text): Column<Log> {
   return {
     id: 'channel',
     header: t('log.channel'),
-    cell: (log) => (log.channel > 0 ? log.channel : ''),
+    cell: (log) => (log.channel > 0 ? <span className="num">#{log.channel}</span> : ''),
     value: (log) => log.channel,
     align: 'end',
-    hidden: true,
-    card: 'hide',
     skeleton: 'w-8',
   }
 }
 
 function times(t: Text): Column<Log>[] {
-  const time = (id: 'elapsed_time' | 'first_byte_time', header: string): Column<Log> => ({
+  const time = (id: 'elapsed_time' | 'first_byte_time', header: string, hidden: boolean): Column<Log> => ({
     id,
     header,
-    cell: (log) => (log[id] > 0 ? t('log.ms', { value: formatCount(log[id]) }) : ''),
+    cell: (log) => (log[id] > 0 ? <span className="whitespace-nowrap">{durationText(log[id], t)}</span> : ''),
     value: (log) => log[id],
     sortable: true,
     align: 'end',
-    hidden: true,
-    card: 'hide',
+    hidden,
     skeleton: 'w-12',
   })
-  return [time('elapsed_time', t('log.duration')), time('first_byte_time', t('log.firstByte'))]
+  return [time('elapsed_time', t('log.duration'), false), time('first_byte_time', t('log.firstByte'), true)]
 }

@@ -231,6 +231,9 @@ function Facts({ log, everybody }: { log: Log; everybody: boolean }) {
         <div className="flex flex-col gap-1">
           <p className="text-sm text-muted">{t('log.peek.request')}</p>
           <CopyField label={t('log.peek.request')} value={log.request_id} />
+          <Link to="/log/$id" params={{ id: log.request_id }} className="self-start text-sm text-link hover:underline">
+            {t('log.inspect.open')}
+          </Link>
         </div>
       )}
     </>

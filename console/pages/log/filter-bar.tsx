@@ -6,10 +6,12 @@ import { MomentBox } from '../../components/form/moment-box.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Select } from '../../components/ui/input.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
+import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import type { SetSearch } from '../../lib/use-url-state.ts'
 import { isFiltered, noFilters } from './filters.ts'
 import { shownTypes, typeText } from './log-parts.tsx'
+import { OutcomeFilter } from './outcome-filter.tsx'
 import { type Span, spanOf } from './range.ts'
 import type { LogSearch } from './search.ts'
 
@@ -22,6 +24,7 @@ interface FilterBarProps {
 /** The filters of the list. A choice applies immediately; typed text applies on Enter or when the button is pressed. */
 export function FilterBar({ search, setSearch, everybody }: FilterBarProps) {
   const t = useText()
+  const classic = useClassicServer()
   const [typed, setTyped] = useState(() => textsOf(search))
   useEffect(() => setTyped(textsOf(search)), [search])
   const names = useId()
@@ -81,6 +84,7 @@ export function FilterBar({ search, setSearch, everybody }: FilterBarProps) {
           </option>
         ))}
       </Select>
+      {!classic && <OutcomeFilter search={search} setSearch={setSearch} everybody={everybody} />}
       <Segmented label={t('log.filter.range')} options={ranges} value={span} onChange={chooseRange} />
       {span === 'custom' && (
         <>

@@ -1,3 +1,4 @@
+import { logOutcomes, ownOutcomes, usualSlowSeconds } from '../../../contract/api/log-filter.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { isAdmin, sessionUser } from '../../lib/session.ts'
 import { rangeOf, spanOf, spans, whole } from './range.ts'
@@ -12,8 +13,16 @@ export function filterOf(search: LogSearch, everybody: boolean, nowSeconds: numb
     model_name: search.model,
     start_timestamp: start,
     end_timestamp: end,
+    ...outcomeFilter(search, everybody),
     ...(everybody && { username: search.user, channel: whole(search.channel) }),
   }
+}
+
+/** The outcome of a search that the server knows; an unknown one does not filter. */
+function outcomeFilter({ outcome, slow }: LogSearch, everybody: boolean) {
+  const known = (everybody ? logOutcomes : ownOutcomes).find((each) => each === outcome)
+  if (known === undefined) return {}
+  return { outcome: known, ...(known === 'slow' && { slow_seconds: whole(slow) || usualSlowSeconds }) }
 }
 
 /** True if the rows of a search may include calls; only calls count as usage. */
@@ -48,14 +57,16 @@ function usageRange(search: LogSearch) {
 
 /** True if a search has at least one filter. */
 export function isFiltered(search: LogSearch): boolean {
-  const { type, token, model, user, channel, from, to } = search
-  return [type, token, model, user, channel, from, to].some((value) => value !== undefined)
+  const { type, outcome, token, model, user, channel, from, to } = search
+  return [type, outcome, token, model, user, channel, from, to].some((value) => value !== undefined)
 }
 
 /** A search without filters. */
 export const noFilters = {
   q: undefined,
   type: undefined,
+  outcome: undefined,
+  slow: undefined,
   token: undefined,
   model: undefined,
   user: undefined,

@@ -4,25 +4,25 @@ import { ChartFrame } from '../../components/chart/chart-frame.tsx'
 import { Skeleton } from '../../components/ui/states.tsx'
 import { formatCount, formatTime } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
-import { typeColor, typeText } from './log-parts.tsx'
 import { type Histogram as Bins, histogramQuery, type LogFilter } from './queries.ts'
 
 const height = 72
 const daySeconds = 86_400
+const colors = { succeeded: 'green', failed: 'red', other: 'grey' } as const
 
 /** Drops the empty bars at the end that are still in the future, because the list also requests the next hour. */
-function untilNow({ starts, step, types }: Bins): Bins {
+function untilNow({ starts, step, outcomes }: Bins): Pick<Bins, 'starts' | 'step' | 'outcomes'> {
   const now = Date.now() / 1000
-  const end = starts.findLastIndex((start, index) => start <= now || types.some(({ counts }) => counts[index])) + 1
+  const end = starts.findLastIndex((start, index) => start <= now || outcomes.some(({ counts }) => counts[index])) + 1
   return {
     step,
     starts: starts.slice(0, end),
-    types: types.map(({ type, counts }) => ({ type, counts: counts.slice(0, end) })),
+    outcomes: outcomes.map(({ outcome, counts }) => ({ outcome, counts: counts.slice(0, end) })),
   }
 }
 
 /**
- * Shows the number of rows over time by type. Clicking a bar, or dragging over several, filters the list to their time
+ * Shows the number of rows over time by outcome. Clicking a bar, or dragging over several, filters the list to their time
  * range.
  */
 export function Histogram(props: { filter: LogFilter; everybody: boolean; onRange(from: number, to: number): void }) {
@@ -30,9 +30,9 @@ export function Histogram(props: { filter: LogFilter; everybody: boolean; onRang
   const t = useText()
   const { data: histogram, error, isPending } = useQuery(histogramQuery(filter, everybody))
   if (isPending) return <Skeleton className="mb-3 h-[134px] w-full max-sm:h-[142px] rounded-lg" />
-  if (error) return <p className="pb-3 text-sm text-muted">{t('log.histogram.failed')}</p>
-  const { starts, step, types } = untilNow(histogram)
-  const count = types.reduce((sum, { counts }) => sum + counts.reduce((a, b) => a + b, 0), 0)
+  if (error) return <p className="pb-3 text-sm text-muted">{t('log.histogram.unavailable')}</p>
+  const { starts, step, outcomes } = untilNow(histogram)
+  const count = outcomes.reduce((sum, { counts }) => sum + counts.reduce((a, b) => a + b, 0), 0)
   const [first] = starts
   const last = starts.at(-1)
   if (count === 0 || first === undefined || last === undefined) return null
@@ -42,11 +42,11 @@ export function Histogram(props: { filter: LogFilter; everybody: boolean; onRang
   }
   const label = (at: number) => formatTime(at).slice(5, step >= daySeconds ? 10 : 16)
   const labels = starts.map(label)
-  const series = types.map(({ type, counts }) => ({
-    id: String(type),
-    name: typeText(type, t),
+  const series = outcomes.map(({ outcome, counts }) => ({
+    id: outcome,
+    name: t(`log.histogram.${outcome}`),
     values: counts,
-    color: typeColor(type),
+    color: colors[outcome],
   }))
   const summary = t('log.histogram.summary', {
     count: formatCount(count),

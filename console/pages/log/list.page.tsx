@@ -1,4 +1,4 @@
-import { Link } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useMemo } from 'react'
 import type { Log } from '../../../contract/api/log.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
@@ -36,6 +36,7 @@ const rowName = (log: Log) => `${log.model_name} ${rowIdOf(log)}`.trim()
 /** `/log`: the calls and their costs; administrators see those of all users. */
 export function LogListPage() {
   const t = useText()
+  const navigate = useNavigate()
   const admin = isAdmin(useSessionUser())
   const classic = useClassicServer()
   const [search, setSearch] = useUrlState(parseLogSearch)
@@ -45,7 +46,7 @@ export function LogListPage() {
   const list = useList(source, search, setSearch, filter)
   // Looking up a request does not change the list.
   const listed = useMemo(() => ({ ...search, request: undefined }), [search])
-  const columns = useMemo(() => logColumns(t, everybody), [t, everybody])
+  const columns = useMemo(() => logColumns(t, { everybody, classic }), [t, everybody, classic])
   const whose = [
     { value: 'all', label: t('log.loadAll') },
     { value: 'mine', label: t('log.loadMine') },
@@ -97,7 +98,7 @@ export function LogListPage() {
         filters={
           <>
             {!classic && (
-              <RequestBox request={search.request} onFind={(request) => setSearch({ request, peek: undefined })} />
+              <RequestBox request={search.request} onFind={(id) => void navigate({ to: '/log/$id', params: { id } })} />
             )}
             <SavedViews
               page="log"
@@ -136,7 +137,8 @@ export function LogListPage() {
         }
         empty={<EmptyState title={t('log.empty')} text={t('log.empty.text')} />}
       />
-      {list.cutTo !== undefined && <NewestOnly rows={list.cutTo} />}
+      {list.cutTo !== undefined && <NewestOnly text={t('log.sortedNewest', { count: list.cutTo })} />}
+      {list.searched !== undefined && <NewestOnly text={t('log.searchedNewest', { count: list.searched })} />}
       <Drawers search={search} setSearch={setSearch} list={list} everybody={everybody} admin={admin} />
     </Page>
   )

@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { channelApi } from '../../../contract/api/channel.ts'
 import { type Log, logApi } from '../../../contract/api/log.ts'
+import { priceApi } from '../../../contract/api/price.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { addressOf, CallError, call } from '../../lib/call.ts'
 import { listSourceOf } from '../../lib/list-source.ts'
@@ -9,9 +10,11 @@ import type { filterOf } from './filters.ts'
 
 export type LogFilter = ReturnType<typeof filterOf>
 
+const rowsPerPage = { sizeName: 'logs', usualSize: 25 }
+
 /** The user's own rows, and the rows of all users. */
-export const ownLogs = listSourceOf<Log>('log own', false, () => logApi.self)
-export const allLogs = listSourceOf<Log>('log all', false, () => logApi.list)
+export const ownLogs = listSourceOf<Log>('log own', false, () => logApi.self, rowsPerPage)
+export const allLogs = listSourceOf<Log>('log all', false, () => logApi.list, rowsPerPage)
 
 /** Quota and tokens of the calls that match the filter. */
 export const statQuery = (filter: LogFilter, everybody: boolean) =>
@@ -87,6 +90,12 @@ export const rowQuery = (id: string, everybody: boolean) =>
       return found.find((log) => rowIdOf(log) === id) ?? null
     },
   })
+
+/** The current prices of the user's group, for the same key as on the models page. */
+export const currentPricesQuery = queryOptions({
+  queryKey: ['prices', undefined],
+  queryFn: ({ signal }) => call(priceApi.list, { query: {} }, { signal, quiet: true }),
+})
 
 /** The URL of the filtered rows as CSV. */
 export function exportAddress(filter: LogFilter, everybody: boolean): string {

@@ -10,6 +10,10 @@ export interface LogSearch extends ListSearch {
   user?: string | undefined
   /** Id of a channel; for administrators only. */
   channel?: string | undefined
+  /** How calls went, such as `failed`. */
+  outcome?: string | undefined
+  /** With the outcome `slow`: the least duration in seconds. */
+  slow?: string | undefined
   /** Start of the range in epoch seconds, or a span such as `24h` that ends now. */
   from?: string | undefined
   /** End of the range in epoch seconds. */
@@ -20,7 +24,19 @@ export interface LogSearch extends ListSearch {
   request?: string | undefined
 }
 
-const otherTexts = texts('type', 'token', 'model', 'user', 'channel', 'from', 'to', 'mine', 'request')
+const otherTexts = texts(
+  'type',
+  'outcome',
+  'slow',
+  'token',
+  'model',
+  'user',
+  'channel',
+  'from',
+  'to',
+  'mine',
+  'request',
+)
 
 /** Reads the query of the log page. */
 export function parseLogSearch(raw: RawSearch): LogSearch {

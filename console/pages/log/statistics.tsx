@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Kpi } from '../../components/ui/kpi.tsx'
-import { formatCount, useFormatQuota } from '../../lib/format.ts'
+import { formatCount, formatPercent, useFormatQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import { type LogFilter, statQuery } from './queries.ts'
 
@@ -28,9 +28,19 @@ export function Statistics({ filter, everybody, rows, ofCalls }: StatisticsProps
   const quota = data ? formatQuota(data.quota) : '–'
   const tokens = data ? formatCount(data.token ?? 0) : '–'
   return (
-    <section aria-label={t('log.stat', { quota, tokens })} className="grid grid-cols-2 gap-3 pb-3 lg:grid-cols-4">
+    <section
+      aria-label={t('log.stat', { quota, tokens })}
+      className="grid grid-cols-2 gap-3 pb-3 sm:grid-cols-3 lg:auto-cols-fr lg:grid-flow-col lg:grid-cols-none"
+    >
       <Kpi label={t('log.kpi.quota')} loading={isPending} value={quota} />
       <Kpi label={t('log.kpi.tokens')} loading={isPending} value={tokens} />
+      {data?.calls !== undefined || isPending ? (
+        <Kpi
+          label={t('log.kpi.errors')}
+          loading={isPending}
+          value={data?.calls ? formatPercent(data.failed / data.calls) : '–'}
+        />
+      ) : null}
       <Kpi label={t('log.kpi.requests')} value={rows === undefined ? '–' : formatCount(rows)} />
       <Kpi
         label={t('log.kpi.average')}

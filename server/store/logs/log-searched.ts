@@ -89,7 +89,8 @@ export async function sumByOutcome(db: Db, filter: LogFilter) {
   const { rows } = await sql<typeof noCalls>`
     select cast(coalesce(sum(l.quota), 0) as bigint) as quota,
       cast(coalesce(sum(l.prompt_tokens + l.completion_tokens), 0) as bigint) as token,
-      count(*) as calls, cast(coalesce(sum(${sql.raw(figureOfRow.failed)}), 0) as bigint) as failed
+      count(*) as calls,
+      cast(coalesce(sum(case when l.type = 6 then 1 else ${sql.raw(figureOfRow.failed)} end), 0) as bigint) as failed
     from (${searched.rows}) l where ${wanted(ofCalls)} and l.type in (2, 6)`.execute(db)
   return rows[0] ?? noCalls
 }

@@ -13,3 +13,7 @@ export function logWriter(
   const statement = database.prepare(`insert into logs (${names.join(', ')}) values (${places})`)
   return (row) => void statement.run(...Object.values({ ...usual, ...row }))
 }
+
+/** A request that the screens' data contain, and when it began: 2025-01-01, in epoch seconds. */
+export const seededRequest = '2025010100000012345678901234567'
+export const seededRequestAt = Date.UTC(2025, 0, 1) / 1000

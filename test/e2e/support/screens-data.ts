@@ -1,7 +1,7 @@
 import { type FakeUpstream, ok, startFakeUpstream } from '../../helpers/fake-upstream.ts'
 import { type Console, rootAccount } from './console.ts'
 import { openDatabase } from './database.ts'
-import { logWriter } from './log-rows.ts'
+import { logWriter, seededRequest, seededRequestAt } from './log-rows.ts'
 import { person } from './screen.ts'
 
 const day = 86_400
@@ -111,6 +111,22 @@ function writeRows(site: Console): void {
         attempts: index % 11 === 0 ? failover : '',
       })
     }
+    log({
+      created_at: seededRequestAt + 3,
+      content: 'ratio: 1 × 4 × 1',
+      token_name: tokens[0]?.[0] ?? '',
+      model_name: models[0] ?? '',
+      quota: 1800,
+      prompt_tokens: 1000,
+      completion_tokens: 200,
+      channel_id: 2,
+      request_id: seededRequest,
+      elapsed_time: 2900,
+      is_stream: 1,
+      token_id: 1,
+      first_byte_time: 700,
+      attempts: failover,
+    })
     const byName = (table: string, column: string) => database.prepare(`update ${table} set ${column} where name = ?`)
     for (const [name, type, status, ms] of channels) {
       byName('channels', 'type = ?, status = ?, response_time = ?, test_time = ?, balance = 12.5').run(

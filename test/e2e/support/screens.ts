@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { refuseClipboard } from './clipboard.ts'
 import { rootAccount } from './console.ts'
+import { seededRequest } from './log-rows.ts'
 import { person, type Screen } from './screen.ts'
 import {
   chooseFromEnd,
@@ -209,6 +210,18 @@ const log: Screen[] = [
       await page.locator('[role="dialog"]').waitFor()
     },
   },
+  {
+    path: `/log/${seededRequest}`,
+    as: root,
+    prepare: (page) => page.locator('main dl').first().waitFor(),
+  },
+  {
+    path: '/log/20260101000000000000000000000000',
+    state: 'with a request that is not there',
+    as: root,
+    prepare: (page) => page.locator('main [role="status"] *').first().waitFor(),
+  },
+  { path: `/log/${seededRequest}`, state: 'failed', as: root, fails: '**/api/log/search*', prepare: failed },
   { path: '/usage', as: root, prepare: (page) => page.locator('main figure svg').first().waitFor() },
   {
     path: '/usage',

@@ -1,0 +1,44 @@
+import { usualSlowSeconds } from '../../../contract/api/log-filter.ts'
+import { Select } from '../../components/ui/input.tsx'
+import { useText } from '../../lib/text.ts'
+import type { SetSearch } from '../../lib/use-url-state.ts'
+import { whole } from './range.ts'
+import type { LogSearch } from './search.ts'
+
+/** Durations in seconds from which calls can be called slow. */
+const slowSeconds: readonly number[] = [5, usualSlowSeconds, 30, 60]
+
+interface OutcomeFilterProps {
+  search: LogSearch
+  setSearch: SetSearch<LogSearch>
+  everybody: boolean
+}
+
+/** Chooses calls by how they went. A duration that the URL names is offered as well. */
+export function OutcomeFilter({ search, setSearch, everybody }: OutcomeFilterProps) {
+  const t = useText()
+  const asked = whole(search.slow) || usualSlowSeconds
+  const durations = [...new Set([...slowSeconds, asked])].sort((a, b) => a - b)
+  const value = search.outcome === 'slow' ? `slow ${asked}` : (search.outcome ?? '')
+  return (
+    <Select
+      aria-label={t('log.filter.outcome')}
+      value={value}
+      onChange={(event) => {
+        const [outcome = '', slow] = event.target.value.split(' ')
+        setSearch({ outcome: outcome === '' ? undefined : outcome, slow, page: undefined })
+      }}
+      className="w-44! max-sm:w-auto!"
+    >
+      <option value="">{t('log.outcome.all')}</option>
+      <option value="failed">{t('log.outcome.failedOrInterrupted')}</option>
+      {everybody && <option value="retried">{t('log.outcome.retriedCalls')}</option>}
+      {durations.map((seconds) => (
+        <option key={seconds} value={`slow ${seconds}`}>
+          {t('log.outcome.slow', { seconds })}
+        </option>
+      ))}
+      <option value="estimated">{t('log.outcome.estimatedCalls')}</option>
+    </Select>
+  )
+}

@@ -1,0 +1,43 @@
+import { Link } from '@tanstack/react-router'
+import { Braces, SquareTerminal, Terminal } from 'lucide-react'
+import type { Log } from '../../../contract/api/log.ts'
+import { isChatModel } from '../../../contract/model-kinds.ts'
+import { chatSnippets } from '../../components/chat-snippets.ts'
+import { Button, buttonClass } from '../../components/ui/button.tsx'
+import { copyText } from '../../lib/clipboard.ts'
+import { useText } from '../../lib/text.ts'
+
+/** A call like this one as a command. The content of calls is not stored, and a key never appears. */
+function curlOf(model: string, stream: boolean): string {
+  const messages = [{ role: 'user', content: 'Hello' }]
+  const [curl] = chatSnippets('$API_KEY', { model, messages, ...(stream && { stream }) })
+  return curl?.code ?? ''
+}
+
+const chatPath = '/v1/chat/completions'
+
+/** What can be done with a request: try its model, or copy it. */
+export function RequestActions({ log }: { log: Log }) {
+  const t = useText()
+  const model = log.asked_model || log.model_name
+  // A row names its endpoint only if the call failed.
+  const isChat = model !== '' && (log.endpoint === '' ? isChatModel(model) : log.endpoint === chatPath)
+  return (
+    <>
+      {isChat && (
+        <>
+          <Link to="/playground" search={{ model }} className={buttonClass()}>
+            <SquareTerminal />
+            {t('log.inspect.playground')}
+          </Link>
+          <Button icon={<Terminal />} onClick={() => void copyText(curlOf(model, log.is_stream))}>
+            {t('log.inspect.curl')}
+          </Button>
+        </>
+      )}
+      <Button icon={<Braces />} onClick={() => void copyText(JSON.stringify(log, null, 2))}>
+        {t('log.inspect.json')}
+      </Button>
+    </>
+  )
+}
