@@ -29,6 +29,7 @@ export type AuditAction =
   | 'token.create'
   | 'token.delete'
   | 'token.update'
+  | 'usage.export'
   | 'user.bind-email'
   | 'user.bind-github'
   | 'user.bind-wechat'

@@ -12,6 +12,7 @@ import { redemptionApi } from './redemption.ts'
 import { statusApi } from './status.ts'
 import { tokenApi } from './token.ts'
 import { usageApi } from './usage.ts'
+import { usageTableApi } from './usage-table.ts'
 import { userApi } from './user.ts'
 
 /** Every endpoint of the management API; server, console, wire test and docs iterate over this table. */
@@ -23,7 +24,7 @@ export const api = {
   token: tokenApi,
   channel: channelApi,
   log: logApi,
-  usage: usageApi,
+  usage: { ...usageApi, ...usageTableApi },
   overview: overviewApi,
   option: optionApi,
   group: groupApi,

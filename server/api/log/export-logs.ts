@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Log } from '../../../contract/api/log.ts'
+import { csvResponse } from '../../http/csv-response.ts'
 import { byteOrderMark, csvLine } from '../../lib/csv.ts'
 import type { LogFilter } from '../../store/logs/log-hours.ts'
 import { type LogRow, walkLogs } from '../../store/logs/log-pages.ts'
@@ -47,7 +48,7 @@ export interface Export {
   filter: LogFilter
   view(row: LogRow): Log
   isAdmin: boolean
-  /** Called once, when the last byte has been sent, the reader has disconnected or the database has failed. */
+  /** Called once, when the export ends in any way. */
   ended(): void
   warn(message: string): void
 }
@@ -57,41 +58,8 @@ export interface Export {
  * reader disconnects, the work ends. If the database fails, the transfer breaks off instead of ending normally.
  */
 export function exportLogs(ask: Export): Response {
-  const lines = csvOf(ask)
-  const encoder = new TextEncoder()
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await lines.next()
-          if (!done) {
-            controller.enqueue(encoder.encode(value))
-            return
-          }
-        } catch (error) {
-          ask.ended()
-          ask.warn(`an export of logs was interrupted: ${String(error)}`)
-          throw error
-        }
-        ask.ended()
-        controller.close()
-      },
-      async cancel() {
-        ask.ended()
-        await lines.return(undefined)
-      },
-    },
-    { highWaterMark: 1 },
-  )
-  return new Response(body, {
-    headers: {
-      'content-type': 'text/csv; charset=utf-8; header=present',
-      'content-disposition': 'attachment; filename="logs.csv"',
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      'x-accel-buffering': 'no',
-    },
-  })
+  const { ended, warn } = ask
+  return csvResponse({ name: 'logs.csv', lines: csvOf(ask), what: 'logs', ended, warn })
 }
 
 async function* csvOf({ db, filter, view, isAdmin }: Export): AsyncGenerator<string> {

@@ -19,6 +19,7 @@ import {
 } from '../../store/usage/usage-query.ts'
 import type { Dimension, HourRange, RowFilter } from '../../store/usage/usage-series.ts'
 import type { ApiDeps } from '../deps.ts'
+import { mountUsageTable } from './table-routes.ts'
 import { type BucketPlan, planBuckets } from './usage-buckets.ts'
 
 type Query = PersonCall<typeof api.usage.read>['query']
@@ -32,12 +33,14 @@ const groupColumns = {
 } as const satisfies Record<UsageGroup, Dimension | undefined>
 
 /** Usage of calls: admins see everybody's, other people see their own. */
-export function mountUsage(router: ApiRouter, { store, clock }: Pick<ApiDeps, 'store' | 'clock'>): void {
+export function mountUsage(router: ApiRouter, deps: Pick<ApiDeps, 'store' | 'clock' | 'settings'>): void {
+  const { store, clock } = deps
   serve(router, api.usage.read, async ({ query, person }) => {
     const filter = filterFor(query, person)
     const range = await rangeOf(store.read, clock, query, filter)
     return readUsage(store.read, query, filter, range)
   })
+  mountUsageTable(router, deps)
 }
 
 /** People who are not admins see their own calls, and nothing about channels. */

@@ -39,7 +39,7 @@ export function failuresFor(
 }
 
 /** The dimensions that hourly failures have. */
-const ownColumns: Partial<Record<Dimension, true>> = { channel_id: true, model_name: true }
+export const ownColumns: Partial<Record<Dimension, true>> = { channel_id: true, model_name: true }
 
 /** Failed attempts for a query about channels: of each group, and in total. */
 export interface FailedAttempts {

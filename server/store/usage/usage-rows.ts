@@ -28,6 +28,8 @@ export interface UsageAsk {
   range: HourRange
   /** The dimension to group by, as column `g`. */
   group?: Dimension
+  /** A second dimension to group by, as column `h`; only together with `group`. */
+  second?: Dimension
   /**
    * The minutes of a bucket and of its shift. The bucket is column `bucket`; rows belong to the bucket in which their
    * hour begins.
@@ -139,7 +141,7 @@ export function usageRows(ask: UsageAsk): RawBuilder<unknown> {
   // The series are looked up once, not for each piece and not for each day.
   return sql`
     with s as materialized (
-      select s.id, ${groupOf(ask, 's')} as g from usage_series s
+      select s.id, ${keysOf(ask, 's')} from usage_series s
       where s.kind = ${ask.kind} and ${matches('s', ask.filter)} and ${among(ask, 's')}
     )
     ${rows}`
@@ -147,14 +149,15 @@ export function usageRows(ask: UsageAsk): RawBuilder<unknown> {
 
 function slotRows(ask: UsageAsk, { slots, hour, takenFrom }: Piece): RawBuilder<unknown> {
   const figures = figuresOf(ask, (name) => `u.${name}`)
-  if (takenFrom === undefined) return sql`select s.g, ${bucketOf(ask, hour)} as bucket, ${figures} from s ${slots}`
+  if (takenFrom === undefined)
+    return sql`select ${keyNames(ask, 's.')}, ${bucketOf(ask, hour)} as bucket, ${figures} from s ${slots}`
   // The hours are added up by day in the order in which they are found, before each sum is used twice.
   return sql`
-    select g, case when sign = 1 then ${bucketOf(ask, hour)} else ${bucketOf(ask, takenFrom)} end as bucket,
+    select ${keyNames(ask)}, case when sign = 1 then ${bucketOf(ask, hour)} else ${bucketOf(ask, takenFrom)} end as bucket,
       ${figuresOf(ask, (name) => `sign * ${name} as ${name}`)}
     from (
-      select s.g, d.day, ${figuresOf(ask, (name) => `cast(sum(u.${name}) as bigint) as ${name}`)} from s ${slots}
-      group by d.day, s.id, s.g
+      select ${keyNames(ask, 's.')}, d.day, ${figuresOf(ask, (name) => `cast(sum(u.${name}) as bigint) as ${name}`)} from s ${slots}
+      group by d.day, s.id, ${keyNames(ask, 's.')}
     ) moved
     cross join (select 1 as sign union all select -1) signs`
 }
@@ -166,7 +169,7 @@ function figuresOf({ figures = figureColumns }: UsageAsk, textOf: (name: Figure)
 function tailRows(ask: UsageAsk): RawBuilder<unknown> {
   const { from, to } = ask.range
   return sql`
-    select ${groupOf(ask, 'l')} as g, ${bucketOf(ask, `l.created_at / ${hourSeconds}`)} as bucket,
+    select ${keysOf(ask, 'l')}, ${bucketOf(ask, `l.created_at / ${hourSeconds}`)} as bucket,
       ${figuresOf(ask, (name) => `${figureOfRow[name]} as ${name}`)}
     from logs l
     where ${uncounted} and ${matches('l', ask.filter)} and ${among(ask, 'l')}
@@ -178,19 +181,25 @@ function tailRows(ask: UsageAsk): RawBuilder<unknown> {
  * rows.
  */
 function failureRows(ask: UsageAsk): RawBuilder<unknown>[] {
+  if (ask.callsOnly || !(ask.figures ?? figureColumns).includes('failed')) return []
   const failures = failuresFor(ask.filter, ask.group, ask.range)
-  if (!failures || ask.callsOnly || !(ask.figures ?? figureColumns).includes('failed')) return []
-  const group = ask.group === undefined ? sql`0` : sql.ref(`f.${ask.group}`)
+  if (!failures) return []
   return [
     sql`
-    select ${group} as g, ${bucketOf(ask, 'f.slot')} as bucket,
+    select ${keysOf(ask, 'f')}, ${bucketOf(ask, 'f.slot')} as bucket,
       ${figuresOf(ask, (name) => (name === 'failed' ? 'f.attempts as failed' : `0 as ${name}`))}
     from ${failures} and ${among(ask, 'f')}`,
   ]
 }
 
-function groupOf({ group }: UsageAsk, alias: string): RawBuilder<unknown> {
-  return group === undefined ? sql`0` : sql.ref(`${alias}.${group}`)
+/** The dimensions to group by, as columns `g` and `h`. */
+function keysOf({ group, second }: UsageAsk, alias: string): RawBuilder<unknown> {
+  const g = group === undefined ? sql`0` : sql.ref(`${alias}.${group}`)
+  return second === undefined ? sql`${g} as g` : sql`${g} as g, ${sql.ref(`${alias}.${second}`)} as h`
+}
+
+function keyNames({ second }: UsageAsk, prefix = ''): RawBuilder<unknown> {
+  return sql.raw(second === undefined ? `${prefix}g` : `${prefix}g, ${prefix}h`)
 }
 
 function bucketOf({ bucket }: UsageAsk, hour: string): RawBuilder<unknown> {

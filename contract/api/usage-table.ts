@@ -1,0 +1,109 @@
+import * as z from 'zod/mini'
+import { endpoint, mediaEndpoint } from './endpoint.ts'
+import { text } from './fields.ts'
+import { listQuery, wordFilter } from './list-query.ts'
+import { allLogFilter } from './log-filter.ts'
+
+/** What the rows of a usage table can stand for. */
+export const usageDimensions = ['user', 'token', 'model', 'channel', 'day'] as const
+
+export type UsageDimension = (typeof usageDimensions)[number]
+
+/** The columns by which a usage table can be sorted. */
+export const usageTableSorts = [
+  'quota',
+  'requests',
+  'tokens',
+  'prompt_tokens',
+  'completion_tokens',
+  'cached',
+  'failed',
+  'failure_rate',
+  'mean',
+  'change',
+  'name',
+  'second',
+] as const
+
+/** The maximum number of points of a row's curve. */
+export const maxUsagePoints = 30
+
+/** The maximum number of rows in one exported file. */
+export const maxUsageExport = 200_000
+
+/** The reader's time zone by name. */
+export const timeZoneField = z._default(
+  text(64).check(z.describe('IANA name of the time zone in which days and months begin, such as Europe/Berlin.')),
+  'UTC',
+)
+
+const sum = (description: string) => z.int().check(z.describe(description))
+const key = z
+  .string()
+  .check(z.describe('The id of the user, token or channel, the model name, or the day (YYYY-MM-DD).'))
+const name = z.string().check(z.describe('The current name, or the last known name.'))
+const owner = z.string().check(z.describe('For a token: the name of its user.'))
+
+export const usageRowSchema = z.object({
+  key,
+  name,
+  owner,
+  second_key: z.string().check(z.describe('The same of the second dimension; empty if there is none.')),
+  second_name: z.string().check(z.describe('Name in the second dimension.')),
+  second_owner: z.string().check(z.describe('For a token in the second dimension: the name of its user.')),
+  quota: sum('Quota units charged.'),
+  share: z.number().check(z.describe('Its part of the quota of all rows, from 0 to 1.')),
+  requests: sum('Calls that were charged.'),
+  prompt_tokens: sum('Cached ones included.'),
+  completion_tokens: sum('Reasoning included.'),
+  cached_tokens: sum("Prompt tokens that were read from the upstream's cache."),
+  failed: sum('Calls that failed, charged or not. For channels: calls that broke off and attempts that failed there.'),
+  calls: sum('All calls, including those that failed and cost nothing; for channels, all attempts.'),
+  previous_quota: z
+    .nullable(z.int())
+    .check(z.describe('Quota in the preceding period of the same length, if it was requested.')),
+  values: z
+    .array(z.number())
+    .check(z.describe('Quota over time, in at most 30 steps; empty for two dimensions and for days.')),
+})
+
+export type UsageRow = z.output<typeof usageRowSchema>
+
+const { type: _type, ...filter } = allLogFilter
+
+const shape = {
+  ...filter,
+  by: z._default(z.enum(usageDimensions).check(z.describe('What each row stands for.')), 'user'),
+  and: z.optional(z.enum(usageDimensions).check(z.describe('A second dimension: a row for each pair.'))),
+  keyword: wordFilter(100, 'Only rows whose names contain this text.'),
+  time_zone: timeZoneField,
+  compare: z.optional(z.enum(['previous']).check(z.describe('Also returns the quota of the preceding period.'))),
+}
+
+const rows = z.extend(listQuery(usageTableSorts), shape)
+const { sort, order } = rows.shape
+
+export const usageTableApi = {
+  table: endpoint({
+    method: 'GET',
+    path: '/api/usage/table',
+    access: 'user',
+    query: rows,
+    data: z.array(usageRowSchema),
+    summary: 'List the usage of every user, token, model, channel or day, or of each pair of two of them',
+    description:
+      'Sorted by quota, highest first, unless `sort` and `order` say otherwise. The header `X-Total-Count` contains the number of rows. The time range is exact to the second, and the figures are the sums of all log rows in it. In a partial hour at either end, only rows that still exist are included. Admins get the calls of all users, other people only their own; `username`, `channel` and rows by channel are for admins.',
+  }),
+  export: mediaEndpoint({
+    method: 'GET',
+    path: '/api/usage/export',
+    access: 'user',
+    query: z.object({ ...shape, sort, order }),
+    media: 'text/csv',
+    // The export of everybody's usage is recorded in the audit trail.
+    changesState: 'record',
+    summary: 'Export all rows of a usage table as CSV, with dollars, a line of totals, the range and the time zone',
+    description:
+      'The same rows as in the table, up to 200,000. Dollars have six decimals and follow from `QuotaPerUnit`. UTF-8 with a byte order mark, RFC 4180. Text that a spreadsheet would treat as a formula is marked as text with an apostrophe. If the transfer breaks off, the file is incomplete and has no line of totals.',
+  }),
+}

@@ -1,0 +1,204 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { logType } from '../../../contract/log-types.ts'
+import type { UsageFigures } from '../schema/usage-tables.ts'
+import type { Db } from '../store.ts'
+import { ownColumns } from './channel-failures.ts'
+import { type DayPiece, exactRows } from './usage-exact.ts'
+import { namesTable } from './usage-names.ts'
+import { splitRange } from './usage-range.ts'
+import type { Dimension, RowFilter } from './usage-series.ts'
+
+/** What a table of usage can be grouped by. */
+export type TableDimension = 'user_id' | 'token_id' | 'channel_id' | 'model_name' | 'day'
+
+/** A time range in epoch seconds, both ends included. */
+export interface Seconds {
+  start: number
+  end: number
+}
+
+export interface TableAsk {
+  filter: RowFilter
+  /** One dimension, or two different ones. */
+  by: readonly TableDimension[]
+  range: Seconds
+  /** The reader's days; see `exactRows`. */
+  days: readonly DayPiece[]
+  /** The period to compare with; not for tables by day. */
+  before?: Seconds | undefined
+  /** Only rows with a name that contains this text. */
+  keyword: string
+  sort: TableSort
+  descending: boolean
+  offset: number
+  limit: number
+}
+
+/** The figures of a row. */
+const figures = [
+  'requests',
+  'quota',
+  'prompt_tokens',
+  'completion_tokens',
+  'cached_tokens',
+  'failed',
+] as const satisfies readonly (keyof UsageFigures)[]
+
+type Figure = (typeof figures)[number]
+
+/** One row of the table. `g` and `h` are ids, model names or days, counted from 1970. */
+export interface TableRow extends Record<Figure, number> {
+  g: string | number
+  name: string
+  owner: string
+  h: string | number
+  name_h: string
+  owner_h: string
+  /** Failed calls that are not among `requests`, because they cost nothing. For channels: failed attempts. */
+  refused: number
+  /** Spend in the period before. */
+  before: number
+  /** Spend of all rows, and the number of rows that match. */
+  whole: number
+  matching: number
+}
+
+const ratio = (over: string, under: string) => `1.0 * (${over}) / (case when (${under}) = 0 then 1 else (${under}) end)`
+
+const sorts = {
+  quota: 'quota',
+  requests: 'requests',
+  tokens: 'prompt_tokens + completion_tokens',
+  prompt_tokens: 'prompt_tokens',
+  completion_tokens: 'completion_tokens',
+  cached: ratio('cached_tokens', 'prompt_tokens'),
+  failed: 'failed + refused',
+  failure_rate: ratio('failed + refused', 'requests + refused'),
+  mean: ratio('quota', 'requests'),
+  change: 'quota - before',
+  name: 'lower(name)',
+  second: 'lower(name_h)',
+} as const
+
+export type TableSort = keyof typeof sorts
+
+export const tableSorts = Object.keys(sorts) as TableSort[]
+
+/** The rows of one page. Each statement sees one snapshot, so the rows of one call belong together. */
+export async function usageTable(db: Db, ask: TableAsk): Promise<TableRow[]> {
+  const [first, second] = ask.by
+  if (first === undefined) return []
+  const direction = sql.raw(ask.descending ? 'desc' : 'asc')
+  // A day is sorted as a number, although it has no name.
+  const sorted = (column: TableSort, dimension: TableDimension | undefined, key: 'g' | 'h') =>
+    ask.sort === column && dimension === 'day' ? key : undefined
+  const order = sorted('name', first, 'g') ?? sorted('second', second, 'h') ?? sorts[ask.sort]
+  const answer = await sql<TableRow>`
+    with found as materialized (${found(ask)}),
+    grouped as materialized (
+      select g, h, ${sums} from found group by g, h
+      having sum(requests) > 0 or sum(failed) > 0 or sum(refused) > 0
+    ),
+    named as (
+      select grouped.*, ${labels(first, 'g')}, ${labels(second, 'h')} from grouped
+      ${namesOf(first, 'g')} ${namesOf(second, 'h')}
+    ),
+    matched as (select * from named where ${matching(ask)})
+    select matched.*, cast((select coalesce(sum(quota), 0) from grouped) as bigint) as whole,
+      cast(count(*) over () as bigint) as matching
+    from matched order by ${sql.raw(order)} ${direction}, g, h limit ${ask.limit} offset ${ask.offset}`.execute(db)
+  return answer.rows
+}
+
+const sums = sql.raw(
+  [...figures, 'refused', 'before'].map((name) => `cast(sum(${name}) as bigint) as ${name}`).join(', '),
+)
+
+/** Rows with `g`, `h` and figures, of which the groups of the table are the sums. */
+function found(ask: TableAsk): RawBuilder<unknown> {
+  const { before, range } = ask
+  const calls = { ...ask.filter, type: logType.consume }
+  const zeros = (except: readonly string[]) =>
+    [...figures, 'refused', 'before'].map((name) => (except.includes(name) ? name : `0 as ${name}`)).join(', ')
+  const failures = isOfChannels(ask) ? attemptRows(ask) : undefined
+  const parts = [
+    sql`select ${keysOf(ask)}, ${sql.raw(zeros(figures))} from (${rowsOf(ask, calls, range, figures)}) calls`,
+    failures === undefined
+      ? sql`select ${keysOf(ask)}, ${sql.raw(zeros([]).replace('0 as refused', 'requests as refused'))}
+          from (${rowsOf(ask, { ...ask.filter, type: logType.error }, range, ['requests'])}) errors`
+      : sql`select g, h, ${sql.raw(zeros(['refused']))} from (${failures}) attempts`,
+  ]
+  if (before)
+    parts.push(sql`select ${keysOf(ask)}, ${sql.raw(zeros([]).replace('0 as before', 'quota as before'))}
+      from (${rowsOf(ask, calls, before, ['quota'])}) earlier`)
+  return sql.join(parts, sql` union all `)
+}
+
+/** The dimensions that log rows have; a day is made of their time. */
+const stored = (by: readonly TableDimension[]): Dimension[] => by.flatMap((each) => (each === 'day' ? [] : [each]))
+
+function rowsOf(ask: TableAsk, filter: RowFilter, { start, end }: Seconds, wanted: readonly Figure[]) {
+  const [group, second] = stored(ask.by)
+  const days = ask.by.includes('day') ? { days: ask.days } : {}
+  const keys = { ...(group && { group }), ...(second && { second }) }
+  return exactRows({ filter, start, end, figures: wanted, callsOnly: true, ...keys, ...days })
+}
+
+/** The columns of `exactRows` as the table's two keys. A day's bucket is one more than its number. */
+function keysOf({ by: [first, second] }: TableAsk): RawBuilder<unknown> {
+  if (first === 'day') return sql.raw(`bucket - 1 as g, ${second === undefined ? '0' : 'g'} as h`)
+  return sql.raw(`g, ${second === undefined ? '0' : second === 'day' ? 'bucket - 1' : 'h'} as h`)
+}
+
+/** Only channels and models have failed attempts. */
+function isOfChannels({ filter, by }: TableAsk): boolean {
+  return Boolean(filter.channel) || by.includes('channel_id')
+}
+
+/** Failed attempts at channels, by whole hours; undefined for queries about people or tokens. */
+function attemptRows({ filter, by, range, days }: TableAsk): RawBuilder<unknown> {
+  const { whole } = splitRange(range.start, range.end)
+  const hasOthers = filter.userId || filter.username || filter.token_name
+  const isCounted = !hasOthers && stored(by).every((each) => each in ownColumns)
+  const dayOf = sql.raw(
+    days.reduce(
+      (rest, { from, offset }) => `case when f.slot >= ${from} then (f.slot * 60 + ${offset}) / 1440 else ${rest} end`,
+      `(f.slot * 60 + ${days[0]?.offset ?? 0}) / 1440`,
+    ),
+  )
+  const key = (each: TableDimension | undefined) =>
+    each === undefined ? sql`0` : each === 'day' ? dayOf : each in ownColumns ? sql.ref(`f.${each}`) : sql`cast(null as bigint)`
+  return sql`
+    select ${key(by[0])} as g, ${key(by[1])} as h, f.attempts as refused from channel_failures f
+    where ${isCounted ? sql`true` : sql`false`} and f.slot >= ${whole.from} and f.slot < ${whole.to}
+      and ${filter.channel ? sql`f.channel_id = ${filter.channel}` : sql`true`}
+      and ${filter.model_name ? sql`f.model_name = ${filter.model_name}` : sql`true`}`
+}
+
+const hasNames = (dimension: TableDimension | undefined): dimension is 'user_id' | 'token_id' | 'channel_id' =>
+  dimension === 'user_id' || dimension === 'token_id' || dimension === 'channel_id'
+
+const columnsOf = { g: ['name', 'owner'], h: ['name_h', 'owner_h'] } as const
+
+function labels(dimension: TableDimension | undefined, key: 'g' | 'h'): RawBuilder<unknown> {
+  const [name, owner] = columnsOf[key]
+  const own = dimension === 'model_name' ? `${key}` : "''"
+  if (!hasNames(dimension)) return sql.raw(`${own} as ${name}, '' as ${owner}`)
+  // A channel that was deleted has no name, and is shown with its number.
+  const fallback = dimension === 'channel_id' ? `cast(${key} as text)` : "''"
+  return sql.raw(`coalesce(names_${key}.name, ${fallback}) as ${name}, coalesce(names_${key}.owner, '') as ${owner}`)
+}
+
+function namesOf(dimension: TableDimension | undefined, key: 'g' | 'h'): RawBuilder<unknown> {
+  if (!hasNames(dimension)) return sql``
+  const ids = sql`select distinct ${sql.ref(key)} from grouped`
+  return sql`left join (${namesTable(dimension, ids)}) ${sql.raw(`names_${key} on names_${key}.k = grouped.${key}`)}`
+}
+
+function matching({ keyword, by }: TableAsk): RawBuilder<SqlBool> {
+  if (keyword === '') return sql<SqlBool>`true`
+  const pattern = `%${keyword.replace(/[\\%_]/g, (mark) => `\\${mark}`)}%`
+  const has = (column: string) => sql<SqlBool>`lower(${sql.ref(column)}) like lower(${pattern}) escape '\\'`
+  const columns = ['name', 'owner', ...(by.length > 1 ? ['name_h', 'owner_h'] : [])]
+  return sql<SqlBool>`(${sql.join(columns.map(has), sql` or `)})`
+}
