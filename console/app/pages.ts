@@ -243,9 +243,9 @@ const table = [
     for: 'users',
     areas: ['usage', 'table'],
     search: parseUsageSearch,
-    heading: { title: 'usage.title', text: 'usage.intro' },
+    heading: { title: 'usage.title', text: 'usage.intro', width: 'full' },
     menu: { text: 'menu.usage', icon: 'ChartColumn', gap: true },
-    early: ['usage/usage-chart.tsx'],
+    early: ['usage/usage-chart.tsx', 'usage/usage-table.tsx'],
   },
   {
     path: '/model',

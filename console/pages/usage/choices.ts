@@ -30,10 +30,14 @@ export const noFilters = {
 export const noChoices = {
   metric: undefined,
   group: undefined,
+  and: undefined,
   rollup: undefined,
   range: undefined,
   from: undefined,
   to: undefined,
   cumulative: undefined,
   ...noFilters,
+  page: undefined,
+  q: undefined,
+  sort: undefined,
 } as const satisfies UsageSearch

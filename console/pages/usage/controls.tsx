@@ -1,4 +1,4 @@
-import { MomentBox } from '../../components/form/moment-box.tsx'
+import { DayBox } from '../../components/form/day-box.tsx'
 import { Checkbox } from '../../components/ui/checkbox.tsx'
 import { Select } from '../../components/ui/input.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
@@ -7,10 +7,21 @@ import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { isFor } from './choices.ts'
 import type { UsageView } from './queries.ts'
-import { rollupsOf } from './range.ts'
+import { rememberRange, rollupsOf } from './range.ts'
 import { shownGroups, shownMetrics, shownRanges, type UsageSearch } from './search.ts'
 
 const momentOf = (text: string) => (text === '' ? undefined : Number(text))
+
+/** Ranges that links and saved views may contain, but that are not offered. */
+const olderRanges: readonly UsageView['range'][] = ['24h', '90d']
+
+/** What the table can be grouped by, besides a single dimension. */
+const pairs = [
+  ['user', 'model'],
+  ['token', 'day'],
+  ['user', 'day'],
+  ['model', 'day'],
+] as const
 
 /** The choice of metric, time range and grouping. */
 export function Controls({ view, onChange }: { view: UsageView; onChange(change: Partial<UsageSearch>): void }) {
@@ -20,25 +31,32 @@ export function Controls({ view, onChange }: { view: UsageView; onChange(change:
   const classic = useClassicServer()
   const metrics = shownMetrics.filter((metric) => !classic || metric !== 'failed')
   const groups = shownGroups.filter((group) => isFor(admin, group))
+  const shownPairs = classic ? [] : pairs.filter(([group, and]) => isFor(admin, group) && isFor(admin, and))
   return (
     <>
       <Segmented
         label={t('usage.range')}
-        options={shownRanges.map((value) => ({ value, label: t(`usage.range.${value}`) }))}
+        options={shownRanges
+          .filter((value) => value === view.range || !olderRanges.includes(value))
+          .map((value) => ({ value, label: t(`usage.range.${value}`) }))}
         value={view.range}
-        onChange={(range) => onChange({ range, from: undefined, to: undefined, rollup: undefined })}
+        onChange={(range) => {
+          rememberRange(range)
+          onChange({ range, from: undefined, to: undefined, rollup: undefined, page: undefined })
+        }}
       />
       {view.range === 'custom' && (
         <>
-          <MomentBox
+          <DayBox
             label={t('usage.from')}
             value={momentOf(view.from)}
-            onChange={(from) => onChange({ from: from?.toString() })}
+            onChange={(from) => onChange({ from: from?.toString(), page: undefined })}
           />
-          <MomentBox
+          <DayBox
             label={t('usage.to')}
+            isEnd
             value={momentOf(view.to)}
-            onChange={(to) => onChange({ to: to?.toString() })}
+            onChange={(to) => onChange({ to: to?.toString(), page: undefined })}
           />
         </>
       )}
@@ -51,13 +69,21 @@ export function Controls({ view, onChange }: { view: UsageView; onChange(change:
       <label className="flex items-center gap-2 text-sm text-muted">
         {t('usage.group')}
         <Select
-          value={view.group}
-          onChange={(event) => onChange({ group: event.target.value as UsageView['group'] })}
+          value={view.and === undefined ? view.group : `${view.group} ${view.and}`}
+          onChange={(event) => {
+            const [group, and] = event.target.value.split(' ') as [UsageView['group'], UsageView['and']]
+            onChange({ group, and, page: undefined, sort: undefined })
+          }}
           className="w-auto!"
         >
           {groups.map((group) => (
             <option key={group} value={group}>
               {t(`usage.group.${group}`)}
+            </option>
+          ))}
+          {shownPairs.map(([group, and]) => (
+            <option key={`${group} ${and}`} value={`${group} ${and}`}>
+              {t('usage.group.pair', { first: t(`usage.group.${group}`), second: t(`usage.group.${and}`) })}
             </option>
           ))}
         </Select>

@@ -1,7 +1,9 @@
 import { maxUsageBuckets } from '../../../contract/api/usage.ts'
 import { sinceDays } from '../../lib/days.ts'
-import { wholeNumber } from '../../lib/url-state.ts'
-import { shownRollups, type UsageSearch } from './search.ts'
+import { sessionUser } from '../../lib/session.ts'
+import { readStored, type StorageKey, writeStored } from '../../lib/storage.ts'
+import { oneOf, wholeNumber } from '../../lib/url-state.ts'
+import { shownRanges, shownRollups, type UsageSearch } from './search.ts'
 
 type Rollup = (typeof shownRollups)[number]
 
@@ -25,7 +27,7 @@ export function momentOf(text: string | undefined): string {
 
 const hourSeconds = 3600
 const daySeconds = 86_400
-const rangeDays = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 } as const
+const rangeDays: Partial<Record<UsageRange['range'], number>> = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 }
 
 /**
  * The time of a range in epoch seconds; `to` is exclusive. By default, the range ends with the current hour and covers
@@ -33,10 +35,42 @@ const rangeDays = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 } as const
  */
 export function timeOf(of: UsageRange, nowSeconds = Date.now() / 1000): { from: number; to: number } | undefined {
   const now = Math.ceil(nowSeconds / hourSeconds) * hourSeconds
-  if (of.range !== 'custom') return { from: sinceDays(rangeDays[of.range], nowSeconds), to: now }
+  const days = rangeDays[of.range]
+  if (days !== undefined) return { from: sinceDays(days, nowSeconds), to: now }
+  if (of.range !== 'custom') return calendarTime(of.range, new Date(nowSeconds * 1000), now)
   const to = of.to === '' ? now : Number(of.to)
-  const from = of.from === '' ? to - rangeDays['30d'] * daySeconds : Number(of.from)
+  const from = of.from === '' ? to - 30 * daySeconds : Number(of.from)
   return from < to ? { from: Math.max(0, from), to } : undefined
+}
+
+/** A range of whole days, months or quarters in the browser's time zone; the current one ends now. */
+function calendarTime(range: UsageRange['range'], today: Date, now: number): { from: number; to: number } {
+  const [year, month, day] = [today.getFullYear(), today.getMonth(), today.getDate()]
+  const start = (monthIndex: number, dayOfMonth = 1) => new Date(year, monthIndex, dayOfMonth).getTime() / 1000
+  switch (range) {
+    case 'yesterday':
+      return { from: start(month, day - 1), to: start(month, day) }
+    case 'month':
+      return { from: start(month), to: now }
+    case 'lastMonth':
+      return { from: start(month - 1), to: start(month) }
+    case 'quarter':
+      return { from: start(month - (month % 3)), to: now }
+    default:
+      return { from: start(month, day), to: now }
+  }
+}
+
+const rangeKey = (): StorageKey => `ui.usage.range.${sessionUser()?.id ?? 0}`
+
+/** The range that this user chose last in this browser; 30 days at first. */
+export function rememberedRange(): UsageRange['range'] {
+  return oneOf(readStored(rangeKey()), shownRanges) ?? '30d'
+}
+
+/** Remembers a range for this user's next visit. A custom range is only in the address. */
+export function rememberRange(range: UsageRange['range']): void {
+  if (range !== 'custom') writeStored(rangeKey(), range)
 }
 
 /** Minimum length of one bar in days. */

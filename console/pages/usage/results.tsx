@@ -3,16 +3,20 @@ import { Card } from '../../components/ui/page.tsx'
 import { EmptyState, Skeleton } from '../../components/ui/states.tsx'
 import type { KnownUsage } from '../../lib/known-usage.ts'
 import { useText } from '../../lib/text.ts'
+import type { SetSearch } from '../../lib/use-url-state.ts'
 import { Figures } from './figures.tsx'
 import type { UsageView } from './queries.ts'
 import { Ranking } from './ranking.tsx'
 import type { UsageSearch } from './search.ts'
 
+const UsageTable = lazy(() => import('./usage-table.tsx').then((it) => ({ default: it.UsageTable })))
 const UsageChart = lazy(() => import('./usage-chart.tsx').then((it) => ({ default: it.UsageChart })))
 
 interface ResultsProps {
   usage: KnownUsage
   view: UsageView
+  search: UsageSearch
+  setSearch: SetSearch<UsageSearch>
   /** Whether filters exclude part of the usage. */
   narrowed: boolean
   onNarrow(change: Partial<UsageSearch>): void
@@ -21,7 +25,7 @@ interface ResultsProps {
 }
 
 /** The result of a usage view: figures, chart and ranking, or a note that there was no usage. */
-export function Results({ usage, view, narrowed, onNarrow, onClear }: ResultsProps) {
+export function Results({ usage, view, search, setSearch, narrowed, onNarrow, onClear }: ResultsProps) {
   const t = useText()
   return (
     <>
@@ -34,7 +38,14 @@ export function Results({ usage, view, narrowed, onNarrow, onClear }: ResultsPro
           <Suspense fallback={<Skeleton className="h-80 w-full rounded-lg" />}>
             <UsageChart usage={usage} view={view} />
           </Suspense>
-          {view.group !== 'none' && <Ranking usage={usage} view={view} by={view.group} onNarrow={onNarrow} />}
+          {view.group !== 'none' &&
+            (usage.fromRows === undefined ? (
+              <Suspense fallback={<Skeleton className="h-96 w-full rounded-lg" />}>
+                <UsageTable view={view} by={view.group} search={search} setSearch={setSearch} onNarrow={onNarrow} />
+              </Suspense>
+            ) : (
+              <Ranking usage={usage} view={view} by={view.group} onNarrow={onNarrow} />
+            ))}
         </>
       ) : (
         <Card>

@@ -1,13 +1,28 @@
-import { oneOf, type RawSearch, texts } from '../../lib/url-state.ts'
+import { type ListSearch, oneOf, parseListSearch, type RawSearch, texts } from '../../lib/url-state.ts'
 
 export const shownMetrics = ['quota', 'requests', 'tokens', 'failed'] as const
 export const shownGroups = ['model', 'token', 'user', 'channel', 'none'] as const
 export const shownRollups = ['hour', 'day', 'week', 'month'] as const
-export const shownRanges = ['24h', '7d', '30d', '90d', 'custom'] as const
+/** The second dimension of the table. */
+export const shownSeconds = ['model', 'user', 'day'] as const
+export const shownRanges = [
+  'today',
+  'yesterday',
+  '24h',
+  '7d',
+  '30d',
+  '90d',
+  'month',
+  'lastMonth',
+  'quarter',
+  'custom',
+] as const
 /** The state of the usage page, stored in the URL; an absent field means the default. */
-export interface UsageSearch {
+export interface UsageSearch extends Pick<ListSearch, 'page' | 'q' | 'sort'> {
   metric?: (typeof shownMetrics)[number] | undefined
   group?: (typeof shownGroups)[number] | undefined
+  /** The table's second dimension; without it, a row stands for one group. */
+  and?: (typeof shownSeconds)[number] | undefined
   rollup?: (typeof shownRollups)[number] | undefined
   range?: (typeof shownRanges)[number] | undefined
   /** Start in epoch seconds, for a custom range. */
@@ -28,11 +43,16 @@ const otherTexts = texts('from', 'to', 'cumulative', 'model', 'token', 'user', '
 
 /** Reads the query of the usage page. */
 export function parseUsageSearch(raw: RawSearch): UsageSearch {
+  const { page, q, sort } = parseListSearch(raw)
   return {
     metric: oneOf(raw['metric'], shownMetrics),
     group: oneOf(raw['group'], shownGroups),
+    and: oneOf(raw['and'], shownSeconds),
     rollup: oneOf(raw['rollup'], shownRollups),
     range: oneOf(raw['range'], shownRanges),
     ...otherTexts(raw),
+    page,
+    q,
+    sort,
   }
 }

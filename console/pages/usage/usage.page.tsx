@@ -52,12 +52,12 @@ export function UsagePage() {
   }
   const clear = () => {
     focusFirst(results.current?.closest('main') ?? null)
-    setSearch(noFilters)
+    setSearch({ ...noFilters, page: undefined, q: undefined })
   }
   const views = <SavedViews page="usage" search={search} onShow={(saved) => setSearch({ ...noChoices, ...saved })} />
   const shown = isTime && data ? data : undefined
   return (
-    <Page title={t('usage.title')} text={t('usage.intro')} actions={views}>
+    <Page title={t('usage.title')} text={t('usage.intro')} width="full" actions={views}>
       <div className="flex flex-wrap items-center gap-3 pb-4">
         <Controls view={view} onChange={(change) => setSearch(change, { replace: true })} />
         <Filters view={view} onChange={setSearch} />
@@ -76,6 +76,8 @@ export function UsagePage() {
             <Results
               usage={shown}
               view={of}
+              search={search}
+              setSearch={setSearch}
               narrowed={Object.keys(filtersOf(of)).length > 0}
               onNarrow={narrow}
               onClear={clear}
