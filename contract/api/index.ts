@@ -9,6 +9,7 @@ import { optionApi } from './option.ts'
 import { overviewApi } from './overview.ts'
 import { priceApi } from './price.ts'
 import { redemptionApi } from './redemption.ts'
+import { statementApi } from './statement.ts'
 import { statusApi } from './status.ts'
 import { tokenApi } from './token.ts'
 import { usageApi } from './usage.ts'
@@ -24,7 +25,7 @@ export const api = {
   token: tokenApi,
   channel: channelApi,
   log: logApi,
-  usage: { ...usageApi, ...usageTableApi },
+  usage: { ...usageApi, ...usageTableApi, ...statementApi },
   overview: overviewApi,
   option: optionApi,
   group: groupApi,

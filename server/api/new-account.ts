@@ -53,6 +53,7 @@ export async function createAccount(
       created_at: account.created_time,
       type: logType.system,
       content: `${what} ${quotaText(settings, quota)}`,
+      quota,
     })
   if (QuotaForNewUser > 0) await note(person, QuotaForNewUser, 'New user bonus')
   if (!inviter) return person

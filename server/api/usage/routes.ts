@@ -19,6 +19,7 @@ import {
 } from '../../store/usage/usage-query.ts'
 import type { Dimension, HourRange, RowFilter } from '../../store/usage/usage-series.ts'
 import type { ApiDeps } from '../deps.ts'
+import { mountStatement } from './statement-route.ts'
 import { mountUsageTable } from './table-routes.ts'
 import { type BucketPlan, planBuckets } from './usage-buckets.ts'
 
@@ -41,6 +42,7 @@ export function mountUsage(router: ApiRouter, deps: Pick<ApiDeps, 'store' | 'clo
     return readUsage(store.read, query, filter, range)
   })
   mountUsageTable(router, deps)
+  mountStatement(router, deps)
 }
 
 /** People who are not admins see their own calls, and nothing about channels. */

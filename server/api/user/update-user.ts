@@ -99,6 +99,7 @@ async function changeQuota(deps: UserDeps, trx: Trx, { body }: Update, target: U
     created_at: epochSeconds(deps.clock),
     type: logType.manage,
     content,
+    quota: wanted - target.quota,
   })
   return wanted - target.quota
 }

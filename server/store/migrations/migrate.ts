@@ -14,6 +14,7 @@ import { usageInAll } from './0009-usage-in-all.ts'
 import { crashRows } from './0010-crash-rows.ts'
 import { failedCalls } from './0011-failed-calls.ts'
 import { logOutcomes } from './0012-log-outcomes.ts'
+import { accountAmounts } from './0013-account-amounts.ts'
 
 const migrations: readonly Migration[] = [
   init,
@@ -28,6 +29,7 @@ const migrations: readonly Migration[] = [
   crashRows,
   failedCalls,
   logOutcomes,
+  accountAmounts,
 ]
 
 /** An arbitrary number for the lock that keeps two starting nodes from migrating at the same time. */

@@ -167,7 +167,13 @@ function attemptRows({ filter, by, range, days }: TableAsk): RawBuilder<unknown>
     ),
   )
   const key = (each: TableDimension | undefined) =>
-    each === undefined ? sql`0` : each === 'day' ? dayOf : each in ownColumns ? sql.ref(`f.${each}`) : sql`cast(null as bigint)`
+    each === undefined
+      ? sql`0`
+      : each === 'day'
+        ? dayOf
+        : each in ownColumns
+          ? sql.ref(`f.${each}`)
+          : sql`cast(null as bigint)`
   return sql`
     select ${key(by[0])} as g, ${key(by[1])} as h, f.attempts as refused from channel_failures f
     where ${isCounted ? sql`true` : sql`false`} and f.slot >= ${whole.from} and f.slot < ${whole.to}

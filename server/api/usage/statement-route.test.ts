@@ -1,0 +1,128 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import type { Statement } from '../../../contract/api/statement.ts'
+import { logRow } from '../../../test/helpers/accounts.ts'
+import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
+import { forEachDatabase } from '../../../test/helpers/databases.ts'
+import { rollUpUsage } from '../../store/usage/usage-rollup.ts'
+
+/** 2023-11-14 22:13:20 UTC. */
+const now = 1_700_000_000
+const at = (text: string) => Date.parse(text) / 1000
+
+forEachDatabase((_, openFresh) => {
+  let api: TestApi
+  let admin: Awaited<ReturnType<TestApi['addPerson']>>
+  let ada: typeof admin
+
+  beforeEach(async () => {
+    api = await createTestApi(await openFresh())
+    admin = await api.addPerson({ username: 'admin', role: 10 })
+    ada = await api.addPerson({ username: 'ada' })
+  })
+  afterEach(() => api.store.close())
+
+  /** Writes a row and the change of the balance that it is about, as the server does. */
+  const change = (created_at: number, type: number, quota: number, fields: object = {}) =>
+    api.store.write(async (trx) => {
+      const row = logRow({ userId: ada.id, tokenId: 1, channelId: 1 })
+      await trx
+        .insertInto('logs')
+        .values({ ...row, username: 'ada', type, quota, created_at, ...fields })
+        .execute()
+      const left = type === 2 ? -quota : quota
+      await trx
+        .updateTable('users')
+        .set((eb) => ({
+          quota: eb('quota', '+', left),
+          used_quota: eb('used_quota', '+', type === 2 ? quota : 0),
+          granted_quota: eb('granted_quota', '+', type === 2 ? 0 : quota),
+        }))
+        .where('id', '=', ada.id)
+        .execute()
+    })
+  const ask = async (query: string, as = ada) =>
+    (await api.call('GET', `/api/user/statement?${query}`, { as: as.token })).json as {
+      success: boolean
+      message: string
+      data: Statement
+    }
+  const read = async (query: string, as = ada) => {
+    const answer = await ask(query, as)
+    expect([query, answer.message]).toEqual([query, ''])
+    return answer.data
+  }
+  const started = async () => (await read('month=2023-09')).opening
+
+  test('opening and changes make closing, and each month begins where the last one ended', async () => {
+    const before = await started()
+    await change(at('2023-09-30T21:00:00Z'), 1, 5000)
+    await change(at('2023-09-30T22:30:00Z'), 1, 700)
+    await change(at('2023-10-05T10:00:00Z'), 4, 30)
+    await change(at('2023-10-06T10:00:00Z'), 3, -200)
+    await change(at('2023-10-07T10:00:00Z'), 2, 100, { model_name: 'b' })
+    await change(at('2023-10-31T22:59:59Z'), 2, 300, { model_name: 'a' })
+    await change(at('2023-10-31T23:00:00Z'), 2, 11, { model_name: 'a' })
+    for (let round = 0; round < 2; round++) {
+      const zone = 'time_zone=Europe/Berlin'
+      const october = await read(`month=2023-10&${zone}`)
+      expect(october).toMatchObject({
+        start: at('2023-09-30T22:00:00Z'),
+        end: at('2023-10-31T22:59:59Z'),
+        user: { username: 'ada' },
+        opening: before + 5000,
+        top_ups: 700,
+        bonuses: 30,
+        adjustments: -200,
+        charges: 400,
+        closing: before + 5130,
+        held: 0,
+        unknown_charges: 0,
+      })
+      expect(october.models.map(({ model, requests, quota }) => [model, requests, quota])).toEqual([
+        ['a', 1, 300],
+        ['b', 1, 100],
+      ])
+      expect((await read(`month=2023-09&${zone}`)).closing).toBe(october.opening)
+      const november = await read(`month=2023-11&${zone}`)
+      expect(november).toMatchObject({ opening: october.closing, charges: 11, closing: before + 5119, end: now })
+      expect(await read(`month=2023-10&user_id=${ada.id}&${zone}`, admin)).toEqual(october)
+      await rollUpUsage(api.store, now)
+    }
+  })
+
+  test('what the server gives and takes has its amount in the statement', async () => {
+    const before = await read('month=2023-11')
+    const as = admin.token
+    await api.call('POST', '/api/topup', { as, body: { user_id: ada.id, quota: 900, remark: '' } })
+    await api.call('PUT', '/api/user/', { as, body: { id: ada.id, quota_delta: -40 } })
+    const after = await read('month=2023-11')
+    expect(after).toMatchObject({ opening: before.opening, top_ups: 900, adjustments: -40 })
+    expect(after.closing).toBe(before.closing + 860)
+    expect(after.unknown_changes).toBe(before.unknown_changes)
+  })
+
+  test('changes without an amount or a row are named, and the statement is not exact', async () => {
+    await api.store.write((trx) =>
+      trx
+        .updateTable('users')
+        .set((eb) => ({ used_quota: eb('used_quota', '+', 70), quota: eb('quota', '-', 70) }))
+        .where('id', '=', ada.id)
+        .execute(),
+    )
+    expect(await read('month=2023-11')).toMatchObject({ is_exact: false, unknown_charges: 70 })
+  })
+
+  test('people read only their own statements; invalid months are refused', async () => {
+    for (const query of [
+      `month=2023-10&user_id=${admin.id}`,
+      'month=2023-12',
+      'month=2023-13',
+      'month=10-2023',
+      'month=',
+      'month=2023-10&time_zone=Mars',
+      'month=2023-10&user_id=-1',
+    ])
+      expect([query, (await ask(query)).success]).toEqual([query, false])
+    expect((await ask('month=2023-10&user_id=4711', admin)).success).toBe(false)
+  })
+})

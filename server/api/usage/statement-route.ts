@@ -1,0 +1,68 @@
+import { api } from '../../../contract/api/index.ts'
+import type { Statement } from '../../../contract/api/statement.ts'
+import { logType } from '../../../contract/log-types.ts'
+import { roles } from '../../../contract/roles.ts'
+import { ApiFailure } from '../../http/api-failure.ts'
+import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
+import { epochSeconds } from '../../lib/clock.ts'
+import { startOfDay, timeZone } from '../../lib/time-zone.ts'
+import { userById } from '../../store/accounts/users.ts'
+import { givingTypes, type StatementFigures, statementFigures, sumOf } from '../../store/usage/statement.ts'
+import type { ApiDeps } from '../deps.ts'
+
+/** Monthly statements: everybody's own, and those of everybody for admins. */
+export function mountStatement(router: ApiRouter, { store, clock }: Pick<ApiDeps, 'store' | 'clock'>): void {
+  serve(router, api.usage.statement, async ({ query, person }) => {
+    const userId = query.user_id || person.id
+    if (userId !== person.id && person.role < roles.admin)
+      throw new ApiFailure('You may only read your own statements.')
+    const zone = timeZone(query.time_zone)
+    if (!zone) throw new ApiFailure('time_zone must be the name of a time zone, such as Europe/Berlin.')
+    const [year = 0, month = 0] = query.month.split('-').map(Number)
+    const now = epochSeconds(clock)
+    const start = startOfDay(zone, year, month, 1)
+    if (start > now) throw new ApiFailure('This month has not begun yet.')
+    const end = startOfDay(zone, year, month + 1, 1) - 1
+    const user = await userById(store.read, userId)
+    const figures = user && (await statementFigures(store.read, { userId, start, end }))
+    if (!user || !figures) throw new ApiFailure('This user does not exist.')
+    const { id, username, display_name } = user
+    return {
+      month: query.month,
+      time_zone: zone.name,
+      start,
+      end: Math.min(end, now),
+      user: { id, username, display_name },
+      ...balancesOf(figures, { start, isOver: end < now }),
+    }
+  })
+}
+
+type Balances = Omit<Statement, 'month' | 'time_zone' | 'start' | 'end' | 'user'>
+
+/** The balance is known now, so those of the month follow from the changes since then. */
+function balancesOf(figures: StatementFigures, month: { start: number; isOver: boolean }): Balances {
+  const { inside, later, ever } = figures
+  const net = (parts: typeof inside) => sumOf(parts, ...givingTypes) - sumOf(parts, logType.consume)
+  const closing = figures.balance - net(later)
+  const unknown_changes = figures.granted - sumOf(ever, ...givingTypes)
+  const unknown_charges = figures.used - sumOf(ever, logType.consume)
+  return {
+    opening: closing - net(inside),
+    top_ups: sumOf(inside, logType.topUp),
+    bonuses: sumOf(inside, logType.system),
+    adjustments: sumOf(inside, logType.manage),
+    charges: sumOf(inside, logType.consume),
+    closing,
+    held: month.isOver ? 0 : figures.held,
+    models: inside
+      .filter(({ type }) => type === logType.consume)
+      .map(({ model, requests, prompt_tokens, completion_tokens, quota }) => {
+        return { model, requests, prompt_tokens, completion_tokens, quota }
+      })
+      .sort((a, b) => b.quota - a.quota || (a.model < b.model ? -1 : 1)),
+    is_exact: unknown_charges === 0 && (unknown_changes === 0 || month.start >= figures.amountsSince),
+    unknown_changes,
+    unknown_charges,
+  }
+}

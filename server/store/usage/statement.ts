@@ -1,0 +1,83 @@
+import { sql } from 'kysely'
+import { logType } from '../../../contract/log-types.ts'
+import { accountAmounts } from '../migrations/0013-account-amounts.ts'
+import type { Db } from '../store.ts'
+import { exactRows } from './usage-exact.ts'
+import type { RowFilter } from './usage-series.ts'
+
+/** Changes of one type (a type of log rows) and, for calls, of one model. */
+export interface StatementPart {
+  type: number
+  model: string
+  requests: number
+  quota: number
+  prompt_tokens: number
+  completion_tokens: number
+}
+
+/** The figures from which a statement is made, all of one moment. */
+export interface StatementFigures {
+  /** The balance now, with the part that open calls hold. */
+  balance: number
+  held: number
+  granted: number
+  used: number
+  /** Changes in the month, after it, and ever. */
+  inside: StatementPart[]
+  later: StatementPart[]
+  ever: StatementPart[]
+  /** When log rows of changes by admins and of bonuses began to have an amount, in epoch seconds. */
+  amountsSince: number
+}
+
+type Row = StatementPart & {
+  part: 'inside' | 'later' | 'ever' | 'user' | 'since'
+  held: number
+  granted: number
+  used: number
+}
+
+/** Reads the figures for a user's statement in one statement, which sees one snapshot. Undefined without such a user. */
+export async function statementFigures(
+  db: Db,
+  ask: { userId: number; start: number; end: number },
+): Promise<StatementFigures | undefined> {
+  const { userId, start, end } = ask
+  const filter: RowFilter = { userId }
+  const figures = ['requests', 'quota', 'prompt_tokens', 'completion_tokens'] as const
+  const part = (name: Row['part'], range: { start: number; end: number }) => sql`
+    select ${sql.lit(name)} as part, g as type, h as model, cast(sum(requests) as bigint) as requests,
+      cast(sum(quota) as bigint) as quota, cast(sum(prompt_tokens) as bigint) as prompt_tokens,
+      cast(sum(completion_tokens) as bigint) as completion_tokens, 0 as held, 0 as granted, 0 as used
+    from (${exactRows({ filter, group: 'type', second: 'model_name', figures, ...range })}) ${sql.raw(name)} group by g, h`
+  const { rows } = await sql<Row>`
+    ${part('inside', { start, end })}
+    union all ${part('later', { start: end + 1, end: 0 })}
+    union all ${part('ever', { start: 0, end: 0 })}
+    union all select 'user', 0, '', 0, u.quota, 0, 0,
+      cast(coalesce((select sum(h.amount) from holds h where h.user_id = u.id), 0) as bigint), u.granted_quota, u.used_quota
+      from users u where u.id = ${userId}
+    union all select 'since', 0, '', 0, m.applied_at, 0, 0, 0, 0, 0 from schema_migrations m
+      where m.name = ${accountAmounts.name}`.execute(db)
+  const user = rows.find((row) => row.part === 'user')
+  if (!user) return undefined
+  const of = (name: Row['part']) => rows.filter((row) => row.part === name)
+  return {
+    balance: user.quota + user.held,
+    held: user.held,
+    granted: user.granted,
+    used: user.used,
+    inside: of('inside'),
+    later: of('later'),
+    ever: of('ever'),
+    amountsSince: of('since')[0]?.quota ?? 0,
+  }
+}
+
+/** What changes of some types add up to. */
+export function sumOf(parts: readonly StatementPart[], ...types: number[]): number {
+  return parts.reduce((sum, { type, quota }) => sum + (types.includes(type) ? quota : 0), 0)
+}
+
+/** The types of log rows that give or take quota. */
+export const givingTypes = [logType.topUp, logType.manage, logType.system] as const
