@@ -7,6 +7,7 @@ import { parseModelSearch } from '../pages/model/search.ts'
 import { parsePlaygroundSearch } from '../pages/playground/search.ts'
 import { parseRedemptionSearch } from '../pages/redemption/search.ts'
 import { parseSettingSearch } from '../pages/setting/search.ts'
+import { parseStatementSearch } from '../pages/statement/search.ts'
 import { parseTokenSearch } from '../pages/token/search.ts'
 import { parseUsageSearch } from '../pages/usage/search.ts'
 import { parseUserSearch } from '../pages/user/search.ts'
@@ -246,6 +247,14 @@ const table = [
     heading: { title: 'usage.title', text: 'usage.intro', width: 'full' },
     menu: { text: 'menu.usage', icon: 'ChartColumn', gap: true },
     early: ['usage/usage-chart.tsx', 'usage/usage-table.tsx'],
+  },
+  {
+    path: '/statement',
+    file: 'statement/statement',
+    for: 'users',
+    areas: ['statement'],
+    search: parseStatementSearch,
+    heading: { title: 'statement.title', width: 'narrow' },
   },
   {
     path: '/model',

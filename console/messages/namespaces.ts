@@ -16,6 +16,7 @@ import type { registerEn } from './register.en.ts'
 import type { resetEn } from './reset.en.ts'
 import type { settingEn } from './setting.en.ts'
 import type { shellEn } from './shell.en.ts'
+import type { statementEn } from './statement.en.ts'
 import type { tableEn } from './table.en.ts'
 import type { tokenEn } from './token.en.ts'
 import type { topupEn } from './topup.en.ts'
@@ -42,6 +43,7 @@ interface Catalogues {
   reset: typeof resetEn
   setting: typeof settingEn
   shell: typeof shellEn
+  statement: typeof statementEn
   table: typeof tableEn
   token: typeof tokenEn
   topup: typeof topupEn

@@ -1,6 +1,7 @@
 /** Texts of the usage page. */
 export const usageEn = {
   'usage.title': 'usage',
+  'usage.statement': 'Monthly statement',
   'usage.intro': 'Spend and usage over time.',
   'usage.metric': 'Metric',
   'usage.metric.quota': 'Spend',
@@ -60,6 +61,7 @@ export const usageEn = {
   'usage.group.pair': '{first} and {second}',
   'usage.table.search': 'Search by name',
   'usage.table.export': 'Export CSV',
+  'usage.table.only': 'Show only this',
   'usage.table.empty': 'No rows match',
   'usage.table.name.user': 'User',
   'usage.table.name.token': 'Token',

@@ -2,6 +2,7 @@ import type { Translation } from './namespaces.ts'
 
 export const usageZh = {
   'usage.title': '用量',
+  'usage.statement': '月度账单',
   'usage.intro': '各时段调用的费用，与实际收费完全一致。',
   'usage.metric': '指标',
   'usage.metric.quota': '消耗',
@@ -61,6 +62,7 @@ export const usageZh = {
   'usage.group.pair': '{first}和{second}',
   'usage.table.search': '按名称搜索',
   'usage.table.export': '导出 CSV',
+  'usage.table.only': '仅看此项',
   'usage.table.empty': '没有匹配的行',
   'usage.table.name.user': '用户',
   'usage.table.name.token': '令牌',

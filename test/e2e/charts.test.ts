@@ -191,7 +191,7 @@ test('the ranking shows how each group compares with the previous period', async
   // calls and the other three.
   await eventually(async () => (await changes.allTextContents()).sort()).toEqual(['-25%', '0%'])
   const inWords = await changes.evaluateAll((cells) => cells.map((cell) => cell.getAttribute('title')).sort())
-  expect(inWords).toEqual(['-25% vs previous period', 'Same as previous period'])
+  expect(inWords).toEqual(['$0.00 compared with the previous period', '-$0.001200 compared with the previous period'])
 })
 
 describe('filtering the usage page', () => {
@@ -206,7 +206,7 @@ describe('filtering the usage page', () => {
     const { page } = visit
     await visit.open('/usage')
     await eventually(() => requests(page)).toBe(String(days))
-    await page.getByRole('button', { name: 'Only gpt-4o', exact: true }).click()
+    await page.getByRole('button', { name: 'Show only this: gpt-4o', exact: true }).click()
     // The button has disappeared together with its row, but the focus is still in the page's main part.
     expect(await page.evaluate(() => document.activeElement?.closest('main') !== null)).toBe(true)
     await page.waitForURL(
@@ -284,7 +284,7 @@ describe('filtering the usage page', () => {
     const row = visit.page
       .locator('main tr')
       .filter({ has: visit.page.getByRole('link', { name: 'Logs of gpt-4o', exact: true }) })
-    await eventually(() => row.locator('td[data-label="Failed"]').textContent()).toBe('1 (8.3%)')
+    await eventually(() => row.locator('td[data-label="Failed"]').textContent()).toBe('1 (10.0%)')
   })
 
   test('the link from the log shows the usage of the same calls', async () => {

@@ -71,7 +71,7 @@ export function UsageTable({ view, by, search, setSearch, onNarrow }: UsageTable
     (row: UsageRow): RowAction[] => {
       const own = filterOf(by, row.key, row.name)
       if (own === undefined) return []
-      const label = t('usage.only', { name: row.name || row.key })
+      const label = t('usage.table.only')
       const run = () => onNarrow({ ...own, group: next[by], and: undefined, page: undefined, q: undefined })
       return [{ id: 'only', label, icon: <ListFilter />, primary: true, run }]
     },

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { focusFirst } from '../../components/data-table/focus-first.ts'
 import { useLasting } from '../../components/data-table/lasting.ts'
@@ -8,6 +9,7 @@ import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx
 import { isAt } from '../../lib/first-look.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import { sessionUser } from '../../lib/session.ts'
+import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { parseQuery } from '../../lib/url-state.ts'
 import { useUrlState } from '../../lib/use-url-state.ts'
@@ -54,7 +56,17 @@ export function UsagePage() {
     focusFirst(results.current?.closest('main') ?? null)
     setSearch({ ...noFilters, page: undefined, q: undefined })
   }
-  const views = <SavedViews page="usage" search={search} onShow={(saved) => setSearch({ ...noChoices, ...saved })} />
+  const classic = useClassicServer()
+  const views = (
+    <>
+      {!classic && (
+        <Link to="/statement" className="px-2 text-sm text-link hover:underline">
+          {t('usage.statement')}
+        </Link>
+      )}
+      <SavedViews page="usage" search={search} onShow={(saved) => setSearch({ ...noChoices, ...saved })} />
+    </>
+  )
   const shown = isTime && data ? data : undefined
   return (
     <Page title={t('usage.title')} text={t('usage.intro')} width="full" actions={views}>

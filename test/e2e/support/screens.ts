@@ -232,6 +232,14 @@ const log: Screen[] = [
       await page.locator('main figure table').waitFor()
     },
   },
+  {
+    path: '/usage?group=user&and=model&range=custom',
+    state: 'with pairs and days',
+    as: root,
+    prepare: rows,
+  },
+  { path: '/statement', as: root, prepare: (page) => page.locator('main dl').waitFor() },
+  { path: '/statement', state: 'failed', as: root, fails: '**/api/user/statement**', prepare: failed },
   { path: '/usage', state: 'empty', as: person, bare: true },
   { path: '/usage', state: 'failed', as: root, fails: '**/api/usage/**', prepare: failed },
 ]

@@ -1,0 +1,22 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { statementApi } from '../../../contract/api/statement.ts'
+import { call } from '../../lib/call.ts'
+
+/** The statement of a month, in the browser's time zone. Without a user, it is the caller's own. */
+export const statementQuery = (month: string, user: number | undefined) =>
+  queryOptions({
+    queryKey: ['statement', month, user],
+    queryFn: ({ signal }) =>
+      call(
+        statementApi.statement,
+        {
+          query: {
+            month,
+            time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+            ...(user !== undefined && { user_id: String(user) }),
+          },
+        },
+        { signal, quiet: true },
+      ),
+    placeholderData: keepPreviousData,
+  })

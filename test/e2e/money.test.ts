@@ -1,0 +1,131 @@
+// Who spent what last month: the table of usage, its file, and the ranges that people ask for.
+import { beforeAll, expect, test } from 'bun:test'
+import { openConsole, rootAccount } from './support/console.ts'
+import { openDatabase } from './support/database.ts'
+import { eventually } from './support/eventually.ts'
+import { rowsOf } from './support/lists.ts'
+import { logWriter } from './support/log-rows.ts'
+
+const site = openConsole()
+const today = new Date()
+const lastMonth = new Date(today.getFullYear(), today.getMonth() - 1, 1)
+const start = lastMonth.getTime() / 1000
+const end = new Date(today.getFullYear(), today.getMonth(), 1).getTime() / 1000
+const people = Array.from({ length: 14 }, (_, index) => `person-${index}`)
+const models = ['gpt-4o', 'claude', '=model']
+
+interface Written {
+  created_at: number
+  username: string
+  model_name: string
+  quota: number
+}
+const written: Written[] = []
+
+beforeAll(() => {
+  using database = openDatabase(site)
+  const insert = logWriter(database)
+  // Two days more than the month at both ends.
+  const step = Math.floor((end - start + 4 * 86_400) / 300)
+  for (let index = 0; index < 300; index++) {
+    const person = index % people.length
+    const row = {
+      created_at: Math.min(start - 2 * 86_400 + index * step, Math.floor(Date.now() / 1000)),
+      username: people[person] ?? '',
+      model_name: models[index % models.length] ?? '',
+      quota: 1000 + ((index * 7919) % 50_021),
+    }
+    written.push(row)
+    insert({
+      ...row,
+      user_id: 100 + person,
+      token_name: 'main',
+      prompt_tokens: 20,
+      completion_tokens: 7,
+      channel_id: 1,
+      request_id: `request-${index}`,
+      elapsed_time: 900,
+      is_stream: 1,
+      token_id: 100 + person,
+      first_byte_time: 120,
+      outcome: 'complete',
+    })
+  }
+})
+
+test('three clicks export who spent what last month, by user and model, in dollars; it is the sum of the log rows', async () => {
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open('/usage')
+  await page.getByText('Last month', { exact: true }).click()
+  await page.getByLabel('Group by').selectOption('user model')
+  const saving = page.waitForEvent('download')
+  await page.getByRole('link', { name: 'Export CSV', exact: true }).click()
+  const download = await saving
+  const month = `${lastMonth.getFullYear()}-${String(lastMonth.getMonth() + 1).padStart(2, '0')}`
+  expect(download.suggestedFilename()).toBe(`usage-by-user-model-${month}.csv`)
+  const lines = (await Bun.file(await download.path()).text()).replace('\u{FEFF}', '').trim().split('\r\n')
+  const cells = lines.map((line) => line.split(',').map((cell) => cell.replaceAll('"', '')))
+  const wanted = written.filter(({ created_at }) => created_at >= start && created_at < end)
+  const spent = new Map<string, number>()
+  for (const { username, model_name, quota } of wanted) {
+    const pair = `${username} ${model_name}`
+    spent.set(pair, (spent.get(pair) ?? 0) + quota)
+  }
+  const exported = new Map(
+    cells.slice(1, -1).map(([, user, model, , quota]) => [`${user} ${model?.replace("'", '')}`, Number(quota)]),
+  )
+  expect(exported).toEqual(spent)
+  const sum = wanted.reduce((total, { quota }) => total + quota, 0)
+  expect(cells.at(-1)?.slice(0, 5)).toEqual(['Total', '', '', (sum / 500_000).toFixed(6), String(sum)])
+})
+
+test('all names are in the table, page by page; it is sorted and searched, and remembers the range', async () => {
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open('/usage?group=user')
+  await page.getByText('This quarter', { exact: true }).click()
+  await page.getByText('Last month', { exact: true }).click()
+  const rows = rowsOf(page)
+  await page.getByText(`Page 1 of 2 · ${people.length} rows`).waitFor()
+  await page.getByRole('button', { name: 'User', exact: true }).click()
+  await page.waitForURL((url) => url.searchParams.get('sort') === 'name')
+  await eventually(() => rows.first().textContent()).toContain('person-0')
+  await page.getByLabel('Search by name').fill('person-13')
+  await eventually(() => rows.count()).toBe(1)
+  await rows.first().getByRole('img', { name: 'Spend of person-13 over time' }).waitFor()
+  await visit.open('/usage?group=user')
+  await page.getByRole('radio', { name: 'Last month' }).waitFor({ state: 'attached' })
+  expect(await page.getByRole('radio', { name: 'Last month' }).isChecked()).toBe(true)
+})
+
+test('a custom range is two days, and both of them are included', async () => {
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open('/usage?range=custom&group=user')
+  const text = (day: number) =>
+    `${lastMonth.getFullYear()}-${String(lastMonth.getMonth() + 1).padStart(2, '0')}-${String(day).padStart(2, '0')}`
+  await page.getByLabel('From', { exact: true }).fill(text(3))
+  await page.getByLabel('To', { exact: true }).fill(text(4))
+  await page.waitForURL((url) => url.searchParams.get('to') !== null)
+  const { searchParams } = new URL(page.url())
+  expect([Number(searchParams.get('from')), Number(searchParams.get('to'))]).toEqual([
+    start + 2 * 86_400,
+    start + 4 * 86_400,
+  ])
+})
+
+test('the statement of a month adds up', async () => {
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open('/usage')
+  await page.getByRole('link', { name: 'Monthly statement' }).click()
+  await page.waitForURL('**/statement')
+  const amounts = page.locator('main dl dd')
+  await eventually(() => amounts.count()).toBe(6)
+  const [opening, ...changes] = (await amounts.allTextContents()).map((text) => Number(text.replace(/[$,+]/g, '')))
+  const closing = changes.pop()
+  const sum = changes.reduce((total, change) => total + change, opening ?? 0)
+  expect(Math.round(sum * 1e6)).toBe(Math.round((closing ?? Number.NaN) * 1e6))
+  expect(await page.getByLabel('Month').locator('option').count()).toBe(24)
+})
