@@ -4,7 +4,7 @@ import { isAdmin } from '../lib/session.ts'
 import { hasMoreCalls, type KnownStatus } from '../lib/status.ts'
 import type { MessageKey } from '../messages/namespaces.ts'
 import { menuIcons } from './menu-icons.ts'
-import { type Page, pages } from './pages.ts'
+import { type MenuGroup, type Page, pages } from './pages.ts'
 
 export interface MenuEntry {
   to: string
@@ -12,8 +12,8 @@ export interface MenuEntry {
   icon: LucideIcon
   /** Second key of the shortcut; the first is g. */
   key?: string | undefined
-  /** Shown with a small gap above. */
-  gap?: true | undefined
+  /** The part of the menu that it belongs to; undefined for those at the top. */
+  group?: MenuGroup | undefined
 }
 
 /** Whether a user sees the menu entry of a page. */
@@ -28,7 +28,8 @@ function isShown(page: Page, user: SessionUser | undefined, status: KnownStatus)
 export function menuFor(user: SessionUser | undefined, status: KnownStatus): MenuEntry[] {
   return pages.flatMap((page) => {
     if (!page.menu || !isShown(page, user, status)) return []
-    const { icon, ...entry } = page.menu
-    return [{ ...entry, to: page.path, icon: menuIcons[icon] }]
+    const { icon, group, ...entry } = page.menu
+    // Visitors see so few entries that headings would be in the way.
+    return [{ ...entry, group: user && group, to: page.path, icon: menuIcons[icon] }]
   })
 }

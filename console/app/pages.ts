@@ -27,6 +27,9 @@ interface AnyPage {
   early?: readonly string[]
 }
 
+/** The parts of the menu, each with a heading. */
+export type MenuGroup = 'gateway' | 'accounts' | 'activity' | 'more'
+
 /** A page with the sidebar and the top bar. */
 interface ShellPage extends AnyPage {
   /** Who may see the page and its menu entry. The server decides what is allowed. */
@@ -47,8 +50,8 @@ interface ShellPage extends AnyPage {
     icon: MenuIcon
     /** Second key of the shortcut; the first is g. */
     key?: string
-    /** Shown with a small gap above. */
-    gap?: true
+    /** The part of the menu that the entry belongs to; entries without one come first. */
+    group?: MenuGroup
     /** Without this on the server, the entry is hidden. */
     needs?: 'chat link' | 'more calls'
   }
@@ -99,13 +102,22 @@ const table = [
     menu: { text: 'menu.chat', icon: 'MessageSquare', needs: 'chat link' },
   },
   {
+    path: '/playground',
+    file: 'playground/playground',
+    for: 'users',
+    areas: ['playground', 'form'],
+    search: parsePlaygroundSearch,
+    heading: { title: 'playground.title', text: 'playground.note' },
+    menu: { text: 'menu.playground', icon: 'SquareTerminal' },
+  },
+  {
     path: '/channel',
     file: 'channel/list',
     for: 'admins',
     areas: ['channel', 'table'],
     search: parseChannelSearch,
     heading: { title: 'channel.title', text: 'channel.intro', width: 'full' },
-    menu: { text: 'menu.channel', icon: 'Network', key: 'c', gap: true },
+    menu: { text: 'menu.channel', group: 'gateway', icon: 'Network', key: 'c' },
   },
   {
     path: '/channel/add',
@@ -128,7 +140,7 @@ const table = [
     areas: ['token', 'table'],
     search: parseTokenSearch,
     heading: { title: 'token.title', text: 'token.intro', width: 'full' },
-    menu: { text: 'menu.token', icon: 'KeyRound', key: 't' },
+    menu: { text: 'menu.token', group: 'gateway', icon: 'KeyRound', key: 't' },
   },
   {
     path: '/token/add',
@@ -145,13 +157,22 @@ const table = [
     heading: { title: 'token.editTitle', width: 'narrow' },
   },
   {
+    path: '/model',
+    file: 'model/list',
+    for: 'users',
+    areas: ['model', 'table'],
+    search: parseModelSearch,
+    heading: { title: 'model.title', text: 'model.intro', width: 'full' },
+    menu: { text: 'menu.model', group: 'gateway', icon: 'Tags', key: 'm', needs: 'more calls' },
+  },
+  {
     path: '/redemption',
     file: 'redemption/list',
     for: 'admins',
     areas: ['redemption', 'table'],
     search: parseRedemptionSearch,
     heading: { title: 'redemption.title', text: 'redemption.intro', width: 'full' },
-    menu: { text: 'menu.redemption', icon: 'Ticket', key: 'r' },
+    menu: { text: 'menu.redemption', group: 'accounts', icon: 'Ticket', key: 'r' },
   },
   {
     path: '/redemption/add',
@@ -173,7 +194,7 @@ const table = [
     for: 'users',
     areas: ['topup', 'form'],
     heading: { title: 'topup.title' },
-    menu: { text: 'menu.topup', icon: 'CreditCard', key: 'p' },
+    menu: { text: 'menu.topup', group: 'accounts', icon: 'CreditCard', key: 'p' },
   },
   {
     path: '/user',
@@ -182,7 +203,7 @@ const table = [
     areas: ['user', 'table'],
     search: parseUserSearch,
     heading: { title: 'user.title', text: 'user.intro', width: 'full' },
-    menu: { text: 'menu.user', icon: 'Users', key: 'u' },
+    menu: { text: 'menu.user', group: 'accounts', icon: 'Users', key: 'u' },
   },
   {
     path: '/user/add',
@@ -206,13 +227,31 @@ const table = [
     heading: { title: 'user.selfTitle', width: 'narrow' },
   },
   {
+    path: '/usage',
+    file: 'usage/usage',
+    for: 'users',
+    areas: ['usage', 'table'],
+    search: parseUsageSearch,
+    heading: { title: 'usage.title', text: 'usage.intro', width: 'full' },
+    menu: { text: 'menu.usage', group: 'activity', icon: 'ChartColumn' },
+    early: ['usage/usage-chart.tsx', 'usage/usage-table.tsx'],
+  },
+  {
+    path: '/statement',
+    file: 'statement/statement',
+    for: 'users',
+    areas: ['statement'],
+    search: parseStatementSearch,
+    heading: { title: 'statement.title', width: 'narrow' },
+  },
+  {
     path: '/log',
     file: 'log/list',
     for: 'users',
     areas: ['log', 'table'],
     search: parseLogSearch,
     heading: { title: 'log.title', text: 'log.intro', width: 'full' },
-    menu: { text: 'menu.log', icon: 'Activity', key: 'l' },
+    menu: { text: 'menu.log', group: 'activity', icon: 'Activity', key: 'l' },
   },
   {
     path: '/log/$id',
@@ -228,7 +267,7 @@ const table = [
     areas: ['setting', 'form'],
     search: parseSettingSearch,
     heading: { title: 'setting.title', unless: { query: 'tab=audit' } },
-    menu: { text: 'menu.setting', icon: 'Settings', key: 's', gap: true },
+    menu: { text: 'menu.setting', group: 'more', icon: 'Settings', key: 's' },
   },
   {
     path: '/about',
@@ -236,43 +275,7 @@ const table = [
     for: 'everybody',
     areas: ['about'],
     heading: { title: 'about.title' },
-    menu: { text: 'menu.about', icon: 'CircleHelp' },
-  },
-  {
-    path: '/usage',
-    file: 'usage/usage',
-    for: 'users',
-    areas: ['usage', 'table'],
-    search: parseUsageSearch,
-    heading: { title: 'usage.title', text: 'usage.intro', width: 'full' },
-    menu: { text: 'menu.usage', icon: 'ChartColumn', gap: true },
-    early: ['usage/usage-chart.tsx', 'usage/usage-table.tsx'],
-  },
-  {
-    path: '/statement',
-    file: 'statement/statement',
-    for: 'users',
-    areas: ['statement'],
-    search: parseStatementSearch,
-    heading: { title: 'statement.title', width: 'narrow' },
-  },
-  {
-    path: '/model',
-    file: 'model/list',
-    for: 'users',
-    areas: ['model', 'table'],
-    search: parseModelSearch,
-    heading: { title: 'model.title', text: 'model.intro', width: 'full' },
-    menu: { text: 'menu.model', icon: 'Tags', key: 'm', needs: 'more calls' },
-  },
-  {
-    path: '/playground',
-    file: 'playground/playground',
-    for: 'users',
-    areas: ['playground', 'form'],
-    search: parsePlaygroundSearch,
-    heading: { title: 'playground.title', text: 'playground.note' },
-    menu: { text: 'menu.playground', icon: 'SquareTerminal' },
+    menu: { text: 'menu.about', group: 'more', icon: 'CircleHelp' },
   },
   {
     path: '/login',
@@ -314,8 +317,8 @@ const table = [
 export type Row = (typeof table)[number]
 
 /**
- * Every page of the console. The routes, the menu (in the order of the rows: one-api's, then the pages that Tollgate
- * adds), the build's first scripts and the tests read this table. The build and the tests load it outside a browser, so
+ * Every page of the console. The routes, the menu (in the order of the rows: one-api's, with the pages that Tollgate
+ * adds in between), the build's first scripts and the tests read this table. The build and the tests load it outside a browser, so
  * it must not import React or a page. The build removes the fields that the routes do not need (`dividedPages`).
  */
 export const pages: readonly Page[] = table

@@ -1,39 +1,67 @@
 import { Link } from '@tanstack/react-router'
 import { PanelLeftClose, PanelLeftOpen } from 'lucide-react'
+import { useId } from 'react'
 import { IconButton } from '../components/ui/icon-button.tsx'
 import { setSidebarFolded, useSidebarFolded } from '../lib/preferences.ts'
 import { useScreen } from '../lib/screen.ts'
 import { useText } from '../lib/text.ts'
 import { Brand } from './brand.tsx'
 import type { MenuEntry } from './menu.ts'
+import type { MenuGroup } from './pages.ts'
 
 const entryClass =
   'flex h-8 items-center gap-2.5 rounded-md px-2.5 text-sm text-muted transition-colors hover:bg-active hover:text-fg [&_svg]:size-4 [&_svg]:shrink-0 max-sm:h-11 max-sm:text-base'
 const currentClass = 'bg-active font-medium text-fg!'
 
-/** The entries of the menu as links; `iconOnly` hides their words but keeps their accessible names. */
-export function MenuLinks(props: { entries: readonly MenuEntry[]; iconOnly?: boolean; onGo?: () => void }) {
-  const { entries, iconOnly = false, onGo } = props
+const groupHeadings = {
+  gateway: 'menu.group.gateway',
+  accounts: 'menu.group.accounts',
+  activity: 'menu.group.activity',
+  more: 'menu.group.more',
+} as const satisfies Record<MenuGroup, string>
+
+interface MenuLinksProps {
+  entries: readonly MenuEntry[]
+  iconOnly?: boolean
+  onGo?: () => void
+}
+
+/** The entries of the menu as links, by group; `iconOnly` hides their words but keeps their accessible names. */
+export function MenuLinks({ entries, iconOnly = false, onGo }: MenuLinksProps) {
   const t = useText()
-  return (
-    <ul className="flex flex-col gap-0.5">
-      {entries.map((entry) => (
-        <li key={entry.to} className={entry.gap ? 'mt-3' : ''}>
-          <Link
-            to={entry.to}
-            activeOptions={{ exact: entry.to === '/', includeSearch: false }}
-            activeProps={{ className: currentClass, 'aria-current': 'page' }}
-            className={`${entryClass} ${iconOnly ? 'justify-center px-0' : ''}`}
-            title={iconOnly ? t(entry.text) : undefined}
-            onClick={onGo}
-          >
-            <entry.icon aria-hidden="true" />
-            <span className={iconOnly ? 'sr-only' : 'truncate'}>{t(entry.text)}</span>
-          </Link>
-        </li>
-      ))}
-    </ul>
-  )
+  const id = useId()
+  const groups = [...new Set(entries.map(({ group }) => group))]
+  return groups.map((group) => {
+    const heading = group && t(groupHeadings[group])
+    return (
+      <div key={group ?? ''} className={group && iconOnly ? 'mt-2 border-t border-line pt-2' : ''}>
+        {heading && (
+          <p id={`${id}-${group}`} className={iconOnly ? 'sr-only' : 'px-2.5 pt-4 pb-1 text-xs font-medium text-muted'}>
+            {heading}
+          </p>
+        )}
+        <ul className="flex flex-col gap-0.5" aria-labelledby={heading ? `${id}-${group}` : undefined}>
+          {entries
+            .filter((entry) => entry.group === group)
+            .map((entry) => (
+              <li key={entry.to}>
+                <Link
+                  to={entry.to}
+                  activeOptions={{ exact: entry.to === '/', includeSearch: false }}
+                  activeProps={{ className: currentClass, 'aria-current': 'page' }}
+                  className={`${entryClass} ${iconOnly ? 'justify-center px-0' : ''}`}
+                  title={iconOnly ? t(entry.text) : undefined}
+                  onClick={onGo}
+                >
+                  <entry.icon aria-hidden="true" />
+                  <span className={iconOnly ? 'sr-only' : 'truncate'}>{t(entry.text)}</span>
+                </Link>
+              </li>
+            ))}
+        </ul>
+      </div>
+    )
+  })
 }
 
 /** The sidebar: words from 1024 px, icons from 601 px or when collapsed. */

@@ -33,25 +33,33 @@ async function heldPalette(page: Page) {
 }
 
 describe('the menu', () => {
-  test('spec 2: shows administrators the entries of the specification in its order, followed by our own', async () => {
+  test('spec 2: shows administrators the entries of the specification in its order, in groups, with our own in between', async () => {
     await using visit = await site.visit({ as: rootAccount })
     await visit.open('/about')
     await eventually(async () =>
       (await menuOf(visit.page)).filter((entry, index, all) => all.indexOf(entry) === index),
     ).toEqual([
       'Home',
+      'Playground',
       'Channels',
       'Tokens',
+      'Models',
       'Redemptions',
       'Top up',
       'Users',
+      'Usage',
       'Logs',
       'Settings',
       'About',
-      'Usage',
-      'Models',
-      'Playground',
     ])
+    const lists = visit.page.getByRole('navigation', { name: 'Menu' }).getByRole('list')
+    for (const [name, first] of [
+      ['Gateway', 'Channels'],
+      ['Accounts', 'Redemptions'],
+      ['Activity', 'Usage'],
+      ['More', 'Settings'],
+    ] as const)
+      expect(await lists.and(visit.page.getByLabel(name)).getByRole('link').first().textContent()).toBe(first)
   })
 
   test('spec 6: has no administrator entries for other users, and few entries for visitors who are not logged in', async () => {
