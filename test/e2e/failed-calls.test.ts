@@ -59,7 +59,7 @@ describe('a failed call', () => {
     await row.getByText('failed with 400').waitFor()
     await row.click()
     const failure = drawer(page).getByRole('region', { name: 'Failure' })
-    await failure.getByText('the upstream answered with status 400').waitFor()
+    await failure.getByText('the upstream responded with status 400').waitFor()
     await failure.getByText('/v1/chat/completions').waitFor()
     await failure.getByText('your prompt is odd').waitFor()
     await drawer(page).getByRole('link', { name: 'refusing' }).first().waitFor()
@@ -118,7 +118,7 @@ describe('a failed call', () => {
     await using visit = await site.visit({ as: caller })
     const { page } = visit
     await visit.open(`/log?request=${request}`)
-    await drawer(page).getByText('the upstream answered with status 400').waitFor()
+    await drawer(page).getByText('the upstream responded with status 400').waitFor()
     expect(await page.getByText('your prompt is odd').count()).toBe(0)
     expect(await page.getByText('refusing').count()).toBe(0)
   })

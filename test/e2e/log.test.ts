@@ -96,7 +96,7 @@ describe('the logs', () => {
       'GET',
       '/api/log/stat?type=2&username=caller',
     )
-    await page.getByRole('region', { name: `cost ${(quota / 500_000).toFixed(2)}, ${token} tokens` }).waitFor()
+    await page.getByRole('region', { name: `cost $${(quota / 500_000).toFixed(2)}, ${token} tokens` }).waitFor()
     await page.getByText('Only mine').click()
     await rowWith(page, 'of root').waitFor()
     await rowWith(page, 'laptop').waitFor({ state: 'detached' })

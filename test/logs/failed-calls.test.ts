@@ -75,7 +75,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
       endpoint: path,
       status: 400,
       code: 'bad_response_status_code',
-      content: 'the upstream answered with status 400',
+      content: 'the upstream responded with status 400',
       upstream_message: 'your prompt is odd',
       request_id: requestIdOf(response),
       outcome: 'failed',
@@ -111,7 +111,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(data[0]).toMatchObject({
       code: 'bad_response_status_code',
       status: 400,
-      content: 'the upstream answered with status 400',
+      content: 'the upstream responded with status 400',
       channel: 0,
       attempts: '',
       upstream_message: '',
