@@ -218,7 +218,7 @@ describe('filtering the usage page', () => {
     await eventually(() => page.getByRole('link', { name: /^Logs of token/ }).allTextContents()).toEqual(['token 1'])
     await page
       .getByRole('status')
-      .filter({ hasText: /^Spend from .* in all\.$/ })
+      .filter({ hasText: /^Spend from .* in total\.$/ })
       .waitFor({ state: 'attached' })
     await page.getByRole('link', { name: 'Logs of token 1', exact: true }).click()
     await page.waitForURL('**/log?**')

@@ -126,7 +126,7 @@ describe('invalid responses', () => {
     await page.unroute('**/api/redemption/?**')
     await page.route('**/api/redemption/?**', (route) => route.abort())
     await page.getByRole('button', { name: 'Refresh' }).press('Enter')
-    await toastShown(page, 'error', 'Error: the server cannot be reached')
+    await toastShown(page, 'error', 'Error: Could not reach the server')
   })
 
   test('without a network, the page shows a message and keeps its content', async () => {
