@@ -17,10 +17,10 @@ import type { Db } from '../../store/store.ts'
 import { sumCalls, usageByDay } from '../../store/usage/usage-query.ts'
 import { auditEvent } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
+import { createPerPerson } from '../per-person.ts'
 import { exportLogs } from './export-logs.ts'
 import { histogramOf } from './histogram.ts'
 import { fullView, ownView } from './log-view.ts'
-import { createPerPerson } from './per-person.ts'
 import { streamLogs } from './stream-logs.ts'
 
 const day = 86_400

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { logType } from '../../../contract/log-types.ts'
-import { accountAmounts } from '../migrations/0013-account-amounts.ts'
 import type { Db } from '../store.ts'
 import { exactRows } from './usage-exact.ts'
 import type { RowFilter } from './usage-series.ts'
@@ -58,7 +57,7 @@ export async function statementFigures(
       cast(coalesce((select sum(h.amount) from holds h where h.user_id = u.id), 0) as bigint), u.granted_quota, u.used_quota
       from users u where u.id = ${userId}
     union all select 'since', 0, '', 0, m.applied_at, 0, 0, 0, 0, 0 from schema_migrations m
-      where m.name = ${accountAmounts.name}`.execute(db)
+      where m.name = '0013-account-amounts'`.execute(db)
   const user = rows.find((row) => row.part === 'user')
   if (!user) return undefined
   const of = (name: Row['part']) => rows.filter((row) => row.part === name)

@@ -82,8 +82,6 @@ const sorts = {
 
 export type TableSort = keyof typeof sorts
 
-export const tableSorts = Object.keys(sorts) as TableSort[]
-
 /** The rows of one page. Each statement sees one snapshot, so the rows of one call belong together. */
 export async function usageTable(db: Db, ask: TableAsk): Promise<TableRow[]> {
   const [first, second] = ask.by
@@ -114,7 +112,7 @@ const sums = sql.raw(
   [...figures, 'refused', 'before'].map((name) => `cast(sum(${name}) as bigint) as ${name}`).join(', '),
 )
 
-/** Rows with `g`, `h` and figures, of which the groups of the table are the sums. */
+/** Rows with `g`, `h` and figures. The groups of the table are their sums. */
 function found(ask: TableAsk): RawBuilder<unknown> {
   const { before, range } = ask
   const calls = { ...ask.filter, type: logType.consume }

@@ -1,4 +1,4 @@
-import { ApiFailure } from '../../http/api-failure.ts'
+import { ApiFailure } from '../http/api-failure.ts'
 
 /** Counts each person's open streams or exports in this process. */
 export interface PerPerson {
