@@ -43,7 +43,7 @@ const colors: Readonly<Record<number, DotColor>> = {
 }
 
 /** The colour of a type, for its dot and its bars. */
-export function typeColor(type: number): DotColor {
+function typeColor(type: number): DotColor {
   return colors[type] ?? 'grey'
 }
 
@@ -58,9 +58,4 @@ export function outcomeText(outcome: string, t: Text): string {
   if (outcome === 'aborted') return t('log.peek.outcome.aborted')
   if (outcome === 'failed') return t('log.peek.outcome.failed')
   return outcome === 'interrupted' ? t('log.peek.outcome.interrupted') : t('log.peek.outcome.complete')
-}
-
-/** True for a call whose response is incomplete. */
-export function isCutShort(log: Log): boolean {
-  return log.outcome === 'aborted' || log.outcome === 'interrupted'
 }

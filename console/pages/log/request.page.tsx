@@ -54,7 +54,7 @@ export function RequestPage() {
   )
 }
 
-/** Why a request has no entry, as far as its id tells. */
+/** Why a request has no entry, if its ID tells. */
 function NotFound({ id }: { id: string }) {
   const t = useText()
   const start = requestStart(id)

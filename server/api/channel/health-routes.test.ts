@@ -29,7 +29,13 @@ forEachDatabase((_, openFresh) => {
     api.store.write((trx) =>
       trx
         .insertInto('logs')
-        .values({ ...logRow({ userId: admin.id, tokenId: 1, channelId }), created_at, first_byte_time: 200, ...fields })
+        .values({
+          quota: 0,
+          ...logRow({ userId: admin.id, tokenId: 1, channelId }),
+          created_at,
+          first_byte_time: 200,
+          ...fields,
+        })
         .execute(),
     )
 

@@ -1,8 +1,8 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import type { LogOutcome } from '../../../contract/api/log-filter.ts'
 import { logType } from '../../../contract/log-types.ts'
+import type { LogsTable } from '../schema/tables.ts'
 import type { RowFilter } from '../usage/usage-series.ts'
-import type { LogRow } from './log-pages.ts'
 
 /** Restricts log rows to calls that ended in a certain way; '' and absent fields match any row. */
 export interface OutcomeFilter {
@@ -42,7 +42,7 @@ export function hasOutcome({ outcome, slow_seconds = 0 }: OutcomeFilter): RawBui
 }
 
 /** Whether a new row matches a filter of rows and outcomes. */
-export function isWanted(row: LogRow, filter: RowFilter & OutcomeFilter): boolean {
+export function isWanted(row: Selectable<LogsTable>, filter: RowFilter & OutcomeFilter): boolean {
   return (
     (!filter.userId || row.user_id === filter.userId) &&
     (!filter.type || row.type === filter.type) &&
@@ -54,7 +54,7 @@ export function isWanted(row: LogRow, filter: RowFilter & OutcomeFilter): boolea
   )
 }
 
-function endedSo(row: LogRow, { outcome, slow_seconds = 0 }: OutcomeFilter): boolean {
+function endedSo(row: Selectable<LogsTable>, { outcome, slow_seconds = 0 }: OutcomeFilter): boolean {
   const isError = row.type === logType.error
   const isCall = isError || row.type === logType.consume
   switch (outcome) {
