@@ -1,4 +1,3 @@
-import type { Log } from '../../../contract/api/log.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { type DotColor, Status } from '../../components/ui/badge.tsx'
 import { type Text, useText } from '../../lib/text.ts'

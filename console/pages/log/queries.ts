@@ -10,7 +10,7 @@ import type { filterOf } from './filters.ts'
 
 export type LogFilter = ReturnType<typeof filterOf>
 
-const rowsPerPage = { sizeName: 'logs', usualSize: 25 }
+const rowsPerPage = { sizeName: 'logs' }
 
 /** The user's own rows, and the rows of all users. */
 export const ownLogs = listSourceOf<Log>('log own', false, () => logApi.self, rowsPerPage)

@@ -54,7 +54,7 @@ export function RequestPage() {
   )
 }
 
-/** Why a request has no entry, if its ID tells. */
+/** Why a request may have no entry. Its id tells when it began. */
 function NotFound({ id }: { id: string }) {
   const t = useText()
   const start = requestStart(id)
