@@ -847,7 +847,7 @@ describe('the form of a token', () => {
     const user = await site.addUser('seeker')
     await using visit = await site.visit({ as: user })
     await visit.open('/token/edit/999999')
-    await visit.page.getByText('Token not found').waitFor()
+    await visit.page.getByText('Token not found', { exact: true }).waitFor()
     await visit.page.getByRole('link', { name: 'Back' }).click()
     await visit.page.waitForURL('**/token')
   })
