@@ -90,7 +90,10 @@ describe('a failed call', () => {
   test('shows its caller no channel on the page of the request, and nobody else the request', async () => {
     await using visit = await site.visit({ as: caller })
     await visit.open(`/log/${request}`)
-    await visit.page.getByRole('region', { name: 'Error' }).getByText('the upstream answered with status 400').waitFor()
+    await visit.page
+      .getByRole('region', { name: 'Error' })
+      .getByText('the upstream responded with status 400')
+      .waitFor()
     expect(await visit.page.getByText('your prompt is odd').count()).toBe(0)
     expect(await visit.page.getByText('refusing').count()).toBe(0)
     await using other = await site.visit({ as: await site.addUser('stranger') })
