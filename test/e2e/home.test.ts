@@ -225,7 +225,7 @@ describe('with a custom home page', () => {
     await visit.open('/')
     const card = visit.page.getByRole('region', { name: 'From your administrator' })
     await card.getByRole('heading', { name: 'Hello' }).waitFor()
-    await kpi(visit.page, 'Remaining quota').waitFor()
+    await kpi(visit.page, 'Balance').waitFor()
     await setOption('HomePageContent', '')
   })
 

@@ -239,6 +239,10 @@ describe('logs', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/log?from=1700000000&to=1700000100')
+    await page.getByRole('button', { name: 'Columns' }).click()
+    for (const column of ['Type', 'Prompt tokens', 'Completion tokens', 'Details'])
+      await page.getByRole('checkbox', { name: column, exact: true }).check()
+    await page.keyboard.press('Escape')
     const line = (type: number) => rowsOf(page).filter({ hasText: `of type ${type}` })
     await dot(line(1), 'green', 'Top-up').waitFor()
     await dot(line(2), 'olive', 'Request').waitFor()

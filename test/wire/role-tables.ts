@@ -13,7 +13,7 @@ export const outcomes: Readonly<Record<string, { status: number; message?: RegEx
   fail: { status: 200, message: /username or password is wrong/ },
   last: { status: 200, message: /super admin cannot (delete their own account|be banned|be deleted)/ },
   above: { status: 200, message: /same role as yours or a higher one/ },
-  none: { status: 200, message: /does not exist/ },
+  none: { status: 200, message: /does not exist|not found/ },
   root: { status: 200, message: /only (a )?super admin/i },
 }
 
