@@ -284,18 +284,19 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(await ownRow(next)).toMatchObject({ code: 'invalid_json', left_out: 0 })
   }, 120_000)
 
-  test('rows of failed calls cost nothing: totals, usage and the ledger stay unchanged', async () => {
+  test('rows of failed calls cost nothing: quota, usage and the ledger stay unchanged, and the totals count one more failure', async () => {
     await rig.channel()
     rig.upstream.always(fake.ok())
     await (await rig.gateway.post(path, chat)).text()
-    const stat = () => rig.gateway.api('GET', '/api/log/stat')
+    const stat = () => rig.gateway.api<{ calls: number; failed: number }>('GET', '/api/log/stat')
     const usage = () => rig.gateway.api<{ total: object }>('GET', '/api/usage/').then(({ total }) => total)
-    const before = [await stat(), await usage()]
+    const [totals, used] = [await stat(), await usage()]
     await found(await rig.gateway.post(path, '{'))
-    expect([await stat(), await usage()]).toEqual(before)
+    const after = [{ ...totals, calls: totals.calls + 1, failed: totals.failed + 1 }, used]
+    expect([await stat(), await usage()]).toEqual(after)
     const { store } = rig.gateway.context
     await rollUpUsage(store, Math.floor(nowMs / 1000))
-    expect([await stat(), await usage()]).toEqual(before)
+    expect([await stat(), await usage()]).toEqual(after)
     expect((await balanceFaults(store)).faults).toEqual([])
     const { types } = await rig.gateway.api<{ types: { type: number }[] }>('GET', '/api/log/histogram')
     expect(types.map(({ type }) => type)).toContain(6)
