@@ -36,7 +36,7 @@ export function BoardTable({ channels, starts, onPeek }: BoardViewProps) {
             <Head end>{t('channel.health.firstByte')}</Head>
             <Head end>{t('channel.health.share')}</Head>
             <Head>
-              <span className="block w-52">{t('channel.health.lastError')}</span>
+              <span className="block w-36">{t('channel.health.lastError')}</span>
             </Head>
             <Head end>{t('channel.balance')}</Head>
             <Head>
@@ -56,7 +56,7 @@ export function BoardTable({ channels, starts, onPeek }: BoardViewProps) {
 
 function Head({ end = false, children }: { end?: boolean; children: ReactNode }) {
   return (
-    <th scope="col" className={`px-3 py-2 font-medium whitespace-nowrap ${end ? 'text-end' : 'text-start'}`}>
+    <th scope="col" className={`px-2 py-2 font-medium whitespace-nowrap ${end ? 'text-end' : 'text-start'}`}>
       {children}
     </th>
   )
@@ -68,7 +68,7 @@ function Row({ channel, starts, onPeek }: { channel: ChannelHealth } & Omit<Boar
   const attempts = attemptsOf(channel)
   return (
     <tr className="border-t border-line first:border-t-0 hover:bg-hover">
-      <th scope="row" className="px-3 py-2 text-start font-medium">
+      <th scope="row" className="ps-4 pe-2 py-2 text-start font-medium">
         <button
           type="button"
           className="block max-w-44 truncate text-start hover:underline"
@@ -82,15 +82,15 @@ function Row({ channel, starts, onPeek }: { channel: ChannelHealth } & Omit<Boar
           {channel.status !== channelStatus.enabled && <ChannelStatus channel={channel} />}
         </span>
       </th>
-      <td className="px-3 py-2">
+      <td className="px-2 py-2">
         <HourBlocks channel={channel} starts={starts} />
       </td>
-      <td className="num px-3 py-2 text-end whitespace-nowrap">
+      <td className="num px-2 py-2 text-end whitespace-nowrap">
         <Status color={rateColor(attempts, attempts * errorRate(channel))}>{rateText(channel)}</Status>
       </td>
-      <td className="num px-3 py-2 text-end whitespace-nowrap">{firstByteText(channel, t)}</td>
-      <td className="num px-3 py-2 text-end">{formatPercent(channel.share)}</td>
-      <td className="w-full max-w-0 px-3 py-2">
+      <td className="num px-2 py-2 text-end whitespace-nowrap">{firstByteText(channel, t)}</td>
+      <td className="num px-2 py-2 text-end">{formatPercent(channel.share)}</td>
+      <td className="w-full max-w-0 px-2 py-2">
         {error && (
           <>
             <span className="block truncate" title={error.message} data-verbatim>
@@ -102,10 +102,10 @@ function Row({ channel, starts, onPeek }: { channel: ChannelHealth } & Omit<Boar
           </>
         )}
       </td>
-      <td className="num px-3 py-2 text-end whitespace-nowrap">
+      <td className="num px-2 py-2 text-end whitespace-nowrap">
         {hasBalance(channel.type) && channel.balance_updated_time > 0 ? balanceText(channel, t) : '–'}
       </td>
-      <td className="px-3 py-2">
+      <td className="px-2 py-2">
         <Acts channel={channel} />
       </td>
     </tr>
