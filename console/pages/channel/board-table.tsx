@@ -25,7 +25,7 @@ export function BoardTable({ channels, starts, onPeek }: BoardViewProps) {
       aria-label={t('channel.view.board')}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: the table may be scrolled sideways by the keyboard
       tabIndex={0}
-      className="overflow-x-auto rounded-lg border border-line bg-surface"
+      className="relative overflow-x-auto rounded-lg border border-line bg-surface"
     >
       <table className="w-full min-w-[960px] text-sm">
         <thead className="text-muted">
