@@ -47,7 +47,7 @@ export function Card(props: { title?: string; actions?: ReactNode; className?: s
   return (
     <section className={`rounded-lg border border-line bg-surface ${className}`} aria-label={title}>
       {title !== undefined && (
-        <div className="flex min-h-11 items-center justify-between gap-3 border-b border-line px-4 py-1.5">
+        <div className="flex min-h-11 flex-wrap items-center justify-between gap-x-3 border-b border-line px-4 py-1.5">
           <h2 className="text-base font-medium">{title}</h2>
           {actions}
         </div>

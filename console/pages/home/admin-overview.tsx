@@ -38,7 +38,7 @@ export function AdminOverview() {
         <StatusLine overview={data ?? undefined} />
       )}
       <HourFigures hour={data?.hour} />
-      <div className="grid items-start gap-4 lg:grid-cols-3">
+      <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-3">
         <div className="min-w-0 lg:col-span-2">
           <Attention items={data?.attention} />
         </div>

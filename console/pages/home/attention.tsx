@@ -170,7 +170,7 @@ function TestAndEnable({ target: { id, name } }: { target: AttentionItem['target
     setBusy(false)
   }
   return (
-    <span className="flex gap-2">
+    <span className="flex min-w-0 flex-wrap gap-2">
       <Button size="small" busy={busy} onClick={() => void run()}>
         {t('home.act.test_and_enable')}
       </Button>

@@ -28,7 +28,7 @@ export function OwnParts() {
     )
   }
   return (
-    <div className="grid items-start gap-4 lg:grid-cols-2">
+    <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-2">
       <Errors errors={data?.errors} />
       <Tokens overview={data} />
     </div>
@@ -55,7 +55,7 @@ function Errors({ errors }: { errors: OwnOverview['errors'] | undefined }) {
         {errors?.length === 0 && <p className="py-8 text-center text-sm text-muted">{t('home.errors.none')}</p>}
         <ul className="-my-2 divide-y divide-line text-sm">
           {errors?.map(({ code, message, count, last }) => (
-            <li key={code} className="flex min-h-12 items-center gap-3 py-2">
+            <li key={code} className="flex min-h-12 flex-wrap items-center gap-x-3 py-2">
               <span className="min-w-0 flex-1">
                 <span className="block truncate font-medium" data-verbatim>
                   {code}
@@ -98,7 +98,7 @@ function Tokens({ overview }: { overview: OwnOverview | undefined }) {
         )}
         <ul className="-my-2 divide-y divide-line text-sm">
           {overview?.tokens.map(({ id, name, status, remain_quota, unlimited_quota, accessed_time, used_quota }) => (
-            <li key={id} className="flex min-h-12 items-center gap-3 py-2">
+            <li key={id} className="flex min-h-12 flex-wrap items-center gap-x-3 py-2">
               <span className="min-w-0 flex-1">
                 <Link
                   to="/token"
