@@ -17,7 +17,7 @@ const root = resolve(import.meta.dirname, 'console')
 const server = process.env['TOLLGATE_SERVER'] ?? 'http://127.0.0.1:3000'
 
 const corePackages =
-  /\/node_modules\/(?:react|react-dom|scheduler|use-sync-external-store|@tanstack\/(?:react-router(?!.*\/useBlocker)|router-core|history|react-store|store)|@lingui\/core|clsx|class-variance-authority)\//
+  /\/node_modules\/(?:react|react-dom|scheduler|use-sync-external-store|@tanstack\/(?:react-router(?!.*\/useBlocker)|router-core|history|react-store|store)|@lingui\/core)\//
 const coreModules =
   /\/console\/(?:lib\/(?:base-path|call|chunk|clipboard|commands|countdown|expiry|finish-login|hotkeys|observable|page-title|preferences|session|status|storage|text|theme|toast|url-state)\.ts|components\/ui\/(?:banner|button|icon-button|input|page|password-input|spinner|states)\.tsx|app\/(?:brand|footer|lazy-page|preferences-buttons)\.tsx)$|\/contract\/api\/auth\.ts$/
 

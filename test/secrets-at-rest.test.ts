@@ -88,7 +88,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     )
     await store.close()
     const second = await installation.start()
-    expect(second.said()).toContain('option MessagePusherToken is stored with a bad value')
+    expect(second.said()).toContain('option MessagePusherToken has an invalid stored value')
     expect(second.said()).not.toContain('mail secret')
   }, 120_000)
 })

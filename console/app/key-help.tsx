@@ -1,6 +1,6 @@
-import { SwitchRow } from '../components/form/choice-fields.tsx'
 import { Dialog } from '../components/ui/dialog.tsx'
 import { Switch } from '../components/ui/switch.tsx'
+import { SwitchRow } from '../components/ui/switch-row.tsx'
 import { helpOpen } from '../lib/commands.ts'
 import { setSingleKeys, useSingleKeys } from '../lib/preferences.ts'
 import { useText } from '../lib/text.ts'

@@ -10,7 +10,9 @@ export const statementSchema = z.object({
   time_zone: z.string().check(z.describe('The time zone in which the month begins and ends.')),
   start: sum('First second of the month, in epoch seconds.'),
   end: sum('Last second of the month, or the time of the response if the month is not over.'),
-  user: z.object({ id: z.int(), username: z.string(), display_name: z.string() }),
+  user: z
+    .object({ id: z.int(), username: z.string(), display_name: z.string() })
+    .check(z.describe('Whose statement it is.')),
   opening: sum('Balance at the beginning, in quota units. The part held by open calls is included.'),
   top_ups: sum('Codes redeemed, and quota that admins gave as a top-up.'),
   bonuses: sum('Bonuses for registration and invitations.'),

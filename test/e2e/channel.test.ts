@@ -136,10 +136,8 @@ describe('the list of channels', () => {
     await page.getByRole('button', { name: 'Test all' }).click()
     await toastShown(page, 'info', 'started testing all enabled channels')
     await page.getByText('Health').click()
-    await page
-      .getByRole('button', { name: /^boarded/ })
-      .getByRole('img', { name: '1 of the last 1 tests' })
-      .waitFor()
+    await page.getByRole('region', { name: 'Health' }).getByRole('button', { name: 'boarded', exact: true }).click()
+    await page.getByRole('dialog').getByRole('img', { name: '1 of the last 1 tests' }).waitFor()
   })
 
   test('the palette offers to test all channels while the channel page is open', async () => {

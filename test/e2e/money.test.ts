@@ -59,6 +59,7 @@ test('three clicks export who spent what last month, by user and model, in dolla
   await visit.open('/usage')
   await page.getByText('Last month', { exact: true }).click()
   await page.getByLabel('Group by').selectOption('user model')
+  await page.waitForURL((url) => url.searchParams.get('and') === 'model')
   const saving = page.waitForEvent('download')
   await page.getByRole('link', { name: 'Export CSV', exact: true }).click()
   const download = await saving
@@ -115,7 +116,7 @@ test('a custom range is two days, and both of them are included', async () => {
   ])
 })
 
-test('the statement of a month adds up', async () => {
+test('spec 7: the statement of a month adds up', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/usage')

@@ -1,7 +1,7 @@
-import { type ReactNode, useId } from 'react'
 import { type FieldValues, useController } from 'react-hook-form'
 import { inputClass } from '../ui/input.tsx'
 import { Switch } from '../ui/switch.tsx'
+import { SwitchRow } from '../ui/switch-row.tsx'
 import { Field, type FieldProps } from './field.tsx'
 
 /** A field for choosing one option from a list, using the browser's native control. Values are strings. */
@@ -48,30 +48,5 @@ export function SwitchField<T extends FieldValues>({ control, name, label, hint,
         />
       )}
     </SwitchRow>
-  )
-}
-
-/** The layout of a switch with its label, also used outside forms. */
-export function SwitchRow(props: {
-  label: ReactNode
-  hint?: ReactNode
-  children: (ids: { id: string; 'aria-describedby': string | undefined }) => ReactNode
-}) {
-  const id = useId()
-  const hinted = props.hint !== undefined
-  return (
-    <div className="flex items-start justify-between gap-4">
-      <div>
-        <label htmlFor={id} className="text-sm font-medium">
-          {props.label}
-        </label>
-        {hinted && (
-          <p id={`${id}-hint`} className="text-sm text-muted">
-            {props.hint}
-          </p>
-        )}
-      </div>
-      {props.children({ id, 'aria-describedby': hinted ? `${id}-hint` : undefined })}
-    </div>
   )
 }

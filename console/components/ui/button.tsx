@@ -1,30 +1,36 @@
-import { cva, type VariantProps } from 'class-variance-authority'
 import type { ComponentProps, ReactNode } from 'react'
 import { Spinner } from './spinner.tsx'
 
-/** Styles of buttons, and of links that look like buttons. */
-export const buttonClass = cva(
-  'inline-flex max-w-full shrink-0 items-center justify-center gap-1.5 rounded-md font-medium whitespace-nowrap select-none max-sm:whitespace-normal transition-colors disabled:opacity-55 aria-disabled:opacity-55 [&_svg]:size-4 [&_svg]:shrink-0',
-  {
-    variants: {
-      look: {
-        primary: 'bg-accent text-on-accent shadow-control enabled:hover:bg-accent-hover [a&]:hover:bg-accent-hover',
-        plain:
-          'border border-edge bg-surface text-fg shadow-control enabled:hover:bg-hover [a&]:hover:bg-hover data-[popup-open]:bg-hover',
-        quiet: 'text-muted enabled:hover:bg-hover enabled:hover:text-fg [a&]:hover:bg-hover data-[popup-open]:bg-hover',
-        danger: 'bg-bad-fill text-on-accent shadow-control enabled:hover:bg-bad-hover',
-      },
-      size: {
-        normal: 'h-8 px-3 text-sm max-sm:h-auto max-sm:min-h-10 max-sm:py-1 max-sm:text-base',
-        small: 'h-7 px-2 text-sm max-sm:h-auto max-sm:min-h-9 max-sm:py-1',
-        large: 'h-9 px-4 text-base max-sm:h-auto max-sm:min-h-11 max-sm:py-1',
-      },
-    },
-    defaultVariants: { look: 'plain', size: 'normal' },
-  },
-)
+const common =
+  'inline-flex max-w-full shrink-0 items-center justify-center gap-1.5 rounded-md font-medium whitespace-nowrap select-none max-sm:whitespace-normal transition-colors disabled:opacity-55 aria-disabled:opacity-55 [&_svg]:size-4 [&_svg]:shrink-0'
+const looks = {
+  primary: 'bg-accent text-on-accent shadow-control enabled:hover:bg-accent-hover [a&]:hover:bg-accent-hover',
+  plain:
+    'border border-edge bg-surface text-fg shadow-control enabled:hover:bg-hover [a&]:hover:bg-hover data-[popup-open]:bg-hover',
+  quiet: 'text-muted enabled:hover:bg-hover enabled:hover:text-fg [a&]:hover:bg-hover data-[popup-open]:bg-hover',
+  danger: 'bg-bad-fill text-on-accent shadow-control enabled:hover:bg-bad-hover',
+}
+const sizes = {
+  normal: 'h-8 px-3 text-sm max-sm:h-auto max-sm:min-h-10 max-sm:py-1 max-sm:text-base',
+  small: 'h-7 px-2 text-sm max-sm:h-auto max-sm:min-h-9 max-sm:py-1',
+  large: 'h-9 px-4 text-base max-sm:h-auto max-sm:min-h-11 max-sm:py-1',
+}
 
-export interface ButtonProps extends ComponentProps<'button'>, VariantProps<typeof buttonClass> {
+interface Style {
+  look?: keyof typeof looks | undefined
+  size?: keyof typeof sizes | undefined
+}
+
+/** Styles of buttons, and of links that look like buttons. */
+export function buttonClass({
+  look = 'plain',
+  size = 'normal',
+  className,
+}: Style & { className?: string | undefined } = {}) {
+  return [common, looks[look], sizes[size], className].filter(Boolean).join(' ')
+}
+
+export interface ButtonProps extends ComponentProps<'button'>, Style {
   /** Work is in progress: the button shows it and ignores clicks. */
   busy?: boolean | undefined
   icon?: ReactNode

@@ -1,4 +1,4 @@
-import { logOutcomes, ownOutcomes, usualSlowSeconds } from '../../../contract/api/log-filter.ts'
+import { logOutcomes, ownOutcomes, usualSlowSeconds } from '../../../contract/log-outcomes.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { isAdmin, sessionUser } from '../../lib/session.ts'
 import { rangeOf, spanOf, spans, whole } from './range.ts'

@@ -1,4 +1,4 @@
-import { usualSlowSeconds } from '../../../contract/api/log-filter.ts'
+import { usualSlowSeconds } from '../../../contract/log-outcomes.ts'
 import { Select } from '../../components/ui/input.tsx'
 import { useText } from '../../lib/text.ts'
 import type { SetSearch } from '../../lib/use-url-state.ts'

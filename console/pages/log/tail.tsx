@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
-import { SwitchRow } from '../../components/form/choice-fields.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Switch } from '../../components/ui/switch.tsx'
+import { SwitchRow } from '../../components/ui/switch-row.tsx'
 import { useCommands } from '../../lib/commands.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import { useClassicServer } from '../../lib/status.ts'

@@ -81,11 +81,15 @@ forEachDatabase((_, openFresh) => {
   })
 
   test('registration is refused while it is disabled, before the input is read', async () => {
-    for (const key of ['RegisterEnabled', 'PasswordRegisterEnabled']) {
+    const refusals = {
+      RegisterEnabled: 'Registration is closed.',
+      PasswordRegisterEnabled: 'Registration with a password is turned off',
+    }
+    for (const [key, refusal] of Object.entries(refusals)) {
       await setOptions(api, { RegisterEnabled: 'true', PasswordRegisterEnabled: 'true', [key]: 'false' })
       const answer = await register({ username: '' })
       expect([answer.status, answer.json.success]).toEqual([200, false])
-      expect(answer.json.message).toContain('closed')
+      expect(answer.json.message).toContain(refusal)
     }
   })
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { logOutcomes } from '../../../contract/api/log-filter.ts'
+import { logOutcomes } from '../../../contract/log-outcomes.ts'
 import { logRow } from '../../../test/helpers/accounts.ts'
 import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'

@@ -119,7 +119,7 @@ forEachDatabase((_, openFresh) => {
       writer: 'admin',
       secret: false,
       section: 'relay',
-      section_title: 'Calls',
+      section_title: 'Requests',
       tab: 'operations',
       description: optionDefinitions.RetryTimes.description,
     } as never)

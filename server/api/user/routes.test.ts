@@ -100,7 +100,12 @@ forEachDatabase((_, openFresh) => {
     expect(made).toMatchObject({ username: 'new', display_name: 'new', role: 1, quota: 500_000, group: 'default' })
     expect(await balances(made.id)).toEqual({ quota: 500_000, unexplained: 0 })
     const logs = await api.store.read.selectFrom('logs').selectAll().execute()
-    expect(logs[0]).toMatchObject({ type: 4, user_id: made.id, quota: 0, content: 'New user bonus $1.000000 quota' })
+    expect(logs[0]).toMatchObject({
+      type: 4,
+      user_id: made.id,
+      quota: 500_000,
+      content: 'New user bonus $1.000000 quota',
+    })
     expect((await api.call('POST', '/api/user/login', { body: { username: 'new', password } })).json.success).toBe(true)
     for (const body of [
       { username: 'NEW', password },

@@ -71,7 +71,7 @@ describe('URLs of files are replaced by their bytes', () => {
   test('refuses too many files, and files that are too large in total', async () => {
     const many = Array.from({ length: 33 }, (_, index) => image(`https://a.example/${index}.png`))
     const { requested, read } = reader()
-    expect(inlineMedia(asking(...many), read)).rejects.toThrow('no more than 32')
+    expect(inlineMedia(asking(...many), read)).rejects.toThrow('at most 32 files')
     expect(requested).toEqual([])
     const large = 'A'.repeat(20 * 1024 * 1024)
     const heavy = reader(() => ({ data: large, mediaType: 'image/png' }))

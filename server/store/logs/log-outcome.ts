@@ -1,5 +1,5 @@
 import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
-import type { LogOutcome } from '../../../contract/api/log-filter.ts'
+import type { LogOutcome } from '../../../contract/log-outcomes.ts'
 import { logType } from '../../../contract/log-types.ts'
 import type { LogsTable } from '../schema/tables.ts'
 import type { RowFilter } from '../usage/usage-series.ts'
