@@ -168,7 +168,7 @@ function Toolbar<Row extends object>(props: ToolbarProps<Row>) {
         />
       )}
       {filters}
-      <div className="ml-auto flex items-center gap-1">
+      <div className="ml-auto flex flex-wrap items-center justify-end gap-1">
         {note && <span className="px-2 text-xs text-muted max-md:hidden">{note}</span>}
         <IconButton label={t('do.refresh')} icon={<RotateCw />} onClick={onRefresh ?? list.retry} />
         {props.chooser}

@@ -25,7 +25,7 @@ export function Pagination({ page, pages, total, size, onSize, onPage, onNear }:
   const near = (of: number) => ({ onPointerEnter: () => onNear(of), onFocus: () => onNear(of) })
   return (
     <nav aria-label={t('table.pages')} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 py-2">
-      <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+      <div className="flex max-w-full min-w-0 flex-wrap items-center gap-x-4 gap-y-2">
         <p className="num text-sm text-muted">
           {total === undefined ? t('table.page', { page }) : t('table.pageOf', { page, pages })}
           {total !== undefined && ` · ${t('table.total', { total })}`}
@@ -35,7 +35,7 @@ export function Pagination({ page, pages, total, size, onSize, onPage, onNear }:
             aria-label={t('table.size')}
             value={size}
             onChange={(event) => onSize(Number(event.target.value))}
-            className="h-7! w-auto! text-sm"
+            className="h-7! w-auto! max-w-full text-sm"
           >
             {pageSizes.map((each) => (
               <option key={each} value={each}>

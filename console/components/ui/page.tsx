@@ -24,7 +24,7 @@ export function Page({ title, actions, text, width = 'normal', children }: PageP
           <PageHeading title={title} />
           {text !== undefined && <p className="mt-0.5 text-sm text-muted">{text}</p>}
         </div>
-        {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+        {actions !== undefined && <div className="flex max-w-full flex-wrap items-center gap-2">{actions}</div>}
       </header>
       {children}
     </div>

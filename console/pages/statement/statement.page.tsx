@@ -45,13 +45,13 @@ export function StatementPage() {
     enabled: !classic,
   })
   const actions = (
-    <div className="flex items-center gap-3 print:hidden">
-      <label className="flex items-center gap-2 text-sm text-muted">
+    <div className="flex flex-wrap items-center gap-3 print:hidden">
+      <label className="flex max-w-full flex-wrap items-center gap-2 text-sm text-muted">
         {t('statement.month')}
         <Select
           value={month}
           onChange={(event) => setSearch({ month: event.target.value }, { replace: true })}
-          className="w-auto!"
+          className="w-auto! max-w-full"
         >
           {monthsOf(month).map((each) => (
             <option key={each} value={each}>

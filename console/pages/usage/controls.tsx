@@ -66,7 +66,7 @@ export function Controls({ view, onChange }: { view: UsageView; onChange(change:
         value={view.metric}
         onChange={(metric) => onChange({ metric })}
       />
-      <label className="flex items-center gap-2 text-sm text-muted">
+      <label className="flex max-w-full flex-wrap items-center gap-2 text-sm text-muted">
         {t('usage.group')}
         <Select
           value={view.and === undefined ? view.group : `${view.group} ${view.and}`}
@@ -74,7 +74,7 @@ export function Controls({ view, onChange }: { view: UsageView; onChange(change:
             const [group, and] = event.target.value.split(' ') as [UsageView['group'], UsageView['and']]
             onChange({ group, and, page: undefined, sort: undefined })
           }}
-          className="w-auto!"
+          className="w-auto! max-w-full"
         >
           {groups.map((group) => (
             <option key={group} value={group}>
@@ -88,12 +88,12 @@ export function Controls({ view, onChange }: { view: UsageView; onChange(change:
           ))}
         </Select>
       </label>
-      <label className="flex items-center gap-2 text-sm text-muted">
+      <label className="flex max-w-full flex-wrap items-center gap-2 text-sm text-muted">
         {t('usage.rollup')}
         <Select
           value={view.rollup}
           onChange={(event) => onChange({ rollup: event.target.value as UsageView['rollup'] })}
-          className="w-auto!"
+          className="w-auto! max-w-full"
         >
           {rollupsOf(view).map((rollup) => (
             <option key={rollup} value={rollup}>
