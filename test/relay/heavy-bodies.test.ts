@@ -103,7 +103,7 @@ describe('a body with many parts', () => {
     const caller = await rig.caller(plenty)
     const before = rig.upstream.requests.length
     const seen = await see(rig.gateway.post(path, '', caller.token, { body }))
-    expect([seen.status, seen.text]).toEqual([400, expect.stringContaining('it may have 20000')])
+    expect([seen.status, seen.text]).toEqual([400, expect.stringContaining('the limit is 20000')])
     expect(rig.upstream.requests.length).toBe(before)
     expect(await charged(rig, caller, 0, plenty.user)).toEqual([])
   })

@@ -6,6 +6,7 @@ import type { Person } from '../../http/app-env.ts'
 import type { PersonCall } from '../../http/serve-endpoint.ts'
 import { offsetPieces, type TimeZone, timeZone } from '../../lib/time-zone.ts'
 import type { Db } from '../../store/store.ts'
+import type { DayPiece } from '../../store/usage/usage-exact.ts'
 import { firstUsageHour } from '../../store/usage/usage-query.ts'
 import type { RowFilter } from '../../store/usage/usage-series.ts'
 import type { Seconds, TableAsk, TableDimension, TableSort } from '../../store/usage/usage-table.ts'
@@ -40,10 +41,13 @@ export async function planTable(db: Db, query: Query, person: Person, now: numbe
   // The current hour is not over, so its rows are the whole hour's.
   const openEnd = (Math.floor(now / hourSeconds) + 1) * hourSeconds - 1
   const end = query.end_timestamp === 0 ? openEnd : Math.min(query.end_timestamp, openEnd)
-  const first = query.start_timestamp === 0 ? await firstUsageHour(db, filter) : undefined
-  const start = query.start_timestamp || (first ?? Math.floor(now / hourSeconds)) * hourSeconds
-  const range = { start: Math.min(start, end + 1), end }
-  const isCompared = query.compare !== undefined && query.start_timestamp !== 0 && !by.includes('day')
+  const byDay = by.includes('day')
+  const first =
+    query.start_timestamp === 0 || byDay
+      ? ((await firstUsageHour(db, filter)) ?? Math.floor(now / hourSeconds)) * hourSeconds
+      : 0
+  const range = { start: Math.min(Math.max(query.start_timestamp, first), end + 1), end }
+  const isCompared = query.compare !== undefined && query.start_timestamp !== 0 && !byDay
   return {
     by,
     range,
@@ -52,12 +56,27 @@ export async function planTable(db: Db, query: Query, person: Person, now: numbe
       filter,
       by: by.map((each) => columns[each]),
       range,
-      days: by.includes('day') ? offsetPieces(zone, range.start, range.end) : [],
-      ...(isCompared && { before: { start: Math.max(0, 2 * range.start - range.end - 1), end: range.start - 1 } }),
+      days: byDay ? daysIn(zone, range) : [],
+      ...(isCompared && { before: periodBefore(range) }),
       keyword: query.keyword.trim(),
       ...orderOf(query),
     },
   }
+}
+
+/** Each change of the clocks is a part of the query, and databases limit how many parts a query may have. */
+const mostPieces = 13
+
+function daysIn(zone: TimeZone, { start, end }: Seconds): DayPiece[] {
+  const pieces = offsetPieces(zone, start, end)
+  if (pieces.length > mostPieces) throw new ApiFailure('A table by day covers at most six years. Choose a later start.')
+  return pieces
+}
+
+/** The period of the same length before a range, from 1970 on; undefined if there is none. */
+function periodBefore({ start, end }: Seconds): Seconds | undefined {
+  // An end of 0 would mean an open end.
+  return start < 2 ? undefined : { start: Math.max(0, 2 * start - end - 1), end: start - 1 }
 }
 
 function filterFor(query: Query, by: readonly UsageDimension[], person: Person): RowFilter {

@@ -2,45 +2,43 @@ import { type RawBuilder, sql } from 'kysely'
 import { type Dimension, uncounted } from './usage-series.ts'
 
 /**
- * A table `k`, `name`, `owner` of the users, tokens or channels whose ids a query selects: their current names, or the
- * names when they were last used. The owner is the user of a token, and '' for everything else.
+ * Joins that give `grouped` the names of users, tokens or channels whose ids are in its column `key`; `nameColumns`
+ * reads them. The ids are joined to directly: SQLite analyses a common table expression again for each mention, and
+ * limits how many subqueries a statement may have in all.
  */
-export function namesTable(dimension: Dimension, ids: RawBuilder<unknown>): RawBuilder<unknown> {
-  if (dimension === 'user_id') return userNames(ids)
-  if (dimension === 'token_id') return tokenNames(ids)
-  return sql`select id as k, name, '' as owner from channels where id in (${ids})`
+export function nameJoins(dimension: Dimension, key: 'g' | 'h'): RawBuilder<unknown> {
+  if (dimension === 'channel_id') return sql.raw(`left join channels c_${key} on c_${key}.id = grouped.${key}`)
+  if (dimension === 'user_id')
+    return sql`${sql.raw(`left join users u_${key} on u_${key}.id = grouped.${key}`)} ${lastUsed('user', key)}`
+  return sql`${sql.raw(`left join tokens t_${key} on t_${key}.id = grouped.${key}
+    left join users u_${key} on u_${key}.id = t_${key}.user_id`)} ${lastUsed('token', key)}`
 }
 
-/** The newest series and the newest log row of each id, for ids that no longer have a row of their own. */
-const lastSeries = (kind: 'user' | 'token', ids: RawBuilder<unknown>) => sql`
-  select max(x.id) from usage_series x where x.kind = ${sql.lit(kind)} and ${sql.ref(`x.${kind}_id`)} in (${ids})
-  group by ${sql.ref(`x.${kind}_id`)}`
-const lastRow = (kind: 'user' | 'token', ids: RawBuilder<unknown>) => sql`
-  select max(l.id) from logs l where ${uncounted} and ${sql.ref(`l.${kind}_id`)} in (${ids})
-  group by ${sql.ref(`l.${kind}_id`)}`
-
-function userNames(ids: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`
-    select u.id as k, u.username as name, '' as owner from users u where u.id in (${ids})
-    union all
-    select s.user_id, s.username, '' from usage_series s where s.id in (${lastSeries('user', ids)})
-      and not exists (select 1 from users u where u.id = s.user_id)
-    union all
-    select r.user_id, r.username, '' from logs r where r.id in (${lastRow('user', ids)})
-      and not exists (select 1 from users u where u.id = r.user_id)
-      and not exists (select 1 from usage_series s where s.kind = 'user' and s.user_id = r.user_id)`
+/** Their current names, or the names when they were last used. The owner is the user of a token, and '' otherwise. */
+export function nameColumns(dimension: Dimension, key: 'g' | 'h'): { name: string; owner: string } {
+  // A channel that was deleted has no name, and is shown with its number.
+  if (dimension === 'channel_id') return { name: `coalesce(c_${key}.name, cast(grouped.${key} as text))`, owner: "''" }
+  if (dimension === 'user_id')
+    return { name: `coalesce(u_${key}.username, s_${key}.username, r_${key}.username, '')`, owner: "''" }
+  return {
+    name: `coalesce(t_${key}.name, s_${key}.token_name, r_${key}.token_name, '')`,
+    owner: `coalesce(u_${key}.username, s_${key}.username, r_${key}.username, '')`,
+  }
 }
 
-function tokenNames(ids: RawBuilder<unknown>): RawBuilder<unknown> {
+/** The newest series and the newest uncounted log row of each id that no longer has a row of its own. */
+function lastUsed(kind: 'user' | 'token', key: 'g' | 'h'): RawBuilder<unknown> {
+  const id = `${kind}_id`
+  const isDeleted = (alias: string) => `not exists (select 1 from ${kind}s known where known.id = ${alias}.${id})`
   return sql`
-    select t.id as k, t.name, coalesce(u.username, '') as owner from tokens t left join users u on u.id = t.user_id
-      where t.id in (${ids})
-    union all
-    select s.token_id, s.token_name, s.username from usage_series s where s.id in (${lastSeries('token', ids)})
-      and not exists (select 1 from tokens t where t.id = s.token_id)
-    union all
-    select r.token_id, r.token_name, r.username from logs r where r.id in (${lastRow('token', ids)})
-      and not exists (select 1 from tokens t where t.id = r.token_id)
-      and not exists (select 1 from usage_series s
-        where s.kind = 'token' and s.user_id = r.user_id and s.token_id = r.token_id)`
+    left join (
+      select x.${sql.raw(id)} as k, max(x.id) as id from usage_series x
+      where x.kind = ${sql.lit(kind)} and ${sql.raw(isDeleted('x'))} group by x.${sql.raw(id)}
+    ) ${sql.raw(`series_${key} on series_${key}.k = grouped.${key}`)}
+    left join usage_series ${sql.raw(`s_${key} on s_${key}.id = series_${key}.id`)}
+    left join (
+      select l.${sql.raw(id)} as k, max(l.id) as id from logs l
+      where ${uncounted} and ${sql.raw(isDeleted('l'))} group by l.${sql.raw(id)}
+    ) ${sql.raw(`rows_${key} on rows_${key}.k = grouped.${key}`)}
+    left join logs ${sql.raw(`r_${key} on r_${key}.id = rows_${key}.id`)}`
 }

@@ -4,7 +4,7 @@ import type { UsageFigures } from '../schema/usage-tables.ts'
 import type { Db } from '../store.ts'
 import { ownColumns } from './channel-failures.ts'
 import { type DayPiece, exactRows } from './usage-exact.ts'
-import { namesTable } from './usage-names.ts'
+import { nameColumns, nameJoins } from './usage-names.ts'
 import { splitRange } from './usage-range.ts'
 import type { Dimension, RowFilter } from './usage-series.ts'
 
@@ -94,7 +94,7 @@ export async function usageTable(db: Db, ask: TableAsk): Promise<TableRow[]> {
   const answer = await sql<TableRow>`
     with found as materialized (${found(ask)}),
     grouped as materialized (
-      select g, h, ${sums} from found group by g, h
+      select g, h, ${sums}, cast(sum(sum(quota)) over () as bigint) as whole from found group by g, h
       having sum(requests) > 0 or sum(failed) > 0 or sum(refused) > 0
     ),
     named as (
@@ -102,8 +102,7 @@ export async function usageTable(db: Db, ask: TableAsk): Promise<TableRow[]> {
       ${namesOf(first, 'g')} ${namesOf(second, 'h')}
     ),
     matched as (select * from named where ${matching(ask)})
-    select matched.*, cast((select coalesce(sum(quota), 0) from grouped) as bigint) as whole,
-      cast(count(*) over () as bigint) as matching
+    select matched.*, cast(count(*) over () as bigint) as matching
     from matched order by ${sql.raw(order)} ${direction}, g, h limit ${ask.limit} offset ${ask.offset}`.execute(db)
   return answer.rows
 }
@@ -186,17 +185,14 @@ const columnsOf = { g: ['name', 'owner'], h: ['name_h', 'owner_h'] } as const
 
 function labels(dimension: TableDimension | undefined, key: 'g' | 'h'): RawBuilder<unknown> {
   const [name, owner] = columnsOf[key]
-  const own = dimension === 'model_name' ? `${key}` : "''"
-  if (!hasNames(dimension)) return sql.raw(`${own} as ${name}, '' as ${owner}`)
-  // A channel that was deleted has no name, and is shown with its number.
-  const fallback = dimension === 'channel_id' ? `cast(${key} as text)` : "''"
-  return sql.raw(`coalesce(names_${key}.name, ${fallback}) as ${name}, coalesce(names_${key}.owner, '') as ${owner}`)
+  if (!hasNames(dimension))
+    return sql.raw(`${dimension === 'model_name' ? `grouped.${key}` : "''"} as ${name}, '' as ${owner}`)
+  const columns = nameColumns(dimension, key)
+  return sql.raw(`${columns.name} as ${name}, ${columns.owner} as ${owner}`)
 }
 
 function namesOf(dimension: TableDimension | undefined, key: 'g' | 'h'): RawBuilder<unknown> {
-  if (!hasNames(dimension)) return sql``
-  const ids = sql`select distinct ${sql.ref(key)} from grouped`
-  return sql`left join (${namesTable(dimension, ids)}) ${sql.raw(`names_${key} on names_${key}.k = grouped.${key}`)}`
+  return hasNames(dimension) ? nameJoins(dimension, key) : sql``
 }
 
 function matching({ keyword, by }: TableAsk): RawBuilder<SqlBool> {
