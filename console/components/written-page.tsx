@@ -1,4 +1,4 @@
-import { queryOptions, useQuery } from '@tanstack/react-query'
+import { queryOptions, type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { lazy, type ReactNode, Suspense, useEffect } from 'react'
 import type { Endpoint } from '../../contract/api/endpoint.ts'
 import { CallError, type CallInput, type CallOptions, call, showFailure } from '../lib/call.ts'
@@ -46,9 +46,20 @@ export function writtenQuery<E extends Endpoint>(of: WrittenText<E>, quiet: bool
 
 /** A page whose content an administrator wrote. */
 export function WrittenPage<E extends Endpoint>(props: WrittenPageProps<E>) {
-  const { endpoint, input, storageKey, title, failed, empty, loading, quiet = true } = props
+  const { endpoint, input, storageKey, quiet = true } = props
+  return <WrittenContent {...props} query={useQuery(writtenQuery({ endpoint, input, storageKey }, quiet))} />
+}
+
+interface WrittenContentProps
+  extends Pick<WrittenPageProps<Endpoint>, 'storageKey' | 'title' | 'failed' | 'empty' | 'loading'> {
+  query: UseQueryResult<string>
+}
+
+/** The result of `writtenQuery`, for components that decide by it what else they show. */
+export function WrittenContent(props: WrittenContentProps) {
+  const { storageKey, title, failed, empty, loading, query } = props
   const t = useText()
-  const { data, error, refetch, isFetching } = useQuery(writtenQuery({ endpoint, input, storageKey }, quiet))
+  const { data, error, refetch, isFetching } = query
   useEffect(() => {
     if (data !== undefined && !isFetching) writeStored(storageKey, data === '' ? undefined : data)
   }, [data, isFetching, storageKey])

@@ -3,7 +3,7 @@ import { type ComponentType, type ReactNode, useEffect, useState } from 'react'
 import { statusApi } from '../../../contract/api/status.ts'
 import { Card, PageHeading } from '../../components/ui/page.tsx'
 import { Skeleton } from '../../components/ui/states.tsx'
-import { WrittenPage, writtenQuery } from '../../components/written-page.tsx'
+import { WrittenContent, WrittenPage, writtenQuery } from '../../components/written-page.tsx'
 import { importPart, loadChunk } from '../../lib/chunk.ts'
 import { askFirst, isAt } from '../../lib/first-look.ts'
 import { type SessionUser, sessionUser, useSessionUser } from '../../lib/session.ts'
@@ -81,11 +81,13 @@ function Written({ empty, loading }: { empty: ReactNode; loading: ReactNode }) {
 /** The administrator's text for users who are logged in, after everything else, so that nothing shifts. */
 function WrittenCard() {
   const t = useText()
-  const { data, error } = useQuery(writtenQuery(written, false))
-  if (data === undefined ? !error : data.trim() === '') return null
+  const query = useQuery(writtenQuery(written, false))
+  const { data, errorUpdateCount } = query
+  if (data === undefined ? errorUpdateCount === 0 : data.trim() === '') return null
+  const words = { title: t('home.title'), failed: t('home.failed') }
   return (
     <Card title={t('home.written')}>
-      <Written empty={null} loading={null} />
+      <WrittenContent {...words} storageKey={written.storageKey} query={query} empty={null} />
     </Card>
   )
 }
