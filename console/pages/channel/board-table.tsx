@@ -56,7 +56,7 @@ export function BoardTable({ channels, starts, onPeek }: BoardViewProps) {
 
 function Head({ end = false, children }: { end?: boolean; children: ReactNode }) {
   return (
-    <th scope="col" className={`px-2 py-2 font-medium whitespace-nowrap ${end ? 'text-end' : 'text-start'}`}>
+    <th scope="col" className={`px-2 py-2 font-medium whitespace-nowrap first:ps-4 ${end ? 'text-end' : 'text-start'}`}>
       {children}
     </th>
   )
