@@ -84,13 +84,15 @@ export class Installation implements AsyncDisposable {
   }
 
   /** Runs a subcommand, such as `audit`. */
-  async run(...args: string[]): Promise<{ code: number | null; output: string }> {
-    const child = this.#spawn(args)
-    let output = ''
-    for (const stream of [child.stdout, child.stderr])
-      stream?.on('data', (chunk: Buffer) => (output += chunk.toString()))
-    const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
-    return { code, output }
+  run(...args: string[]): Promise<{ code: number | null; output: string }> {
+    return outcomeOf(this.#spawn(args))
+  }
+
+  /** Runs a program of the repository with the environment of the installation, such as `tools/seed/main.ts`. */
+  runProgram(path: string): Promise<{ code: number | null; output: string }> {
+    return outcomeOf(
+      spawn(process.execPath, [path], { cwd: this.folder, env: this.#env, stdio: ['ignore', 'pipe', 'pipe'] }),
+    )
   }
 
   #spawn(args: readonly string[], { stdout, env }: Partial<Output> = {}): ChildProcess {
@@ -106,6 +108,13 @@ export class Installation implements AsyncDisposable {
     for (const gateway of this.#running) await gateway.kill()
     rmSync(this.folder, { recursive: true, force: true })
   }
+}
+
+async function outcomeOf(child: ChildProcess): Promise<{ code: number | null; output: string }> {
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  return { code, output }
 }
 
 /** A gateway in a separate process. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, setDefaultTimeout } from 'bun:test'
+import { join } from 'node:path'
 import type { BrowserContext, Page } from 'playwright-core'
 import { buildConsoleIfStale } from '../../../tools/console-build.mjs'
 import { type GatewayProcess, Installation } from '../../helpers/gateway-process.ts'
@@ -80,6 +81,15 @@ export class Console {
     this.#installation = new Installation(undefined, { ...unlimited, ...this.#env })
     this.#gateway = await this.#installation.start()
     await borrowBrowser()
+  }
+
+  /** Fills the installation with the data of `npm run seed`. */
+  async seed(): Promise<void> {
+    await this.gateway.stop()
+    const { code, output } =
+      (await this.#installation?.runProgram(join(import.meta.dir, '../../../tools/seed/main.ts'))) ?? {}
+    if (code !== 0) throw new Error(`seeding failed: ${output}`)
+    this.#gateway = await this.#installation?.start()
   }
 
   async stop(): Promise<void> {

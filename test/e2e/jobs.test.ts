@@ -1,0 +1,147 @@
+// What people come to the console for, on an installation with 60 channels, 300 users and 20,000 calls. Each story ends
+// with the answer on the screen. The first job, from an empty installation to the first call, is first-call.test.ts.
+import { expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { rootAccount } from './support/console.ts'
+import { openDatabase } from './support/database.ts'
+import { eventually } from './support/eventually.ts'
+import { rowsOf } from './support/lists.ts'
+import { busiestUser, newestFailure, openSeededConsole } from './support/seeded.ts'
+
+const site = openSeededConsole()
+
+const scrollsSideways = (page: Page) =>
+  page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)
+
+test('an incident: from the request ID that a user reports to the channel and the reason', async () => {
+  const failure = newestFailure(site)
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open('/')
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Search and commands' }).fill(failure.request_id)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`**/log/${failure.request_id}`)
+  await page.getByRole('region', { name: 'Error' }).getByText(failure.upstream_message).waitFor()
+  await page.getByRole('region', { name: 'Timeline' }).getByRole('link', { name: failure.channel }).waitFor()
+})
+
+test('an incident: the channel that fails every request is found, with its error in words', async () => {
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open('/channel')
+  await page.getByText('Health', { exact: true }).click()
+  const board = page.getByRole('region', { name: 'Health' })
+  // Before the busy channels: those that the gateway disabled, then those that fail.
+  const names = board.getByRole('rowheader')
+  await names.nth(2).waitFor()
+  const failing = board.getByRole('row').filter({ hasText: '100.0%' }).first()
+  await failing.getByText('The server is overloaded').waitFor()
+  expect((await failing.getByRole('rowheader').textContent()) ?? '').toContain(
+    (await names.nth(2).textContent()) ?? '?',
+  )
+})
+
+test('a user: balance, how long it lasts, and which requests failed and why', async () => {
+  const user = busiestUser(site)
+  await using visit = await site.visit({ as: user })
+  const { page } = visit
+  await visit.open('/')
+  await page.getByText('Balance', { exact: true }).first().waitFor()
+  await page
+    .getByText(/^(?:Runs out in|Lasts)|at this pace/)
+    .first()
+    .waitFor()
+  await visit.open('/log?outcome=failed')
+  const row = rowsOf(page)
+    .filter({ hasText: /failed with \d+/ })
+    .first()
+  await row.waitFor()
+  await row.click()
+  await page.getByRole('dialog').getByRole('region', { name: 'Failure' }).locator('p').first().waitFor()
+})
+
+test('finance: who spent what last month, by user and model, as a file in dollars that adds up to the log rows', async () => {
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open('/usage?range=lastMonth&group=user&and=model')
+  const saving = page.waitForEvent('download')
+  await page.getByRole('link', { name: 'Export CSV', exact: true }).click()
+  const text = await Bun.file(await (await saving).path()).text()
+  const total = text.trim().split('\r\n').at(-1)?.split(',') ?? []
+  const now = new Date()
+  const [start, end] = [-1, 0].map((months) => new Date(now.getFullYear(), now.getMonth() + months, 1).getTime() / 1000)
+  using database = openDatabase(site)
+  const { sum } = database
+    .query('select sum(quota) as sum from logs where type = 2 and created_at >= ? and created_at < ?')
+    .get(start ?? 0, end ?? 0) as { sum: number }
+  expect(sum).toBeGreaterThan(0)
+  expect(total).toContain(String(sum))
+  expect(total).toContain((sum / 500_000).toFixed(6))
+})
+
+test('on a phone: from the overview to the reason of a failed request, without scrolling sideways', async () => {
+  await using visit = await site.visit({ as: rootAccount, width: 390 })
+  const { page } = visit
+  await visit.open('/')
+  await page.getByText('Needs attention').waitFor()
+  expect(await scrollsSideways(page)).toBe(false)
+  await visit.open('/log?outcome=failed')
+  const row = rowsOf(page)
+    .filter({ hasText: /failed with \d+/ })
+    .first()
+  await row.waitFor()
+  expect(await scrollsSideways(page)).toBe(false)
+  await row.click()
+  await page.getByRole('dialog').getByRole('region', { name: 'Failure' }).waitFor()
+  expect(await scrollsSideways(page)).toBe(false)
+})
+
+test('by keyboard alone: log in, find a user, read the balance', async () => {
+  const user = busiestUser(site)
+  await using visit = await site.visit()
+  const { page } = visit
+  await visit.open('/login')
+  await page.keyboard.type(rootAccount.username)
+  await page.keyboard.press('Tab')
+  await page.keyboard.type(rootAccount.password)
+  await page.keyboard.press('Enter')
+  await page.getByText('Needs attention').waitFor()
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Search and commands' }).waitFor()
+  await page.keyboard.type(user.username)
+  await page.getByRole('option', { name: user.username }).first().waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').getByText('Balance').first().waitFor()
+})
+
+test('in Chinese: the failed requests and their number', async () => {
+  await using visit = await site.visit({ as: rootAccount, language: 'zh' })
+  const { page } = visit
+  await visit.open('/log?outcome=failed')
+  using database = openDatabase(site)
+  const { count } = database
+    .query("select count(*) as count from logs where outcome in ('failed', 'interrupted')")
+    .get() as {
+    count: number
+  }
+  await page.getByText(count.toLocaleString('zh-CN'), { exact: true }).first().waitFor()
+  await rowsOf(page)
+    .filter({ hasText: /失败（\d+）/ })
+    .first()
+    .waitFor()
+})
+
+test('in the dark theme: what needs attention is dealt with, and then no longer listed', async () => {
+  await using visit = await site.visit({ as: rootAccount, theme: 'dark' })
+  const { page } = visit
+  await visit.open('/')
+  const attention = page.getByRole('region', { name: 'Needs attention' })
+  const items = attention.getByRole('listitem')
+  await items.first().waitFor()
+  const before = await items.count()
+  using database = openDatabase(site)
+  database.run('update channels set status = 1 where status = 3')
+  await visit.open('/')
+  await eventually(() => items.count()).toBeLessThan(before)
+})
