@@ -3,6 +3,7 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { pages } from '../../console/app/pages.ts'
+import { swept } from '../helpers/sweeps.ts'
 import { openConsole, rootAccount, type VisitOptions } from './support/console.ts'
 import { frame, openHeld } from './support/held.ts'
 import { oneOfEach } from './support/one-of-each.ts'
@@ -57,7 +58,7 @@ const looks: { who: string; options: VisitOptions; shown: typeof framed }[] = [
 for (const { who, options, shown } of looks) {
   test(`each page appears where its frame was: ${who}`, async () => {
     expect(shown.length).toBeGreaterThan(8)
-    for (const { path, heading } of shown) {
+    for (const { path, heading } of swept(shown, ({ path }) => `${who} ${path}`)) {
       await using visit = await site.visit(options)
       const { page } = visit
       const letGo = await openHeld(page, path.replace('$id', '1'))
