@@ -210,6 +210,11 @@ export default {
       core: true,
     }),
 
+    ...only('server/captures', 'A recording copies what passes; it decides nothing about a call.', {
+      own: [...ground, ...cross, 'server/outbound', 'server/dialects', 'server/store', 'server/settings', 'server/sync'],
+      core: true,
+    }),
+
     // The hot path and the modules built on it.
     ...only('server/relay', 'The hot path stays small: it knows no management API, no jobs, no HTTP framework.', {
       own: [
@@ -219,6 +224,7 @@ export default {
         'server/providers',
         'server/dialects',
         'server/billing',
+        'server/captures',
         'server/store',
         'server/settings',
         'server/sync',
@@ -256,6 +262,7 @@ export default {
       own: [
         ...ground,
         ...cross,
+        'server/captures',
         'server/http',
         'server/jobs',
         'server/mails',
@@ -332,6 +339,7 @@ export default {
       ['server/http', 'server/api', 'server/relay/routes.ts', 'server/app.ts', 'server/main.ts'],
       'The HTTP framework stays at the edge.',
     ),
+    owner(['aws4fetch'], ['server/outbound'], 'One outside service per file of server/outbound.'),
     owner(['nodemailer'], ['server/outbound'], 'One outside service per file of server/outbound.'),
     owner(
       ['gpt-tokenizer'],

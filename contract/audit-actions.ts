@@ -1,5 +1,8 @@
 /** The actions that the audit log records, as `object.verb`; only `login` has no verb. */
 export type AuditAction =
+  | 'capture.end'
+  | 'capture.read'
+  | 'capture.start'
   | 'channel.auto-disable'
   | 'channel.auto-enable'
   | 'channel.batch-delete'

@@ -13,6 +13,8 @@ export const optionSections = {
   ratios: { tab: 'operations', title: 'Prices' },
   monitoring: { tab: 'operations', title: 'Monitoring' },
   relay: { tab: 'operations', title: 'Requests' },
+  recording: { tab: 'operations', title: 'Recording' },
+  storage: { tab: 'system', title: 'Object storage' },
 } as const satisfies Record<string, { tab: 'operations' | 'system' | 'other'; title: string }>
 
 export type OptionSection = keyof typeof optionSections

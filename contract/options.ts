@@ -309,6 +309,33 @@ export const optionDefinitions = {
       description: 'Maximum size of the body of a relayed request.',
     },
   }),
+  ...section('recording', {
+    CaptureStore: {
+      kind: 'choice',
+      default: 'files',
+      choices: ['files', 's3'],
+      writer: 'root',
+      description:
+        'Where recorded requests are stored, compressed and encrypted. files: in the data folder of the node that served the request. s3: in the object store.',
+    },
+    CaptureRetentionDays: {
+      kind: 'integer',
+      default: '7',
+      min: 1,
+      max: 365,
+      unit: 'days',
+      writer: 'root',
+      description: 'Recorded requests older than this are deleted.',
+    },
+  }),
+  ...section('storage', {
+    S3Endpoint: text('root', 'URL of an S3-compatible object store, without the bucket.'),
+    S3Region: text('root', 'Region of the object store.', 'us-east-1'),
+    S3Bucket: text('root', 'Name of the bucket.'),
+    S3Prefix: text('root', 'Folder in the bucket; empty means the bucket itself.'),
+    S3AccessKeyId: text('root', 'Id of the access key to the object store.'),
+    S3SecretAccessKey: secret('Secret of the access key to the object store.'),
+  }),
 } as const satisfies Record<string, OptionDefinition>
 
 export type OptionKey = keyof typeof optionDefinitions

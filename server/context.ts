@@ -6,9 +6,13 @@ import { createLedger } from './billing/ledger.ts'
 import { ledgerReports } from './billing/ledger-reports.ts'
 import { createPriceBook, type PriceBook } from './billing/price-book.ts'
 import { createReturnQueue } from './billing/return-queue.ts'
+import { untilSettled } from './billing/until-settled.ts'
+import type { Captures } from './captures/captures.ts'
+import { captureJobs, openCaptures } from './captures/open-captures.ts'
 import { type Config, takeBackSecretKey } from './config.ts'
 import type { RateLimiter } from './http/rate-limit.ts'
 import { rateLimiters, rateRules } from './http/rate-rules.ts'
+import { channelCalls } from './jobs/channel-calls.ts'
 import { type ChannelCare, createChannelCare } from './jobs/channel-care.ts'
 import { countUsage, logJobs } from './jobs/log-jobs.ts'
 import { createLogTail } from './jobs/log-tail.ts'
@@ -56,8 +60,6 @@ import type { Store } from './store/store.ts'
 import { version } from './version.ts'
 
 const sweepMs = 10_000
-/** How long shutdown waits for calls that were cut off to be charged. */
-const lastSettlesMs = 5_000
 /** How long a service may take to issue an upstream token. */
 const tokenTimeoutMs = 10_000
 const testsDueMs = 30_000
@@ -119,6 +121,10 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   // begins to accept calls.
   await pulse.beat()
   const batcher = createBatcher(store.ledger)
+  const guard = createMetadataGuard(nowMs, resolve)
+  const { dataDir } = config
+  const { capturesLost: lost } = metrics
+  const captures = await openCaptures({ store, settings, secrets, clock, guard, dataDir, lost, warn })
   const relay = relayDeps({
     sweep,
     installationId: secrets.fingerprint('installation', 'via').slice(0, 16),
@@ -127,7 +133,8 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
     batcher,
     metrics,
     clock,
-    guard: createMetadataGuard(nowMs, resolve),
+    guard,
+    captures,
     accessTokens: createAccessTokens({ store, secrets, nowMs, warn }),
     disable: (...of) => care.disable(...of),
     cooled: (event) => care.cooled(event),
@@ -144,7 +151,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const failedCalls = createFailedCallLog({ store, clock, lost: metrics.failedCallsLost, warn })
   let draining = false
   bindGauges(metrics, batcher, relay)
-  const stopJobs = startJobs(jobsOf({ sweep, pulse, relay, care, settings, routing, mailer, warn }), warn)
+  const stopJobs = startJobs(jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer, warn }), warn)
   const mark = tokenMarker(store, warn)
   return {
     store,
@@ -166,6 +173,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       ...channelCalls(care, relay),
       priceList: (group) => priceList(group, relay),
       logTail,
+      captures,
       warn,
       rateRules: rules,
     },
@@ -190,11 +198,11 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       relay.deadlineWatch.cutAll()
       return sessions.cutOff()
     },
-    close: () => closeAll({ relay, batcher, failedCalls, stopJobs, care, mailer, sweep, store, warn }),
+    close: () => closeAll({ relay, batcher, failedCalls, captures, stopJobs, care, mailer, sweep, store, warn }),
   }
 }
 
-type ClosingParts = Pick<JobParts, 'relay' | 'care' | 'mailer' | 'sweep' | 'warn'> & {
+type ClosingParts = Pick<JobParts, 'relay' | 'care' | 'captures' | 'mailer' | 'sweep' | 'warn'> & {
   batcher: Batcher
   failedCalls: FailedCallLog
   stopJobs(): void
@@ -206,6 +214,7 @@ async function closeAll({
   relay,
   batcher,
   failedCalls,
+  captures,
   stopJobs,
   care,
   mailer,
@@ -215,6 +224,7 @@ async function closeAll({
 }: ClosingParts): Promise<void> {
   await untilSettled(relay.ledger, batcher)
   await failedCalls.close()
+  await captures.close()
   await relay.channelFailures.write().catch((error) => warn(`failed attempts were not counted: ${String(error)}`))
   stopJobs()
   await care.health.close()
@@ -273,6 +283,7 @@ interface JobParts {
   pulse: Pulse
   relay: RelayDeps
   care: ChannelCare
+  captures: Captures
   settings: SettingsSource
   routing: RoutingSource
   mailer: Mailer
@@ -288,7 +299,7 @@ function bindGauges(metrics: Metrics, batcher: Batcher, { breaker, ledger }: Rel
 }
 
 /** The scheduled jobs. */
-function jobsOf({ sweep, pulse, relay, care, settings, routing, mailer, warn }: JobParts): Job[] {
+function jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer, warn }: JobParts): Job[] {
   const { ledger, breaker, channelFailures } = relay
   const { store, clock } = sweep
   return [
@@ -303,31 +314,10 @@ function jobsOf({ sweep, pulse, relay, care, settings, routing, mailer, warn }: 
       everyMs: refreshMs,
       run: async () => breaker.keepOnly((id) => routing.current().channel(id) !== undefined),
     },
+    ...captureJobs(captures, refreshMs),
     ...logJobs({ store, settings, clock }),
     ...peopleJobs({ store, settings, mailer, clock, warn }),
   ]
-}
-
-/** The jobs that the management API can start. */
-function channelCalls({ health, ask }: ChannelCare, { unsupportedFeatures }: RelayDeps) {
-  return {
-    missingAt: (id: number) =>
-      unsupportedFeatures.ofChannel(id).map(({ untilMs, ...each }) => ({ ...each, until: Math.ceil(untilMs / 1000) })),
-    testChannel: health.test,
-    testAllChannels: health.testAll,
-    updateBalance: ask.balance,
-    updateAllBalances: ask.allBalances,
-    upstreamModels: ask.models,
-  }
-}
-
-/**
- * Waits until responses that were cut off are charged for what they delivered. The heartbeat must continue until then.
- */
-async function untilSettled(ledger: RelayDeps['ledger'], batcher: Batcher): Promise<void> {
-  const lateMs = performance.now() + lastSettlesMs
-  while ((ledger.openHolds() > 0 && performance.now() < lateMs) || batcher.pending() > 0)
-    await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
 interface RelayParts {
@@ -339,6 +329,7 @@ interface RelayParts {
   metrics: Metrics
   clock: Clock
   guard: RelayDeps['guard']
+  captures: RelayDeps['captures']
   accessTokens: RelayDeps['accessTokens']
   disable: RelayDeps['disableChannel']
   cooled: ChannelCare['cooled']

@@ -18,6 +18,8 @@ export interface Metrics {
   bind(gauges: Gauges): void
   /** Counts failed calls that have no log row. */
   failedCallsLost(calls: number): void
+  /** Counts requests that should have been recorded and were not. */
+  capturesLost(count: number): void
   /** The result of the check of the SQLite database at startup. */
   databaseChecked(state: DatabaseState): void
 }
@@ -38,6 +40,7 @@ export function createMetrics(log: Logger): Metrics {
     },
     bind: (gauges) => bindGauges(registry, gauges),
     failedCallsLost: lostCounter(registry),
+    capturesLost: captureCounter(registry),
     databaseChecked: stateGauge(registry),
     events: { callEnded, ...rareEvents(registry, log) },
   }
@@ -132,6 +135,15 @@ function lostCounter(registry: Registry): (calls: number) => void {
     registers: [registry],
   })
   return (calls) => lost.inc(calls)
+}
+
+function captureCounter(registry: Registry): (count: number) => void {
+  const lost = new Counter({
+    name: 'tollgate_recordings_lost_total',
+    help: 'Requests that should have been recorded and could not be stored',
+    registers: [registry],
+  })
+  return (count) => lost.inc(count)
 }
 
 /** Events for failures. All of them except `callRefused` write a line to the log. */

@@ -2,6 +2,9 @@ import type { AuditAction } from '../../contract/audit-actions.ts'
 
 /** Words of the audit log: what was done, with what, and the fields that were written. */
 export const auditEn = {
+  'audit.do.capture.end': 'Recording ended',
+  'audit.do.capture.read': 'Recorded request viewed',
+  'audit.do.capture.start': 'Recording started',
   'audit.do.channel.auto-disable': 'Channel disabled automatically',
   'audit.do.channel.auto-enable': 'Channel enabled automatically',
   'audit.do.channel.cool-down': 'Channel paused temporarily',
@@ -55,6 +58,8 @@ export const auditEn = {
   'audit.kind.redemption': 'redemption code',
   'audit.kind.option': 'setting',
   'audit.kind.log': 'log',
+  'audit.kind.capture': 'recording',
+  'audit.of.request': 'Request {id}',
   'audit.of.channel': 'Channel {id}',
   'audit.of.user': 'User {id}',
   'audit.of.token': 'Token {id}',

@@ -1,6 +1,9 @@
 import type { Translation } from './namespaces.ts'
 
 export const auditZh = {
+  'audit.do.capture.end': '结束录制',
+  'audit.do.capture.read': '查看录制的请求',
+  'audit.do.capture.start': '开始录制',
   'audit.do.channel.auto-disable': '自动禁用渠道',
   'audit.do.channel.auto-enable': '自动启用渠道',
   'audit.do.channel.cool-down': '渠道暂停使用一段时间',
@@ -54,6 +57,8 @@ export const auditZh = {
   'audit.kind.redemption': '兑换码',
   'audit.kind.option': '设置',
   'audit.kind.log': '日志',
+  'audit.kind.capture': '录制',
+  'audit.of.request': '请求 {id}',
   'audit.of.channel': '渠道 {id}',
   'audit.of.user': '用户 {id}',
   'audit.of.token': '令牌 {id}',

@@ -1,5 +1,6 @@
 import { auditApi } from './audit.ts'
 import { authApi } from './auth.ts'
+import { captureApi } from './capture.ts'
 import { channelApi } from './channel.ts'
 import { docsApi } from './docs.ts'
 import { groupApi } from './group.ts'
@@ -31,6 +32,7 @@ export const api = {
   group: groupApi,
   price: priceApi,
   audit: auditApi,
+  capture: captureApi,
   redemption: redemptionApi,
   docs: docsApi,
 }

@@ -1,5 +1,6 @@
 import type { Channel, ChannelTypeEntry } from '../../contract/api/channel.ts'
 import type { PriceList } from '../../contract/api/price.ts'
+import type { Captures } from '../captures/captures.ts'
 import type { RateRule } from '../http/rate-limit.ts'
 import type { LogTail } from '../jobs/log-tail.ts'
 import type { UpstreamResult } from '../jobs/upstream-account.ts'
@@ -53,6 +54,7 @@ export interface ApiDeps {
   priceList(group: string): PriceList
   /** New log rows, as they are written. */
   logTail: LogTail
+  captures: Captures
   warn(message: string): void
   /** Limits that replace the default ones. */
   rateRules?: { api?: RateRule; critical?: RateRule; loginFailures?: RateRule; accountFailures?: RateRule }

@@ -9,6 +9,7 @@ import { createSessions } from '../http/session.ts'
 import { unknownPath } from '../http/unknown-path.ts'
 import { mountAudit } from './audit/routes.ts'
 import { mountAuth } from './auth/routes.ts'
+import { mountCaptures } from './capture/routes.ts'
 import { mountChannels } from './channel/routes.ts'
 import { type ApiDeps, announcer } from './deps.ts'
 import { mountGroups } from './group/routes.ts'
@@ -65,6 +66,7 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   mountGroups(router, deps)
   mountPrices(router, deps)
   mountAudit(router, deps)
+  mountCaptures(router, { ...deps, announce })
   mountRedemptions(router, deps)
   mountTopUps(router, { ...deps, announce })
   mountOpenApi(router, deps)

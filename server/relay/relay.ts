@@ -16,6 +16,7 @@ import { ownHeaders } from './headers/relay-headers.ts'
 import { mappedModel } from './routing/routing-table.ts'
 import { callUpstream, endpointsOf, patienceOf, prepareCall, upstreamCallOf } from './upstream/call-endpoint.ts'
 import { type Attempting, leftOutOf } from './upstream/prepare.ts'
+import { recordAttempt } from './upstream/record-attempt.ts'
 
 /**
  * All steps of one call: choose a channel, price the call, take the quota, send, deliver, settle. If an attempt fails
@@ -56,8 +57,9 @@ async function attempt(deps: RelayDeps, call: RelayCall, trial: Trial): Promise<
     if (prepared.tierLost) open.tierLost = true
     call.state.dropped = leftOutOf(prepared)
     isSent = true
-    const response = await callUpstream(deps, attempting, prepared, patienceOf(channel, deps.settings()))
-    return await deliver({ deps, open, response, sentAtMs }, prepared)
+    const recorded = call.recording && recordAttempt(call.recording, attempting, prepared)
+    const answer = await callUpstream(deps, attempting, prepared, patienceOf(channel, deps.settings()))
+    return await deliver({ deps, open, response: recorded ? recorded(answer) : answer, sentAtMs }, prepared)
   } catch (error) {
     if (error instanceof CallerLeft && isSent) {
       noteAttempt(deps, open, { sentAtMs, status: 0, error: error.message })

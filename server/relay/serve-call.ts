@@ -1,5 +1,6 @@
 import { GatewayError } from '../errors.ts'
 import { admitLong } from './admission/admit-long.ts'
+import { beginRecording } from './admission/begin-recording.ts'
 import { type RelayRouteDeps, refused, serveCaller } from './admission/serve-caller.ts'
 import { bodyLimits, decompressedBody } from './body/body-limits.ts'
 import { readForm } from './body/form-body.ts'
@@ -28,6 +29,7 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
   let call: RelayCall | undefined
   try {
     const read = await readBody(deps, incoming, caller, route)
+    beginRecording(deps.relay, incoming, caller, { read, route })
     body = route.dialect === 'openai-responses' ? withItems(deps.relay.itemStore, caller, read) : read
     if (route.embeds) {
       call = buildCall(deps.relay.routing(), incoming, caller, route, embeddingsIn(body, route), { startedAtMs })
@@ -36,6 +38,7 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
     const reading = readAside(deps.relay.asideReader, body, route)
     const known = reading && (await reading)
     call = buildCall(deps.relay.routing(), incoming, caller, route, body, { startedAtMs, known })
+    if (call.recording) call.recording.isStreamed = call.facts.stream || call.mode === 'speech'
     if (route.countOnly) return await countCall(deps.relay, call)
     const response = await answered(deps, incoming, caller, call)
     return route.asArray ? asArray(response) : response

@@ -1,11 +1,16 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Hono } from 'hono'
 import type { ApiDeps } from '../../server/api/deps.ts'
 import { mountApi } from '../../server/api/routes.ts'
+import { openCaptures } from '../../server/captures/open-captures.ts'
 import type { AppEnv } from '../../server/http/app-env.ts'
 import { createLogTail } from '../../server/jobs/log-tail.ts'
 import { createSecrets } from '../../server/lib/secrets/secrets.ts'
 import { Turns } from '../../server/lib/turns.ts'
 import { createMailer } from '../../server/mails/mailer.ts'
+import { createMetadataGuard } from '../../server/outbound/metadata-guard.ts'
 import { loadSettings } from '../../server/settings/settings.ts'
 import { addUser, updateUser } from '../../server/store/accounts/user-changes.ts'
 import type { Notice, Store } from '../../server/store/store.ts'
@@ -62,6 +67,16 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     ca: mailCertificate.certificate,
   })
   const logTail = createLogTail(store, warn, { everyMs: 10 })
+  const captures = await openCaptures({
+    store,
+    settings,
+    secrets,
+    clock,
+    guard: createMetadataGuard(clock.nowMs),
+    dataDir: mkdtempSync(join(tmpdir(), 'captures-')),
+    lost: () => undefined,
+    warn,
+  })
   const app = new Hono<AppEnv>()
   const off = { limit: 0, windowMs: 1000 }
   mountApi(app, {
@@ -83,6 +98,7 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     missingAt: () => [],
     priceList: (group) => ({ group, ratio: 1, models: [] }),
     logTail,
+    captures,
     warn,
     rateRules: { api: off, critical: off, loginFailures: off },
     ...overrides,

@@ -26,6 +26,7 @@ export const groupTags: Readonly<Record<keyof typeof api, Tag>> = {
   group: { name: 'Groups', description: 'Classes of users. A group exists if it has a ratio.' },
   price: { name: 'Prices', description: 'Prices of models for their callers.' },
   audit: { name: 'Audit log', description: 'Who changed what.' },
+  capture: { name: 'Recording', description: 'Bodies of requests, recorded for a limited time by order of root.' },
   redemption: { name: 'Redemption codes', description: 'Codes that can be redeemed for quota, and gifts of quota.' },
   docs: { name: 'This document', description: 'The API as a document, for programs and for people.' },
 }

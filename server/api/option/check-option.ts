@@ -22,6 +22,19 @@ const needs: Partial<Record<OptionKey, { key: OptionKey; message: string }>> = {
   },
 }
 
+/** The form of names that become part of an object's URL. */
+const objectNames: Partial<Record<OptionKey, { form: RegExp; message: string }>> = {
+  S3Bucket: {
+    form: /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
+    message: 'S3Bucket must have 3 to 63 lower-case letters, digits, dots and hyphens.',
+  },
+  S3Prefix: {
+    form: /^[\w-]+(?:\/[\w-]+){0,9}$/,
+    message: 'S3Prefix must consist of letters, digits, hyphens and underscores, with / between folders.',
+  },
+  S3Region: { form: /^[\w-]{1,64}$/, message: 'S3Region must consist of letters, digits and hyphens.' },
+}
+
 const links: readonly OptionKey[] = ['WeChatAccountQRCodeImageURL', 'Logo', 'TopUpLink', 'ChatLink']
 
 /** Addresses that this server calls. They may be in a private network, but must not be a cloud's metadata service. */
@@ -33,6 +46,7 @@ const calledAddresses: readonly OptionKey[] = [
   'NotifyWebhookURL',
   'UpdateFeedURL',
   'MessagePusherAddress',
+  'S3Endpoint',
 ]
 
 /** Refuses values that are invalid in combination with others, and URLs that a browser would run as a script. */
@@ -52,6 +66,10 @@ export function checkOption(key: OptionKey, value: string, current: (key: Option
       `${key} must be a URL that begins with http:// or https://, without a username, password, query or fragment.`,
     )
   }
+  const name = objectNames[key]
+  if (name && value !== '' && !name.form.test(value)) throw new ApiFailure(name.message)
+  if (key === 'CaptureStore' && value === 's3' && (current('S3Endpoint') === '' || current('S3Bucket') === ''))
+    throw new ApiFailure('Set S3Endpoint and S3Bucket before you store recordings there.')
   if (key === 'SMTPServer') checkMailHost(value)
   if (key === 'SMTPFrom' && value !== '' && !isMailAddress(value)) {
     throw new ApiFailure('SMTPFrom must be an email address.')

@@ -10,6 +10,7 @@ export const baseAddresses: readonly OptionKey[] = [
   'WeChatServerAddress',
   'GitHubOAuthBaseURL',
   'GitHubApiBaseURL',
+  'S3Endpoint',
 ]
 
 /** Options in which spaces at the beginning and end may be intended. */

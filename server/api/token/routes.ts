@@ -15,7 +15,7 @@ import { spentNow } from '../spent-now.ts'
 import { parseExpiry, parseModels, parseSubnet } from './token-input.ts'
 import { updateOwnToken } from './update-token.ts'
 
-type TokenDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock'> & { announce: Announce }
+type TokenDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock' | 'captures'> & { announce: Announce }
 
 const keyLength = 48
 
@@ -78,6 +78,7 @@ export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
       if (!token) throw new ApiFailure('Token not found.')
       await recordAudit(trx, auditEvent(clock, call, 'token.delete', `token ${id}`, JSON.stringify(token.name)))
     })
+    deps.captures.sweepSoon()
     await announce({ topic: 'token', id })
   })
 }

@@ -56,6 +56,7 @@ export function mountUsers(router: ApiRouter, deps: UserDeps & { announce: Annou
 
   serve(router, api.user.manage, async (call) => {
     const { id, status, role } = await manageUser(deps, call)
+    if (call.body.action === 'delete') deps.captures.sweepSoon()
     await announce({ topic: 'user', id })
     return { status, role }
   })
@@ -71,6 +72,7 @@ export function mountUsers(router: ApiRouter, deps: UserDeps & { announce: Annou
       await deleteUser(trx, id)
       await recordAudit(trx, auditEvent(clock, call, 'user.delete', `user ${id}`, target.username))
     })
+    deps.captures.sweepSoon()
     await announce({ topic: 'user', id })
   })
 

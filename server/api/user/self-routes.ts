@@ -18,7 +18,9 @@ import { newUsername } from './new-username.ts'
 /** What people do with their own account. */
 export function mountSelf(
   router: ApiRouter,
-  { store, secrets, clock, announce }: Pick<ApiDeps, 'store' | 'secrets' | 'clock'> & { announce: Announce },
+  { store, secrets, clock, captures, announce }: Pick<ApiDeps, 'store' | 'secrets' | 'clock' | 'captures'> & {
+    announce: Announce
+  },
 ): void {
   serve(router, api.user.self, async ({ person }) => {
     const row = await userById(store.read, person.id)
@@ -60,6 +62,7 @@ export function mountSelf(
       await router.sessions.end(context, trx)
       await recordAudit(trx, auditEvent(clock, call, 'user.delete-self', `user ${person.id}`))
     })
+    captures.sweepSoon()
     await announce({ topic: 'user', id: person.id })
   })
 

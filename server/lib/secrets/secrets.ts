@@ -6,6 +6,10 @@ export interface Secrets {
   seal(plain: string, context: string): string
   /** Throws if the text was not encrypted under this key for this context. */
   open(sealed: string, context: string): string
+  /** Like `seal`, for bytes. */
+  sealBytes(plain: Uint8Array, context: string): Buffer
+  /** Throws if the bytes were not encrypted under this key for this context. */
+  openBytes(sealed: Uint8Array, context: string): Buffer
   /** Keyed hash for look-ups: the same input gives the same output, which is useless without the key. 64 hex digits. */
   fingerprint(value: string, purpose: string): string
 }
@@ -19,21 +23,25 @@ export function createSecrets(master: string): Secrets {
   const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', master, 'tollgate', purpose, 32))
   const sealKey = derive('seal')
   const hashKey = derive('fingerprint')
+  function sealBytes(plain: Uint8Array, context: string): Buffer {
+    const nonce = randomBytes(nonceBytes)
+    const cipher = createCipheriv('aes-256-gcm', sealKey, nonce).setAAD(Buffer.from(context))
+    return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
+  }
+  function openBytes(bytes: Uint8Array, context: string): Buffer {
+    const decipher = createDecipheriv('aes-256-gcm', sealKey, bytes.subarray(0, nonceBytes))
+    decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(-tagBytes))
+    return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, -tagBytes)), decipher.final()])
+  }
   return {
-    seal(plain, context) {
-      const nonce = randomBytes(nonceBytes)
-      const cipher = createCipheriv('aes-256-gcm', sealKey, nonce).setAAD(Buffer.from(context))
-      const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
-      return `${version}.${Buffer.concat([nonce, body, cipher.getAuthTag()]).toString('base64url')}`
-    },
+    seal: (plain, context) => `${version}.${sealBytes(Buffer.from(plain), context).toString('base64url')}`,
     open(sealed, context) {
       const [mark, text] = sealed.split('.')
       if (mark !== version || text === undefined) throw new Error('not a sealed text of this version')
-      const bytes = Buffer.from(text, 'base64url')
-      const decipher = createDecipheriv('aes-256-gcm', sealKey, bytes.subarray(0, nonceBytes))
-      decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(-tagBytes))
-      return decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8')
+      return openBytes(Buffer.from(text, 'base64url'), context).toString()
     },
+    sealBytes,
+    openBytes,
     fingerprint: (value, purpose) => createHmac('sha256', hashKey).update(`${purpose}\0${value}`).digest('hex'),
   }
 }

@@ -59,7 +59,7 @@ export async function serveCaller(
     incoming.ended?.()
   }
   if (caller?.limits) await tellLimits(deps, caller, caller.limits, response.headers)
-  return response
+  return incoming.recording ? incoming.recording.answered(response) : response
 }
 
 /** Returns the response to a failed call, after logging and counting the failure. */

@@ -1,4 +1,5 @@
 import type { RelayMode } from '../../../contract/relay-modes.ts'
+import type { Recording } from '../../captures/recording.ts'
 import { callerDialects } from '../../dialects/caller-dialects.ts'
 import type { Conversation, DialectName } from '../../dialects/neutral/conversation.ts'
 import type { RequestAddress, RequestFacts } from '../../dialects/neutral/dialect.ts'
@@ -36,6 +37,8 @@ export interface RelayCall {
   /** What to do when the caller disconnects. */
   readonly leaving: Leaving
   readonly startedAtMs: number
+  /** Records the call; absent = it is not recorded. */
+  readonly recording?: Recording
   readonly state: CallState
 }
 

@@ -1,5 +1,6 @@
 import type { Ledger } from '../../billing/ledger.ts'
 import type { PriceBook } from '../../billing/price-book.ts'
+import type { Captures } from '../../captures/captures.ts'
 import type { Events } from '../../events.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Turns } from '../../lib/turns.ts'
@@ -34,6 +35,8 @@ export interface RelayDeps {
   unsupportedFeatures: UnsupportedFeatures
   itemStore: ItemStore
   threads: Threads
+  /** Records the requests that root has asked to record. */
+  captures: Pick<Captures, 'isRecording' | 'begin'>
   /** Temporary upstream tokens with which providers sign or authorise requests. */
   accessTokens: TokenKeeper
   fetchJson: FetchJson

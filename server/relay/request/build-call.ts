@@ -1,4 +1,5 @@
 import type { RelayMode } from '../../../contract/relay-modes.ts'
+import type { Recording } from '../../captures/recording.ts'
 import { callerDialects } from '../../dialects/caller-dialects.ts'
 import type { Conversation } from '../../dialects/neutral/conversation.ts'
 import type { RequestFacts } from '../../dialects/neutral/dialect.ts'
@@ -28,6 +29,8 @@ export interface Incoming {
   pathModel?: string
   /** The state of the call when it failed, for its log row. */
   failed?: { call: AnyCall | undefined; model: string; startedAtMs: number }
+  /** Records the call; absent = it is not recorded. */
+  recording?: Recording
   /** Called when the response has been sent, or when the call has ended without one. */
   ended?: (() => void) | undefined
 }
@@ -68,6 +71,7 @@ export function buildCall(
     signal,
     leaving: new Leaving(signal, incoming.ended),
     startedAtMs,
+    ...(incoming.recording && { recording: incoming.recording }),
     state: { body, conversation, promptGuess, attempts: [] },
   }
 }

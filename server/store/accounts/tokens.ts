@@ -1,5 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import type { LimitField } from '../../../contract/limits.ts'
+import { forgetRecordings } from '../installation/captures.ts'
 import type { TokensTable } from '../schema/tables.ts'
 import { needsRowLocks, startsWith } from '../statements/conditions.ts'
 import { type Listed, listPage, type Page } from '../statements/page.ts'
@@ -105,12 +106,14 @@ export async function addTokenQuota(trx: Trx, id: number, delta: number): Promis
     .execute()
 }
 
-/** Deletes a token of that user and returns its name; undefined if there is no such token. */
-export function deleteToken(trx: Trx, userId: number, id: number): Promise<{ name: string } | undefined> {
-  return trx
+/** Deletes a token of that user, with the requests recorded of it, and returns its name; undefined if there is no such token. */
+export async function deleteToken(trx: Trx, userId: number, id: number): Promise<{ name: string } | undefined> {
+  const token = await trx
     .deleteFrom('tokens')
     .where('id', '=', id)
     .where('user_id', '=', userId)
     .returning('name')
     .executeTakeFirst()
+  if (token) await forgetRecordings(trx, 'token', id)
+  return token
 }

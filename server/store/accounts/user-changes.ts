@@ -3,6 +3,7 @@ import type { LimitField } from '../../../contract/limits.ts'
 import { roles } from '../../../contract/roles.ts'
 import { userStatus } from '../../../contract/statuses.ts'
 import { randomBase62, randomHex } from '../../lib/secrets/ids.ts'
+import { forgetRecordings } from '../installation/captures.ts'
 import type { UsersTable } from '../schema/tables.ts'
 import type { Trx } from '../store.ts'
 import { endSessionsOf } from './sessions.ts'
@@ -103,8 +104,8 @@ export async function revokeLogins(trx: Trx, id: number): Promise<void> {
 }
 
 /**
- * Deletes an account. The row is kept for its logs and usage sums, but the name and the bindings are freed and the
- * secrets are deleted.
+ * Deletes an account. The row is kept for its logs and usage sums, but the name and the bindings are freed, and
+ * the secrets and recorded requests are deleted.
  */
 export async function deleteUser(trx: Trx, id: number): Promise<void> {
   await revokeLogins(trx, id)
@@ -125,4 +126,5 @@ export async function deleteUser(trx: Trx, id: number): Promise<void> {
     })
     .where('id', '=', id)
     .execute()
+  await forgetRecordings(trx, 'user', id)
 }

@@ -1,0 +1,177 @@
+import * as z from 'zod/mini'
+import { endpoint, idParams } from './endpoint.ts'
+
+/** What a rule can select: every request of a user or a token, or every request that is sent to a channel. */
+export const captureTargets = ['user', 'token', 'channel'] as const
+export type CaptureTarget = (typeof captureTargets)[number]
+
+/** A rule never runs for longer than this. */
+export const longestCaptureSeconds = 7 * 86_400
+/** The largest number of rules that run at the same time. */
+export const mostCaptureRules = 50
+/** The limit, in bytes, of each recorded body. */
+export const captureSizes = { min: 1024, max: 4 * 1024 * 1024, default: 256 * 1024 } as const
+export const mostRedactions = 20
+export const longestRedaction = 100
+
+/** The kinds of personal data that a rule can remove without naming each text. */
+export const redactionKinds = ['@email', '@card', '@phone', '@ip'] as const
+
+const redaction = z
+  .string()
+  .check(
+    z.trim(),
+    z.minLength(1),
+    z.maxLength(longestRedaction),
+    z.refine((text) => !text.startsWith('@') || redactionKinds.some((kind) => kind === text)),
+    z.refine((text) => text.replaceAll('*', '') !== ''),
+  )
+
+/** A rule, as it was made. It is over once `until` has passed. */
+export const captureRuleSchema = z.object({
+  id: z.int(),
+  target: z.enum(captureTargets),
+  target_id: z.int(),
+  target_name: z.string().check(z.describe('Name of the user, token or channel when the rule was made.')),
+  created_at: z.int().check(z.describe('Epoch seconds.')),
+  until: z.int().check(z.describe('When recording ends or ended, in epoch seconds.')),
+  created_by: z.int().check(z.describe('Id of the user who made the rule.')),
+  created_by_name: z.string(),
+  redactions: z.array(z.string()),
+  size_limit: z.int().check(z.describe('Bytes of each body that are kept.')),
+  captured: z.int().check(z.describe('Number of recorded requests that are still kept.')),
+})
+
+export type CaptureRule = z.output<typeof captureRuleSchema>
+
+const partSchema = z.object({
+  type: z.enum(['text', 'reasoning', 'tool_call', 'tool_result', 'media', 'refusal', 'other']),
+  text: z.string(),
+  name: z.string().check(z.describe('Name of the tool, or kind of the media; otherwise empty.')),
+})
+
+const turnSchema = z.object({
+  role: z.enum(['system', 'user', 'assistant']),
+  parts: z.array(partSchema),
+})
+
+export type CapturedTurn = z.output<typeof turnSchema>
+
+const bodySchema = z.object({
+  text: z.string().check(z.describe('The body, after redaction.')),
+  size: z.int().check(z.describe('Length of the whole body in bytes.')),
+  truncated: z.boolean().check(z.describe('True if only the beginning was kept.')),
+  turns: z
+    .array(turnSchema)
+    .check(z.describe('The same body as a conversation; empty if it cannot be read as one, such as a truncated body.')),
+})
+
+export type CapturedBody = z.output<typeof bodySchema>
+
+const attemptSchema = z.object({
+  channel_id: z.int(),
+  channel_name: z.string(),
+  dialect: z.string().check(z.describe('Wire format of the request to the upstream; empty if it is no conversation.')),
+  status: z.int().check(z.describe('HTTP status of the response; 0 if none arrived.')),
+  request: bodySchema,
+  response: bodySchema,
+})
+
+export const captureSchema = z.object({
+  request_id: z.string(),
+  created_at: z.int().check(z.describe('Epoch seconds.')),
+  user_id: z.int(),
+  token_id: z.int(),
+  path: z.string(),
+  dialect: z.string().check(z.describe('Wire format that the caller speaks.')),
+  headers: z.array(z.object({ name: z.string(), value: z.string() })),
+  request: bodySchema,
+  attempts: z.array(attemptSchema),
+  status: z.int().check(z.describe('HTTP status of the response to the caller; 0 if the caller disconnected first.')),
+  response: bodySchema,
+})
+
+export type Capture = z.output<typeof captureSchema>
+
+const until = z.int().check(z.positive(), z.describe('Epoch seconds, at most 7 days from now.'))
+
+/** Request ids are digits only, so that no id can name anything but a capture. */
+const requestParams = z.object({
+  request_id: z.string().check(z.regex(/^\d{31}$/), z.describe('Id of the request.')),
+})
+
+export const captureApi = {
+  rules: endpoint({
+    method: 'GET',
+    path: '/api/capture/rule/',
+    access: 'root',
+    data: z.array(captureRuleSchema),
+    summary: 'List the newest 100 recording rules, newest first',
+  }),
+  addRule: endpoint({
+    method: 'POST',
+    path: '/api/capture/rule/',
+    access: 'root',
+    body: z.object({
+      target: z.enum(captureTargets),
+      target_id: z.int().check(z.positive(), z.describe('Id of the user, token or channel.')),
+      until,
+      redactions: z._default(
+        z
+          .array(redaction)
+          .check(
+            z.maxLength(mostRedactions),
+            z.describe(
+              'Texts to remove. * stands for the rest of a word; upper and lower case are the same. @email, @card, @phone and @ip remove all texts that look like one.',
+            ),
+          ),
+        [],
+      ),
+      size_limit: z._default(
+        z
+          .int()
+          .check(z.gte(captureSizes.min), z.lte(captureSizes.max), z.describe('Bytes of each body that are kept.')),
+        captureSizes.default,
+      ),
+    }),
+    data: captureRuleSchema,
+    summary: 'Record the requests of a user, token or channel for a limited time',
+    description:
+      'From now on, and until `until`, the bodies of matching requests are stored, encrypted: as the caller sent them, as they were sent upstream, and both responses. Keys are never stored. The users concerned are told that their requests are being recorded. The storage is tested first.',
+  }),
+  endRule: endpoint({
+    method: 'POST',
+    path: '/api/capture/rule/{id}/end',
+    access: 'root',
+    params: idParams,
+    data: captureRuleSchema,
+    summary: 'Stop recording; what has been recorded is kept until its retention ends',
+  }),
+  own: endpoint({
+    method: 'GET',
+    path: '/api/capture/self',
+    access: 'user',
+    data: z.object({
+      until: z.int().check(z.describe('All requests of the caller are recorded until then, in epoch seconds; 0 = not.')),
+      some_until: z
+        .int()
+        .check(z.describe('Some requests of all users are recorded until then, in epoch seconds; 0 = not.')),
+      tokens: z
+        .array(z.object({ id: z.int(), until: z.int() }))
+        .check(z.describe("The caller's tokens whose requests are recorded.")),
+    }),
+    summary: 'Whether the own requests are being recorded',
+  }),
+  read: endpoint({
+    method: 'GET',
+    path: '/api/capture/{request_id}',
+    access: 'root',
+    params: requestParams,
+    data: z.nullable(captureSchema),
+    changesState: 'record',
+    summary: 'Read a recorded request; the audit log records who did',
+    description: '`data` is null if the request was not recorded, or if its recording has been deleted.',
+  }),
+}
+
+export type OwnCapture = z.output<typeof captureApi.own.data>

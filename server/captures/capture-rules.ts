@@ -1,0 +1,50 @@
+import { longestCaptureSeconds } from '../../contract/api/capture.ts'
+import { type Clock, epochSeconds } from '../lib/clock.ts'
+import { type CaptureRuleRow, runningCaptureRules } from '../store/installation/captures.ts'
+import type { Store } from '../store/store.ts'
+
+/** The rules in force on this node. */
+export interface CaptureRules {
+  /** False while nothing is recorded, so that a call costs nothing more than reading this. */
+  readonly isRecording: boolean
+  /** The rules that have not ended. */
+  running(): readonly CaptureRuleRow[]
+  /** Reads the rules again. */
+  reload(): Promise<void>
+}
+
+/** Loads the rules, and reloads them when any node changes one. */
+export async function loadCaptureRules(
+  store: Store,
+  clock: Clock,
+  warn: (message: string) => void,
+): Promise<CaptureRules> {
+  let rules: readonly CaptureRuleRow[] = []
+  let begun = 0
+  let applied = 0
+  async function reload(): Promise<void> {
+    // Reloads may overlap; a reload that began later has newer rows.
+    const mine = ++begun
+    const next = await runningCaptureRules(store.read, epochSeconds(clock))
+    if (mine < applied) return
+    applied = mine
+    rules = next
+  }
+  await reload()
+  store.notices.subscribe(async (notice) => {
+    if (notice === 'reconnected' || notice.topic === 'capture' || notice.topic === 'token' || notice.topic === 'user')
+      await reload().catch((error) => warn(`reloading the recording rules failed: ${String(error)}`))
+  })
+  return {
+    get isRecording() {
+      return rules.length > 0
+    },
+    running: () => rules.filter((rule) => isRunning(rule, epochSeconds(clock))),
+    reload,
+  }
+}
+
+/** The clock may be set back, and nothing is recorded for longer than the longest time. */
+function isRunning({ created_at, until }: CaptureRuleRow, now: number): boolean {
+  return now < Math.min(until, created_at + longestCaptureSeconds)
+}

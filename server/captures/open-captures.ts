@@ -1,0 +1,20 @@
+import { Turns } from '../lib/turns.ts'
+import { loadCaptureRules } from './capture-rules.ts'
+import { type CaptureDeps, type Captures, createCaptures } from './captures.ts'
+
+/** Loads the rules and creates the recorder. Files are removed as soon as what they contain has been deleted. */
+export async function openCaptures(deps: Omit<CaptureDeps, 'rules' | 'turns'>): Promise<Captures> {
+  const { store, clock, warn } = deps
+  const rules = await loadCaptureRules(store, clock, warn)
+  return createCaptures({ ...deps, rules, turns: new Turns() })
+}
+
+const everyMs = 60_000
+
+/** The jobs that keep the rules up to date and delete what is old, without relying on notices. */
+export function captureJobs({ rules, sweep }: Captures, refreshMs: number) {
+  return [
+    { name: 'recording-rules', everyMs: refreshMs, run: rules.reload },
+    { name: 'sweep-recordings', everyMs, run: sweep },
+  ]
+}

@@ -1,0 +1,141 @@
+import { withoutKey } from '../lib/secrets/without-key.ts'
+import type { Turns } from '../lib/turns.ts'
+
+/** What must not be in a recorded text. */
+export interface Unwanted {
+  /** Texts with `*`, and names of kinds of personal data; see the contract. */
+  redactions: readonly string[]
+  /** Secrets that the call used: the caller's token and the keys of channels. */
+  keys: readonly string[]
+}
+
+const mark = '[redacted]'
+
+/** A long text is searched in parts of about this length, and other work can run in between. */
+const partLength = 16 * 1024
+
+/** Texts that look like keys, whoever owns them. */
+const keyForms = [/\bsk-[\w-]{16,}/g, /\bAIza[\w-]{30,}/g, /\b[Bb]earer\s{1,4}[\w.~+/-]{16,}/g]
+
+/** None of these repeats a group that can match the same text in two ways, so their time is linear in the text. */
+const kinds: Readonly<Record<string, (text: string) => string>> = {
+  '@email': (text) => text.replace(/[\w.%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}/g, mark),
+  '@card': (text) => text.replace(/\b\d(?:[ -]?\d){12,18}\b/g, (found) => (isCard(found) ? mark : found)),
+  // A plain run of digits is more often a time or an id than a telephone number.
+  '@phone': (text) =>
+    text.replace(/\+\d[\d ().-]{6,18}\d|\(?\b\d{2,4}\)?[ .-]\d{3,4}[ .-]\d{3,4}\b/g, mark),
+  '@ip': (text) => text.replace(/\b(?:\d{1,3}\.){3}\d{1,3}\b|\b(?:[\da-fA-F]{1,4}:){3,7}[\da-fA-F]{0,4}/g, mark),
+}
+
+/** The text without the unwanted texts. */
+export async function redacted(text: string, unwanted: Unwanted, turns: Turns): Promise<string> {
+  const plain = unwanted.redactions.length > 0 ? withoutEscapes(text) : text
+  let clean = ''
+  for (let from = 0; from < plain.length; ) {
+    const to = partEnd(plain, from)
+    clean += redactedPart(plain.slice(from, to), unwanted)
+    from = to
+    if (from < plain.length) await turns.next()
+  }
+  return clean
+}
+
+/** The end of the part that begins at `from`: behind a space or quote if there is one, because no key contains any. */
+function partEnd(text: string, from: number): number {
+  const limit = from + partLength
+  if (limit >= text.length) return text.length
+  for (let at = limit; at > from; at--) {
+    const code = text.charCodeAt(at - 1)
+    if (code === 0x22 || code === 0x20 || code === 0x0a) return at
+  }
+  return limit
+}
+
+function redactedPart(text: string, { redactions, keys }: Unwanted): string {
+  let clean = text
+  for (const key of keys) clean = withoutKey(clean, key)
+  for (const form of keyForms) clean = clean.replace(form, '[key]')
+  for (const each of redactions) clean = kinds[each]?.(clean) ?? withoutWord(clean, each)
+  return clean
+}
+
+/**
+ * Characters that JSON may write as an escape (RFC 8259, section 7), written as themselves, so that a text is found
+ * however it was written. Quotes, backslashes, control characters and halves of a pair stay as they are.
+ */
+function withoutEscapes(text: string): string {
+  return text.replace(/\\(?:u([\da-fA-F]{4})|[\s\S])/g, (found, digits: string | undefined) => {
+    const code = digits === undefined ? 0 : Number.parseInt(digits, 16)
+    const isPlain = code >= 0x20 && code !== 0x22 && code !== 0x5c && (code < 0xd800 || code > 0xdfff)
+    return isPlain ? String.fromCharCode(code) : found
+  })
+}
+
+/** Characters at which `*` stops. */
+const delimiter = /[\s"'<>\\,;(){}[\]]/
+
+/**
+ * Replaces each occurrence of a text in which `*` stands for any characters of one word. Each word is read a bounded
+ * number of times: the leftmost place for a piece leaves the most room for the next ones, so no place is tried twice.
+ */
+function withoutWord(text: string, pattern: string): string {
+  const pieces = pattern.toLowerCase().split('*')
+  const inner = pieces.filter((piece) => piece !== '')
+  const [first] = inner
+  if (first === undefined) return text
+  const lower = text.toLowerCase()
+  // The lower case of a few characters has another length. Then the positions would not match.
+  const searched = lower.length === text.length ? lower : text
+  let clean = ''
+  let copiedTo = 0
+  let wordEnd = 0
+  for (let at = searched.indexOf(first); at >= 0; ) {
+    const behind = at + first.length
+    if (pieces.length === 1) wordEnd = behind
+    else if (wordEnd < behind) wordEnd = endOfWord(searched, behind)
+    const end = endOfMatch(searched.slice(at, wordEnd), inner)
+    if (end === undefined) {
+      at = searched.indexOf(first, Math.max(wordEnd, at + 1))
+      continue
+    }
+    const from = pieces[0] === '' ? startOfWord(searched, at, copiedTo) : at
+    const to = pieces.at(-1) === '' ? wordEnd : at + end
+    clean += text.slice(copiedTo, from) + mark
+    copiedTo = to
+    at = searched.indexOf(first, to)
+  }
+  return copiedTo === 0 ? text : clean + text.slice(copiedTo)
+}
+
+/** Where the pieces, in their order, end in a word that begins with the first of them; undefined if one is missing. */
+function endOfMatch(word: string, pieces: readonly string[]): number | undefined {
+  let end = 0
+  for (const piece of pieces) {
+    const at = word.indexOf(piece, end)
+    if (at < 0) return undefined
+    end = at + piece.length
+  }
+  return end
+}
+
+function endOfWord(text: string, from: number): number {
+  let at = from
+  while (at < text.length && !delimiter.test(text.charAt(at))) at++
+  return at
+}
+
+function startOfWord(text: string, from: number, least: number): number {
+  let at = from
+  while (at > least && !delimiter.test(text.charAt(at - 1))) at--
+  return at
+}
+
+/** The check digit of card numbers (ISO/IEC 7812-1, annex B). */
+function isCard(text: string): boolean {
+  const digits = [...text.replace(/\D/g, '')].reverse().map(Number)
+  const sum = digits.reduce((total, digit, index) => {
+    const value = index % 2 === 1 ? digit * 2 : digit
+    return total + (value > 9 ? value - 9 : value)
+  }, 0)
+  return sum % 10 === 0
+}

@@ -1,0 +1,207 @@
+import { type Insertable, type Selectable, sql } from 'kysely'
+import type { CaptureTarget } from '../../../contract/api/capture.ts'
+import { userStatus } from '../../../contract/statuses.ts'
+import type { CaptureRulesTable, CapturesTable } from '../schema/tables.ts'
+import { needsRowLocks } from '../statements/conditions.ts'
+import type { Db, Store, Trx } from '../store.ts'
+
+/** A rule that says whose requests are recorded. */
+export type CaptureRuleRow = Omit<Selectable<CaptureRulesTable>, 'redactions'> & { redactions: readonly string[] }
+/** A recorded request. */
+export type CaptureRow = Omit<Selectable<CapturesTable>, 'deleted'>
+
+const listedRules = 100
+
+/** The newest rules, with the number of requests recorded by each that are still kept. */
+export async function listCaptureRules(db: Db): Promise<(CaptureRuleRow & { captured: number })[]> {
+  const rows = await db
+    .selectFrom('capture_rules')
+    .selectAll()
+    .select((eb) =>
+      eb
+        .selectFrom('captures')
+        .select((inner) => inner.fn.countAll<number>().as('count'))
+        .whereRef('captures.rule_id', '=', 'capture_rules.id')
+        .where('captures.deleted', '=', sql<boolean>`false`)
+        .as('captured'),
+    )
+    .orderBy('id', 'desc')
+    .limit(listedRules)
+    .execute()
+  return rows.map((row) => ({ ...parsed(row), captured: Number(row.captured ?? 0) }))
+}
+
+/** The rules that have not ended at `now` (epoch seconds). */
+export async function runningCaptureRules(db: Db, now: number): Promise<CaptureRuleRow[]> {
+  return (await db.selectFrom('capture_rules').selectAll().where('until', '>', now).orderBy('id').execute()).map(parsed)
+}
+
+function parsed<Row extends { redactions: string }>(row: Row): Omit<Row, 'redactions'> & { redactions: string[] } {
+  return { ...row, redactions: JSON.parse(row.redactions) as string[] }
+}
+
+export async function addCaptureRule(
+  trx: Trx,
+  { redactions, ...rule }: Omit<Insertable<CaptureRulesTable>, 'redactions'> & { redactions: readonly string[] },
+): Promise<CaptureRuleRow> {
+  return parsed(
+    await trx
+      .insertInto('capture_rules')
+      .values({ ...rule, redactions: JSON.stringify(redactions) })
+      .returningAll()
+      .executeTakeFirstOrThrow(),
+  )
+}
+
+/** Ends a rule now, unless it has already ended. Returns it; undefined if there is no such rule. */
+export async function endCaptureRule(
+  trx: Trx,
+  id: number,
+  now: number,
+): Promise<(CaptureRuleRow & { hadEnded: boolean }) | undefined> {
+  const row = await trx
+    .selectFrom('capture_rules')
+    .selectAll()
+    .where('id', '=', id)
+    .$if(needsRowLocks(trx), (query) => query.forUpdate())
+    .executeTakeFirst()
+  if (!row) return undefined
+  const hadEnded = row.until <= now
+  const until = Math.min(row.until, now)
+  await trx.updateTable('capture_rules').set({ until }).where('id', '=', id).execute()
+  return { ...parsed(row), until, hadEnded }
+}
+
+/** The name of what a rule is made for; undefined if it does not exist. */
+export async function captureTargetName(db: Db, target: CaptureTarget, id: number): Promise<string | undefined> {
+  if (target === 'user') {
+    const user = db.selectFrom('users').select('username as name').where('id', '=', id)
+    return (await user.where('status', '<>', userStatus.deleted).executeTakeFirst())?.name
+  }
+  const table = target === 'token' ? 'tokens' : 'channels'
+  return (await db.selectFrom(table).select('name').where('id', '=', id).executeTakeFirst())?.name
+}
+
+/** Which of the rules for tokens are for tokens of this user. */
+export async function ownTokensAmong(db: Db, userId: number, ids: readonly number[]): Promise<number[]> {
+  if (ids.length === 0) return []
+  const own = db.selectFrom('tokens').select('id').where('user_id', '=', userId).where('id', 'in', ids).orderBy('id')
+  return (await own.execute()).map(({ id }) => id)
+}
+
+/**
+ * Adds the row of a recorded request, unless its user or token has been deleted; returns whether it was added. The
+ * locks make a deletion wait that runs at the same time, so that it finds the row.
+ */
+export async function addCapture(trx: Trx, row: CaptureRow): Promise<boolean> {
+  const lock = needsRowLocks(trx)
+  const user = await trx
+    .selectFrom('users')
+    .select('id')
+    .where('id', '=', row.user_id)
+    .where('status', '<>', userStatus.deleted)
+    .$if(lock, (query) => query.forShare())
+    .executeTakeFirst()
+  const token = await trx
+    .selectFrom('tokens')
+    .select('id')
+    .where('id', '=', row.token_id)
+    .$if(lock, (query) => query.forShare())
+    .executeTakeFirst()
+  if (!user || !token) return false
+  await trx
+    .insertInto('captures')
+    .values({ ...row, deleted: false })
+    .execute()
+  return true
+}
+
+/** The row of a recorded request; undefined if it was not recorded or has been deleted. */
+export async function captureOf(db: Db, requestId: string): Promise<CaptureRow | undefined> {
+  return db
+    .selectFrom('captures')
+    .select(['request_id', 'created_at', 'user_id', 'token_id', 'rule_id', 'place'])
+    .where('request_id', '=', requestId)
+    .where('deleted', '=', sql<boolean>`false`)
+    .executeTakeFirst()
+}
+
+/** Which recorded requests are deleted. */
+type Forgotten = { user_id: number } | { token_id: number } | { request_id: string }
+
+/**
+ * Deletes recorded requests for people. A file without a row is removed by the next sweep of its node; an object in a
+ * shared store needs its row until it has been removed.
+ */
+export async function forgetCaptures(trx: Trx, of: Forgotten): Promise<void> {
+  const [column, value] = Object.entries(of)[0] as ['user_id', number]
+  await trx.deleteFrom('captures').where(column, '=', value).where('place', '=', 'files').execute()
+  await trx
+    .updateTable('captures')
+    .set({ deleted: sql<boolean>`true` })
+    .where(column, '=', value)
+    .execute()
+}
+
+/** Deletes what was recorded of a deleted user or token, and the rules for it. */
+export async function forgetRecordings(trx: Trx, target: 'user' | 'token', id: number): Promise<void> {
+  await forgetCaptures(trx, target === 'user' ? { user_id: id } : { token_id: id })
+  await trx.deleteFrom('capture_rules').where('target', '=', target).where('target_id', '=', id).execute()
+  if (target === 'token') return
+  const tokens = trx.selectFrom('tokens').select('id').where('user_id', '=', id)
+  await trx.deleteFrom('capture_rules').where('target', '=', 'token').where('target_id', 'in', tokens).execute()
+}
+
+const forgottenPerStep = 500
+
+/** Deletes the requests recorded before `before` (epoch seconds), at most a few hundred; returns whether there are more. */
+export async function forgetOldCaptures(store: Store, before: number): Promise<boolean> {
+  return store.write(async (trx) => {
+    const old = await trx
+      .selectFrom('captures')
+      .select('request_id')
+      .where('created_at', '<', before)
+      .where('deleted', '=', sql<boolean>`false`)
+      .orderBy('created_at')
+      .limit(forgottenPerStep)
+      .execute()
+    const ids = old.map(({ request_id }) => request_id)
+    if (ids.length === 0) return false
+    await trx.deleteFrom('captures').where('request_id', 'in', ids).where('place', '=', 'files').execute()
+    await trx
+      .updateTable('captures')
+      .set({ deleted: sql<boolean>`true` })
+      .where('request_id', 'in', ids)
+      .execute()
+    return ids.length === forgottenPerStep
+  })
+}
+
+/** Deleted requests whose objects have yet to be removed. */
+export async function deletedCaptures(db: Db): Promise<string[]> {
+  const rows = await db
+    .selectFrom('captures')
+    .select('request_id')
+    .where('deleted', '=', sql<boolean>`true`)
+    .orderBy('request_id')
+    .limit(forgottenPerStep)
+    .execute()
+  return rows.map(({ request_id }) => request_id)
+}
+
+/** Removes the row of a deleted request whose object is gone. */
+export async function dropCapture(store: Store, requestId: string): Promise<void> {
+  await store.write((trx) => trx.deleteFrom('captures').where('request_id', '=', requestId).execute())
+}
+
+/** Which of these requests have a row for a file. */
+export async function captureFilesAmong(db: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set()
+  const rows = await db
+    .selectFrom('captures')
+    .select('request_id')
+    .where('request_id', 'in', ids)
+    .where('place', '=', 'files')
+    .execute()
+  return new Set(rows.map(({ request_id }) => request_id))
+}

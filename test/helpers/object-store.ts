@@ -1,0 +1,63 @@
+import { createHash, createHmac } from 'node:crypto'
+
+/** A small S3-compatible store: objects by path, with every signature checked (AWS, "Signature Version 4"). */
+export interface ObjectStore extends AsyncDisposable {
+  url: string
+  objects: Map<string, Uint8Array>
+  /** Why requests were refused. */
+  refusals: string[]
+  /** What to answer instead, once. */
+  instead: Response[]
+}
+
+export const storeKey = { id: 'AKIDEXAMPLE', secret: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }
+
+export function startObjectStore(bucket: string): ObjectStore {
+  const objects = new Map<string, Uint8Array>()
+  const refusals: string[] = []
+  const instead: Response[] = []
+  const refuse = (status: number, code: string) => {
+    refusals.push(code)
+    return new Response(`<Error><Code>${code}</Code></Error>`, { status })
+  }
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const other = instead.shift()
+      if (other) return other
+      const body = new Uint8Array(await request.arrayBuffer())
+      if (!isSigned(request, body)) return refuse(403, 'SignatureDoesNotMatch')
+      const { pathname } = new URL(request.url)
+      if (!pathname.startsWith(`/${bucket}/`)) return refuse(404, 'NoSuchBucket')
+      if (request.method === 'PUT') objects.set(pathname, body)
+      if (request.method === 'DELETE') objects.delete(pathname)
+      if (request.method !== 'GET') return new Response(null, { status: request.method === 'PUT' ? 200 : 204 })
+      const found = objects.get(pathname)
+      return found ? new Response(found as Uint8Array<ArrayBuffer>) : refuse(404, 'NoSuchKey')
+    },
+  })
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    objects,
+    refusals,
+    instead,
+    [Symbol.asyncDispose]: () => server.stop(true),
+  }
+}
+
+const hash = (value: string | Uint8Array) => createHash('sha256').update(value).digest('hex')
+const mac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest()
+
+function isSigned(request: Request, body: Uint8Array): boolean {
+  const pattern = /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, SignedHeaders=([^,]+), Signature=(\w+)$/
+  const [, id, day = '', region = '', names = '', signature] = pattern.exec(request.headers.get('authorization') ?? '') ?? []
+  if (id !== storeKey.id || request.headers.get('x-amz-content-sha256') !== hash(body)) return false
+  const { pathname } = new URL(request.url)
+  const headers = names.split(';').map((name) => `${name}:${request.headers.get(name)}\n`)
+  const canonical = [request.method, pathname, '', headers.join(''), names, hash(body)].join('\n')
+  const scope = `${day}/${region}/s3/aws4_request`
+  const text = ['AWS4-HMAC-SHA256', request.headers.get('x-amz-date'), scope, hash(canonical)].join('\n')
+  const key = [region, 's3', 'aws4_request'].reduce(mac, mac(`AWS4${storeKey.secret}`, day))
+  return signature === createHmac('sha256', key).update(text).digest('hex')
+}
