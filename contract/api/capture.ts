@@ -30,14 +30,14 @@ const redaction = z
 /** A rule, as it was made. It is over once `until` has passed. */
 export const captureRuleSchema = z.object({
   id: z.int(),
-  target: z.enum(captureTargets),
-  target_id: z.int(),
+  target: z.enum(captureTargets).check(z.describe('What the rule selects.')),
+  target_id: z.int().check(z.describe('Id of the user, token or channel.')),
   target_name: z.string().check(z.describe('Name of the user, token or channel when the rule was made.')),
   created_at: z.int().check(z.describe('Epoch seconds.')),
   until: z.int().check(z.describe('When recording ends or ended, in epoch seconds.')),
   created_by: z.int().check(z.describe('Id of the user who made the rule.')),
-  created_by_name: z.string(),
-  redactions: z.array(z.string()),
+  created_by_name: z.string().check(z.describe('Name of this user when the rule was made.')),
+  redactions: z.array(z.string()).check(z.describe('Texts that are removed.')),
   size_limit: z.int().check(z.describe('Bytes of each body that are kept.')),
   captured: z.int().check(z.describe('Number of recorded requests that are still kept.')),
 })
@@ -45,14 +45,16 @@ export const captureRuleSchema = z.object({
 export type CaptureRule = z.output<typeof captureRuleSchema>
 
 const partSchema = z.object({
-  type: z.enum(['text', 'reasoning', 'tool_call', 'tool_result', 'media', 'refusal', 'other']),
-  text: z.string(),
+  type: z
+    .enum(['text', 'reasoning', 'tool_call', 'tool_result', 'media', 'refusal', 'other'])
+    .check(z.describe('Kind of the part.')),
+  text: z.string().check(z.describe('The text, the input or result of a tool, or where a file is.')),
   name: z.string().check(z.describe('Name of the tool, or kind of the media; otherwise empty.')),
 })
 
 const turnSchema = z.object({
-  role: z.enum(['system', 'user', 'assistant']),
-  parts: z.array(partSchema),
+  role: z.enum(['system', 'user', 'assistant']).check(z.describe('Who speaks.')),
+  parts: z.array(partSchema).check(z.describe('The parts of the turn, in order.')),
 })
 
 export type CapturedTurn = z.output<typeof turnSchema>
@@ -69,26 +71,28 @@ const bodySchema = z.object({
 export type CapturedBody = z.output<typeof bodySchema>
 
 const attemptSchema = z.object({
-  channel_id: z.int(),
-  channel_name: z.string(),
+  channel_id: z.int().check(z.describe('Id of the channel.')),
+  channel_name: z.string().check(z.describe('Name of the channel at that time.')),
   dialect: z.string().check(z.describe('Wire format of the request to the upstream; empty if it is no conversation.')),
   status: z.int().check(z.describe('HTTP status of the response; 0 if none arrived.')),
-  request: bodySchema,
-  response: bodySchema,
+  request: bodySchema.check(z.describe('The body as it was sent to the channel.')),
+  response: bodySchema.check(z.describe('The body of the response of the channel.')),
 })
 
 export const captureSchema = z.object({
-  request_id: z.string(),
+  request_id: z.string().check(z.describe('Id of the request.')),
   created_at: z.int().check(z.describe('Epoch seconds.')),
   user_id: z.int(),
-  token_id: z.int(),
-  path: z.string(),
+  token_id: z.int().check(z.describe('Id of the token.')),
+  path: z.string().check(z.describe('The path that was called, without its query.')),
   dialect: z.string().check(z.describe('Wire format that the caller speaks.')),
-  headers: z.array(z.object({ name: z.string(), value: z.string() })),
-  request: bodySchema,
-  attempts: z.array(attemptSchema),
+  headers: z
+    .array(z.object({ name: z.string(), value: z.string() }))
+    .check(z.describe('Headers of the caller that cannot contain a key.')),
+  request: bodySchema.check(z.describe('The body as the caller sent it.')),
+  attempts: z.array(attemptSchema).check(z.describe('The attempts at channels that are recorded, in order.')),
   status: z.int().check(z.describe('HTTP status of the response to the caller; 0 if the caller disconnected first.')),
-  response: bodySchema,
+  response: bodySchema.check(z.describe('The body of the response to the caller.')),
 })
 
 export type Capture = z.output<typeof captureSchema>
@@ -113,7 +117,7 @@ export const captureApi = {
     path: '/api/capture/rule/',
     access: 'root',
     body: z.object({
-      target: z.enum(captureTargets),
+      target: z.enum(captureTargets).check(z.describe('What the rule selects.')),
       target_id: z.int().check(z.positive(), z.describe('Id of the user, token or channel.')),
       until,
       redactions: z._default(
@@ -157,7 +161,7 @@ export const captureApi = {
         .int()
         .check(z.describe('Some requests of all users are recorded until then, in epoch seconds; 0 = not.')),
       tokens: z
-        .array(z.object({ id: z.int(), until: z.int() }))
+        .array(z.object({ id: z.int(), until: z.int().check(z.describe('Epoch seconds.')) }))
         .check(z.describe("The caller's tokens whose requests are recorded.")),
     }),
     summary: 'Whether the own requests are being recorded',

@@ -124,6 +124,12 @@ GET    /api/group/ratios                  401   no    ok    ok    ban    401|bad
 
 GET    /api/audit/                        401   no    ok    ok    ban    401|bad
 
+GET    /api/capture/rule/                 401   no    no    ok    ban    401|bad
+POST   /api/capture/rule/                 401   no    no    ok    ban    401|bad
+POST   /api/capture/rule/{id}/end         401   no    no    ok    ban    401|bad
+GET    /api/capture/self                  401   ok    ok    ok    ban    401|bad
+GET    /api/capture/{request_id}          401   no    no    ok    ban    401|bad
+
 GET    /api/redemption/                   401   no    ok    ok    ban    401|bad
 GET    /api/redemption/search             401   no    ok    ok    ban    401|bad
 GET    /api/redemption/{id}               401   no    ok    ok    ban    401|bad

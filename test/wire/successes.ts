@@ -139,6 +139,12 @@ export const successes: Readonly<Record<string, Success>> = {
 
   auditList: plain('GET', '/api/audit/'),
 
+  captureRules: made(recordingRule, () => ['GET', '/api/capture/rule/']),
+  captureAddRule: made(own, ({ id }) => ['POST', '/api/capture/rule/', recordingOf(id)]),
+  captureEndRule: made(recordingRule, (id) => ['POST', `/api/capture/rule/${id}/end`]),
+  captureOwn: plain('GET', '/api/capture/self'),
+  captureRead: made(recordedRequest, (id) => ['GET', `/api/capture/${id}`]),
+
   redemptionList: plain('GET', '/api/redemption/'),
   redemptionSearch: plain('GET', '/api/redemption/search?keyword=code'),
   redemptionGet: made(redemption, (id) => ['GET', `/api/redemption/${id}`]),
@@ -216,4 +222,24 @@ async function redemption(gate: WireGate): Promise<number> {
 
 function channelOfKeys({ gateway, upstream }: WireGate): Promise<number> {
   return gateway.addChannel({ base_url: upstream.url, name: 'keys', key: 'one\ntwo', ...{ key_mode: 'multi' } })
+}
+
+function recordingOf(userId: number) {
+  return { target: 'user', target_id: userId, until: Math.floor(Date.now() / 1000) + 60 }
+}
+
+async function recordingRule({ gateway }: WireGate): Promise<number> {
+  return (await gateway.api<{ id: number }>('POST', '/api/capture/rule/', recordingOf(1))).id
+}
+
+/** The id of a request that has been recorded. */
+async function recordedRequest(gate: WireGate): Promise<string> {
+  const { gateway } = gate
+  const rule = await recordingRule(gate)
+  const body = { model: 'gpt-4o', messages: [{ role: 'user', content: 'Say hello.' }] }
+  const response = await gateway.post('/v1/chat/completions', body)
+  await response.text()
+  await gateway.context.api.captures.close()
+  await gateway.api('POST', `/api/capture/rule/${rule}/end`)
+  return response.headers.get('x-oneapi-request-id') ?? ''
 }

@@ -15,6 +15,7 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   channelBatch: { ids: [1], action: 'edit', priority: 5 },
   optionUpdate: { key: 'RetryTimes', value: '2' },
   optionTestMail: { email: 'alice@example.com' },
+  captureAddRule: { target: 'user', target_id: 1, until: 1_800_000_000, redactions: ['@email', 'Acme*'], size_limit: 65_536 },
   redemptionCreate: { name: 'spring', quota: 100_000, count: 2 },
   redemptionUpdate: { id: 1, name: 'summer' },
   redemptionRedeem: { key: '0123456789abcdef0123456789abcdef' },
