@@ -122,9 +122,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   await pulse.beat()
   const batcher = createBatcher(store.ledger)
   const guard = createMetadataGuard(nowMs, resolve)
-  const { dataDir } = config
-  const { capturesLost: lost } = metrics
-  const captures = await openCaptures({ store, settings, secrets, clock, guard, dataDir, lost, warn })
+  const captures = await openCaptures({ store, settings, secrets, clock, guard, warn }, config.dataDir, metrics)
   const relay = relayDeps({
     sweep,
     installationId: secrets.fingerprint('installation', 'via').slice(0, 16),
@@ -138,7 +136,6 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
     accessTokens: createAccessTokens({ store, secrets, nowMs, warn }),
     disable: (...of) => care.disable(...of),
     cooled: (event) => care.cooled(event),
-    channelFailures: createChannelFailures(store, clock),
   })
   const mailer = createMailer({ settings, localAddress: `http://localhost:${config.port}`, warn })
   const mailRoot = createMailRoot({ store, settings, mailer })
@@ -149,10 +146,10 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const logTail = createLogTail(store, warn)
   const sessions = new RealtimeSessions()
   const failedCalls = createFailedCallLog({ store, clock, lost: metrics.failedCallsLost, warn })
+  const mark = tokenMarker(store, warn)
   let draining = false
   bindGauges(metrics, batcher, relay)
   const stopJobs = startJobs(jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer, warn }), warn)
-  const mark = tokenMarker(store, warn)
   return {
     store,
     metrics,
@@ -172,9 +169,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       catalogue: () => providers.map(({ meta }) => ({ ...meta, models: [...meta.models] })),
       ...channelCalls(care, relay),
       priceList: (group) => priceList(group, relay),
-      logTail,
-      captures,
-      warn,
+      ...{ logTail, captures, warn },
       rateRules: rules,
     },
     relay: {
@@ -194,9 +189,9 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       logTail.close()
       sessions.drain()
     },
-    cutOff() {
+    async cutOff() {
       relay.deadlineWatch.cutAll()
-      return sessions.cutOff()
+      await sessions.cutOff()
     },
     close: () => closeAll({ relay, batcher, failedCalls, captures, stopJobs, care, mailer, sweep, store, warn }),
   }
@@ -333,7 +328,6 @@ interface RelayParts {
   accessTokens: RelayDeps['accessTokens']
   disable: RelayDeps['disableChannel']
   cooled: ChannelCare['cooled']
-  channelFailures: RelayDeps['channelFailures']
 }
 
 function relayDeps({
@@ -366,6 +360,7 @@ function relayDeps({
     settings: settings.current,
     routing: routing.current,
     breaker: createBreaker(nowMs, cooled),
+    channelFailures: createChannelFailures(store, clock),
     counter: createTokenCounter(),
     asideReader: createAsideReader(),
     deadlineWatch: createDeadlineWatch(clock),

@@ -91,7 +91,16 @@ function partsOf(part: Part): CapturedPart[] {
     case 'tool-call':
       return [{ type: 'tool_call', text: part.input, name: part.name }]
     case 'tool-result':
-      return [{ type: 'tool_result', text: part.content.flatMap(partsOf).map(({ text }) => text).join('\n'), name: '' }]
+      return [
+        {
+          type: 'tool_result',
+          text: part.content
+            .flatMap(partsOf)
+            .map(({ text }) => text)
+            .join('\n'),
+          name: '',
+        },
+      ]
     case 'media':
       return [{ type: 'media', text: sourceOf(part), name: part.media }]
     default:

@@ -3,10 +3,14 @@ import { loadCaptureRules } from './capture-rules.ts'
 import { type CaptureDeps, type Captures, createCaptures } from './captures.ts'
 
 /** Loads the rules and creates the recorder. Files are removed as soon as what they contain has been deleted. */
-export async function openCaptures(deps: Omit<CaptureDeps, 'rules' | 'turns'>): Promise<Captures> {
+export async function openCaptures(
+  deps: Omit<CaptureDeps, 'rules' | 'turns' | 'dataDir' | 'lost'>,
+  dataDir: string,
+  { capturesLost: lost }: { capturesLost: CaptureDeps['lost'] },
+): Promise<Captures> {
   const { store, clock, warn } = deps
   const rules = await loadCaptureRules(store, clock, warn)
-  return createCaptures({ ...deps, rules, turns: new Turns() })
+  return createCaptures({ ...deps, rules, turns: new Turns(), dataDir, lost })
 }
 
 const everyMs = 60_000

@@ -78,7 +78,11 @@ export class Recording {
   }
 
   /** The body as it is sent to a channel. The function returned passes the response on and records it. */
-  attempt(channel: RecordedChannel, dialect: string, body: RecordedBody): ((response: Response) => Response) | undefined {
+  attempt(
+    channel: RecordedChannel,
+    dialect: string,
+    body: RecordedBody,
+  ): ((response: Response) => Response) | undefined {
     if (this.#recorded.attempts.length >= mostAttempts || !this.#options.includes(channel.id)) return undefined
     const attempt: RecordedAttempt = {
       channel,

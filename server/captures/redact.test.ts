@@ -39,7 +39,11 @@ test('keys, and texts that look like keys, are removed without being listed', as
 test('a key at the seam of two parts of a long text is found', async () => {
   const key = 'abcdefgh-ijklmnop-qrstuvwx'
   for (let shift = 0; shift < 40; shift++) {
-    const clean = await without(`${'word '.repeat(3270)}${'x'.repeat(shift)} "${key}" ${'word '.repeat(100)}`, [], [key])
+    const clean = await without(
+      `${'word '.repeat(3270)}${'x'.repeat(shift)} "${key}" ${'word '.repeat(100)}`,
+      [],
+      [key],
+    )
     expect(clean).not.toContain(key)
     expect(clean).toContain('"[key]"')
   }

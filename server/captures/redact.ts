@@ -22,9 +22,9 @@ const kinds: Readonly<Record<string, (text: string) => string>> = {
   '@email': (text) => text.replace(/[\w.%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}/g, mark),
   '@card': (text) => text.replace(/\b\d(?:[ -]?\d){12,18}\b/g, (found) => (isCard(found) ? mark : found)),
   // A plain run of digits is more often a time or an id than a telephone number.
-  '@phone': (text) =>
-    text.replace(/\+\d[\d ().-]{6,18}\d|\(?\b\d{2,4}\)?[ .-]\d{3,4}[ .-]\d{3,4}\b/g, mark),
-  '@ip': (text) => text.replace(/\b(?:\d{1,3}\.){3}\d{1,3}\b|\b[\da-fA-F]{1,4}:(?:[\da-fA-F]{0,4}:){2,6}[\da-fA-F]{0,4}/g, mark),
+  '@phone': (text) => text.replace(/\+\d[\d ().-]{6,18}\d|\(?\b\d{2,4}\)?[ .-]\d{3,4}[ .-]\d{3,4}\b/g, mark),
+  '@ip': (text) =>
+    text.replace(/\b(?:\d{1,3}\.){3}\d{1,3}\b|\b[\da-fA-F]{1,4}:(?:[\da-fA-F]{0,4}:){2,6}[\da-fA-F]{0,4}/g, mark),
 }
 
 /** The text without the unwanted texts. */

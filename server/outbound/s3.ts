@@ -45,7 +45,11 @@ export function createS3(place: S3Place, guard: MetadataGuard): S3 {
         method,
         url,
         // The body is signed, too, because the endpoint may be reached without TLS.
-        headers: { 'x-amz-content-sha256': createHash('sha256').update(body ?? '').digest('hex') },
+        headers: {
+          'x-amz-content-sha256': createHash('sha256')
+            .update(body ?? '')
+            .digest('hex'),
+        },
       }).sign()
       const response = await fetchPlain(signed.url.toString(), {
         method,

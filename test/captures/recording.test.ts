@@ -278,7 +278,9 @@ forEachDatabaseUrl((name, freshUrl) => {
           .execute(),
       )
       const own = async () => {
-        const response = await fetch(`${gate.url}/api/capture/self`, { headers: { authorization: `${access}-${name}` } })
+        const response = await fetch(`${gate.url}/api/capture/self`, {
+          headers: { authorization: `${access}-${name}` },
+        })
         return ((await response.json()) as { data: OwnCapture }).data
       }
       expect(await own()).toEqual({ until: 0, some_until: 0, tokens: [] })
@@ -300,9 +302,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(events).toContainEqual(
         expect.objectContaining({ action: 'capture.start', target: `token ${caller.tokenId}`, actor_name: 'root' }),
       )
-      expect(events).toContainEqual(
-        expect.objectContaining({ action: 'capture.end', target: `user ${caller.userId}` }),
-      )
+      expect(events).toContainEqual(expect.objectContaining({ action: 'capture.end', target: `user ${caller.userId}` }))
     })
 
     test('storage that fails does not fail the call', async () => {

@@ -67,16 +67,12 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     ca: mailCertificate.certificate,
   })
   const logTail = createLogTail(store, warn, { everyMs: 10 })
-  const captures = await openCaptures({
-    store,
-    settings,
-    secrets,
-    clock,
-    guard: createMetadataGuard(clock.nowMs),
-    dataDir: mkdtempSync(join(tmpdir(), 'captures-')),
-    lost: () => undefined,
-    warn,
-  })
+  const guard = createMetadataGuard(clock.nowMs)
+  const captures = await openCaptures(
+    { store, settings, secrets, clock, guard, warn },
+    mkdtempSync(join(tmpdir(), 'captures-')),
+    { capturesLost: () => undefined },
+  )
   const app = new Hono<AppEnv>()
   const off = { limit: 0, windowMs: 1000 }
   mountApi(app, {

@@ -50,8 +50,10 @@ const hash = (value: string | Uint8Array) => createHash('sha256').update(value).
 const mac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest()
 
 function isSigned(request: Request, body: Uint8Array): boolean {
-  const pattern = /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, SignedHeaders=([^,]+), Signature=(\w+)$/
-  const [, id, day = '', region = '', names = '', signature] = pattern.exec(request.headers.get('authorization') ?? '') ?? []
+  const pattern =
+    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, SignedHeaders=([^,]+), Signature=(\w+)$/
+  const [, id, day = '', region = '', names = '', signature] =
+    pattern.exec(request.headers.get('authorization') ?? '') ?? []
   if (id !== storeKey.id || request.headers.get('x-amz-content-sha256') !== hash(body)) return false
   const { pathname } = new URL(request.url)
   const headers = names.split(';').map((name) => `${name}:${request.headers.get(name)}\n`)

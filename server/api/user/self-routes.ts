@@ -18,7 +18,13 @@ import { newUsername } from './new-username.ts'
 /** What people do with their own account. */
 export function mountSelf(
   router: ApiRouter,
-  { store, secrets, clock, captures, announce }: Pick<ApiDeps, 'store' | 'secrets' | 'clock' | 'captures'> & {
+  {
+    store,
+    secrets,
+    clock,
+    captures,
+    announce,
+  }: Pick<ApiDeps, 'store' | 'secrets' | 'clock' | 'captures'> & {
     announce: Announce
   },
 ): void {

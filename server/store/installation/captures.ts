@@ -136,11 +136,7 @@ type Forgotten = { user_id: number } | { token_id: number } | { request_id: stri
 export async function forgetCaptures(trx: Trx, of: Forgotten): Promise<void> {
   const [column, value] = Object.entries(of)[0] as ['user_id', number]
   await trx.deleteFrom('captures').where(column, '=', value).where('place', '=', 'files').execute()
-  await trx
-    .updateTable('captures')
-    .set({ deleted: sql<boolean>`true` })
-    .where(column, '=', value)
-    .execute()
+  await trx.updateTable('captures').set({ deleted: sql<boolean>`true` }).where(column, '=', value).execute()
 }
 
 /** Deletes what was recorded of a deleted user or token, and the rules for it. */
@@ -168,11 +164,7 @@ export async function forgetOldCaptures(store: Store, before: number): Promise<b
     const ids = old.map(({ request_id }) => request_id)
     if (ids.length === 0) return false
     await trx.deleteFrom('captures').where('request_id', 'in', ids).where('place', '=', 'files').execute()
-    await trx
-      .updateTable('captures')
-      .set({ deleted: sql<boolean>`true` })
-      .where('request_id', 'in', ids)
-      .execute()
+    await trx.updateTable('captures').set({ deleted: sql<boolean>`true` }).where('request_id', 'in', ids).execute()
     return ids.length === forgottenPerStep
   })
 }
