@@ -218,7 +218,8 @@ export const optionEn = {
   'option.RequestSizeLimit': 'Maximum request size',
   'option.RequestSizeLimit.hint': 'Largest body of a relayed request.',
   'option.CaptureStore': 'Store recordings in',
-  'option.CaptureStore.hint': 'Recorded requests are compressed and encrypted. With several nodes, use the object store.',
+  'option.CaptureStore.hint':
+    'Recorded requests are compressed and encrypted. With several nodes, use the object store.',
   'choice.CaptureStore.files': 'The data folder',
   'choice.CaptureStore.s3': 'Object storage (S3)',
   'option.CaptureRetentionDays': 'Keep recordings for',

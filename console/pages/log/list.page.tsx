@@ -4,6 +4,7 @@ import type { Log } from '../../../contract/api/log.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
 import { peekSteps } from '../../components/data-table/peek-steps.ts'
 import { type ListState, useList } from '../../components/data-table/use-list.ts'
+import { RecordingNotice } from '../../components/recording-notice.tsx'
 import { SavedViews } from '../../components/saved-views.tsx'
 import { Page } from '../../components/ui/page.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
@@ -67,6 +68,7 @@ export function LogListPage() {
         ),
       })}
     >
+      <RecordingNotice />
       <div className="pb-3">
         <FilterBar search={search} setSearch={setSearch} everybody={everybody} />
       </div>

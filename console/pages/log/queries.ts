@@ -1,4 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { captureApi } from '../../../contract/api/capture.ts'
 import { channelApi } from '../../../contract/api/channel.ts'
 import { type Log, logApi } from '../../../contract/api/log.ts'
 import { priceApi } from '../../../contract/api/price.ts'
@@ -77,6 +78,16 @@ export const requestQuery = (request: string, everybody: boolean) =>
       const own = found.find((log) => log.request_id === request)
       return own ?? found.find((log) => log.type === logType.error && log.left_out > 0) ?? null
     },
+  })
+
+/** What was recorded of a request; null if it was not recorded. The server records who asks, so it is asked only once. */
+export const captureQuery = (request: string) =>
+  queryOptions({
+    queryKey: ['capture', request],
+    queryFn: ({ signal }) => call(captureApi.read, { params: { request_id: request } }, { signal, quiet: true }),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    retry: false,
   })
 
 /** The row with an id, wherever in the log it is; null if there is no such row. */

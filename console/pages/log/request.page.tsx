@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { lazy, type ReactNode, Suspense } from 'react'
 import type { Log } from '../../../contract/api/log.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { Banner } from '../../components/ui/banner.tsx'
@@ -9,9 +9,9 @@ import { Card, Page } from '../../components/ui/page.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { formatNumber, formatRelative, formatTime } from '../../lib/format.ts'
 import { requestStart } from '../../lib/request-id.ts'
-import { isAdmin, useSessionUser } from '../../lib/session.ts'
+import { isAdmin, isRoot, useSessionUser } from '../../lib/session.ts'
 import { useClassicServer } from '../../lib/status.ts'
-import { useText } from '../../lib/text.ts'
+import { loadAreas, useText } from '../../lib/text.ts'
 import { ChannelLink } from './attempts.tsx'
 import { CostCard } from './cost-card.tsx'
 import { LogTypeLabel } from './log-parts.tsx'
@@ -19,6 +19,11 @@ import { durationText, isCall, Outcome } from './outcome.tsx'
 import { requestQuery } from './queries.ts'
 import { RequestActions } from './request-actions.tsx'
 import { Waterfall } from './waterfall.tsx'
+
+const Payload = lazy(async () => {
+  const [{ Payload }] = await Promise.all([import('./payload.tsx'), loadAreas(['recording'])])
+  return { default: Payload }
+})
 
 /** A request that began less than this many seconds ago may still be running. */
 const mayRunSeconds = 900
@@ -76,6 +81,7 @@ function NotFound({ id }: { id: string }) {
 
 function Inspected({ log, admin, isOther }: { log: Log; admin: boolean; isOther: boolean }) {
   const t = useText()
+  const root = isRoot(useSessionUser())
   const isError = log.type === logType.error
   return (
     <>
@@ -96,6 +102,11 @@ function Inspected({ log, admin, isOther }: { log: Log; admin: boolean; isOther:
         </div>
         <Details log={log} admin={admin} />
       </div>
+      {root && isCall(log) && log.request_id !== '' && (
+        <Suspense fallback={<Skeleton className="h-30 w-full rounded-lg" />}>
+          <Payload log={log} />
+        </Suspense>
+      )}
     </>
   )
 }

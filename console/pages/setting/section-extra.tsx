@@ -1,7 +1,10 @@
+import { Link } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
+import { buttonClass } from '../../components/ui/button.tsx'
 import { CopyField } from '../../components/ui/copy-field.tsx'
 import { Skeleton } from '../../components/ui/states.tsx'
 import { absoluteUrl } from '../../lib/base-path.ts'
+import { isRoot, useSessionUser } from '../../lib/session.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import type { OptionForm } from './use-option-form.ts'
@@ -28,6 +31,7 @@ export function SectionExtra({ section, form }: { section: string; form: OptionF
       </Suspense>
     )
   }
+  if (section === 'recording') return <RecordingLink />
   if (section === 'updates') {
     return (
       <Suspense fallback={<div className="h-16" />}>
@@ -58,6 +62,22 @@ function OAuthHelp({ form }: { form: OptionForm }) {
           <CopyField label={label} value={value} />
         </div>
       ))}
+    </div>
+  )
+}
+
+/** Leads to the page where recordings are started; these options only say where recordings are kept. */
+function RecordingLink() {
+  const t = useText()
+  const root = isRoot(useSessionUser())
+  return (
+    <div className="flex flex-wrap items-center gap-x-4 gap-y-2 py-4">
+      <p className="min-w-0 flex-1 basis-64 text-sm text-muted">{t('setting.recording.help')}</p>
+      {root && (
+        <Link to="/recording" className={buttonClass()}>
+          {t('setting.recording.open')}
+        </Link>
+      )}
     </div>
   )
 }

@@ -8,6 +8,7 @@ import { deleteQuestion } from '../../components/data-table/delete-question.ts'
 import { peekSteps } from '../../components/data-table/peek-steps.ts'
 import { useCopyLines } from '../../components/data-table/use-copy-lines.tsx'
 import { useList } from '../../components/data-table/use-list.ts'
+import { RecordingNotice } from '../../components/recording-notice.tsx'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Page } from '../../components/ui/page.tsx'
 import { EmptyState } from '../../components/ui/states.tsx'
@@ -94,6 +95,7 @@ export function TokenListPage() {
   )
   return (
     <Page title={t('token.title')} text={t('token.intro')} width="full" actions={actions}>
+      <RecordingNotice />
       <DataTable
         name="tokens"
         caption={t('token.title')}

@@ -1,0 +1,13 @@
+import { captureTargets } from '../../../contract/api/capture.ts'
+import { oneOf, type RawSearch, wholeNumber } from '../../lib/url-state.ts'
+
+/** The state of the recording page, stored in the URL: what a new recording is for. */
+export interface RecordingSearch {
+  target?: (typeof captureTargets)[number] | undefined
+  id?: number | undefined
+}
+
+/** Reads the query of the recording page. */
+export function parseRecordingSearch(raw: RawSearch): RecordingSearch {
+  return { target: oneOf(raw['target'], captureTargets), id: wholeNumber(raw['id'], 1) }
+}
