@@ -57,6 +57,10 @@ const budgets: Record<string, { kb: number; modules: string[] }> = {
     modules: [...form, 'app/admin-only.tsx', 'pages/redemption/form.page.tsx', 'messages/redemption.en.ts'],
   },
   '/user/edit': { kb: 190, modules: [...form, 'pages/user/form.page.tsx', 'messages/user.en.ts'] },
+  '/recording': {
+    kb: 190,
+    modules: [...form, 'app/admin-only.tsx', 'pages/recording/recording.page.tsx', 'messages/recording.en.ts'],
+  },
   '/setting': { kb: 190, modules: [...form, 'pages/setting/setting.page.tsx', 'messages/setting.en.ts'] },
   '/topup': { kb: 190, modules: [...form, 'pages/topup/topup.page.tsx', 'messages/topup.en.ts'] },
   '/playground': { kb: 190, modules: [...form, 'pages/playground/playground.page.tsx', 'messages/playground.en.ts'] },

@@ -100,6 +100,7 @@ function Recorded({ capture }: { capture: Capture }) {
         />
       </div>
       <Facts capture={capture} dialect={attempt?.dialect ?? capture.dialect} status={status} />
+      {view === 'raw' && !attempt && <Headers capture={capture} />}
       <Body title={t('recording.request')} body={request} view={view} />
       <Body title={t('recording.response')} body={response} view={view} />
     </div>
@@ -114,6 +115,14 @@ function Facts({ capture, dialect, status }: { capture: Capture; dialect: string
       {dialect !== '' && <span data-verbatim>{dialect}</span>}
       <span>{status > 0 ? t('recording.status', { status: String(status) }) : t('recording.status.none')}</span>
     </p>
+  )
+}
+
+function Headers({ capture: { headers } }: { capture: Capture }) {
+  const t = useText()
+  if (headers.length === 0) return null
+  return (
+    <CodeBlock label={t('recording.headers')} code={headers.map(({ name, value }) => `${name}: ${value}`).join('\n')} />
   )
 }
 

@@ -7,7 +7,7 @@ import { Button, buttonClass } from '../../components/ui/button.tsx'
 import { copyText } from '../../lib/clipboard.ts'
 import { useText } from '../../lib/text.ts'
 
-/** A call like this one as a command. The content of calls is not stored, and a key never appears. */
+/** A call like this one as a command. The log has no content, and a key never appears. */
 function curlOf(model: string, stream: boolean): string {
   const messages = [{ role: 'user', content: 'Hello' }]
   const [curl] = chatSnippets('$API_KEY', { model, messages, ...(stream && { stream }) })

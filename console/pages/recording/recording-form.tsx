@@ -77,7 +77,7 @@ export function RecordingForm({ search }: { search: RecordingSearch }) {
         </div>
         <fieldset>
           <legend className="mb-1 text-sm font-medium">{t('recording.kinds')}</legend>
-          <div className="grid gap-x-5 sm:grid-cols-2">
+          <div className="grid gap-x-5 gap-y-2.5 sm:grid-cols-2">
             {kinds.map((kind) => (
               <SwitchField key={kind} control={form.control} name={kind} label={t(`recording.kind.${kind}`)} />
             ))}

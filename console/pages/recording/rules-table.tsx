@@ -4,7 +4,7 @@ import { Status } from '../../components/ui/badge.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Card } from '../../components/ui/page.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
-import { formatCount, formatTime } from '../../lib/format.ts'
+import { formatTime } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { endRecording, rulesQuery } from './queries.ts'
@@ -63,12 +63,8 @@ function Rule({ rule }: { rule: CaptureRule }) {
           <Status color={runs ? 'red' : 'grey'}>
             {t(runs ? 'recording.running' : 'recording.ended', { time: formatTime(rule.until) })}
           </Status>
-          <span>
-            {t('recording.column.by')} {rule.created_by_name}
-          </span>
-          <span className="num">
-            {t('recording.column.count')} {formatCount(rule.captured)}
-          </span>
+          <span>{t('recording.by', { name: rule.created_by_name })}</span>
+          <span className="num">{t('recording.count', { count: rule.captured })}</span>
           {rule.redactions.length > 0 && (
             <span title={rule.redactions.join('\n')}>{t('recording.removes', { count: rule.redactions.length })}</span>
           )}

@@ -17,6 +17,7 @@ import {
   select,
 } from './screen-steps.ts'
 import { openPages, waysIn } from './screens-open.ts'
+import { recording } from './screens-recording.ts'
 
 const root = rootAccount
 
@@ -357,4 +358,5 @@ export const screens: readonly Screen[] = [
   ...model,
   ...playground,
   ...setting,
+  ...recording,
 ]
