@@ -5,7 +5,6 @@ import { parseChannelSearch } from '../pages/channel/search.ts'
 import { parseLogSearch } from '../pages/log/search.ts'
 import { parseModelSearch } from '../pages/model/search.ts'
 import { parsePlaygroundSearch } from '../pages/playground/search.ts'
-import { parseRecordingSearch } from '../pages/recording/search.ts'
 import { parseRedemptionSearch } from '../pages/redemption/search.ts'
 import { parseSettingSearch } from '../pages/setting/search.ts'
 import { parseStatementSearch } from '../pages/statement/search.ts'
@@ -266,8 +265,8 @@ const table = [
     file: 'recording/recording',
     for: 'admins',
     areas: ['recording', 'form'],
-    search: parseRecordingSearch,
-    heading: { title: 'recording.title', text: 'recording.intro', width: 'narrow' },
+    search: texts('target', 'id'),
+    heading: { title: 'recording.title', width: 'narrow' },
   },
   {
     path: '/setting',

@@ -1,9 +1,6 @@
 import * as z from 'zod/mini'
+import { captureTargets } from '../capture-targets.ts'
 import { endpoint, idParams } from './endpoint.ts'
-
-/** What a rule can select: every request of a user or a token, or every request that is sent to a channel. */
-export const captureTargets = ['user', 'token', 'channel'] as const
-export type CaptureTarget = (typeof captureTargets)[number]
 
 /** A rule never runs for longer than this. */
 export const longestCaptureSeconds = 7 * 86_400
@@ -17,15 +14,13 @@ export const longestRedaction = 100
 /** The kinds of personal data that a rule can remove without naming each text. */
 export const redactionKinds = ['@email', '@card', '@phone', '@ip'] as const
 
-const redaction = z
-  .string()
-  .check(
-    z.trim(),
-    z.minLength(1),
-    z.maxLength(longestRedaction),
-    z.refine((text) => !text.startsWith('@') || redactionKinds.some((kind) => kind === text)),
-    z.refine((text) => text.replaceAll('*', '') !== ''),
-  )
+const redaction = z.string().check(
+  z.trim(),
+  z.minLength(1),
+  z.maxLength(longestRedaction),
+  z.refine((text) => !text.startsWith('@') || redactionKinds.some((kind) => kind === text)),
+  z.refine((text) => text.replaceAll('*', '') !== ''),
+)
 
 /** A rule, as it was made. It is over once `until` has passed. */
 export const captureRuleSchema = z.object({
@@ -156,7 +151,9 @@ export const captureApi = {
     path: '/api/capture/self',
     access: 'user',
     data: z.object({
-      until: z.int().check(z.describe('All requests of the caller are recorded until then, in epoch seconds; 0 = not.')),
+      until: z
+        .int()
+        .check(z.describe('All requests of the caller are recorded until then, in epoch seconds; 0 = not.')),
       some_until: z
         .int()
         .check(z.describe('Some requests of all users are recorded until then, in epoch seconds; 0 = not.')),

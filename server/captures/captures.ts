@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import type { Capture, CaptureTarget } from '../../contract/api/capture.ts'
+import type { Capture } from '../../contract/api/capture.ts'
+import type { CaptureTarget } from '../../contract/capture-targets.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
 import type { Secrets } from '../lib/secrets/secrets.ts'
 import type { Turns } from '../lib/turns.ts'

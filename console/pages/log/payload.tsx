@@ -59,7 +59,7 @@ function NotRecorded({ log }: { log: Log }) {
         {offers
           .filter(([, id]) => id > 0)
           .map(([target, id]) => (
-            <Link key={target} to="/recording" search={{ target, id }} className={buttonClass()}>
+            <Link key={target} to="/recording" search={{ target, id: String(id) }} className={buttonClass()}>
               {t(`recording.payload.${target}`)}
             </Link>
           ))}

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
-import { captureSizes, captureTargets, longestRedaction, mostRedactions } from '../../../contract/api/capture.ts'
+import { captureSizes, longestRedaction, mostRedactions } from '../../../contract/api/capture.ts'
+import { captureTargets } from '../../../contract/capture-targets.ts'
 
 /** Kinds of data that can be removed, each with its own switch. */
 export const kinds = ['email', 'card', 'phone', 'ip'] as const

@@ -1,5 +1,6 @@
 import { useWatch } from 'react-hook-form'
-import { captureSizes, captureTargets } from '../../../contract/api/capture.ts'
+import { captureSizes } from '../../../contract/api/capture.ts'
+import { captureTargets } from '../../../contract/capture-targets.ts'
 import { SelectField, SwitchField } from '../../components/form/choice-fields.tsx'
 import { Form } from '../../components/form/form.tsx'
 import { NumberField } from '../../components/form/number-field.tsx'

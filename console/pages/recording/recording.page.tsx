@@ -22,11 +22,12 @@ export function RecordingPage() {
     </Link>
   )
   return (
-    <Page title={t('recording.title')} text={t('recording.intro')} width="narrow">
+    <Page title={t('recording.title')} width="narrow">
       {classic && <EmptyState title={t('recording.classic')} />}
       {!classic && !root && <EmptyState title={t('recording.rootOnly')} text={t('recording.rootOnly.text')} />}
       {!classic && root && (
         <div className="flex flex-col gap-4">
+          <p className="text-sm text-muted">{t('recording.intro')}</p>
           <RecordingForm search={search} />
           <RulesTable />
           <div>{settings}</div>

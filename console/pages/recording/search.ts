@@ -1,4 +1,4 @@
-import { captureTargets } from '../../../contract/api/capture.ts'
+import { captureTargets } from '../../../contract/capture-targets.ts'
 import { oneOf, type RawSearch, wholeNumber } from '../../lib/url-state.ts'
 
 /** The state of the recording page, stored in the URL: what a new recording is for. */

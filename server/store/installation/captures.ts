@@ -1,5 +1,5 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
-import type { CaptureTarget } from '../../../contract/api/capture.ts'
+import type { CaptureTarget } from '../../../contract/capture-targets.ts'
 import { userStatus } from '../../../contract/statuses.ts'
 import type { CaptureRulesTable, CapturesTable } from '../schema/tables.ts'
 import { needsRowLocks } from '../statements/conditions.ts'
