@@ -4,7 +4,6 @@ import type { Log } from '../../../contract/api/log.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
 import { peekSteps } from '../../components/data-table/peek-steps.ts'
 import { type ListState, useList } from '../../components/data-table/use-list.ts'
-import { RecordingNotice } from '../../components/recording-notice.tsx'
 import { SavedViews } from '../../components/saved-views.tsx'
 import { Page } from '../../components/ui/page.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
@@ -25,6 +24,9 @@ import { Statistics } from './statistics.tsx'
 import { Tail } from './tail.tsx'
 import { useFilter } from './use-filter.ts'
 
+const RecordingNotice = lazy(() =>
+  import('../../components/recording-notice.tsx').then((it) => ({ default: it.RecordingNotice })),
+)
 const Histogram = lazy(() => import('./histogram.tsx').then((it) => ({ default: it.Histogram })))
 const LogPeek = lazy(() => import('./details-drawer.tsx').then((it) => ({ default: it.LogPeek })))
 const RequestPeek = lazy(() => import('./details-drawer.tsx').then((it) => ({ default: it.RequestPeek })))
@@ -68,7 +70,9 @@ export function LogListPage() {
         ),
       })}
     >
-      <RecordingNotice />
+      <Suspense fallback={null}>
+        <RecordingNotice />
+      </Suspense>
       <div className="pb-3">
         <FilterBar search={search} setSearch={setSearch} everybody={everybody} />
       </div>

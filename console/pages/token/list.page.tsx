@@ -8,7 +8,6 @@ import { deleteQuestion } from '../../components/data-table/delete-question.ts'
 import { peekSteps } from '../../components/data-table/peek-steps.ts'
 import { useCopyLines } from '../../components/data-table/use-copy-lines.tsx'
 import { useList } from '../../components/data-table/use-list.ts'
-import { RecordingNotice } from '../../components/recording-notice.tsx'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Page } from '../../components/ui/page.tsx'
 import { EmptyState } from '../../components/ui/states.tsx'
@@ -27,6 +26,9 @@ import { tokens } from './queries.ts'
 import { parseTokenSearch } from './search.ts'
 import { nameOf } from './token-parts.tsx'
 
+const RecordingNotice = lazy(() =>
+  import('../../components/recording-notice.tsx').then((it) => ({ default: it.RecordingNotice })),
+)
 const TokenPeek = lazy(async () => {
   // The limits in the drawer use the messages of area `form`.
   const [it] = await Promise.all([import('./details-drawer.tsx'), loadAreas(['form'])])
@@ -95,7 +97,9 @@ export function TokenListPage() {
   )
   return (
     <Page title={t('token.title')} text={t('token.intro')} width="full" actions={actions}>
-      <RecordingNotice />
+      <Suspense fallback={null}>
+        <RecordingNotice />
+      </Suspense>
       <DataTable
         name="tokens"
         caption={t('token.title')}
