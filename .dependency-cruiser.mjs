@@ -211,7 +211,15 @@ export default {
     }),
 
     ...only('server/captures', 'A recording copies what passes; it decides nothing about a call.', {
-      own: [...ground, ...cross, 'server/outbound', 'server/dialects', 'server/store', 'server/settings', 'server/sync'],
+      own: [
+        ...ground,
+        ...cross,
+        'server/outbound',
+        'server/dialects',
+        'server/store',
+        'server/settings',
+        'server/sync',
+      ],
       core: true,
     }),
 

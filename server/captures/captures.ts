@@ -14,7 +14,7 @@ import { type CaptureFiles, type CaptureStore, captureFiles, captureObjects, typ
 import { type Recorded, Recording } from './recording.ts'
 import { sweepCaptures } from './sweep-captures.ts'
 
-/** A call, as far as recording needs to know it. */
+/** What recording needs to know of a call. */
 export interface RecordedCall {
   requestId: string
   userId: number

@@ -57,7 +57,7 @@ function turnsOf({ system, messages }: Conversation): CapturedTurn[] {
   return [first, ...others].filter(isFilled)
 }
 
-/** The parts of each choice of a streamed response, as far as the stream can be read. */
+/** The parts of each choice of a streamed response. */
 function streamedParts(text: string, reader: UpstreamDialect): ReplyPart[][] {
   const decoder = reader.streamDecoder('-')
   const choices: ReplyPart[][] = []

@@ -86,7 +86,7 @@ export function createS3(place: S3Place, guard: MetadataGuard): S3 {
 }
 
 /** A failure of the store, in words for an operator. */
-export class S3Error extends Error {}
+class S3Error extends Error {}
 
 async function succeeded(response: Response): Promise<void> {
   if (!response.ok) await refused(response)

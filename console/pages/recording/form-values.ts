@@ -24,7 +24,7 @@ export interface RecordingValues {
 }
 
 /** The lines of the box with further texts. */
-export function linesOf(words: string): string[] {
+function linesOf(words: string): string[] {
   return words
     .split('\n')
     .map((line) => line.trim())
