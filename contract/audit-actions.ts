@@ -1,5 +1,11 @@
 /** The actions that the audit log records, as `object.verb`; only `login` has no verb. */
 export type AuditAction =
+  | 'alert.create-destination'
+  | 'alert.create-rule'
+  | 'alert.delete-destination'
+  | 'alert.delete-rule'
+  | 'alert.update-destination'
+  | 'alert.update-rule'
   | 'channel.auto-disable'
   | 'channel.auto-enable'
   | 'channel.batch-delete'

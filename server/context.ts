@@ -9,6 +9,8 @@ import { createReturnQueue } from './billing/return-queue.ts'
 import { type Config, takeBackSecretKey } from './config.ts'
 import type { RateLimiter } from './http/rate-limit.ts'
 import { rateLimiters, rateRules } from './http/rate-rules.ts'
+import { alertJobs } from './jobs/alert-jobs.ts'
+import { type AlertSender, createAlertSender } from './jobs/alert-sender.ts'
 import { type ChannelCare, createChannelCare } from './jobs/channel-care.ts'
 import { countUsage, logJobs } from './jobs/log-jobs.ts'
 import { createLogTail } from './jobs/log-tail.ts'
@@ -29,6 +31,7 @@ import { createMetrics, type Metrics } from './metrics.ts'
 import { createFetchJson } from './outbound/fetch-json.ts'
 import { createFetchMedia } from './outbound/fetch-media.ts'
 import { createMetadataGuard, type Resolve, systemResolve } from './outbound/metadata-guard.ts'
+import { createPostMessage } from './outbound/post-message.ts'
 import { providers } from './providers/registry.ts'
 import { createTokenCache } from './relay/admission/token-cache.ts'
 import { cleanSpool } from './relay/body/clean-spool.ts'
@@ -137,6 +140,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const mailRoot = createMailRoot({ store, settings, mailer })
   const notifyRoot = createNotifyRoot({ settings: settings.current, mailRoot, warn })
   const care = createChannelCare({ store, relay, routing, settings, secrets, clock, events: sweep.events, notifyRoot })
+  const sendAlert = createAlertSender({ store, settings, mailer, secrets, clock, post: createPostMessage({ resolve }) })
   const tokens = createTokenCache(store, secrets, nowMs)
   const rules = rateRules(config)
   const logTail = createLogTail(store, warn)
@@ -144,7 +148,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const failedCalls = createFailedCallLog({ store, clock, lost: metrics.failedCallsLost, warn })
   let draining = false
   bindGauges(metrics, batcher, relay)
-  const stopJobs = startJobs(jobsOf({ sweep, pulse, relay, care, settings, routing, mailer, warn }), warn)
+  const stopJobs = startJobs(jobsOf({ sweep, pulse, relay, care, settings, routing, mailer, sendAlert, warn }), warn)
   const mark = tokenMarker(store, warn)
   return {
     store,
@@ -166,6 +170,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       ...channelCalls(care, relay),
       priceList: (group) => priceList(group, relay),
       logTail,
+      sendAlert,
       warn,
       rateRules: rules,
     },
@@ -276,6 +281,7 @@ interface JobParts {
   settings: SettingsSource
   routing: RoutingSource
   mailer: Mailer
+  sendAlert: AlertSender
   warn(message: string): void
 }
 
@@ -288,7 +294,7 @@ function bindGauges(metrics: Metrics, batcher: Batcher, { breaker, ledger }: Rel
 }
 
 /** The scheduled jobs. */
-function jobsOf({ sweep, pulse, relay, care, settings, routing, mailer, warn }: JobParts): Job[] {
+function jobsOf({ sweep, pulse, relay, care, settings, routing, mailer, sendAlert, warn }: JobParts): Job[] {
   const { ledger, breaker, channelFailures } = relay
   const { store, clock } = sweep
   return [
@@ -305,6 +311,7 @@ function jobsOf({ sweep, pulse, relay, care, settings, routing, mailer, warn }: 
     },
     ...logJobs({ store, settings, clock }),
     ...peopleJobs({ store, settings, mailer, clock, warn }),
+    ...alertJobs({ store, settings, clock, send: sendAlert }),
   ]
 }
 

@@ -2,6 +2,12 @@ import type { AuditAction } from '../../contract/audit-actions.ts'
 
 /** Words of the audit log: what was done, with what, and the fields that were written. */
 export const auditEn = {
+  'audit.do.alert.create-rule': 'Alert rule created',
+  'audit.do.alert.update-rule': 'Alert rule updated',
+  'audit.do.alert.delete-rule': 'Alert rule deleted',
+  'audit.do.alert.create-destination': 'Alert destination created',
+  'audit.do.alert.update-destination': 'Alert destination updated',
+  'audit.do.alert.delete-destination': 'Alert destination deleted',
   'audit.do.channel.auto-disable': 'Channel disabled automatically',
   'audit.do.channel.auto-enable': 'Channel enabled automatically',
   'audit.do.channel.cool-down': 'Channel paused temporarily',
@@ -54,11 +60,14 @@ export const auditEn = {
   'audit.kind.channel': 'channel',
   'audit.kind.redemption': 'redemption code',
   'audit.kind.option': 'setting',
+  'audit.kind.alert': 'alert',
   'audit.kind.log': 'log',
   'audit.of.channel': 'Channel {id}',
   'audit.of.user': 'User {id}',
   'audit.of.token': 'Token {id}',
   'audit.of.redemption': 'Redemption code {id}',
+  'audit.of.rule': 'Alert rule {id}',
+  'audit.of.destination': 'Alert destination {id}',
   'audit.of.channels': '{id} channels',
   'audit.of.redemptions': '{id} redemption codes',
   'audit.of.logs': 'Logs',

@@ -1,6 +1,12 @@
 import type { Translation } from './namespaces.ts'
 
 export const auditZh = {
+  'audit.do.alert.create-rule': '新建告警规则',
+  'audit.do.alert.update-rule': '修改告警规则',
+  'audit.do.alert.delete-rule': '删除告警规则',
+  'audit.do.alert.create-destination': '新建告警接收方',
+  'audit.do.alert.update-destination': '修改告警接收方',
+  'audit.do.alert.delete-destination': '删除告警接收方',
   'audit.do.channel.auto-disable': '自动禁用渠道',
   'audit.do.channel.auto-enable': '自动启用渠道',
   'audit.do.channel.cool-down': '渠道暂停使用一段时间',
@@ -53,11 +59,14 @@ export const auditZh = {
   'audit.kind.channel': '渠道',
   'audit.kind.redemption': '兑换码',
   'audit.kind.option': '设置',
+  'audit.kind.alert': '告警',
   'audit.kind.log': '日志',
   'audit.of.channel': '渠道 {id}',
   'audit.of.user': '用户 {id}',
   'audit.of.token': '令牌 {id}',
   'audit.of.redemption': '兑换码 {id}',
+  'audit.of.rule': '告警规则 {id}',
+  'audit.of.destination': '告警接收方 {id}',
   'audit.of.channels': '{id} 个渠道',
   'audit.of.redemptions': '{id} 个兑换码',
   'audit.of.logs': '日志',

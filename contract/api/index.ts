@@ -1,3 +1,4 @@
+import { alertApi } from './alert.ts'
 import { auditApi } from './audit.ts'
 import { authApi } from './auth.ts'
 import { channelApi } from './channel.ts'
@@ -30,6 +31,7 @@ export const api = {
   option: optionApi,
   group: groupApi,
   price: priceApi,
+  alert: alertApi,
   audit: auditApi,
   redemption: redemptionApi,
   docs: docsApi,
