@@ -11,6 +11,7 @@ import type { RateLimiter } from './http/rate-limit.ts'
 import { rateLimiters, rateRules } from './http/rate-rules.ts'
 import { alertJobs } from './jobs/alert-jobs.ts'
 import { type AlertSender, createAlertSender } from './jobs/alert-sender.ts'
+import { channelCalls } from './jobs/channel-calls.ts'
 import { type ChannelCare, createChannelCare } from './jobs/channel-care.ts'
 import { countUsage, logJobs } from './jobs/log-jobs.ts'
 import { createLogTail } from './jobs/log-tail.ts'
@@ -313,19 +314,6 @@ function jobsOf({ sweep, pulse, relay, care, settings, routing, mailer, sendAler
     ...peopleJobs({ store, settings, mailer, clock, warn }),
     ...alertJobs({ store, settings, clock, send: sendAlert }),
   ]
-}
-
-/** The jobs that the management API can start. */
-function channelCalls({ health, ask }: ChannelCare, { unsupportedFeatures }: RelayDeps) {
-  return {
-    missingAt: (id: number) =>
-      unsupportedFeatures.ofChannel(id).map(({ untilMs, ...each }) => ({ ...each, until: Math.ceil(untilMs / 1000) })),
-    testChannel: health.test,
-    testAllChannels: health.testAll,
-    updateBalance: ask.balance,
-    updateAllBalances: ask.allBalances,
-    upstreamModels: ask.models,
-  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { roles } from '../../contract/roles.ts'
 import { type RawSearch, texts } from '../lib/url-state.ts'
 import type { Area, MessageKey } from '../messages/namespaces.ts'
+import { parseAlertSearch } from '../pages/alert/search.ts'
 import { parseChannelSearch } from '../pages/channel/search.ts'
 import { parseLogSearch } from '../pages/log/search.ts'
 import { parseModelSearch } from '../pages/model/search.ts'
@@ -225,6 +226,15 @@ const table = [
     for: 'users',
     areas: ['user', 'form'],
     heading: { title: 'user.selfTitle', width: 'narrow' },
+  },
+  {
+    path: '/alert',
+    file: 'alert/alert',
+    for: 'users',
+    areas: ['alert', 'table'],
+    search: parseAlertSearch,
+    heading: { title: 'alert.title', text: 'alert.intro' },
+    menu: { text: 'menu.alert', group: 'accounts', icon: 'Bell', needs: 'more calls' },
   },
   {
     path: '/usage',

@@ -31,7 +31,7 @@ const clockTime = z
 
 const ruleFields = {
   name: text(60).check(z.trim(), z.minLength(1), z.describe('Name of the rule.')),
-  enabled: z.boolean(),
+  enabled: z.boolean().check(z.describe('False if the rule is switched off.')),
   threshold: z
     .number()
     .check(
@@ -141,23 +141,25 @@ export const alertHistorySchema = z.object({
   id: z.int(),
   time,
   rule_id: z.int().check(z.describe('The rule; it may have been deleted.')),
-  rule_name: z.string(),
-  event: z.enum(alertEvents),
-  target: z.string(),
-  title: z.string(),
-  text: z.string(),
-  deliveries: z.array(
-    z.object({
-      destination: z.string().check(z.describe('Name of the destination.')),
-      kind: z.enum(destinationKindNames),
-      status: z
-        .enum(['waiting', 'held', 'sent', 'failed'])
-        .check(z.describe('`held` until the end of the quiet hours, `waiting` for the first or another attempt.')),
-      attempts: z.int(),
-      error: z.string().check(z.describe('Why the last attempt failed.')),
-      time: z.int().check(z.describe('Epoch seconds of the last attempt; 0 means none yet.')),
-    }),
-  ),
+  rule_name: z.string().check(z.describe('Name of the rule at that time.')),
+  event: z.enum(alertEvents).check(z.describe('Why the message was made.')),
+  target: z.string().check(z.describe('What it is about; empty for the installation or the account.')),
+  title: z.string().check(z.describe('Title of the message.')),
+  text: z.string().check(z.describe('Text of the message.')),
+  deliveries: z
+    .array(
+      z.object({
+        destination: z.string().check(z.describe('Name of the destination.')),
+        kind: z.enum(destinationKindNames),
+        status: z
+          .enum(['waiting', 'held', 'sent', 'failed'])
+          .check(z.describe('`held` until the end of the quiet hours, `waiting` for the first or another attempt.')),
+        attempts: z.int().check(z.describe('How often sending was attempted.')),
+        error: z.string().check(z.describe('Why the last attempt failed.')),
+        time: z.int().check(z.describe('Epoch seconds of the last attempt; 0 means none yet.')),
+      }),
+    )
+    .check(z.describe('What became of the message at each destination.')),
 })
 
 export type AlertHistory = z.output<typeof alertHistorySchema>

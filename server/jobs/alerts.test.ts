@@ -64,6 +64,7 @@ forEachDatabase((_, openFresh) => {
             ...logRow({ userId: ada.id, tokenId: 1, channelId: 1 }),
             created_at: Math.floor(api.time.ms / 1000),
             first_byte_time: 100,
+            quota: 10,
             ...fields,
           })),
         )

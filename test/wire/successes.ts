@@ -1,4 +1,5 @@
 import { expect } from 'bun:test'
+import { addAlertEvent } from '../../server/store/accounts/alert-history.ts'
 import { type Credentials, type Person, password, type WireGate } from './gate.ts'
 
 /** A caller and its credentials, which are empty if nobody is logged in. */
@@ -230,18 +231,32 @@ function alertSuccesses(prefix: string, base: string, rule: object): Readonly<Re
     const { data } = (await answer.json()) as { data?: { id: number } }
     return data?.id ?? 1
   }
+  const sentMessage = (gate: WireGate, me: Me) => {
+    const owner_id = prefix === 'alert' ? 0 : me.id
+    const event = {
+      owner_id,
+      rule_id: 1,
+      rule_name: 'errors',
+      event: 'firing',
+      target: '',
+      title: 'Firing',
+      text: '',
+    } as const
+    const delivery = { destination_id: 1, destination: 'hook', kind: 'webhook', status: 'sent', next_at: 0 } as const
+    return gate.gateway.context.api.store.write((trx) => addAlertEvent(trx, { ...event, created_at: 1 }, [delivery]))
+  }
   const ruleId = (gate: WireGate, me: Me) => create(gate, me, '/rule', rule)
   const destinationId = (gate: WireGate, me: Me) => create(gate, me, '/destination', destination)
   return {
-    [names('Rules')]: plain('GET', `${base}/rule`),
+    [names('Rules')]: made(ruleId, () => ['GET', `${base}/rule`]),
     [names('CreateRule')]: plain('POST', `${base}/rule`, rule),
     [names('UpdateRule')]: made(ruleId, (id) => ['PUT', `${base}/rule`, { id, enabled: false }]),
     [names('RemoveRule')]: made(ruleId, (id) => ['DELETE', `${base}/rule/${id}`]),
-    [names('Destinations')]: plain('GET', `${base}/destination`),
+    [names('Destinations')]: made(destinationId, () => ['GET', `${base}/destination`]),
     [names('CreateDestination')]: plain('POST', `${base}/destination`, destination),
     [names('UpdateDestination')]: made(destinationId, (id) => ['PUT', `${base}/destination`, { id, name: 'other' }]),
     [names('RemoveDestination')]: made(destinationId, (id) => ['DELETE', `${base}/destination/${id}`]),
     [names('TestDestination')]: made(destinationId, (id) => ['POST', `${base}/destination/${id}/test`]),
-    [names('History')]: plain('GET', `${base}/history`),
+    [names('History')]: made(sentMessage, () => ['GET', `${base}/history`]),
   }
 }
