@@ -64,7 +64,7 @@ function HistoryRow({ row: { event, time, title, text, deliveries } }: { row: Al
   const t = useText()
   return (
     <li className="flex flex-wrap items-start gap-x-4 gap-y-1 px-4 py-3 text-sm">
-      <div className="w-28">
+      <div className="flex w-full gap-3 sm:block sm:w-28">
         <Status color={eventColors[event]}>{t(`alert.event.${event}`)}</Status>
         <p className="text-muted" title={formatTime(time)}>
           {formatRelative(time)}

@@ -15,8 +15,8 @@ export function MessageFields({ form }: { form: UseFormReturn<RuleValues> }) {
   const t = useText()
   const { control } = form
   return (
-    <fieldset className="flex min-w-0 flex-col gap-4">
-      <legend className="float-left w-full text-sm font-medium">{t('alert.form.message')}</legend>
+    <fieldset className="flex min-w-0 flex-col gap-4 border-t border-line pt-4">
+      <legend className="float-left w-full text-base font-medium">{t('alert.form.message')}</legend>
       <SelectField
         control={control}
         name="language"

@@ -199,8 +199,8 @@ function DestinationField({ control, scope }: { control: Control<RuleValues>; sc
 function QuietFields({ control }: { control: Control<RuleValues> }) {
   const t = useText()
   return (
-    <fieldset className="flex min-w-0 flex-col gap-3">
-      <legend className="float-left w-full text-sm font-medium">{t('alert.form.quiet')}</legend>
+    <fieldset className="flex min-w-0 flex-col gap-3 border-t border-line pt-4">
+      <legend className="float-left w-full text-base font-medium">{t('alert.form.quiet')}</legend>
       <p className="text-sm text-muted">{t('alert.form.quiet.hint')}</p>
       <div className="grid gap-3 sm:grid-cols-3">
         <TextField control={control} name="quiet_start" type="time" label={t('alert.form.quiet.start')} />

@@ -76,7 +76,7 @@ function RuleRow({ scope, rule, destinations, ask, onEdit }: RowProps) {
     )
   return (
     <li className="flex flex-wrap items-start gap-x-4 gap-y-2 px-4 py-3">
-      <div className="w-24 pt-0.5 text-sm">
+      <div className="w-full pt-0.5 text-sm sm:w-24">
         <RuleState rule={rule} />
       </div>
       <div className="flex min-w-0 flex-1 basis-52 flex-col gap-1">
