@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { AlertHistory } from '../../../contract/api/alert.ts'
 import { Pagination } from '../../components/data-table/pagination.tsx'
-import { type DotColor, Status } from '../../components/ui/badge.tsx'
+import { type DotColor, dotMark, Status } from '../../components/ui/badge.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { formatRelative, formatTime } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
@@ -79,9 +79,15 @@ function HistoryRow({ row: { event, time, title, text, deliveries } }: { row: Al
         {deliveries.map(({ destination, status, attempts, error }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: several destinations can have the same name
           <li key={index}>
-            <Status color={deliveryColors[status]}>
-              {t('alert.delivery.of', { name: destination, status: t(`alert.delivery.${status}`) })}
-            </Status>
+            <p className="flex items-baseline gap-1.5" data-color={deliveryColors[status]}>
+              <span
+                className={`size-1.5 shrink-0 -translate-y-0.5 rounded-full ${dotMark[deliveryColors[status]]}`}
+                aria-hidden="true"
+              />
+              <span className="min-w-0 break-words">
+                {t('alert.delivery.of', { name: destination, status: t(`alert.delivery.${status}`) })}
+              </span>
+            </p>
             {error !== '' && (
               <p className="break-words text-bad">
                 {error} {attempts > 0 && `(${t('alert.delivery.attempts', { count: attempts })})`}
