@@ -1,7 +1,6 @@
 import { roles } from '../../contract/roles.ts'
 import { type RawSearch, texts } from '../lib/url-state.ts'
 import type { Area, MessageKey } from '../messages/namespaces.ts'
-import { parseAlertSearch } from '../pages/alert/search.ts'
 import { parseChannelSearch } from '../pages/channel/search.ts'
 import { parseLogSearch } from '../pages/log/search.ts'
 import { parseModelSearch } from '../pages/model/search.ts'
@@ -232,7 +231,7 @@ const table = [
     file: 'alert/alert',
     for: 'users',
     areas: ['alert', 'table'],
-    search: parseAlertSearch,
+    search: texts('tab', 'scope', 'page'),
     heading: { title: 'alert.title', text: 'alert.intro' },
     menu: { text: 'menu.alert', group: 'accounts', icon: 'Bell', needs: 'more calls' },
   },

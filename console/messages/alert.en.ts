@@ -21,7 +21,6 @@ export const alertEn = {
   'alert.rule.switch': 'Rule {name} is on',
   'alert.rule.on': '{name} is on',
   'alert.rule.off': '{name} is off',
-  'alert.rule.actions': 'Edit or delete {name}',
   'alert.state.firing': 'Firing',
   'alert.state.ok': 'OK',
   'alert.state.off': 'Off',

@@ -22,7 +22,6 @@ export const alertZh = {
   'alert.rule.switch': '启用规则 {name}',
   'alert.rule.on': '{name} 已启用',
   'alert.rule.off': '{name} 已停用',
-  'alert.rule.actions': '编辑或删除 {name}',
   'alert.state.firing': '告警中',
   'alert.state.ok': '正常',
   'alert.state.off': '已停用',

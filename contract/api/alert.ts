@@ -99,7 +99,24 @@ export const createAlertRuleBody = z.object({
 })
 
 /** Omitted fields stay unchanged. The condition of a rule cannot be changed. */
-export const updateAlertRuleBody = z.extend(z.partial(z.object(ruleFields)), { id: idField })
+export const updateAlertRuleBody = z.object({
+  id: idField,
+  name: z.optional(ruleFields.name),
+  enabled: z.optional(ruleFields.enabled),
+  threshold: z.optional(ruleFields.threshold),
+  minutes: z.optional(ruleFields.minutes),
+  min_calls: z.optional(ruleFields.min_calls),
+  channel_id: z.optional(ruleFields.channel_id),
+  destinations: z.optional(ruleFields.destinations),
+  title: z.optional(ruleFields.title),
+  text: z.optional(ruleFields.text),
+  language: z.optional(ruleFields.language),
+  remind_hours: z.optional(ruleFields.remind_hours),
+  send_resolved: z.optional(ruleFields.send_resolved),
+  quiet_start: z.optional(ruleFields.quiet_start),
+  quiet_end: z.optional(ruleFields.quiet_end),
+  time_zone: z.optional(ruleFields.time_zone),
+})
 
 export const alertDestinationSchema = z.object({
   id: z.int(),
@@ -135,7 +152,14 @@ export const createAlertDestinationBody = z.object({
 })
 
 /** Omitted and empty fields stay unchanged. */
-export const updateAlertDestinationBody = z.extend(z.partial(z.object(destinationFields)), { id: idField })
+export const updateAlertDestinationBody = z.object({
+  id: idField,
+  name: z.optional(destinationFields.name),
+  url: z.optional(destinationFields.url),
+  token: z.optional(destinationFields.token),
+  secret: z.optional(destinationFields.secret),
+  to: z.optional(destinationFields.to),
+})
 
 export const alertHistorySchema = z.object({
   id: z.int(),
