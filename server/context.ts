@@ -12,6 +12,8 @@ import { captureJobs, openCaptures } from './captures/open-captures.ts'
 import { type Config, takeBackSecretKey } from './config.ts'
 import type { RateLimiter } from './http/rate-limit.ts'
 import { rateLimiters, rateRules } from './http/rate-rules.ts'
+import { alertJobs } from './jobs/alert-jobs.ts'
+import { type AlertSender, createAlertSender } from './jobs/alert-sender.ts'
 import { channelCalls } from './jobs/channel-calls.ts'
 import { type ChannelCare, createChannelCare } from './jobs/channel-care.ts'
 import { countUsage, logJobs } from './jobs/log-jobs.ts'
@@ -33,6 +35,7 @@ import { createMetrics, type Metrics } from './metrics.ts'
 import { createFetchJson } from './outbound/fetch-json.ts'
 import { createFetchMedia } from './outbound/fetch-media.ts'
 import { createMetadataGuard, type Resolve, systemResolve } from './outbound/metadata-guard.ts'
+import { createPostMessage } from './outbound/post-message.ts'
 import { providers } from './providers/registry.ts'
 import { createTokenCache } from './relay/admission/token-cache.ts'
 import { cleanSpool } from './relay/body/clean-spool.ts'
@@ -141,6 +144,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const mailRoot = createMailRoot({ store, settings, mailer })
   const notifyRoot = createNotifyRoot({ settings: settings.current, mailRoot, warn })
   const care = createChannelCare({ store, relay, routing, settings, secrets, clock, events: sweep.events, notifyRoot })
+  const sendAlert = createAlertSender({ store, settings, mailer, secrets, clock, post: createPostMessage({ resolve }) })
   const tokens = createTokenCache(store, secrets, nowMs)
   const rules = rateRules(config)
   const logTail = createLogTail(store, warn)
@@ -149,7 +153,10 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const mark = tokenMarker(store, warn)
   let draining = false
   bindGauges(metrics, batcher, relay)
-  const stopJobs = startJobs(jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer, warn }), warn)
+  const stopJobs = startJobs(
+    jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer, sendAlert, warn }),
+    warn,
+  )
   return {
     store,
     metrics,
@@ -169,7 +176,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       catalogue: () => providers.map(({ meta }) => ({ ...meta, models: [...meta.models] })),
       ...channelCalls(care, relay),
       priceList: (group) => priceList(group, relay),
-      ...{ logTail, captures, warn },
+      ...{ logTail, captures, sendAlert, warn },
       rateRules: rules,
     },
     relay: {
@@ -282,6 +289,7 @@ interface JobParts {
   settings: SettingsSource
   routing: RoutingSource
   mailer: Mailer
+  sendAlert: AlertSender
   warn(message: string): void
 }
 
@@ -294,7 +302,7 @@ function bindGauges(metrics: Metrics, batcher: Batcher, { breaker, ledger }: Rel
 }
 
 /** The scheduled jobs. */
-function jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer, warn }: JobParts): Job[] {
+function jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer, sendAlert, warn }: JobParts): Job[] {
   const { ledger, breaker, channelFailures } = relay
   const { store, clock } = sweep
   return [
@@ -312,6 +320,7 @@ function jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer
     ...captureJobs(captures, refreshMs),
     ...logJobs({ store, settings, clock }),
     ...peopleJobs({ store, settings, mailer, clock, warn }),
+    ...alertJobs({ store, settings, clock, send: sendAlert }),
   ]
 }
 

@@ -227,6 +227,15 @@ const table = [
     heading: { title: 'user.selfTitle', width: 'narrow' },
   },
   {
+    path: '/alert',
+    file: 'alert/alert',
+    for: 'users',
+    areas: ['alert', 'table'],
+    search: texts('tab', 'scope', 'page'),
+    heading: { title: 'alert.title', text: 'alert.intro' },
+    menu: { text: 'menu.alert', group: 'accounts', icon: 'Bell', needs: 'more calls' },
+  },
+  {
     path: '/usage',
     file: 'usage/usage',
     for: 'users',

@@ -1,4 +1,5 @@
 import type { aboutEn } from './about.en.ts'
+import type { alertEn } from './alert.en.ts'
 import type { auditEn } from './audit.en.ts'
 import type { authEn } from './auth.en.ts'
 import type { channelEn } from './channel.en.ts'
@@ -27,6 +28,7 @@ import type { userEn } from './user.en.ts'
 /** Texts by area. English is the reference: its keys are those of every other language. */
 interface Catalogues {
   about: typeof aboutEn
+  alert: typeof alertEn
   audit: typeof auditEn
   auth: typeof authEn
   channel: typeof channelEn

@@ -21,6 +21,7 @@ export const shellEn = {
   'menu.user': 'Users',
   'menu.log': 'Logs',
   'menu.setting': 'Settings',
+  'menu.alert': 'Alerts',
   'menu.usage': 'Usage',
   'menu.model': 'Models',
   'menu.playground': 'Playground',

@@ -22,6 +22,7 @@ export const shellZh = {
   'menu.user': '用户',
   'menu.log': '日志',
   'menu.setting': '设置',
+  'menu.alert': '告警',
   'menu.usage': '用量',
   'menu.model': '模型',
   'menu.playground': '试用',

@@ -1,3 +1,4 @@
+import { alertApi } from './alert.ts'
 import { auditApi } from './audit.ts'
 import { authApi } from './auth.ts'
 import { captureApi } from './capture.ts'
@@ -31,6 +32,7 @@ export const api = {
   option: optionApi,
   group: groupApi,
   price: priceApi,
+  alert: alertApi,
   audit: auditApi,
   capture: captureApi,
   redemption: redemptionApi,

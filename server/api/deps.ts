@@ -2,6 +2,7 @@ import type { Channel, ChannelTypeEntry } from '../../contract/api/channel.ts'
 import type { PriceList } from '../../contract/api/price.ts'
 import type { Captures } from '../captures/captures.ts'
 import type { RateRule } from '../http/rate-limit.ts'
+import type { AlertSender } from '../jobs/alert-sender.ts'
 import type { LogTail } from '../jobs/log-tail.ts'
 import type { UpstreamResult } from '../jobs/upstream-account.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -55,6 +56,8 @@ export interface ApiDeps {
   /** New log rows, as they are written. */
   logTail: LogTail
   captures: Captures
+  /** Sends a message to a destination of alerts. */
+  sendAlert: AlertSender
   warn(message: string): void
   /** Limits that replace the default ones. */
   rateRules?: { api?: RateRule; critical?: RateRule; loginFailures?: RateRule; accountFailures?: RateRule }

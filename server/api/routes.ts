@@ -7,6 +7,7 @@ import { createRateLimiter } from '../http/rate-limit.ts'
 import type { ApiRouter } from '../http/serve-endpoint.ts'
 import { createSessions } from '../http/session.ts'
 import { unknownPath } from '../http/unknown-path.ts'
+import { mountAlerts } from './alert/routes.ts'
 import { mountAudit } from './audit/routes.ts'
 import { mountAuth } from './auth/routes.ts'
 import { mountCaptures } from './capture/routes.ts'
@@ -65,6 +66,7 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   mountOptions(router, { ...deps, announce })
   mountGroups(router, deps)
   mountPrices(router, deps)
+  mountAlerts(router, deps)
   mountAudit(router, deps)
   mountCaptures(router, { ...deps, announce })
   mountRedemptions(router, deps)

@@ -80,6 +80,7 @@ const pages = {
     '/user/edit/2',
     '/token?peek=2',
     '/log?type=2',
+    '/alert',
     '/setting?tab=operation',
     '/setting?tab=system',
     '/setting?tab=other',

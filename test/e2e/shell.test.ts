@@ -47,6 +47,7 @@ describe('the menu', () => {
       'Redemptions',
       'Top up',
       'Users',
+      'Alerts',
       'Usage',
       'Logs',
       'Settings',

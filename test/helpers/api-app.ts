@@ -6,11 +6,13 @@ import type { ApiDeps } from '../../server/api/deps.ts'
 import { mountApi } from '../../server/api/routes.ts'
 import { openCaptures } from '../../server/captures/open-captures.ts'
 import type { AppEnv } from '../../server/http/app-env.ts'
+import { createAlertSender } from '../../server/jobs/alert-sender.ts'
 import { createLogTail } from '../../server/jobs/log-tail.ts'
 import { createSecrets } from '../../server/lib/secrets/secrets.ts'
 import { Turns } from '../../server/lib/turns.ts'
 import { createMailer } from '../../server/mails/mailer.ts'
 import { createMetadataGuard } from '../../server/outbound/metadata-guard.ts'
+import { createPostMessage } from '../../server/outbound/post-message.ts'
 import { loadSettings } from '../../server/settings/settings.ts'
 import { addUser, updateUser } from '../../server/store/accounts/user-changes.ts'
 import type { Notice, Store } from '../../server/store/store.ts'
@@ -73,6 +75,7 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     mkdtempSync(join(tmpdir(), 'captures-')),
     { capturesLost: () => undefined },
   )
+  const sendAlert = createAlertSender({ store, settings, mailer, secrets, clock, post: createPostMessage() })
   const app = new Hono<AppEnv>()
   const off = { limit: 0, windowMs: 1000 }
   mountApi(app, {
@@ -95,6 +98,7 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     priceList: (group) => ({ group, ratio: 1, models: [] }),
     logTail,
     captures,
+    sendAlert,
     warn,
     rateRules: { api: off, critical: off, loginFailures: off },
     ...overrides,
@@ -140,7 +144,7 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     return { id, username, token }
   }
 
-  return { app, call, addPerson, store, settings, secrets, mailer, logTail, time, warnings, notices }
+  return { app, call, addPerson, store, settings, secrets, mailer, clock, logTail, sendAlert, time, warnings, notices }
 }
 
 /** A cookie that a response sets (by default the session cookie), formatted as a Cookie header. */

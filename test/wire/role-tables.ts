@@ -122,6 +122,27 @@ POST   /api/option/test_mail              401   no    no    ok    ban    401|bad
 GET    /api/group/                        401   no    ok    ok    ban    401|bad
 GET    /api/group/ratios                  401   no    ok    ok    ban    401|bad
 
+GET    /api/alert/rule                    401   no    ok    ok    ban    401|bad
+POST   /api/alert/rule                    401   no    ok    ok    ban    401|bad
+PUT    /api/alert/rule                    401   no    ok    ok    ban    401|bad
+DELETE /api/alert/rule/{id}               401   no    ok    ok    ban    401|bad
+GET    /api/alert/destination             401   no    ok    ok    ban    401|bad
+POST   /api/alert/destination             401   no    ok    ok    ban    401|bad
+PUT    /api/alert/destination             401   no    ok    ok    ban    401|bad
+DELETE /api/alert/destination/{id}        401   no    ok    ok    ban    401|bad
+POST   /api/alert/destination/{id}/test   401   no    ok    ok    ban    401|bad
+GET    /api/alert/history                 401   no    ok    ok    ban    401|bad
+GET    /api/alert/self/rule               401   ok    ok    ok    ban    401|bad
+POST   /api/alert/self/rule               401   ok    ok    ok    ban    401|bad
+PUT    /api/alert/self/rule               401   ok    ok    ok    ban    401|bad
+DELETE /api/alert/self/rule/{id}          401   ok    ok    ok    ban    401|bad
+GET    /api/alert/self/destination        401   ok    ok    ok    ban    401|bad
+POST   /api/alert/self/destination        401   ok    ok    ok    ban    401|bad
+PUT    /api/alert/self/destination        401   ok    ok    ok    ban    401|bad
+DELETE /api/alert/self/destination/{id}   401   ok    ok    ok    ban    401|bad
+POST   /api/alert/self/destination/{id}/test 401   ok    ok    ok    ban    401|bad
+GET    /api/alert/self/history            401   ok    ok    ok    ban    401|bad
+
 GET    /api/audit/                        401   no    ok    ok    ban    401|bad
 
 GET    /api/capture/rule/                 401   no    no    ok    ban    401|bad

@@ -1,4 +1,5 @@
 import { expect } from 'bun:test'
+import { addAlertEvent } from '../../server/store/accounts/alert-history.ts'
 import { type Credentials, type Person, password, type WireGate } from './gate.ts'
 
 /** A caller and its credentials, which are empty if nobody is logged in. */
@@ -118,6 +119,9 @@ export const successes: Readonly<Record<string, Success>> = {
   logSelfExport: plain('GET', '/api/log/self/export'),
   logStream: opening(plain('GET', '/api/log/stream')),
   logSelfStream: opening(plain('GET', '/api/log/self/stream')),
+  ...alertSuccesses('alert', '/api/alert', { kind: 'error_rate', name: 'errors', threshold: 10 }),
+  ...alertSuccesses('alertSelf', '/api/alert/self', { kind: 'own_balance', name: 'balance', threshold: 1000 }),
+
   overviewRead: plain('GET', '/api/overview/'),
   overviewSelf: plain('GET', '/api/overview/self?utc_offset=60'),
   usageRead: plain('GET', '/api/usage/?group_by=model&compare=previous'),
@@ -242,4 +246,43 @@ async function recordedRequest(gate: WireGate): Promise<string> {
   await gateway.context.api.captures.close()
   await gateway.api('POST', `/api/capture/rule/${rule}/end`)
   return response.headers.get('x-oneapi-request-id') ?? ''
+}
+
+/** The calls for alert rules and destinations. Only people who may make them can create what the others need. */
+function alertSuccesses(prefix: string, base: string, rule: object): Readonly<Record<string, Success>> {
+  const names = (name: string) => (prefix === 'alert' ? `alert${name}` : `alertSelf${name}`)
+  const destination = { kind: 'webhook', name: 'hook', url: 'https://192.0.2.1/hook' }
+  const create = async (gate: WireGate, me: Me, path: string, body: object): Promise<number> => {
+    const answer = await gate.call('POST', `${base}${path}`, { as: me.as, body })
+    const { data } = (await answer.json()) as { data?: { id: number } }
+    return data?.id ?? 1
+  }
+  const sentMessage = (gate: WireGate, me: Me) => {
+    const owner_id = prefix === 'alert' ? 0 : me.id
+    const event = {
+      owner_id,
+      rule_id: 1,
+      rule_name: 'errors',
+      event: 'firing',
+      target: '',
+      title: 'Firing',
+      text: '',
+    } as const
+    const delivery = { destination_id: 1, destination: 'hook', kind: 'webhook', status: 'sent', next_at: 0 } as const
+    return gate.gateway.context.api.store.write((trx) => addAlertEvent(trx, { ...event, created_at: 1 }, [delivery]))
+  }
+  const ruleId = (gate: WireGate, me: Me) => create(gate, me, '/rule', rule)
+  const destinationId = (gate: WireGate, me: Me) => create(gate, me, '/destination', destination)
+  return {
+    [names('Rules')]: made(ruleId, () => ['GET', `${base}/rule`]),
+    [names('CreateRule')]: plain('POST', `${base}/rule`, rule),
+    [names('UpdateRule')]: made(ruleId, (id) => ['PUT', `${base}/rule`, { id, enabled: false }]),
+    [names('RemoveRule')]: made(ruleId, (id) => ['DELETE', `${base}/rule/${id}`]),
+    [names('Destinations')]: made(destinationId, () => ['GET', `${base}/destination`]),
+    [names('CreateDestination')]: plain('POST', `${base}/destination`, destination),
+    [names('UpdateDestination')]: made(destinationId, (id) => ['PUT', `${base}/destination`, { id, name: 'other' }]),
+    [names('RemoveDestination')]: made(destinationId, (id) => ['DELETE', `${base}/destination/${id}`]),
+    [names('TestDestination')]: made(destinationId, (id) => ['POST', `${base}/destination/${id}/test`]),
+    [names('History')]: made(sentMessage, () => ['GET', `${base}/history`]),
+  }
 }

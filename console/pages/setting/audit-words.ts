@@ -6,7 +6,18 @@ export function actionWords(action: string): string | undefined {
   return textByKey(`audit.do.${action}`)
 }
 
-const nouns = ['channel', 'user', 'token', 'redemption', 'channels', 'redemptions', 'logs', 'request'] as const
+const nouns = [
+  'channel',
+  'user',
+  'token',
+  'redemption',
+  'channels',
+  'redemptions',
+  'logs',
+  'rule',
+  'destination',
+  'request',
+] as const
 
 /**
  * The target of the action in words. The server's text is one of `channel 5`, `3 channels` and `logs`, or the key of an

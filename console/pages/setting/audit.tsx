@@ -13,7 +13,7 @@ import { auditTrail } from './queries.ts'
 import { parseSettingSearch, type SettingSearch } from './search.ts'
 
 /** Kinds of targets that actions can have. */
-const kinds = ['login', 'user', 'token', 'channel', 'redemption', 'option', 'log', 'capture'] as const
+const kinds = ['login', 'user', 'token', 'channel', 'redemption', 'option', 'alert', 'log', 'capture'] as const
 
 const rowId = (row: AuditRow) => String(row.id)
 const rowName = (row: AuditRow) => `${row.action} ${row.target}`

@@ -25,6 +25,10 @@ export const groupTags: Readonly<Record<keyof typeof api, Tag>> = {
   option: { name: 'Options', description: 'Settings that change while the server runs.' },
   group: { name: 'Groups', description: 'Classes of users. A group exists if it has a ratio.' },
   price: { name: 'Prices', description: 'Prices of models for their callers.' },
+  alert: {
+    name: 'Alerts',
+    description: 'Rules that send messages when something needs attention, and where the messages go.',
+  },
   audit: { name: 'Audit log', description: 'Who changed what.' },
   capture: { name: 'Recording', description: 'Bodies of requests, recorded for a limited time by order of root.' },
   redemption: { name: 'Redemption codes', description: 'Codes that can be redeemed for quota, and gifts of quota.' },

@@ -2,12 +2,13 @@ import { type AttentionItem, attentionKinds } from '../../../contract/api/overvi
 import { balanceUnits } from '../../../contract/balance-units.ts'
 import { channelStatus } from '../../../contract/statuses.ts'
 import { createPriceBook } from '../../billing/price-book.ts'
+import { spendJumps } from '../../jobs/spend-jumps.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { coolDownsSince, type WatchedChannel, watchedChannels } from '../../store/channels/watched-channels.ts'
 import { type RefusedModel, refusedModels, refusedPeople } from '../../store/logs/refused-calls.ts'
 import type { Db } from '../../store/store.ts'
 import { attemptsByHour, type ChannelHour } from '../../store/usage/hourly.ts'
-import { rankUsage, usageInBuckets, usageNames } from '../../store/usage/usage-query.ts'
+import { rankUsage } from '../../store/usage/usage-query.ts'
 
 const hourSeconds = 3600
 const dayHours = 24
@@ -20,10 +21,6 @@ const leastAttempts = 5
 const failingShare = 0.2
 /** A balance below this part of a unit of currency is too small for most calls. */
 const emptyBalance = 0.1
-const watchedSpenders = 50
-const medianDays = 14
-/** A median of fewer days says little. */
-const leastDays = 3
 const jumpFactor = 3
 const mostChannels = 5000
 
@@ -146,32 +143,15 @@ async function peopleItems({ db, settings, now }: Ask): Promise<Item[]> {
   }))
 }
 
-/** People who spent far more today than on a usual day. Days are in UTC, because their sums need no hours. */
+/** People who spent far more today than on a usual day. */
 async function spendItems({ db, settings, now }: Ask): Promise<Item[]> {
-  const today = Math.floor(now / daySeconds)
-  const from = today * dayHours
-  const ask = { filter: {}, group: 'user_id', metric: 'quota' } as const
-  const { top } = await rankUsage(db, { ...ask, range: { from, to: from + dayHours }, limit: watchedSpenders })
-  const spenders = top.filter(({ quota }) => quota >= settings.QuotaPerUnit)
-  if (spenders.length === 0) return []
-  const only = spenders.map(({ g }) => g)
-  const range = { from: from - medianDays * dayHours, to: from }
-  const bucket = { minutes: dayHours * 60, shift: 0 }
-  const [days, names] = await Promise.all([
-    usageInBuckets(db, { ...ask, range, only, bucket }),
-    usageNames(db, 'user_id', only.map(Number)),
-  ])
-  return spenders.flatMap(({ g, quota }): Item[] => {
-    const spent = days.filter((day) => day.g === g && day.over > 0).map(({ over }) => over)
-    const limit = medianOf(spent)
-    if (spent.length < leastDays || quota <= jumpFactor * limit) return []
-    const target = { type: 'user' as const, id: Number(g), name: names.get(Number(g)) ?? String(g) }
-    return [{ kind: 'spend_jump', target, since: today * daySeconds, amount: quota, limit, act: 'open_usage' }]
-  })
-}
-
-function medianOf(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b)
-  const middle = sorted.length / 2
-  return Math.round(((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2)
+  const jumps = await spendJumps(db, settings, now, jumpFactor)
+  return jumps.map(({ id, name, spent: amount, median: limit }) => ({
+    kind: 'spend_jump',
+    target: { type: 'user', id, name },
+    since: Math.floor(now / daySeconds) * daySeconds,
+    amount,
+    limit,
+    act: 'open_usage',
+  }))
 }

@@ -6,6 +6,7 @@ import { randomBase62, randomHex } from '../../lib/secrets/ids.ts'
 import { forgetRecordings } from '../installation/captures.ts'
 import type { UsersTable } from '../schema/tables.ts'
 import type { Trx } from '../store.ts'
+import { deleteAlertsOf } from './alert-rules.ts'
 import { endSessionsOf } from './sessions.ts'
 
 export interface NewUser {
@@ -109,6 +110,7 @@ export async function revokeLogins(trx: Trx, id: number): Promise<void> {
  */
 export async function deleteUser(trx: Trx, id: number): Promise<void> {
   await revokeLogins(trx, id)
+  await deleteAlertsOf(trx, id)
   await trx
     .updateTable('users')
     .set({

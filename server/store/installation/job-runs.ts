@@ -8,6 +8,8 @@ export type JobRun = Selectable<JobRunsTable>
 export const channelTestRun = 'test-channels'
 export const retentionRun = 'retention'
 export const errorRetentionRun = 'error-retention'
+export const alertRun = 'alerts'
+export const alertRetentionRun = 'alert-retention'
 
 /** A run that has not reported for this long is considered dead, and another run may begin. */
 export const runDeadSeconds = 300

@@ -16,6 +16,7 @@ import { failedCalls } from './0011-failed-calls.ts'
 import { logOutcomes } from './0012-log-outcomes.ts'
 import { accountAmounts } from './0013-account-amounts.ts'
 import { captures } from './0014-captures.ts'
+import { alerts } from './0015-alerts.ts'
 
 const migrations: readonly Migration[] = [
   init,
@@ -32,6 +33,7 @@ const migrations: readonly Migration[] = [
   logOutcomes,
   accountAmounts,
   captures,
+  alerts,
 ]
 
 /** An arbitrary number for the lock that keeps two starting nodes from migrating at the same time. */

@@ -1,5 +1,12 @@
 import type { Generated } from 'kysely'
 import type {
+  AlertDeliveriesTable,
+  AlertDestinationsTable,
+  AlertEventsTable,
+  AlertRulesTable,
+  AlertStatesTable,
+} from './alert-tables.ts'
+import type {
   UsageDatesTable,
   UsageHoursTable,
   UsageSeriesTable,
@@ -396,4 +403,9 @@ export interface Tables {
   usage_days: UsageSlotsTable
   usage_weeks: UsageSlotsTable
   usage_state: UsageStateTable
+  alert_destinations: AlertDestinationsTable
+  alert_rules: AlertRulesTable
+  alert_states: AlertStatesTable
+  alert_events: AlertEventsTable
+  alert_deliveries: AlertDeliveriesTable
 }

@@ -16,6 +16,7 @@ import {
   rows,
   select,
 } from './screen-steps.ts'
+import { alertScreens } from './screens-alert.ts'
 import { openPages, waysIn } from './screens-open.ts'
 import { recording } from './screens-recording.ts'
 
@@ -356,6 +357,7 @@ export const screens: readonly Screen[] = [
   ...user,
   ...log,
   ...model,
+  ...alertScreens,
   ...playground,
   ...setting,
   ...recording,

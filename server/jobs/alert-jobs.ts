@@ -1,0 +1,35 @@
+import { setTimeout } from 'node:timers/promises'
+import { epochSeconds } from '../lib/clock.ts'
+import { purgeAlertHistory } from '../store/accounts/alert-history.ts'
+import { alertRetentionRun, beginRun, finishRun } from '../store/installation/job-runs.ts'
+import { type DeliverAlertsDeps, deliverAlerts } from './deliver-alerts.ts'
+import { createAlertEvaluation } from './evaluate-alerts.ts'
+import type { Job } from './scheduler.ts'
+
+const evaluateMs = 15_000
+const deliverMs = 5_000
+const retentionMs = 600_000
+const hourSeconds = 3600
+/** How long messages stay in the history. */
+const keptSeconds = 90 * 86_400
+const pauseMs = 20
+
+/** The scheduled work for alerts. */
+export function alertJobs(deps: DeliverAlertsDeps): Job[] {
+  const { store, clock } = deps
+  return [
+    { name: 'alerts', everyMs: evaluateMs, run: createAlertEvaluation(deps) },
+    { name: 'alert-messages', everyMs: deliverMs, run: () => deliverAlerts(deps) },
+    {
+      name: 'alert-history',
+      everyMs: retentionMs,
+      async run() {
+        const now = epochSeconds(clock)
+        if (!(await store.write((trx) => beginRun(trx, alertRetentionRun, now, hourSeconds)))) return
+        await purgeAlertHistory(store, now - keptSeconds, () => setTimeout(pauseMs)).finally(() =>
+          store.write((trx) => finishRun(trx, alertRetentionRun, epochSeconds(clock))),
+        )
+      },
+    },
+  ]
+}
