@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { maxFilterValues } from '../filter-values.ts'
 import { pageQuery, pageSize } from './endpoint.ts'
 import { text } from './fields.ts'
 
@@ -42,9 +43,6 @@ export function looseNumberFilter(most: number, description: string) {
   )
   return z._default(z.pipe(cleared, z.coerce.number<string>().check(z.int(), z.gte(0), z.lte(most))), 0)
 }
-
-/** The maximum number of values of one filter. */
-export const maxFilterValues = 20
 
 const repeatable = new WeakSet<object>()
 

@@ -6,6 +6,7 @@ import { useLasting } from '../../components/data-table/lasting.ts'
 import { SavedViews } from '../../components/saved-views.tsx'
 import { Card, Page } from '../../components/ui/page.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { noFacets } from '../../lib/facets.ts'
 import { isAt } from '../../lib/first-look.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import { sessionUser } from '../../lib/session.ts'
@@ -13,10 +14,10 @@ import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { parseQuery } from '../../lib/url-state.ts'
 import { useUrlState } from '../../lib/use-url-state.ts'
-import { noChoices, noFilters } from './choices.ts'
+import { noChoices } from './choices.ts'
 import { Controls } from './controls.tsx'
 import { Filters } from './filters.tsx'
-import { filtersOf, usageQuery, viewOf } from './queries.ts'
+import { narrowingOf, usageQuery, viewOf } from './queries.ts'
 import { timeOf } from './range.ts'
 import { Results } from './results.tsx'
 import { parseUsageSearch, type UsageSearch } from './search.ts'
@@ -54,7 +55,7 @@ export function UsagePage() {
   }
   const clear = () => {
     focusFirst(results.current?.closest('main') ?? null)
-    setSearch({ ...noFilters, page: undefined, q: undefined })
+    setSearch({ ...noFacets, page: undefined, q: undefined })
   }
   const classic = useClassicServer()
   const views = (
@@ -90,7 +91,7 @@ export function UsagePage() {
               view={of}
               search={search}
               setSearch={setSearch}
-              narrowed={Object.keys(filtersOf(of)).length > 0}
+              narrowed={Object.keys(narrowingOf(of)).length > 0}
               onNarrow={narrow}
               onClear={clear}
             />
