@@ -101,7 +101,7 @@ export function FacetPanel({ of, range, mine, label, value, onChange }: FacetPan
                 <Check className="size-4" />
               </Combobox.ItemIndicator>
               <span className="col-start-2 min-w-0 break-words">{item.name}</span>
-              {item.rows !== undefined && <span className="num text-xs text-muted">{formatCount(item.rows)}</span>}
+              {item.rows !== undefined && <span aria-hidden="true" className="num text-xs text-muted">{formatCount(item.rows)}</span>}
             </Combobox.Item>
           )}
         </Combobox.List>

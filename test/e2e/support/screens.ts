@@ -34,7 +34,7 @@ const channel: Screen[] = [
     async prepare(page) {
       await rows(page)
       await page.locator('main [role="group"] > button[aria-expanded]').click()
-      await page.locator('main [role="group"] select').first().waitFor()
+      await page.locator('[role="dialog"] select').first().waitFor()
     },
   },
   { path: '/channel', state: 'with a menu', as: root, prepare: menu },
