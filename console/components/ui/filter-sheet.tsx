@@ -17,7 +17,14 @@ interface FilterSheetProps {
 export function FilterSheet({ active, onClear, onClose, children }: FilterSheetProps) {
   const t = useText()
   return (
-    <Base.Root open onOpenChange={(next) => !next && onClose()}>
+    <Base.Root
+      open
+      onOpenChange={(next, details) => {
+        // Escape first closes a list that was opened from the sheet.
+        if (details.reason === 'escape-key' && document.querySelector('.ui-popup')) details.cancel()
+        else if (!next) onClose()
+      }}
+    >
       <Base.Portal>
         <Base.Backdrop className={backdropClass} />
         <Base.Popup className="fixed inset-x-0 bottom-0 z-50 flex max-h-[85dvh] flex-col rounded-t-xl border-t border-line bg-surface shadow-overlay outline-none">

@@ -6,7 +6,8 @@ import { useState } from 'react'
 export interface SelectPopupProps {
   /** The box whose options are shown. */
   box: HTMLSelectElement
-  onClose(): void
+  /** `isPress`: the list was closed by a press outside of it, perhaps on the box. */
+  onClose(isPress: boolean): void
 }
 
 const itemClass =
@@ -37,7 +38,7 @@ export function SelectPopup({ box, onClose }: SelectPopupProps) {
         modal={false}
         value={box.value}
         onValueChange={(value) => choose(value ?? '')}
-        onOpenChange={(next) => !next && onClose()}
+        onOpenChange={(next, { reason }) => !next && onClose(reason === 'outside-press' || reason === 'focus-out')}
       >
         <Base.Portal>
           <Base.Positioner

@@ -56,8 +56,8 @@ export function Select({ className = '', ...rest }: ComponentProps<'select'>) {
       {open && Popup && (
         <Popup
           box={open}
-          onClose={() => {
-            closedAt.current = performance.now()
+          onClose={(isPress) => {
+            if (isPress) closedAt.current = performance.now()
             setOpen(undefined)
           }}
         />
