@@ -75,8 +75,9 @@ const filtered = [
   ['channel_id', 'channel', 'not_channel'],
 ] as const satisfies readonly (readonly [Dimension, keyof RowFilter, keyof RowFilter | undefined])[]
 
-const listOf = (values: Values<string | number> | undefined): readonly (string | number)[] =>
-  values instanceof Array ? values.filter(Boolean) : values ? [values as string | number] : []
+function listOf(values: Values<string | number> | undefined): readonly (string | number)[] {
+  return [values ?? []].flat().filter((value) => value !== 0 && value !== '')
+}
 
 /** The values that a filter demands and excludes, by column. Columns without any are omitted. */
 function conditionsOf(filter: RowFilter) {
