@@ -89,7 +89,9 @@ describe('facets of the logs', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/log?type=2')
-    await eventually(() => columnOf(page, 'Channel')).toEqual(expect.arrayContaining(['azure-west', 'openai-main', '#3']))
+    await eventually(() => columnOf(page, 'Channel')).toEqual(
+      expect.arrayContaining(['azure-west', 'openai-main', '#3']),
+    )
     await chooseFacet(page, 'Channel', 'azure-west')
     await eventually(() => query(page, 'channel')).toEqual(['1'])
     await page.getByRole('button', { name: 'Channel is azure-west', exact: true }).waitFor()

@@ -7,8 +7,7 @@ import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import { inputClass } from '../ui/input.tsx'
 import { Segmented } from '../ui/segmented.tsx'
-import type { FacetValue } from './facet.tsx'
-import { type ValuesOf, valuesQuery } from './values-query.ts'
+import { type FacetValue, type ValuesOf, valuesQuery } from './values-query.ts'
 
 /** How long after the last keystroke the values are searched. */
 const pauseMs = 200
@@ -101,7 +100,11 @@ export function FacetPanel({ of, range, mine, label, value, onChange }: FacetPan
                 <Check className="size-4" />
               </Combobox.ItemIndicator>
               <span className="col-start-2 min-w-0 break-words">{item.name}</span>
-              {item.rows !== undefined && <span aria-hidden="true" className="num text-xs text-muted">{formatCount(item.rows)}</span>}
+              {item.rows !== undefined && (
+                <span aria-hidden="true" className="num text-xs text-muted">
+                  {formatCount(item.rows)}
+                </span>
+              )}
             </Combobox.Item>
           )}
         </Combobox.List>

@@ -9,7 +9,7 @@ import { type Text, useText } from '../../lib/text.ts'
 import { IconButton } from '../ui/icon-button.tsx'
 import { lazyPart, OnDemand } from '../ui/on-demand.tsx'
 import type { FacetPopupProps } from './facet-popup.tsx'
-import { type ValuesOf, valuesQuery } from './values-query.ts'
+import { type FacetValue, type ValuesOf, valuesQuery } from './values-query.ts'
 
 const part = lazyPart<FacetPopupProps>(async () => (await importPart(() => import('./facet-popup.tsx'))).FacetPopup)
 
@@ -108,12 +108,6 @@ export function Facet(props: FacetProps) {
       )}
     </span>
   )
-}
-
-/** The values of a facet. */
-export interface FacetValue {
-  is: readonly string[]
-  not: readonly string[]
 }
 
 function facetValue(search: FacetSearch, of: FacetProps['of']): FacetValue {

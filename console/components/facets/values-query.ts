@@ -9,6 +9,12 @@ export interface ValuesOf {
   mine: boolean
 }
 
+/** The values of a facet. */
+export interface FacetValue {
+  is: readonly string[]
+  not: readonly string[]
+}
+
 const staleMs = 60_000
 const hour = 3600
 

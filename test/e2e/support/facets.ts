@@ -12,7 +12,11 @@ export async function chooseFacet(page: Page, label: string, ...values: string[]
   const search = page.getByRole('combobox', { name: /^Search (?:models|tokens|users|channels)$/ })
   for (const value of values) {
     await search.fill(value)
-    await page.locator('[role="option"]').filter({ hasText: new RegExp(`^${value}[\\d,]*$`) }).first().click()
+    await page
+      .locator('[role="option"]')
+      .filter({ hasText: new RegExp(`^${value}[\\d,]*$`) })
+      .first()
+      .click()
   }
   await page.keyboard.press('Escape')
   await search.waitFor({ state: 'detached' })
