@@ -7,7 +7,7 @@ import { type ListState, useList } from '../../components/data-table/use-list.ts
 import { SavedViews } from '../../components/saved-views.tsx'
 import { Page } from '../../components/ui/page.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
-import { EmptyState, Skeleton } from '../../components/ui/states.tsx'
+import { ChartSkeleton, EmptyState } from '../../components/ui/states.tsx'
 import { rowIdOf } from '../../lib/log-row.ts'
 import { useScreen } from '../../lib/screen.ts'
 import { isAdmin, useSessionUser } from '../../lib/session.ts'
@@ -52,7 +52,7 @@ export function LogListPage() {
   const figures = (
     <>
       <Statistics filter={filter} everybody={everybody} rows={list.matching} ofCalls={isOfCalls(search)} />
-      <Suspense fallback={<Skeleton className="mb-3 h-[134px] w-full max-sm:h-[142px] rounded-lg" />}>
+      <Suspense fallback={<ChartSkeleton className="mb-3 h-[134px] w-full max-sm:h-[142px]" />}>
         {!classic && (
           <Histogram
             filter={filter}
