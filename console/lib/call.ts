@@ -7,8 +7,10 @@ import { toast } from './toast.ts'
 
 type Output<S> = S extends z.ZodMiniType ? z.output<S> : never
 
-/** Query values in the types that the page uses; undefined values are not sent. */
-type QueryOf<E extends Endpoint> = { [K in keyof Output<E['query']>]?: string | number | boolean | undefined }
+/** Query values in the types that the page uses; undefined values are not sent, and a list repeats its parameter. */
+type QueryOf<E extends Endpoint> = {
+  [K in keyof Output<E['query']>]?: string | number | boolean | readonly string[] | undefined
+}
 type BodyOf<E extends Endpoint> = z.input<E['body']>
 type ParamsOf<E extends Endpoint> = { [K in keyof Output<E['params']>]: string | number }
 
@@ -100,7 +102,8 @@ export function addressOf<E extends Endpoint>(endpoint: E, input: CallInput<E>):
   const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])))
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(input.query ?? {})) {
-    if (value !== undefined) query.set(name, String(value))
+    if (Array.isArray(value)) for (const each of value) query.append(name, String(each))
+    else if (value !== undefined) query.set(name, String(value))
   }
   const search = query.toString()
   return `${basePath}${path}${search === '' ? '' : `?${search}`}`

@@ -14,7 +14,7 @@ export interface PageRequest {
   /** Column id, with a leading '-' for descending order; undefined = the server's order. */
   sort: string | undefined
   /** Further query values. */
-  filters: Readonly<Record<string, string | number | boolean | undefined>>
+  filters: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
   /** Rows per page, if not the server's usual number. */
   size?: number
 }

@@ -1,16 +1,25 @@
 /** The raw query of an address; each value is text or undefined. */
 export type RawSearch = Readonly<Record<string, string | undefined>>
 
-/** Reads an address's query. Every value is the literal text; nothing is converted. */
+/**
+ * Reads an address's query. Every value is the literal text; nothing is converted. The values of a repeated name are
+ * lines of one text.
+ */
 export function parseQuery(query: string): Record<string, string> {
-  return Object.fromEntries(new URLSearchParams(query))
+  const found = new Map<string, string>()
+  for (const [name, value] of new URLSearchParams(query)) {
+    const before = found.get(name)
+    found.set(name, before === undefined ? value : `${before}\n${value}`)
+  }
+  return Object.fromEntries(found)
 }
 
-/** Writes a query; empty, undefined and false values are omitted. */
+/** Writes a query; empty, undefined and false values are omitted, and each line of a text is a value of its own. */
 export function writeQuery(search: Readonly<Record<string, unknown>>): string {
   const params = new URLSearchParams()
   for (const [name, value] of Object.entries(search)) {
-    if (value !== undefined && value !== null && value !== '' && value !== false) params.set(name, String(value))
+    if (value === undefined || value === null || value === '' || value === false) continue
+    for (const line of String(value).split('\n')) params.append(name, line)
   }
   const query = params.toString()
   return query === '' ? '' : `?${query}`

@@ -106,7 +106,7 @@ export const logEn = {
   'log.peek.around': '± 5 minutes',
   'log.tokens': 'Tokens',
   'log.outcome': 'Outcome',
-  'log.outcome.all': 'all outcomes',
+  'log.outcome.all': 'All outcomes',
   'log.outcome.succeeded': 'succeeded',
   'log.outcome.failed': 'failed',
   'log.outcome.failedWith': 'failed with {status}',

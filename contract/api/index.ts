@@ -16,6 +16,7 @@ import { statusApi } from './status.ts'
 import { tokenApi } from './token.ts'
 import { usageApi } from './usage.ts'
 import { usageTableApi } from './usage-table.ts'
+import { usageValuesApi } from './usage-values.ts'
 import { userApi } from './user.ts'
 
 /** Every endpoint of the management API; server, console, wire test and docs iterate over this table. */
@@ -27,7 +28,7 @@ export const api = {
   token: tokenApi,
   channel: channelApi,
   log: logApi,
-  usage: { ...usageApi, ...usageTableApi, ...statementApi },
+  usage: { ...usageApi, ...usageTableApi, ...usageValuesApi, ...statementApi },
   overview: overviewApi,
   option: optionApi,
   group: groupApi,

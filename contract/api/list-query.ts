@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { maxFilterValues } from '../filter-values.ts'
 import { pageQuery, pageSize } from './endpoint.ts'
 import { text } from './fields.ts'
 
@@ -42,6 +43,40 @@ export function looseNumberFilter(most: number, description: string) {
   )
   return z._default(z.pipe(cleared, z.coerce.number<string>().check(z.int(), z.gte(0), z.lte(most))), 0)
 }
+
+const repeatable = new WeakSet<object>()
+
+/** True for a query field whose parameter may be repeated; it is parsed as the list of its values. */
+export function isRepeatable(schema: object): boolean {
+  return repeatable.has(schema)
+}
+
+const atMost = z.maxLength(maxFilterValues)
+
+/** Texts to filter a list by. The parameter is repeated for several texts; empty texts mean any. */
+export function wordsFilter(most: number, description: string) {
+  const words = z.array(text(most)).check(atMost, z.overwrite(withoutEmpty), z.describe(description))
+  const field = z._default(words, [])
+  repeatable.add(field)
+  return field
+}
+
+const withoutEmpty = (words: string[]) => words.filter((word) => word !== '')
+
+/** Like `wordsFilter`, for positive numbers. 0 and NaN mean any. */
+export function numbersFilter(most: number, description: string) {
+  const cleared = z.string().check(
+    z.overwrite((value) => (/^(?:NaN|undefined|null|)$/.test(value) ? '0' : value)),
+    z.meta({ type: 'integer', minimum: 0, maximum: most }),
+  )
+  const number = z.pipe(cleared, z.coerce.number<string>().check(z.int(), z.gte(0), z.lte(most)))
+  const numbers = z.array(number).check(atMost, z.overwrite(withoutZero), z.describe(description))
+  const field = z._default(numbers, [])
+  repeatable.add(field)
+  return field
+}
+
+const withoutZero = (numbers: number[]) => numbers.filter((number) => number !== 0)
 
 /**
  * A text to filter a list by; an empty text means any. A text that is too long is refused, for the same reason as an

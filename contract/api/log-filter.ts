@@ -1,15 +1,23 @@
 import * as z from 'zod/mini'
 import { logOutcomes, mostSlowSeconds, ownOutcomes, usualSlowSeconds } from '../log-outcomes.ts'
-import { looseNumberFilter, wordFilter } from './list-query.ts'
+import { looseNumberFilter, numbersFilter, wordsFilter } from './list-query.ts'
 
 const number = (description: string) => looseNumberFilter(Number.MAX_SAFE_INTEGER, description)
-const word = (description: string) => wordFilter(200, description)
+const words = (what: string) =>
+  wordsFilter(200, `${what}; must match exactly. Repeat the parameter for up to 20 values, of which one must match.`)
+const notWords = (what: string) =>
+  wordsFilter(200, `${what} that is excluded. Repeat the parameter for up to 20 values.`)
 
-/** Filters for a user's own log rows; 0 and '' mean any, and names must match exactly. */
+/**
+ * Filters for a user's own log rows; 0 and '' mean any, and names must match exactly. Filters by name can have several
+ * values, and `not_` filters exclude rows with one of their values.
+ */
 export const ownLogFilter = {
   type: number('1 top-up, 2 call, 3 management, 4 system, 5 channel test, 6 error; 0 means all.'),
-  token_name: word('Name of the token; must match exactly.'),
-  model_name: word('Name of the model as it was sent upstream; must match exactly.'),
+  token_name: words('Name of the token'),
+  not_token_name: notWords('Name of a token'),
+  model_name: words('Name of the model as it was sent upstream'),
+  not_model_name: notWords('Name of a model'),
   start_timestamp: number('Epoch seconds, inclusive. 0 means no limit.'),
   end_timestamp: number('Epoch seconds, inclusive. 0 means no limit.'),
   outcome: z._default(
@@ -38,8 +46,10 @@ export const ownLogFilter = {
 /** Filters for log rows that admins may use. */
 export const allLogFilter = {
   ...ownLogFilter,
-  username: word('Name of the user; must match exactly.'),
-  channel: number('Id of the channel.'),
+  username: words('Name of the user'),
+  not_username: notWords('Name of a user'),
+  channel: numbersFilter(Number.MAX_SAFE_INTEGER, 'Id of the channel. Repeat the parameter for up to 20 channels.'),
+  not_channel: numbersFilter(Number.MAX_SAFE_INTEGER, 'Id of a channel that is excluded.'),
   outcome: z._default(
     z
       .enum(['', ...logOutcomes])

@@ -26,6 +26,11 @@ export const logSchema = z.object({
   prompt_tokens: z.int(),
   completion_tokens: z.int(),
   channel: z.int().check(z.describe('Id of the channel that served the call; only for admins.')),
+  channel_name: z.optional(
+    z
+      .string()
+      .check(z.describe('Name of that channel; absent if the channel was deleted, and for people who are not admins.')),
+  ),
   request_id: z.string().check(z.describe('Id of the request, as in the X-Oneapi-Request-Id header of the response.')),
   elapsed_time: z.int().check(z.describe('Milliseconds.')),
   is_stream: z.boolean(),
@@ -148,7 +153,9 @@ const { start_timestamp: _start, end_timestamp: _end, ...ownTailFilter } = ownLo
 const allTailFilter = {
   ...ownTailFilter,
   username: allLogFilter.username,
+  not_username: allLogFilter.not_username,
   channel: allLogFilter.channel,
+  not_channel: allLogFilter.not_channel,
   outcome: allLogFilter.outcome,
 }
 

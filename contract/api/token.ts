@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { endpoint, idParams, keywordQuery, statusOnlyQuery } from './endpoint.ts'
 import { idField, quotaField, text } from './fields.ts'
 import { limitsShown, limitsWritten } from './limit-fields.ts'
-import { listQuery } from './list-query.ts'
+import { listQuery, numberFilter } from './list-query.ts'
 
 /** A token as its owner sees it, including the key (48 characters without `sk-`). */
 export const tokenSchema = z.object({
@@ -84,6 +84,13 @@ export const updateTokenBody = z.object({
   ),
 })
 
+const filters = {
+  status: numberFilter(
+    4,
+    '1 enabled, 2 disabled, 3 expired, 4 exhausted, as the next call would find the token; 0 = all.',
+  ),
+}
+
 /** All fields of a token, which the original console sends back. */
 const rowFields = Object.keys(tokenSchema.shape)
 
@@ -92,7 +99,7 @@ export const tokenApi = {
     method: 'GET',
     path: '/api/token/',
     access: 'user',
-    query: listQuery(tokenSortColumns),
+    query: z.extend(listQuery(tokenSortColumns), filters),
     data: z.array(tokenSchema),
     summary: "List the caller's own tokens, newest first",
   }),
@@ -100,7 +107,7 @@ export const tokenApi = {
     method: 'GET',
     path: '/api/token/search',
     access: 'user',
-    query: z.extend(listQuery(tokenSortColumns, 100), keywordQuery.shape),
+    query: z.extend(listQuery(tokenSortColumns, 100), { ...keywordQuery.shape, ...filters }),
     data: z.array(tokenSchema),
     summary: "Search the caller's own tokens by the beginning of their name",
   }),

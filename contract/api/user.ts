@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
 import { endpoint, idParams, keywordQuery } from './endpoint.ts'
-import { idField, quotaField, trimmedText } from './fields.ts'
+import { idField, maxQuota, quotaField, trimmedText } from './fields.ts'
 import { limitsShown, limitsWritten } from './limit-fields.ts'
-import { listQuery } from './list-query.ts'
+import { listQuery, numberFilter, wordFilter } from './list-query.ts'
 import { mixesAlphabets } from './scripts.ts'
 
 /** The rules for a user name; checked when an account is created and when the name changes. */
@@ -106,6 +106,14 @@ export const manageActions = ['disable', 'enable', 'delete', 'promote', 'demote'
 /** All fields of an account, which the original console sends back. */
 export const userFields = Object.keys(userSchema.shape)
 
+/** Filters for lists of users; 0 and '' mean any. */
+const filters = {
+  role: numberFilter(100, '1 user, 10 admin, 100 root; 0 = all.'),
+  status: numberFilter(2, '1 enabled, 2 banned; 0 = all.'),
+  group: wordFilter(32, 'Only users of this group.'),
+  quota_below: numberFilter(maxQuota, 'Only users whose balance is below this many quota units; 0 = all.'),
+}
+
 export const userApi = {
   self: endpoint({
     method: 'GET',
@@ -156,7 +164,7 @@ export const userApi = {
     method: 'GET',
     path: '/api/user/',
     access: 'admin',
-    query: listQuery(userSortColumns),
+    query: z.extend(listQuery(userSortColumns), filters),
     data: z.array(userSchema),
     summary: 'Users, newest first',
   }),
@@ -164,7 +172,7 @@ export const userApi = {
     method: 'GET',
     path: '/api/user/search',
     access: 'admin',
-    query: z.extend(listQuery(userSortColumns, 100), keywordQuery.shape),
+    query: z.extend(listQuery(userSortColumns, 100), { ...keywordQuery.shape, ...filters }),
     data: z.array(userSchema),
     summary: 'Search users by id, or by the beginning of their name, display name or email address',
   }),

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { isRepeatable } from '../../contract/api/list-query.ts'
 import { inTime } from '../lib/body-time.ts'
 import { contentCodingOf, decompressed } from '../lib/bytes/decompress.ts'
 import { readAtMost } from '../lib/bytes/read-at-most.ts'
@@ -23,8 +24,16 @@ export function parseInput<S extends z.ZodMiniType>(schema: S, input: unknown, s
   if (result.success) return result.data
   const issue = result.error.issues[0]
   if (!issue) throw new ApiFailure('The input is not valid.', status)
-  const field = issue.path.join('.')
+  const [first] = issue.path
+  // A repeated parameter has one name, whichever of its values is invalid.
+  const field = isRepeated(schema, first) ? String(first) : issue.path.join('.')
   throw new ApiFailure(`${field === '' ? 'The input' : field} ${faultOf(issue)}.`, status)
+}
+
+function isRepeated(schema: z.ZodMiniType, name: PropertyKey | undefined): boolean {
+  if (!(schema instanceof z.ZodMiniObject) || name === undefined) return false
+  const field = (schema.shape as Record<PropertyKey, object>)[name]
+  return field !== undefined && isRepeatable(field)
 }
 
 /**

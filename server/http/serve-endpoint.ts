@@ -1,6 +1,7 @@
 import type { Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { Endpoint, MediaEndpoint } from '../../contract/api/endpoint.ts'
+import { isRepeatable } from '../../contract/api/list-query.ts'
 import { mayAccess } from '../../contract/roles.ts'
 import { PasswordsBusy } from '../lib/secrets/password.ts'
 import type { Turns } from '../lib/turns.ts'
@@ -147,18 +148,32 @@ function admitted(identity: Identity, endpoint: Endpoint): Person {
 
 async function readCall<E extends Endpoint>(router: ApiRouter, c: AppContext, endpoint: E): Promise<Call<E>> {
   const params = c.req.param() as Record<string, string>
-  const query = c.req.query()
-  if ([...Object.values(params), ...Object.values(query)].some((value) => value.includes('\0'))) {
+  const given = c.req.queries()
+  if ([...Object.values(params), ...Object.values(given).flat()].some((value) => value.includes('\0'))) {
     throw new ApiFailure('The address may not hold NUL characters.')
   }
   if (!isDecodable(c.req.url)) throw new ApiFailure('The address is not UTF-8.')
   return {
     params: parseInput<E['params']>(endpoint.params, params),
-    query: parseInput<E['query']>(endpoint.query, query),
+    query: parseInput<E['query']>(endpoint.query, queryOf(endpoint.query, given)),
     body: await parseBody(router, c, endpoint),
     clientAddress: c.get('clientAddress'),
     context: c,
   }
+}
+
+/** Each parameter as its field expects it: all of its values, or only the first one. */
+function queryOf(
+  schema: z.ZodMiniType,
+  given: Record<string, string[]>,
+): Record<string, string | string[] | undefined> {
+  const shape = schema instanceof z.ZodMiniObject ? (schema.shape as Record<string, object>) : {}
+  return Object.fromEntries(
+    Object.entries(given).map(([name, values]) => {
+      const field = Object.hasOwn(shape, name) ? shape[name] : undefined
+      return [name, field && isRepeatable(field) ? values : values[0]]
+    }),
+  )
 }
 
 /** Percent-encoded bytes in a URL are UTF-8. A percent sign that does not begin an escape is literal. */

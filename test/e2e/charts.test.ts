@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { openConsole, rootAccount, type Visit } from './support/console.ts'
 import { openDatabase } from './support/database.ts'
 import { eventually } from './support/eventually.ts'
+import { chooseFacet, facet } from './support/facets.ts'
 import { rowsOf } from './support/lists.ts'
 import { logWriter } from './support/log-rows.ts'
 
@@ -213,7 +214,7 @@ describe('filtering the usage page', () => {
       ({ searchParams }) => searchParams.get('model') === 'gpt-4o' && searchParams.get('group') === 'token',
     )
     await eventually(() => requests(page)).toBe(String(days / 2))
-    expect(await page.getByLabel('Model name').inputValue()).toBe('gpt-4o')
+    await page.getByRole('button', { name: 'Model is gpt-4o', exact: true }).waitFor()
     // Only one of the two tokens called this model.
     await eventually(() => page.getByRole('link', { name: /^Logs of token/ }).allTextContents()).toEqual(['token 1'])
     await page
@@ -228,31 +229,24 @@ describe('filtering the usage page', () => {
     await page.goBack()
     await page.getByRole('link', { name: 'Logs of token 1', exact: true }).waitFor()
     await page.goBack()
-    await eventually(() => page.getByLabel('Model name').inputValue()).toBe('')
+    await eventually(() => facet(page, 'Model').textContent()).toBe('Model')
     await eventually(() => requests(page)).toBe(String(days))
   })
 
-  test('names can be typed; if nothing matches, the page shows a message and the filters can be cleared', async () => {
+  test('a name that was not found can be typed; if nothing matches, the filters can be cleared', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
-    await visit.open('/usage')
-    const channel = page.getByLabel('Channel ID')
-    await channel.fill('the second')
-    await channel.press('Enter')
-    await eventually(() => channel.inputValue()).toBe('')
-    const box = page.getByLabel('Token name')
-    await box.fill(' token 0 ')
-    await box.press('Enter')
+    await visit.open('/usage?channel=the+second')
+    await eventually(() => requests(page)).toBe(String(days))
+    await chooseFacet(page, 'Token', 'token 0')
     await page.waitForURL((url) => url.searchParams.get('token') === 'token 0')
     await eventually(() => requests(page)).toBe(String(days / 2))
-    await page.getByLabel('Username').fill('nobody')
-    // Moving the focus out of the box applies the filter.
-    await channel.focus()
+    await chooseFacet(page, 'User', 'nobody')
     await page.getByText('No matching usage in this period').waitFor()
     await page.getByRole('button', { name: 'Clear filters' }).last().click()
-    await page.waitForURL((url) => url.search === '')
+    await page.waitForURL((url) => ['token', 'user'].every((name) => !url.searchParams.has(name)))
     await eventually(() => requests(page)).toBe(String(days))
-    expect(await box.inputValue()).toBe('')
+    await eventually(() => facet(page, 'Token').textContent()).toBe('Token')
   })
 
   test('a custom time range has bars of a suitable length: hours are offered for up to forty days', async () => {
@@ -306,8 +300,9 @@ describe('filtering the usage page', () => {
     const { page } = visit
     await visit.open('/usage?user=root&channel=1')
     await page.getByText('No usage in this period').waitFor()
-    expect(await page.getByLabel('Username').count()).toBe(0)
-    expect(await page.getByLabel('Channel ID').count()).toBe(0)
+    await facet(page, 'Model').waitFor()
+    expect(await facet(page, 'User').count()).toBe(0)
+    expect(await facet(page, 'Channel').count()).toBe(0)
     expect(visit.calls().filter((call) => call.includes('/api/usage/') && /username|channel/.test(call))).toEqual([])
   })
 })
@@ -326,32 +321,4 @@ test('a view of the usage page is saved under a name and can be restored', async
   await page.waitForURL((url) => url.search === '?metric=requests&group=token&range=7d')
   await page.getByRole('button', { name: 'Delete view my week' }).click()
   await page.getByText('No saved views').waitFor()
-})
-
-test('while the user types a filter, names that have had calls are suggested', async () => {
-  await using visit = await site.visit({ as: rootAccount })
-  const { page } = visit
-  await visit.open('/log')
-  const box = page.getByLabel('Model name')
-  await box.focus()
-  const id = await box.getAttribute('list')
-  await eventually(() =>
-    page.locator(`[id="${id}"] option`).evaluateAll((options) => options.map((option) => option.getAttribute('value'))),
-  ).toEqual(expect.arrayContaining(['gpt-4o', 'gpt-4o-mini']))
-  await box.fill('gpt-4o-mini')
-  await box.press('Enter')
-  await page.getByText(new RegExp(`· ${days / 2} rows$`)).waitFor()
-})
-
-test('on a phone, the boxes for names are hidden until the Filters button is pressed', async () => {
-  await using visit = await site.visit({ as: rootAccount, width: 390 })
-  const { page } = visit
-  await visit.open('/log')
-  const box = page.getByLabel('Model name')
-  await rowsOf(page).first().waitFor()
-  expect(await box.isVisible()).toBe(false)
-  await page.getByRole('button', { name: 'Filters', exact: true }).click()
-  await box.fill('gpt-4o')
-  await page.getByRole('button', { name: 'Query' }).click()
-  await page.waitForURL('**/log?model=gpt-4o')
 })

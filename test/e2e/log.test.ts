@@ -5,6 +5,7 @@ import { type FakeUpstream, ok, startFakeUpstream, status } from '../helpers/fak
 import { type Account, openConsole, rootAccount } from './support/console.ts'
 import { openDatabase } from './support/database.ts'
 import { eventually } from './support/eventually.ts'
+import { chooseFacet } from './support/facets.ts'
 import { hold } from './support/held.ts'
 import { rowsOf } from './support/lists.ts'
 import { logWriter } from './support/log-rows.ts'
@@ -68,7 +69,7 @@ describe('the logs', () => {
       await page.getByRole('columnheader', { name: column, exact: true }).waitFor()
     }
     await page.keyboard.press('Escape')
-    await eventually(() => page.getByLabel('Username').count()).toBe(0)
+    await eventually(() => page.getByRole('button', { name: 'User', exact: true }).count()).toBe(0)
     const list = visit.calls().find((each) => each.startsWith('GET /api/log/self?')) ?? ''
     const asked = new URLSearchParams(list.slice(list.indexOf('?')))
     expect(asked.get('start_timestamp')).toBe('0')
@@ -88,8 +89,7 @@ describe('the logs', () => {
     await page.getByRole('columnheader', { name: 'User', exact: true }).waitFor()
     await eventually(() => rowWith(page, 'laptop').textContent()).toContain('caller')
     await eventually(() => rowsOf(page).count()).toBe(3)
-    await page.getByLabel('Username').fill('caller')
-    await page.getByRole('button', { name: 'Query' }).click()
+    await chooseFacet(page, 'User', 'caller')
     await rowWith(page, 'of root').waitFor({ state: 'detached' })
     await eventually(() => page.url()).toContain('user=caller')
     const { quota, token } = await site.api<{ quota: number; token: number }>(
@@ -108,8 +108,7 @@ describe('the logs', () => {
     await visit.open('/log')
     await rowWith(page, 'laptop').waitFor()
     await page.getByLabel('Type', { exact: true }).selectOption('Request')
-    await page.getByLabel('Model name').fill('gpt-4o-mini')
-    await page.getByLabel('Model name').press('Enter')
+    await chooseFacet(page, 'Model', 'gpt-4o-mini')
     await rowWith(page, 'laptop').waitFor({ state: 'detached' })
     await rowWith(page, 'server').waitFor()
     const query = (path: string) => {
@@ -135,8 +134,7 @@ describe('the logs', () => {
     const { page } = visit
     await visit.open('/log')
     await rowWith(page, 'laptop').waitFor()
-    await page.getByLabel('Token name').fill('server')
-    await page.getByLabel('Token name').press('Enter')
+    await chooseFacet(page, 'Token', 'server')
     await rowWith(page, 'laptop').waitFor({ state: 'detached' })
     await rowWith(page, 'server').waitFor()
     for (const path of ['/api/log/self?', '/api/log/self/stat?'])

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { openConsole, rootAccount } from './support/console.ts'
 import { eventually } from './support/eventually.ts'
+import { chooseFacet } from './support/facets.ts'
 import { rowsOf } from './support/lists.ts'
 import { fillWithMany } from './support/many-rows.ts'
 import { shiftsOf } from './support/shifts.ts'
@@ -97,8 +98,7 @@ test('the log’s figures stay while another page loads; after a change of filte
   await eventually(() => page.locator('.data-table[aria-busy="true"]').count()).toBe(0)
   held = Promise.withResolvers()
   isAsked = Promise.withResolvers()
-  await page.getByLabel('Model name').fill('a-model-with-a-long-name')
-  await page.getByRole('button', { name: 'Query' }).click()
+  await chooseFacet(page, 'Model', 'a-model-with-a-long-name')
   await isAsked.promise
   await eventually(() => figures.textContent()).toMatch(/Requests–Avg cost per request–$/)
   held.resolve()

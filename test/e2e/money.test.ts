@@ -90,7 +90,7 @@ test('all names are in the table, page by page; it is sorted and searched, and r
   await page.getByText('Last month', { exact: true }).click()
   const rows = rowsOf(page)
   await page.getByText(`Page 1 of 2 · ${people.length} rows`).waitFor()
-  await page.getByRole('button', { name: 'User', exact: true }).click()
+  await page.getByRole('columnheader').getByRole('button', { name: 'User', exact: true }).click()
   await page.waitForURL((url) => url.searchParams.get('sort') === 'name')
   await eventually(() => rows.first().textContent()).toContain('person-0')
   await page.getByLabel('Search by name').fill('person-13')

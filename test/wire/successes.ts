@@ -126,6 +126,7 @@ export const successes: Readonly<Record<string, Success>> = {
   overviewSelf: plain('GET', '/api/overview/self?utc_offset=60'),
   usageRead: plain('GET', '/api/usage/?group_by=model&compare=previous'),
   usageTable: plain('GET', '/api/usage/table?by=user&and=model&compare=previous'),
+  usageValues: plain('GET', '/api/usage/values?of=model'),
   usageStatement: plain('GET', '/api/user/statement?month=2000-01'),
   usageExport: plain('GET', '/api/usage/export?by=model'),
   priceList: plain('GET', '/api/price/'),

@@ -1,4 +1,5 @@
 import { ChevronDown, ChevronUp, Columns3 } from 'lucide-react'
+import { setDensity, useDensity } from '../../lib/preferences.ts'
 import { useText } from '../../lib/text.ts'
 import { Button } from '../ui/button.tsx'
 import { Checkbox } from '../ui/checkbox.tsx'
@@ -9,6 +10,7 @@ import type { ColumnLayout } from './use-column-layout.ts'
 /** Which columns are shown, and in which order. */
 export function ColumnChooser<Row>({ layout }: { layout: ColumnLayout<Row> }) {
   const t = useText()
+  const density = useDensity()
   return (
     <Popover title={t('table.columns')} trigger={<IconButton label={t('table.columns')} icon={<Columns3 />} />}>
       <ul className="flex max-h-80 flex-col overflow-y-auto">
@@ -37,7 +39,14 @@ export function ColumnChooser<Row>({ layout }: { layout: ColumnLayout<Row> }) {
           </li>
         ))}
       </ul>
-      <div className="mt-2 border-t border-line pt-2">
+      <div className="mt-2 flex items-center justify-between gap-2 border-t border-line pt-2">
+        <label className="flex min-h-7 items-center gap-2">
+          <Checkbox
+            checked={density === 'compact'}
+            onChange={(event) => setDensity(event.target.checked ? 'compact' : 'comfortable')}
+          />
+          {t('table.density')}
+        </label>
         <Button size="small" look="quiet" onClick={layout.reset}>
           {t('table.columns.reset')}
         </Button>

@@ -1,61 +1,129 @@
-import { ListFilter } from 'lucide-react'
-import { type ReactNode, useId, useRef, useState } from 'react'
+import { ListFilter, X } from 'lucide-react'
+import { lazy, type ReactNode, Suspense, useRef, useState } from 'react'
+import { useScreen } from '../../lib/screen.ts'
 import { useText } from '../../lib/text.ts'
 import { Button } from '../ui/button.tsx'
-import { Select } from '../ui/input.tsx'
+import { Select } from '../ui/select.tsx'
 import { focusFirst } from './focus-first.ts'
+
+const FilterSheet = lazy(() => import('../ui/filter-sheet.tsx').then((it) => ({ default: it.FilterSheet })))
 
 interface FilterBarProps {
   /** How many filters are set. */
   active: number
   onClear(): void
-  children: ReactNode
+  /** Filters with one value each. */
+  selects?: readonly FilterSelectProps[]
+  /** Other filters. */
+  children?: ReactNode
+  /** On a phone, the chips of the other filters that are set. */
+  chips?: ReactNode
+  /** On a phone, shown below the filters. */
+  extra?: ReactNode
 }
 
-/** The filters of a list, beside its search box; on a phone, a button opens them. */
-export function FilterBar({ active, onClear, children }: FilterBarProps) {
+/** The filters of a list, beside its search box. On a phone, a button opens them, and chips say which are set. */
+export function FilterBar(props: FilterBarProps) {
+  const { active, onClear, selects = [], children } = props
   const t = useText()
-  const [open, setOpen] = useState(false)
+  const isWide = useScreen('sm')
   const bar = useRef<HTMLDivElement>(null)
-  const choices = useId()
   const clear = () => {
     // The button disappears when the last filter is cleared, so the focus moves first.
     focusFirst(bar.current)
     onClear()
   }
+  const controls = (
+    <>
+      {selects.map((select) => (
+        <FilterSelect key={select.label} {...select} />
+      ))}
+      {children}
+    </>
+  )
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset does not shrink as its row does
     <div
       ref={bar}
       role="group"
       aria-label={t('table.filters')}
-      className="flex max-w-full min-w-0 flex-wrap items-center gap-2 max-sm:contents"
+      className="flex max-w-full min-w-0 flex-wrap items-center gap-2"
     >
-      {/* Without the button, a phone would show nothing but input boxes. */}
-      <Button
-        className="sm:hidden"
-        icon={<ListFilter />}
-        aria-expanded={open}
-        aria-controls={choices}
-        onClick={() => setOpen(!open)}
-      >
-        {active === 0 ? t('table.filters') : t('table.filters.on', { count: active })}
-      </Button>
-      <div
-        id={choices}
-        className={`sm:contents ${open ? 'flex basis-full flex-wrap items-center gap-2' : 'max-sm:hidden'}`}
-      >
-        {children}
-        {/* The button keeps its space while there is nothing to clear, so that setting a filter does not shift the layout. */}
-        <Button look="quiet" onClick={clear} className={active > 0 ? '' : 'invisible max-sm:hidden'}>
-          {t('table.filters.clear')}
-        </Button>
-      </div>
+      {isWide ? (
+        <>
+          {controls}
+          {/* The button keeps its space while there is nothing to clear, so that setting a filter does not shift the layout. */}
+          <Button look="quiet" onClick={clear} className={active > 0 ? '' : 'invisible'}>
+            {t('table.filters.clear')}
+          </Button>
+        </>
+      ) : (
+        <OnPhone {...props} controls={controls} onClear={clear} />
+      )}
     </div>
   )
 }
 
-interface FilterSelectProps {
+function OnPhone(props: FilterBarProps & { controls: ReactNode }) {
+  const { active, onClear, selects = [], controls, chips, extra } = props
+  const t = useText()
+  const [open, setOpen] = useState(false)
+  return (
+    <>
+      <Button icon={<ListFilter />} aria-haspopup="dialog" aria-expanded={open} onClick={() => setOpen(true)}>
+        {active === 0 ? t('table.filters') : t('table.filters.on', { count: active })}
+      </Button>
+      {selects.flatMap(({ label, value, choices, onChange }) =>
+        value === undefined
+          ? []
+          : [
+              <FilterChip
+                key={label}
+                label={label}
+                text={t('table.filter.is', {
+                  label,
+                  value: choices.find((each) => each.value === value)?.label ?? value,
+                })}
+                onRemove={() => onChange(undefined)}
+              />,
+            ],
+      )}
+      {chips}
+      {open && (
+        <Suspense fallback={null}>
+          <FilterSheet active={active} onClear={onClear} onClose={() => setOpen(false)}>
+            {controls}
+            {extra}
+          </FilterSheet>
+        </Suspense>
+      )}
+    </>
+  )
+}
+
+interface FilterChipProps {
+  label: string
+  text: string
+  onRemove(): void
+}
+
+/** On a phone: a filter that is set, with a button that removes it. */
+export function FilterChip({ label, text, onRemove }: FilterChipProps) {
+  const t = useText()
+  return (
+    <button
+      type="button"
+      aria-label={`${text}. ${t('table.facet.remove', { label })}`}
+      onClick={onRemove}
+      className="inline-flex min-h-9 max-w-full min-w-0 items-center gap-1 rounded-md border border-accent bg-tint px-2.5 text-sm"
+    >
+      <span className="truncate">{text}</span>
+      <X aria-hidden="true" className="size-4 shrink-0" />
+    </button>
+  )
+}
+
+export interface FilterSelectProps {
   label: string
   /** Label of the choice for "no filter". */
   all: string
@@ -75,7 +143,7 @@ export function FilterSelect({ label, all, value, choices, onChange }: FilterSel
       aria-label={label}
       value={value ?? ''}
       onChange={(event) => onChange(event.target.value === '' ? undefined : event.target.value)}
-      className="sm:w-40! max-sm:w-auto! max-sm:flex-1 max-sm:basis-32"
+      className="sm:w-40!"
     >
       <option value="">{all}</option>
       {!isKnown && <option value={value}>{value}</option>}

@@ -30,7 +30,7 @@ export function NameBox({ label, value, onChange, of, onLeave, wide = false }: N
         onFocus={() => setNear(true)}
         onBlur={onLeave}
         onChange={(event) => onChange(event.target.value)}
-        className={wide ? 'w-72!' : 'w-28! max-sm:w-36!'}
+        className={wide ? 'sm:w-72!' : 'sm:w-28!'}
       />
       {near && of && <KnownNames id={list} of={of} />}
     </>

@@ -2,7 +2,7 @@ import { ChevronLeft, ChevronRight, ChevronsLeft, ChevronsRight } from 'lucide-r
 import { pageSizes } from '../../lib/page-size.ts'
 import { useText } from '../../lib/text.ts'
 import { IconButton } from '../ui/icon-button.tsx'
-import { Select } from '../ui/input.tsx'
+import { Select } from '../ui/select.tsx'
 import { pageNumbers } from './page-numbers.ts'
 
 interface PaginationProps {

@@ -1,31 +1,30 @@
 import { type FieldValues, useController } from 'react-hook-form'
-import { inputClass } from '../ui/input.tsx'
+import { Select } from '../ui/select.tsx'
 import { Switch } from '../ui/switch.tsx'
 import { SwitchRow } from '../ui/switch-row.tsx'
 import { Field, type FieldProps } from './field.tsx'
 
-/** A field for choosing one option from a list, using the browser's native control. Values are strings. */
+/** A field for choosing one option from a list, with a select box. Values are strings. */
 export function SelectField<T extends FieldValues>(
   props: FieldProps<T> & { options: readonly { value: string; label: string }[] },
 ) {
   return (
     <Field {...props}>
       {({ id, field, invalid, describedBy }) => (
-        <select
+        <Select
           {...field}
           id={id}
           value={field.value ?? ''}
           disabled={props.disabled}
           aria-invalid={invalid || undefined}
           aria-describedby={describedBy}
-          className={inputClass}
         >
           {props.options.map((option) => (
             <option key={option.value} value={option.value}>
               {option.label}
             </option>
           ))}
-        </select>
+        </Select>
       )}
     </Field>
   )

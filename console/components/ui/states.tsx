@@ -45,6 +45,36 @@ export function Skeleton({ className = 'h-4 w-full' }: { className?: string }) {
   return <span className={`skeleton block ${className}`} aria-hidden="true" />
 }
 
+const barHeights = [
+  'h-2/5',
+  'h-3/5',
+  'h-1/2',
+  'h-4/5',
+  'h-2/3',
+  'h-full',
+  'h-3/4',
+  'h-1/2',
+  'h-4/5',
+  'h-3/5',
+  'h-2/3',
+  'h-2/5',
+]
+
+/** A placeholder in the shape of a bar chart; its size must match the chart that replaces it. */
+export function ChartSkeleton({ className }: { className: string }) {
+  return (
+    <div
+      aria-hidden="true"
+      className={`flex items-end gap-[3%] rounded-lg border border-line bg-surface px-4 pt-12 pb-4 ${className}`}
+    >
+      {barHeights.map((height, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: shapes have no identity
+        <Skeleton key={index} className={`flex-1 ${height}`} />
+      ))}
+    </div>
+  )
+}
+
 /** Reports that a page or a part of it is loading, in the console's usual wording. */
 export function Loading({ what }: { what?: string }) {
   const t = useText()

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { ChannelHealth } from '../../../contract/api/channel-health.ts'
 import { channelStatus } from '../../../contract/statuses.ts'
-import { FilterBar, FilterSelect } from '../../components/data-table/filter-bar.tsx'
+import { FilterBar } from '../../components/data-table/filter-bar.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
@@ -114,29 +114,33 @@ function Filters(props: Pick<BoardProps, 'search' | 'setSearch'> & { channels: r
   ] as const
   return (
     <div className="flex flex-wrap items-center justify-between gap-3">
-      <FilterBar active={active} onClear={() => setSearch(none)}>
-        <FilterSelect
-          label={t('channel.type')}
-          all={t('channel.filter.types')}
-          value={search.type}
-          choices={types.map((type) => ({ value: String(type), label: typeName(type) }))}
-          onChange={(type) => setSearch({ type })}
-        />
-        <FilterSelect
-          label={t('channel.group')}
-          all={t('channel.map.allGroups')}
-          value={search.group}
-          choices={groups.map((name) => ({ value: name, label: name }))}
-          onChange={(group) => setSearch({ group })}
-        />
-        <FilterSelect
-          label={t('channel.health.which')}
-          all={t('channel.health.all')}
-          value={search.problems}
-          choices={[{ value: '1', label: t('channel.health.problems') }]}
-          onChange={(value) => setSearch({ problems: value === undefined ? undefined : '1' })}
-        />
-      </FilterBar>
+      <FilterBar
+        active={active}
+        onClear={() => setSearch(none)}
+        selects={[
+          {
+            label: t('channel.type'),
+            all: t('channel.filter.types'),
+            value: search.type,
+            choices: types.map((type) => ({ value: String(type), label: typeName(type) })),
+            onChange: (type) => setSearch({ type }),
+          },
+          {
+            label: t('channel.group'),
+            all: t('channel.map.allGroups'),
+            value: search.group,
+            choices: groups.map((name) => ({ value: name, label: name })),
+            onChange: (group) => setSearch({ group }),
+          },
+          {
+            label: t('channel.health.which'),
+            all: t('channel.health.all'),
+            value: search.problems,
+            choices: [{ value: '1', label: t('channel.health.problems') }],
+            onChange: (value) => setSearch({ problems: value === undefined ? undefined : '1' }),
+          },
+        ]}
+      />
       <Segmented
         label={t('channel.health.view')}
         options={views}

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { channelStatus } from '../../../contract/statuses.ts'
-import { FilterBar, FilterSelect } from '../../components/data-table/filter-bar.tsx'
+import { FilterBar } from '../../components/data-table/filter-bar.tsx'
 import { groupsQuery } from '../../lib/groups.ts'
 import { useText } from '../../lib/text.ts'
 import type { SetSearch } from '../../lib/use-url-state.ts'
@@ -41,28 +41,32 @@ export function ChannelFilters({ search, setSearch, ready }: FiltersProps) {
   const groups = useQuery({ ...groupsQuery, enabled: ready }).data ?? []
   const narrow = (change: Partial<ChannelSearch>) => setSearch({ ...change, page: undefined })
   return (
-    <FilterBar active={filterCount(search)} onClear={() => narrow(noFilters)}>
-      <FilterSelect
-        label={t('channel.type')}
-        all={t('channel.filter.types')}
-        value={search.type}
-        choices={types.map(({ type, label }) => ({ value: String(type), label }))}
-        onChange={(type) => narrow({ type })}
-      />
-      <FilterSelect
-        label={t('channel.status')}
-        all={t('table.filters.statuses')}
-        value={search.status}
-        choices={statuses.map((status) => ({ value: status, label: statusText(Number(status), t) }))}
-        onChange={(status) => narrow({ status })}
-      />
-      <FilterSelect
-        label={t('channel.group')}
-        all={t('channel.map.allGroups')}
-        value={search.group}
-        choices={groups.map((name) => ({ value: name, label: name }))}
-        onChange={(group) => narrow({ group })}
-      />
-    </FilterBar>
+    <FilterBar
+      active={filterCount(search)}
+      onClear={() => narrow(noFilters)}
+      selects={[
+        {
+          label: t('channel.type'),
+          all: t('channel.filter.types'),
+          value: search.type,
+          choices: types.map(({ type, label }) => ({ value: String(type), label })),
+          onChange: (type) => narrow({ type }),
+        },
+        {
+          label: t('channel.status'),
+          all: t('table.filters.statuses'),
+          value: search.status,
+          choices: statuses.map((status) => ({ value: status, label: statusText(Number(status), t) })),
+          onChange: (status) => narrow({ status }),
+        },
+        {
+          label: t('channel.group'),
+          all: t('channel.map.allGroups'),
+          value: search.group,
+          choices: groups.map((name) => ({ value: name, label: name })),
+          onChange: (group) => narrow({ group }),
+        },
+      ]}
+    />
   )
 }

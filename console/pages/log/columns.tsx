@@ -32,7 +32,7 @@ export function logColumns(t: Text, { everybody, classic }: Shown): Column<Log>[
   const name = (id: 'username' | 'token_name' | 'model_name', header: string): Column<Log> => ({
     id,
     header,
-    cell: (log) => <Cut text={log[id]} width="max-w-36" />,
+    cell: (log) => <Cut text={log[id]} width="max-w-32" />,
     value: (log) => log[id],
     skeleton: 'w-20',
   })
@@ -132,10 +132,15 @@ function channelColumn(t: Text): Column<Log> {
   return {
     id: 'channel',
     header: t('log.channel'),
-    cell: (log) => (log.channel > 0 ? <span className="num">#{log.channel}</span> : ''),
-    value: (log) => log.channel,
-    align: 'end',
-    skeleton: 'w-8',
+    cell: (log) =>
+      log.channel > 0 &&
+      (log.channel_name ? (
+        <Cut text={log.channel_name} width="max-w-24" />
+      ) : (
+        <span className="num text-muted">#{log.channel}</span>
+      )),
+    value: (log) => (log.channel > 0 ? log.channel_name || `#${log.channel}` : ''),
+    skeleton: 'w-20',
   }
 }
 

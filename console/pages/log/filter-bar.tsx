@@ -1,91 +1,111 @@
-import { ListFilter } from 'lucide-react'
-import { useEffect, useId, useState } from 'react'
-import { focusFirst } from '../../components/data-table/focus-first.ts'
-import { NameBox } from '../../components/data-table/name-box.tsx'
+import { lazy, type ReactNode, Suspense } from 'react'
+import { FilterBar, FilterChip } from '../../components/data-table/filter-bar.tsx'
+import { Facets } from '../../components/facets/facets.tsx'
 import { MomentBox } from '../../components/form/moment-box.tsx'
-import { Button } from '../../components/ui/button.tsx'
-import { Select } from '../../components/ui/input.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
+import type { FacetSearch } from '../../lib/facet-search.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import type { SetSearch } from '../../lib/use-url-state.ts'
-import { isFiltered, noFilters } from './filters.ts'
+import { countOf, noFilters } from './filters.ts'
 import { shownTypes, typeText } from './log-parts.tsx'
-import { OutcomeFilter } from './outcome-filter.tsx'
+import { OutcomeFilter, useOutcomeText } from './outcome-filter.tsx'
+import type { LogFilter } from './queries.ts'
 import { type Span, spanOf } from './range.ts'
 import type { LogSearch } from './search.ts'
 
-interface FilterBarProps {
+const ClassicNames = lazy(() => import('./classic-names.tsx').then((it) => ({ default: it.ClassicNames })))
+
+interface LogFiltersProps {
   search: LogSearch
   setSearch: SetSearch<LogSearch>
   everybody: boolean
+  /** The same filters in the server's format. */
+  filter: LogFilter
+  /** On a phone, shown below the filters. */
+  extra?: ReactNode
 }
 
-/** The filters of the list. A choice applies immediately; typed text applies on Enter or when the button is pressed. */
-export function FilterBar({ search, setSearch, everybody }: FilterBarProps) {
+/** The filters of the list. A choice applies immediately. */
+export function LogFilters({ search, setSearch, everybody, filter, extra }: LogFiltersProps) {
   const t = useText()
   const classic = useClassicServer()
-  const [typed, setTyped] = useState(() => textsOf(search))
-  useEffect(() => setTyped(textsOf(search)), [search])
-  const names = useId()
-  const [shown, setShown] = useState(() => Object.values(textsOf(search)).some((text) => text !== ''))
-  const ranges = [
-    { value: 'all', label: t('log.range.all') },
-    { value: '1h', label: t('log.range.1h') },
-    { value: '24h', label: t('log.range.24h') },
-    { value: '7d', label: t('log.range.7d') },
-    { value: '30d', label: t('log.range.30d') },
-    { value: 'custom', label: t('log.range.custom') },
-  ] as const
+  const narrow = (patch: Partial<LogSearch>) => setSearch({ ...patch, page: undefined })
+  const range = { start: filter.start_timestamp, end: filter.end_timestamp }
+  const facets = { search, onChange: (patch: FacetSearch) => narrow(patch), range, everybody }
+  const type = {
+    label: t('log.filter.type'),
+    all: t('log.type.all'),
+    value: search.type,
+    choices: shownTypes.map((each) => ({ value: String(each), label: typeText(each, t) })),
+    onChange: (value: string | undefined) => narrow({ type: value }),
+  }
+  const chips = (
+    <>
+      <OtherChips search={search} narrow={narrow} />
+      {!classic && <Facets {...facets} chips />}
+    </>
+  )
+  return (
+    <FilterBar
+      active={countOf(search)}
+      onClear={() => setSearch(noFilters)}
+      selects={[type]}
+      chips={chips}
+      extra={extra}
+    >
+      {!classic && <OutcomeFilter search={search} setSearch={setSearch} everybody={everybody} />}
+      <RangeFilter search={search} setSearch={setSearch} />
+      {classic ? (
+        <Suspense fallback={null}>
+          <ClassicNames search={search} everybody={everybody} onChange={narrow} />
+        </Suspense>
+      ) : (
+        <Facets {...facets} />
+      )}
+    </FilterBar>
+  )
+}
+
+/** On a phone, the outcome and the range that are set. */
+function OtherChips({ search, narrow }: { search: LogSearch; narrow(patch: Partial<LogSearch>): void }) {
+  const t = useText()
+  const outcome = useOutcomeText(search)
   const span = spanOf(search)
-  const chooseRange = (next: Span | 'all' | 'custom') => {
+  return (
+    <>
+      {outcome !== undefined && (
+        <FilterChip
+          label={t('log.filter.outcome')}
+          text={t('table.filter.is', { label: t('log.filter.outcome'), value: outcome })}
+          onRemove={() => narrow({ outcome: undefined, slow: undefined })}
+        />
+      )}
+      {span !== 'all' && (
+        <FilterChip
+          label={t('log.filter.range')}
+          text={t('table.filter.is', { label: t('log.filter.range'), value: t(`log.range.${span}`) })}
+          onRemove={() => narrow({ from: undefined, to: undefined })}
+        />
+      )}
+    </>
+  )
+}
+
+function RangeFilter({ search, setSearch }: Pick<LogFiltersProps, 'search' | 'setSearch'>) {
+  const t = useText()
+  const span = spanOf(search)
+  const ranges = (['all', '1h', '24h', '7d', '30d', 'custom'] as const).map((value) => ({
+    value,
+    label: t(`log.range.${value}`),
+  }))
+  const choose = (next: Span | 'all' | 'custom') => {
     const from = next === 'all' ? undefined : next === 'custom' ? '0' : next
     setSearch({ from, to: undefined, page: undefined })
   }
-  const apply = () =>
-    setSearch({
-      token: typed.token.trim() || undefined,
-      model: typed.model.trim() || undefined,
-      user: typed.user.trim() || undefined,
-      channel: typed.channel.trim() || undefined,
-      page: undefined,
-    })
-  const fields = [
-    ['token', t('log.filter.token')],
-    ['model', t('log.filter.model')],
-    ...(everybody
-      ? ([
-          ['user', t('log.filter.user')],
-          ['channel', t('log.filter.channel')],
-        ] as const)
-      : []),
-  ] as const
   return (
-    <form
-      aria-label={t('log.filter.more')}
-      className="flex max-w-full min-w-0 flex-wrap items-center gap-2"
-      onSubmit={(event) => {
-        event.preventDefault()
-        apply()
-      }}
-    >
-      <Select
-        aria-label={t('log.filter.type')}
-        value={search.type ?? '0'}
-        onChange={(event) =>
-          setSearch({ type: event.target.value === '0' ? undefined : event.target.value, page: undefined })
-        }
-        className="w-32! max-sm:w-auto!"
-      >
-        <option value="0">{t('log.type.all')}</option>
-        {shownTypes.map((type) => (
-          <option key={type} value={type}>
-            {typeText(type, t)}
-          </option>
-        ))}
-      </Select>
-      {!classic && <OutcomeFilter search={search} setSearch={setSearch} everybody={everybody} />}
-      <Segmented label={t('log.filter.range')} options={ranges} value={span} onChange={chooseRange} />
+    <>
+      <Segmented label={t('log.filter.range')} options={ranges} value={span} onChange={choose} />
       {span === 'custom' && (
         <>
           <MomentBox
@@ -100,50 +120,8 @@ export function FilterBar({ search, setSearch, everybody }: FilterBarProps) {
           />
         </>
       )}
-      <Button
-        className="sm:hidden"
-        icon={<ListFilter />}
-        aria-expanded={shown}
-        aria-controls={names}
-        onClick={() => setShown(!shown)}
-      >
-        {t('log.filter.more')}
-      </Button>
-      {/* The filters are hidden at first on a phone, where they would fill the screen. */}
-      <div id={names} className={`contents ${shown ? '' : 'max-sm:hidden'}`}>
-        {fields.map(([name, label]) => (
-          <NameBox
-            key={name}
-            of={name === 'channel' ? undefined : name}
-            label={label}
-            value={typed[name]}
-            onChange={(value) => setTyped({ ...typed, [name]: value })}
-          />
-        ))}
-      </div>
-      <div className="flex gap-1">
-        <Button type="submit" className={shown ? '' : 'max-sm:hidden'}>
-          {t('log.filter.query')}
-        </Button>
-        {/* The button keeps its space while there is nothing to clear, so that a filter does not shift the layout. */}
-        <Button
-          look="quiet"
-          className={`px-1.5! ${isFiltered(search) ? '' : 'invisible max-sm:hidden'}`}
-          onClick={(event) => {
-            // The focus must move first, because the button disappears with the filters.
-            focusFirst(event.currentTarget.form)
-            setSearch(noFilters)
-          }}
-        >
-          {t('log.filter.clear')}
-        </Button>
-      </div>
-    </form>
+    </>
   )
 }
 
 const momentOf = (text: string | undefined) => (text === undefined ? undefined : Number(text))
-
-function textsOf({ token = '', model = '', user = '', channel = '' }: LogSearch) {
-  return { token, model, user, channel }
-}

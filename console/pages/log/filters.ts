@@ -1,5 +1,6 @@
 import { logOutcomes, ownOutcomes, usualSlowSeconds } from '../../../contract/log-outcomes.ts'
 import { logType } from '../../../contract/log-types.ts'
+import { facetNames, facetQuery, facetsOf, noFacets } from '../../lib/facets.ts'
 import { isAdmin, sessionUser } from '../../lib/session.ts'
 import { rangeOf, spanOf, spans, whole } from './range.ts'
 import type { LogSearch } from './search.ts'
@@ -9,12 +10,10 @@ export function filterOf(search: LogSearch, everybody: boolean, nowSeconds: numb
   const { start, end } = rangeOf(search, nowSeconds)
   return {
     type: whole(search.type) || undefined,
-    token_name: search.token,
-    model_name: search.model,
     start_timestamp: start,
     end_timestamp: end,
     ...outcomeFilter(search, everybody),
-    ...(everybody && { username: search.user, channel: whole(search.channel) }),
+    ...facetQuery(search, everybody),
   }
 }
 
@@ -38,11 +37,8 @@ const mostDays = 90
  * search has no start.
  */
 export function usageOf(search: LogSearch, everybody: boolean) {
-  const { token, model } = search
-  const whose = everybody
-    ? { user: search.user, channel: search.channel }
-    : { user: isAdmin(sessionUser()) ? sessionUser()?.username : undefined }
-  return { ...usageRange(search), token, model, ...whose }
+  const own = !everybody && isAdmin(sessionUser()) ? { user: sessionUser()?.username } : {}
+  return { ...usageRange(search), ...facetsOf(search, everybody), ...own }
 }
 
 function usageRange(search: LogSearch) {
@@ -55,10 +51,11 @@ function usageRange(search: LogSearch) {
   return { range: 'custom' as const, from: String(from), to: to?.toString() }
 }
 
-/** True if a search has at least one filter. */
-export function isFiltered(search: LogSearch): boolean {
-  const { type, outcome, token, model, user, channel, from, to } = search
-  return [type, outcome, token, model, user, channel, from, to].some((value) => value !== undefined)
+/** The number of filters in a search; the time range counts as one. */
+export function countOf(search: LogSearch): number {
+  const { type, outcome, from, to } = search
+  const facets = facetNames.map((name) => search[name] ?? search[`not_${name}`])
+  return [type, outcome, from ?? to, ...facets].filter((value) => value !== undefined).length
 }
 
 /** A search without filters. */
@@ -67,10 +64,7 @@ export const noFilters = {
   type: undefined,
   outcome: undefined,
   slow: undefined,
-  token: undefined,
-  model: undefined,
-  user: undefined,
-  channel: undefined,
+  ...noFacets,
   from: undefined,
   to: undefined,
   page: undefined,

@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Bars } from '../../components/chart/bars.tsx'
 import { ChartFrame } from '../../components/chart/chart-frame.tsx'
-import { Skeleton } from '../../components/ui/states.tsx'
+import { useLasting } from '../../components/data-table/lasting.ts'
+import { ChartSkeleton } from '../../components/ui/states.tsx'
 import { formatCount, formatTime } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import { type Histogram as Bins, histogramQuery, type LogFilter } from './queries.ts'
@@ -28,8 +29,10 @@ function untilNow({ starts, step, outcomes }: Bins): Pick<Bins, 'starts' | 'step
 export function Histogram(props: { filter: LogFilter; everybody: boolean; onRange(from: number, to: number): void }) {
   const { filter, everybody, onRange } = props
   const t = useText()
-  const { data: histogram, error, isPending } = useQuery(histogramQuery(filter, everybody))
-  if (isPending) return <Skeleton className="mb-3 h-[134px] w-full max-sm:h-[142px] rounded-lg" />
+  const { data: histogram, error, isPending, isPlaceholderData } = useQuery(histogramQuery(filter, everybody))
+  // The previous chart stays, dimmed, until the next one has loaded.
+  const slow = useLasting(isPlaceholderData)
+  if (isPending) return <ChartSkeleton className="mb-3 h-[134px] w-full max-sm:h-[142px]" />
   if (error) return <p className="pb-3 text-sm text-muted">{t('log.histogram.unavailable')}</p>
   const { starts, step, outcomes } = untilNow(histogram)
   const count = outcomes.reduce((sum, { counts }) => sum + counts.reduce((a, b) => a + b, 0), 0)
@@ -55,7 +58,7 @@ export function Histogram(props: { filter: LogFilter; everybody: boolean; onRang
   })
   const shown = { labels, series, format: formatCount, summary }
   return (
-    <div className="mb-3">
+    <div className={`mb-3 ${slow ? 'opacity-60' : ''}`}>
       <ChartFrame {...shown} title={t('log.histogram')} labelHeading={t('log.time')} short>
         <Bars {...shown} height={height} onPick={(index) => choose({ from: index, to: index })} onRange={choose} />
       </ChartFrame>

@@ -7,17 +7,18 @@ import { type ListState, useList } from '../../components/data-table/use-list.ts
 import { SavedViews } from '../../components/saved-views.tsx'
 import { Page } from '../../components/ui/page.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
-import { EmptyState, Skeleton } from '../../components/ui/states.tsx'
+import { ChartSkeleton, EmptyState } from '../../components/ui/states.tsx'
 import { rowIdOf } from '../../lib/log-row.ts'
+import { useScreen } from '../../lib/screen.ts'
 import { isAdmin, useSessionUser } from '../../lib/session.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { type SetSearch, useUrlState } from '../../lib/use-url-state.ts'
 import { logColumns } from './columns.tsx'
-import { FilterBar } from './filter-bar.tsx'
-import { isFiltered, isOfCalls, noFilters, usageOf } from './filters.ts'
+import { LogFilters } from './filter-bar.tsx'
+import { countOf, isOfCalls, noFilters, usageOf } from './filters.ts'
 import { NewestOnly } from './newest-only.tsx'
-import { allLogs, exportAddress, ownLogs } from './queries.ts'
+import { allLogs, exportAddress, type LogFilter, ownLogs } from './queries.ts'
 import { RequestBox } from './request-box.tsx'
 import { type LogSearch, parseLogSearch } from './search.ts'
 import { Statistics } from './statistics.tsx'
@@ -39,7 +40,6 @@ const rowName = (log: Log) => `${log.model_name} ${rowIdOf(log)}`.trim()
 /** `/log`: the calls and their costs; administrators see those of all users. */
 export function LogListPage() {
   const t = useText()
-  const navigate = useNavigate()
   const admin = isAdmin(useSessionUser())
   const classic = useClassicServer()
   const [search, setSearch] = useUrlState(parseLogSearch)
@@ -50,6 +50,22 @@ export function LogListPage() {
   // Looking up a request does not change the list.
   const listed = useMemo(() => ({ ...search, request: undefined }), [search])
   const columns = useMemo(() => logColumns(t, { everybody, classic }), [t, everybody, classic])
+  const isWide = useScreen('sm')
+  // On a phone, the figures are below the rows.
+  const figures = (
+    <>
+      <Statistics filter={filter} everybody={everybody} rows={list.matching} ofCalls={isOfCalls(search)} />
+      <Suspense fallback={<ChartSkeleton className="mb-3 h-[134px] w-full max-sm:h-[142px]" />}>
+        {!classic && (
+          <Histogram
+            filter={filter}
+            everybody={everybody}
+            onRange={(from, to) => setSearch({ from: String(from), to: String(to), page: undefined })}
+          />
+        )}
+      </Suspense>
+    </>
+  )
   const whose = [
     { value: 'all', label: t('log.loadAll') },
     { value: 'mine', label: t('log.loadMine') },
@@ -57,7 +73,7 @@ export function LogListPage() {
   return (
     <Page
       title={t('log.title')}
-      text={t('log.intro')}
+      {...(isWide && { text: t('log.intro') })}
       width="full"
       {...(admin && {
         actions: (
@@ -74,18 +90,15 @@ export function LogListPage() {
         <RecordingNotice />
       </Suspense>
       <div className="pb-3">
-        <FilterBar search={search} setSearch={setSearch} everybody={everybody} />
+        <LogFilters
+          search={search}
+          setSearch={setSearch}
+          everybody={everybody}
+          filter={filter}
+          extra={<Finders search={search} setSearch={setSearch} />}
+        />
       </div>
-      <Statistics filter={filter} everybody={everybody} rows={list.matching} ofCalls={isOfCalls(search)} />
-      <Suspense fallback={<Skeleton className="mb-3 h-[134px] w-full max-sm:h-[142px] rounded-lg" />}>
-        {!classic && (
-          <Histogram
-            filter={filter}
-            everybody={everybody}
-            onRange={(from, to) => setSearch({ from: String(from), to: String(to), page: undefined })}
-          />
-        )}
-      </Suspense>
+      {isWide && figures}
       <DataTable
         // Rows of all users must not be shown as the user's own, not even while the new rows are being drawn.
         key={everybody ? 'all' : 'own'}
@@ -99,54 +112,70 @@ export function LogListPage() {
         rowName={rowName}
         rowTone={rowTone}
         peeks
-        filtered={isFiltered(search)}
+        filtered={countOf(search) > 0}
         onClearFilters={() => setSearch(noFilters)}
         filters={
           <>
-            {!classic && (
-              <RequestBox request={search.request} onFind={(id) => void navigate({ to: '/log/$id', params: { id } })} />
-            )}
-            <SavedViews
-              page="log"
-              search={{ ...search, page: undefined, peek: undefined, request: undefined }}
-              onShow={(view) =>
-                setSearch({
-                  ...noFilters,
-                  mine: undefined,
-                  sort: undefined,
-                  peek: undefined,
-                  request: undefined,
-                  ...view,
-                })
-              }
-            />
+            {isWide && <Finders search={search} setSearch={setSearch} />}
             <Tail filter={filter} everybody={everybody} />
           </>
         }
-        toolbar={
-          <>
-            {isOfCalls(search) && (
-              <Link to="/usage" search={usageOf(search, everybody)} className="px-2 text-sm text-link hover:underline">
-                {t('log.usage')}
-              </Link>
-            )}
-            {!classic && (
-              <a
-                href={exportAddress(filter, everybody)}
-                download
-                className="px-2 text-sm text-link hover:underline max-sm:hidden"
-              >
-                {t('log.export')}
-              </a>
-            )}
-          </>
-        }
+        toolbar={<Links search={search} filter={filter} everybody={everybody} />}
         empty={<EmptyState title={t('log.empty')} text={t('log.empty.text')} />}
       />
       {list.cutTo !== undefined && <NewestOnly text={t('log.sortedNewest', { count: list.cutTo })} />}
       {list.searched !== undefined && <NewestOnly text={t('log.searchedNewest', { count: list.searched })} />}
+      {!isWide && <div className="pt-4">{figures}</div>}
       <Drawers search={search} setSearch={setSearch} list={list} everybody={everybody} admin={admin} />
     </Page>
+  )
+}
+
+interface FindersProps {
+  search: LogSearch
+  setSearch: SetSearch<LogSearch>
+}
+
+/** Finds a request by its id, and saved searches. */
+function Finders({ search, setSearch }: FindersProps) {
+  const navigate = useNavigate()
+  const classic = useClassicServer()
+  const others = { mine: undefined, sort: undefined, peek: undefined, request: undefined }
+  return (
+    <>
+      {!classic && (
+        <RequestBox request={search.request} onFind={(id) => void navigate({ to: '/log/$id', params: { id } })} />
+      )}
+      <SavedViews
+        page="log"
+        search={{ ...search, page: undefined, peek: undefined, request: undefined }}
+        onShow={(view) => setSearch({ ...noFilters, ...others, ...view })}
+      />
+    </>
+  )
+}
+
+/** Links to the usage and to the file of the listed rows. */
+function Links({ search, filter, everybody }: { search: LogSearch; filter: LogFilter; everybody: boolean }) {
+  const t = useText()
+  const classic = useClassicServer()
+  return (
+    <>
+      {isOfCalls(search) && (
+        <Link to="/usage" search={usageOf(search, everybody)} className="px-2 text-sm text-link hover:underline">
+          {t('log.usage')}
+        </Link>
+      )}
+      {!classic && (
+        <a
+          href={exportAddress(filter, everybody)}
+          download
+          className="px-2 text-sm text-link hover:underline max-sm:hidden"
+        >
+          {t('log.export')}
+        </a>
+      )}
+    </>
   )
 }
 

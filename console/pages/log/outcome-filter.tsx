@@ -1,5 +1,5 @@
 import { usualSlowSeconds } from '../../../contract/log-outcomes.ts'
-import { Select } from '../../components/ui/input.tsx'
+import { Select } from '../../components/ui/select.tsx'
 import { useText } from '../../lib/text.ts'
 import type { SetSearch } from '../../lib/use-url-state.ts'
 import { whole } from './range.ts'
@@ -7,6 +7,20 @@ import type { LogSearch } from './search.ts'
 
 /** Durations in seconds from which calls can be called slow. */
 const slowSeconds: readonly number[] = [5, usualSlowSeconds, 30, 60]
+
+/** What the outcome of a search is called; undefined if none is chosen. */
+export function useOutcomeText({ outcome, slow }: LogSearch): string | undefined {
+  const t = useText()
+  if (outcome === undefined) return undefined
+  if (outcome === 'slow') return t('log.outcome.slow', { seconds: whole(slow) || usualSlowSeconds })
+  return outcome in names ? t(names[outcome as keyof typeof names]) : outcome
+}
+
+const names = {
+  failed: 'log.outcome.failedOrInterrupted',
+  retried: 'log.outcome.retriedCalls',
+  estimated: 'log.outcome.estimatedCalls',
+} as const
 
 interface OutcomeFilterProps {
   search: LogSearch
@@ -28,7 +42,7 @@ export function OutcomeFilter({ search, setSearch, everybody }: OutcomeFilterPro
         const [outcome = '', slow] = event.target.value.split(' ')
         setSearch({ outcome: outcome === '' ? undefined : outcome, slow, page: undefined })
       }}
-      className="w-44! max-sm:w-auto!"
+      className="sm:w-40!"
     >
       <option value="">{t('log.outcome.all')}</option>
       <option value="failed">{t('log.outcome.failedOrInterrupted')}</option>

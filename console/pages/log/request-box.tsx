@@ -18,7 +18,6 @@ export function RequestBox({ request = '', onFind }: RequestBoxProps) {
   return (
     <form
       aria-label={t('log.request.find')}
-      className="max-sm:hidden"
       onSubmit={(event) => {
         event.preventDefault()
         if (typed.trim() !== '') onFind(typed.trim())

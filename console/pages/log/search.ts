@@ -1,15 +1,10 @@
+import { type FacetSearch, parseFacets } from '../../lib/facet-search.ts'
 import { type ListSearch, parseListSearch, type RawSearch, texts } from '../../lib/url-state.ts'
 
 /** The state of the log page, stored in the URL; numbers are stored as text. An absent field means no filter. */
-export interface LogSearch extends ListSearch {
+export interface LogSearch extends ListSearch, FacetSearch {
   /** A log type, such as 1 for top-ups and 4 for system rows. */
   type?: string | undefined
-  token?: string | undefined
-  model?: string | undefined
-  /** A user name; for administrators only. */
-  user?: string | undefined
-  /** Id of a channel; for administrators only. */
-  channel?: string | undefined
   /** How calls went, such as `failed`. */
   outcome?: string | undefined
   /** With the outcome `slow`: the least duration in seconds. */
@@ -24,21 +19,9 @@ export interface LogSearch extends ListSearch {
   request?: string | undefined
 }
 
-const otherTexts = texts(
-  'type',
-  'outcome',
-  'slow',
-  'token',
-  'model',
-  'user',
-  'channel',
-  'from',
-  'to',
-  'mine',
-  'request',
-)
+const otherTexts = texts('type', 'outcome', 'slow', 'from', 'to', 'mine', 'request')
 
 /** Reads the query of the log page. */
 export function parseLogSearch(raw: RawSearch): LogSearch {
-  return { ...parseListSearch(raw), ...otherTexts(raw) }
+  return { ...parseListSearch(raw), ...otherTexts(raw), ...parseFacets(raw) }
 }

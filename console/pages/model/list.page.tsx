@@ -4,7 +4,7 @@ import { Copy, SquareTerminal } from 'lucide-react'
 import { lazy, Suspense, useCallback, useMemo } from 'react'
 import type { PricedModel } from '../../../contract/api/price.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
-import { FilterBar, FilterSelect } from '../../components/data-table/filter-bar.tsx'
+import { FilterBar } from '../../components/data-table/filter-bar.tsx'
 import type { RowAction } from '../../components/data-table/types.ts'
 import { wholeList } from '../../components/data-table/whole-list.ts'
 import { buttonClass } from '../../components/ui/button.tsx'
@@ -144,24 +144,30 @@ function Filters({ search, setSearch, all, admin }: FiltersProps) {
   const groups = useQuery({ ...groupsQuery, enabled: admin }).data ?? []
   const active = (kind === undefined ? 0 : 1) + (admin && group !== undefined ? 1 : 0)
   return (
-    <FilterBar active={active} onClear={() => setSearch({ kind: undefined, group: undefined, page: undefined })}>
-      <FilterSelect
-        label={t('model.kind')}
-        all={t('model.kind.all')}
-        value={kind}
-        choices={kinds.filter((each) => there.has(each)).map((value) => ({ value, label: kindText(value, t) }))}
-        onChange={(value) => setSearch({ kind: value, page: undefined })}
-      />
-      {admin && (
-        <FilterSelect
-          label={t('model.group')}
-          all={t('model.group.own')}
-          value={group}
-          choices={groups.map((name) => ({ value: name, label: name }))}
-          onChange={(value) => setSearch({ group: value, page: undefined })}
-        />
-      )}
-    </FilterBar>
+    <FilterBar
+      active={active}
+      onClear={() => setSearch({ kind: undefined, group: undefined, page: undefined })}
+      selects={[
+        {
+          label: t('model.kind'),
+          all: t('model.kind.all'),
+          value: kind,
+          choices: kinds.filter((each) => there.has(each)).map((value) => ({ value, label: kindText(value, t) })),
+          onChange: (value) => setSearch({ kind: value, page: undefined }),
+        },
+        ...(admin
+          ? [
+              {
+                label: t('model.group'),
+                all: t('model.group.own'),
+                value: group,
+                choices: groups.map((name) => ({ value: name, label: name })),
+                onChange: (value: string | undefined) => setSearch({ group: value, page: undefined }),
+              },
+            ]
+          : []),
+      ]}
+    />
   )
 }
 

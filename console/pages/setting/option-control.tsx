@@ -1,4 +1,5 @@
-import { Input, inputClass, Select, Textarea } from '../../components/ui/input.tsx'
+import { Input, inputClass, Textarea } from '../../components/ui/input.tsx'
+import { Select } from '../../components/ui/select.tsx'
 import { useFormatQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import type { ControlProps } from './control-props.ts'

@@ -15,6 +15,7 @@ import { useConfirm } from '../../components/ui/use-confirm.tsx'
 import { writeClipboard } from '../../lib/clipboard.ts'
 import { firstLook } from '../../lib/first-look.ts'
 import { useHotkeys } from '../../lib/hotkeys.ts'
+import { useClassicServer } from '../../lib/status.ts'
 import { loadAreas, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { keyOf } from '../../lib/token-key.ts'
@@ -23,7 +24,8 @@ import { deleteToken, tokenActions, tokenBulk } from './actions.tsx'
 import { BaseUrl } from './base-url.tsx'
 import { tokenColumns } from './columns.tsx'
 import { tokens } from './queries.ts'
-import { parseTokenSearch } from './search.ts'
+import { parseTokenSearch, type TokenSearch } from './search.ts'
+import { StatusFilter } from './status-filter.tsx'
 import { nameOf } from './token-parts.tsx'
 
 const RecordingNotice = lazy(() =>
@@ -39,14 +41,18 @@ const TokenStart = lazy(() => import('./start.tsx').then((it) => ({ default: it.
 
 const rowId = (token: Token) => String(token.id)
 
-firstLook({ path: '/token', role: roles.user, source: tokens, parse: parseTokenSearch })
+/** The filter of a search in the server's format. */
+const filterOf = ({ status }: TokenSearch) => ({ status })
+
+firstLook({ path: '/token', role: roles.user, source: tokens, parse: parseTokenSearch, filters: filterOf })
 
 /** `/token`: the user's own tokens. */
 export function TokenListPage() {
   const t = useText()
   const navigate = useNavigate()
   const [search, setSearch] = useListState('/token', parseTokenSearch)
-  const list = useList(tokens, search, setSearch)
+  const classic = useClassicServer()
+  const list = useList(tokens, search, setSearch, classic ? {} : filterOf(search))
   const [ask, question] = useConfirm()
   const [copyLines, byHand] = useCopyLines()
 
@@ -113,6 +119,9 @@ export function TokenListPage() {
         bulk={tokenBulk(t, copyLines)}
         peeks
         searchLabel={t('token.search')}
+        filters={!classic && <StatusFilter search={search} setSearch={setSearch} />}
+        filtered={!classic && search.status !== undefined}
+        onClearFilters={() => setSearch({ q: undefined, status: undefined, page: undefined })}
         empty={
           <EmptyState title={t('token.empty')} text={t('token.empty.text')}>
             {addButton}

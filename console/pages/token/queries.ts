@@ -5,7 +5,7 @@ import { userApi } from '../../../contract/api/user.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { call, callFull } from '../../lib/call.ts'
 import { sinceDays } from '../../lib/days.ts'
-import { listSource } from '../../lib/list-source.ts'
+import { isOfOneStatus, listSource } from '../../lib/list-source.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import type { TokenValues } from './form-values.ts'
 
@@ -34,6 +34,7 @@ export async function setTokenStatus(token: Token, status: number): Promise<void
     (row) => row.id === token.id,
     (row) => ({ ...row, status: changed?.status ?? status }),
   )
+  void tokens.refresh(isOfOneStatus)
   await queryClient.invalidateQueries({ queryKey: ['token', 'one', String(token.id)] })
 }
 

@@ -2,13 +2,15 @@ import { type ListSearch, parseListSearch, type RawSearch, texts } from '../../l
 
 /** The state of the token list, stored in the URL. */
 export interface TokenSearch extends ListSearch {
+  /** A status, as the next request would find the token. */
+  status?: string | undefined
   /** Id of a newly created token, whose first steps are shown. */
   start?: string | undefined
   /** Id of a token whose QR code is shown. */
   qr?: string | undefined
 }
 
-const otherTexts = texts('start', 'qr')
+const otherTexts = texts('status', 'start', 'qr')
 
 /** Reads the query of the list of tokens. */
 export function parseTokenSearch(raw: RawSearch): TokenSearch {

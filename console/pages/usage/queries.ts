@@ -1,17 +1,21 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { type UsageRow, usageTableApi, usageTableSorts } from '../../../contract/api/usage-table.ts'
 import { addressOf } from '../../lib/call.ts'
+import type { FacetSearch } from '../../lib/facet-search.ts'
+import { facetQuery, facetsOf, isFor } from '../../lib/facets.ts'
 import { listSourceOf } from '../../lib/list-source.ts'
 import { readUsage } from '../../lib/read-usage.ts'
 import { isAdmin, sessionUser } from '../../lib/session.ts'
-import { isChannelId, isFor, shownFilters, type UsageFilter } from './choices.ts'
 import { momentOf, rememberedRange, rollupOf, timeOf } from './range.ts'
 import type { UsageSearch } from './search.ts'
 
 /** A view of the usage page, with its defaults filled in. */
-type Chosen = Omit<UsageSearch, 'page' | 'q' | 'sort' | 'and'>
+type Chosen = Omit<UsageSearch, 'page' | 'q' | 'sort' | 'and' | keyof FacetSearch>
 
-export type UsageView = { [K in keyof Chosen]-?: NonNullable<Chosen[K]> } & Pick<UsageSearch, 'and'>
+export type UsageView = { [K in keyof Chosen]-?: NonNullable<Chosen[K]> } & Pick<UsageSearch, 'and'> & {
+    /** Only those that this user may set. */
+    facets: FacetSearch
+  }
 
 /** Fills in the defaults for values that a URL omits. */
 export function viewOf(search: UsageSearch): UsageView {
@@ -28,25 +32,22 @@ export function viewOf(search: UsageSearch): UsageView {
     from,
     to,
     cumulative: search.cumulative ?? '',
-    model: search.model ?? '',
-    token: search.token ?? '',
-    user: search.user ?? '',
-    channel: isChannelId(search.channel) ? search.channel : '',
+    facets: facetsOf(search, isAdmin(sessionUser())),
   }
 }
 
 const canSee = (and: UsageSearch['and']) => and !== undefined && isFor(isAdmin(sessionUser()), and)
 
-/** The filters of a view, by name; only administrators filter by user and channel. */
-export function filtersOf(view: UsageView): Partial<Record<UsageFilter, string>> {
-  const admin = isAdmin(sessionUser())
-  const own = shownFilters.filter((name) => isFor(admin, name))
-  return Object.fromEntries(own.flatMap((name) => (view[name] === '' ? [] : [[name, view[name]]])))
+/** The filters of a view, as they are stored in the URL. */
+export function narrowingOf({ facets }: UsageView): FacetSearch {
+  return facets
 }
+
+const serverFacets = ({ facets }: UsageView) => facetQuery(facets, isAdmin(sessionUser()))
 
 /** The log page's search for a view and a time range; `to` is exclusive. */
 export function logsOf(view: UsageView, time: { from: number; to: number }) {
-  return { ...filtersOf(view), from: String(time.from), to: String(time.to - 1) }
+  return { ...narrowingOf(view), from: String(time.from), to: String(time.to - 1) }
 }
 
 /** Number of groups that the chart shows by name; the rest are combined. */
@@ -58,12 +59,8 @@ export const usageQuery = (view: UsageView) =>
     queryKey: ['usage', { ...view, cumulative: '', and: undefined }],
     queryFn: ({ signal }) => {
       const { from, to } = timeOf(view) ?? { from: 0, to: 0 }
-      const { model, token, user, channel } = filtersOf(view)
       const query = {
-        model_name: model,
-        token_name: token,
-        username: user,
-        channel,
+        ...serverFacets(view),
         metric: view.metric,
         group_by: view.group,
         rollup: view.rollup,
@@ -84,17 +81,13 @@ export const usageRows = listSourceOf<UsageRow>('usage rows', true, () => usageT
 /** The query values of the table and of its file. The view groups by something. */
 export function tableQuery(view: UsageView) {
   const { from, to } = timeOf(view) ?? { from: 0, to: 0 }
-  const { model, token, user, channel } = filtersOf(view)
   return {
     by: view.group === 'none' ? ('model' as const) : view.group,
     and: view.and,
     start_timestamp: from,
     end_timestamp: to - 1,
     time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-    ...(model !== undefined && { model_name: model }),
-    ...(token !== undefined && { token_name: token }),
-    ...(user !== undefined && { username: user }),
-    ...(channel !== undefined && { channel: Number(channel) }),
+    ...serverFacets(view),
   }
 }
 
@@ -102,13 +95,9 @@ export function tableQuery(view: UsageView) {
 export function exportAddress(view: UsageView, { q, sort }: UsageSearch): string {
   const sorted = usageTableSorts.find((each) => each === sort?.replace(/^-/, ''))
   const order = sorted && { sort: sorted, order: sort?.startsWith('-') ? ('desc' as const) : ('asc' as const) }
-  const { start_timestamp, end_timestamp, channel, ...query } = tableQuery(view)
   return addressOf(usageTableApi.export, {
     query: {
-      ...query,
-      start_timestamp: String(start_timestamp),
-      end_timestamp: String(end_timestamp),
-      ...(channel !== undefined && { channel: String(channel) }),
+      ...tableQuery(view),
       ...(q !== undefined && { keyword: q }),
       ...order,
     },

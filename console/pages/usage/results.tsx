@@ -1,6 +1,6 @@
 import { lazy, Suspense } from 'react'
 import { Card } from '../../components/ui/page.tsx'
-import { EmptyState, Skeleton } from '../../components/ui/states.tsx'
+import { ChartSkeleton, EmptyState, Skeleton } from '../../components/ui/states.tsx'
 import type { KnownUsage } from '../../lib/known-usage.ts'
 import { useText } from '../../lib/text.ts'
 import type { SetSearch } from '../../lib/use-url-state.ts'
@@ -35,7 +35,7 @@ export function Results({ usage, view, search, setSearch, narrowed, onNarrow, on
       <Figures usage={usage} />
       {usage.total.requests > 0 ? (
         <>
-          <Suspense fallback={<Skeleton className="h-80 w-full rounded-lg" />}>
+          <Suspense fallback={<ChartSkeleton className="h-80 w-full" />}>
             <UsageChart usage={usage} view={view} />
           </Suspense>
           {view.group !== 'none' &&

@@ -1,3 +1,4 @@
+import { type FacetSearch, parseFacets } from '../../lib/facet-search.ts'
 import { type ListSearch, oneOf, parseListSearch, type RawSearch, texts } from '../../lib/url-state.ts'
 
 export const shownMetrics = ['quota', 'requests', 'tokens', 'failed'] as const
@@ -18,7 +19,7 @@ export const shownRanges = [
   'custom',
 ] as const
 /** The state of the usage page, stored in the URL; an absent field means the default. */
-export interface UsageSearch extends Pick<ListSearch, 'page' | 'q' | 'sort'> {
+export interface UsageSearch extends Pick<ListSearch, 'page' | 'q' | 'sort'>, FacetSearch {
   metric?: (typeof shownMetrics)[number] | undefined
   group?: (typeof shownGroups)[number] | undefined
   /** The table's second dimension; without it, a row stands for one group. */
@@ -31,15 +32,9 @@ export interface UsageSearch extends Pick<ListSearch, 'page' | 'q' | 'sort'> {
   to?: string | undefined
   /** With `1`, each bar includes all bars before it. */
   cumulative?: string | undefined
-  model?: string | undefined
-  token?: string | undefined
-  /** A user name; for administrators only. */
-  user?: string | undefined
-  /** Id of a channel; for administrators only. */
-  channel?: string | undefined
 }
 
-const otherTexts = texts('from', 'to', 'cumulative', 'model', 'token', 'user', 'channel')
+const otherTexts = texts('from', 'to', 'cumulative')
 
 /** Reads the query of the usage page. */
 export function parseUsageSearch(raw: RawSearch): UsageSearch {
@@ -51,6 +46,7 @@ export function parseUsageSearch(raw: RawSearch): UsageSearch {
     rollup: oneOf(raw['rollup'], shownRollups),
     range: oneOf(raw['range'], shownRanges),
     ...otherTexts(raw),
+    ...parseFacets(raw),
     page,
     q,
     sort,

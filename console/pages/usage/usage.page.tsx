@@ -5,7 +5,8 @@ import { focusFirst } from '../../components/data-table/focus-first.ts'
 import { useLasting } from '../../components/data-table/lasting.ts'
 import { SavedViews } from '../../components/saved-views.tsx'
 import { Card, Page } from '../../components/ui/page.tsx'
-import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { ChartSkeleton, EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { noFacets } from '../../lib/facets.ts'
 import { isAt } from '../../lib/first-look.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import { sessionUser } from '../../lib/session.ts'
@@ -13,10 +14,10 @@ import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { parseQuery } from '../../lib/url-state.ts'
 import { useUrlState } from '../../lib/use-url-state.ts'
-import { noChoices, noFilters } from './choices.ts'
+import { noChoices } from './choices.ts'
 import { Controls } from './controls.tsx'
 import { Filters } from './filters.tsx'
-import { filtersOf, usageQuery, viewOf } from './queries.ts'
+import { narrowingOf, usageQuery, viewOf } from './queries.ts'
 import { timeOf } from './range.ts'
 import { Results } from './results.tsx'
 import { parseUsageSearch, type UsageSearch } from './search.ts'
@@ -28,6 +29,9 @@ if (isAt('/usage') && sessionUser()) {
   const view = viewOf(parseUsageSearch(parseQuery(location.search)))
   if (timeOf(view)) void queryClient.prefetchQuery(usageQuery(view))
 }
+
+/** The figures above the chart, while they load. */
+const shownKpis = ['quota', 'requests', 'tokens', 'failed', 'first_byte']
 
 /** `/usage`: usage over time and by model, token, user or channel. */
 export function UsagePage() {
@@ -54,7 +58,7 @@ export function UsagePage() {
   }
   const clear = () => {
     focusFirst(results.current?.closest('main') ?? null)
-    setSearch({ ...noFilters, page: undefined, q: undefined })
+    setSearch({ ...noFacets, page: undefined, q: undefined })
   }
   const classic = useClassicServer()
   const views = (
@@ -82,7 +86,14 @@ export function UsagePage() {
         ) : error && !data ? (
           <ErrorState title={t('usage.error')} text={error.message} onRetry={() => void refetch()} busy={isFetching} />
         ) : isPending || !shown ? (
-          <Skeleton className="h-[34rem] w-full rounded-lg" />
+          <div className="flex h-[34rem] flex-col gap-4">
+            <div className="grid grid-cols-2 gap-3 sm:grid-cols-3 lg:grid-cols-5">
+              {shownKpis.map((each) => (
+                <Skeleton key={each} className="h-24 w-full rounded-lg" />
+              ))}
+            </div>
+            <ChartSkeleton className="min-h-0 w-full flex-1" />
+          </div>
         ) : (
           <div className={`flex flex-col gap-4 ${slow ? 'opacity-60' : ''}`} aria-busy={isFetching}>
             <Results
@@ -90,7 +101,7 @@ export function UsagePage() {
               view={of}
               search={search}
               setSearch={setSearch}
-              narrowed={Object.keys(filtersOf(of)).length > 0}
+              narrowed={Object.keys(narrowingOf(of)).length > 0}
               onNarrow={narrow}
               onClear={clear}
             />

@@ -13,10 +13,12 @@ import { EmptyState } from '../../components/ui/states.tsx'
 import { useConfirm } from '../../components/ui/use-confirm.tsx'
 import { firstLook } from '../../lib/first-look.ts'
 import { useHotkeys } from '../../lib/hotkeys.ts'
+import { useClassicServer } from '../../lib/status.ts'
 import { loadAreas, useText } from '../../lib/text.ts'
 import { useListState } from '../../lib/way-back.ts'
 import { changeRole, deleteUser, userActions, userBulk } from './actions.tsx'
 import { userColumns } from './columns.tsx'
+import { filterCount, filterOf, noFilters, UserFilters } from './filters.tsx'
 import { users } from './queries.ts'
 import { parseUserSearch } from './search.ts'
 import { roleText } from './user-parts.tsx'
@@ -30,14 +32,15 @@ const UserPeek = lazy(async () => {
 const rowId = (user: User) => String(user.id)
 const rowName = (user: User) => user.username
 
-firstLook({ path: '/user', role: roles.admin, source: users, parse: parseUserSearch })
+firstLook({ path: '/user', role: roles.admin, source: users, parse: parseUserSearch, filters: filterOf })
 
 /** `/user`: all accounts. */
 export function UserListPage() {
   const t = useText()
   const navigate = useNavigate()
   const [search, setSearch] = useListState('/user', parseUserSearch)
-  const list = useList(users, search, setSearch)
+  const classic = useClassicServer()
+  const list = useList(users, search, setSearch, classic ? {} : filterOf(search))
   const [ask, question] = useConfirm()
   const columns = useMemo(() => userColumns(t), [t])
 
@@ -95,6 +98,9 @@ export function UserListPage() {
         bulk={userBulk(t)}
         peeks
         searchLabel={t('user.search')}
+        filters={!classic && <UserFilters search={search} setSearch={setSearch} ready={!list.loading} />}
+        filtered={!classic && filterCount(search) > 0}
+        onClearFilters={() => setSearch({ ...noFilters, q: undefined, page: undefined })}
         empty={<EmptyState title={t('user.empty')}>{addButton}</EmptyState>}
       />
       {question}

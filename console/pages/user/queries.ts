@@ -49,6 +49,9 @@ export async function manageUser(user: User, action: ManageAction): Promise<{ ro
     (row) => row.id === user.id,
     (row) => ({ ...row, role, status }),
   )
+  // The row may no longer belong to a list that is filtered by role or status.
+  if (action !== 'delete')
+    void users.refresh(({ filters }) => Object.values(filters).some((value) => value !== undefined))
   await (action === 'delete' ? users.refresh() : forget(user.id))
   return { role, status }
 }

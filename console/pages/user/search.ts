@@ -1,9 +1,17 @@
-import { type ListSearch, parseListSearch, type RawSearch } from '../../lib/url-state.ts'
+import { type ListSearch, parseListSearch, type RawSearch, texts } from '../../lib/url-state.ts'
 
-/** The state of the user list, stored in the URL. */
-export type UserSearch = ListSearch
+/** The state of the user list, stored in the URL. An absent field means no filter. */
+export interface UserSearch extends ListSearch {
+  role?: string | undefined
+  status?: string | undefined
+  group?: string | undefined
+  /** Only users with a balance below this, in quota units. */
+  below?: string | undefined
+}
+
+const otherTexts = texts('role', 'status', 'group', 'below')
 
 /** Reads the query of the list of users. */
 export function parseUserSearch(raw: RawSearch): UserSearch {
-  return parseListSearch(raw)
+  return { ...parseListSearch(raw), ...otherTexts(raw) }
 }

@@ -1,5 +1,7 @@
 import type { Log } from '../../../contract/api/log.ts'
 import type { LogRow } from '../../store/logs/log-pages.ts'
+import type { Db } from '../../store/store.ts'
+import { usageNames } from '../../store/usage/usage-query.ts'
 
 /** A log row as admins see it. */
 export function fullView({ channel_id, ...row }: LogRow): Log {
@@ -14,6 +16,16 @@ export function fullView({ channel_id, ...row }: LogRow): Log {
     system_prompt_reset: Boolean(row.system_prompt_reset),
     estimated: Boolean(row.estimated),
   }
+}
+
+/** Rows as admins see them, with the current names of their channels. */
+export async function namedViews(db: Db, rows: readonly LogRow[]): Promise<Log[]> {
+  const ids = [...new Set(rows.map((row) => row.channel_id).filter((id) => id > 0))]
+  const names = await usageNames(db, 'channel_id', ids)
+  return rows.map((row) => {
+    const name = names.get(row.channel_id)
+    return { ...fullView(row), ...(name !== undefined && { channel_name: name }) }
+  })
 }
 
 /** A log row as its owner sees it. Only the operator sees which upstream served a call, and the upstream's message. */

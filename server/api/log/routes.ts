@@ -20,7 +20,7 @@ import type { ApiDeps } from '../deps.ts'
 import { createPerPerson } from '../per-person.ts'
 import { exportLogs } from './export-logs.ts'
 import { histogramOf } from './histogram.ts'
-import { fullView, ownView } from './log-view.ts'
+import { fullView, namedViews, ownView } from './log-view.ts'
 import { streamLogs } from './stream-logs.ts'
 
 const day = 86_400
@@ -60,7 +60,9 @@ function mountLists(router: ApiRouter, { store, clock }: Deps): void {
     filter: LogFilter,
   ) => histogramOf(read, { filter, buckets: query.buckets, utcOffset: query.utc_offset, now: epochSeconds(clock) })
 
-  serve(router, api.log.list, async ({ query, context }) => listed(context, await rowsFor(read, query)).map(fullView))
+  serve(router, api.log.list, async ({ query, context }) =>
+    namedViews(read, listed(context, await rowsFor(read, query))),
+  )
   serve(router, api.log.self, async ({ query, person, context }) =>
     listed(context, await rowsFor(read, own(query, person))).map(ownView),
   )
@@ -80,7 +82,7 @@ function mountLists(router: ApiRouter, { store, clock }: Deps): void {
     const standing = await rowsForLeftOut(read, keyword, userId)
     return standing.length > 0 ? standing : searchLogs(read, keyword, userId)
   }
-  serve(router, api.log.search, async ({ query }) => (await search(query.keyword)).map(fullView))
+  serve(router, api.log.search, async ({ query }) => namedViews(read, await search(query.keyword)))
   serve(router, api.log.selfSearch, async ({ query, person }) => (await search(query.keyword, person.id)).map(ownView))
 
   serve(router, api.log.dashboard, async ({ person }) => {

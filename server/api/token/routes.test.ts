@@ -27,6 +27,33 @@ forEachDatabase((_, openFresh) => {
     return remain_quota + used_quota - granted_quota
   }
 
+  test('lists and searches can be narrowed by the status that the next call would find', async () => {
+    const add = async (name: string, fields: object) => {
+      const { data } = await create({ name, remain_quota: 10, expired_time: -1 })
+      await set(data.id, fields)
+    }
+    await add('enabled', {})
+    await add('later', { expired_time: 1_700_000_001 })
+    await add('unlimited', { unlimited_quota: true, remain_quota: 0 })
+    await add('disabled', { status: 2, expired_time: 5 })
+    await add('expired', { status: 3 })
+    await add('past', { expired_time: 1_699_999_999 })
+    await add('exhausted', { status: 4 })
+    await add('spent', { remain_quota: 0 })
+    const names = async (query: string) => {
+      const { headers, json } = await get(query)
+      expect(headers.get('x-total-count')).toBe(String(json.data.length))
+      return json.data.map((each: { name: string }) => each.name).sort()
+    }
+    expect(await names('?status=1')).toEqual(['enabled', 'later', 'unlimited'])
+    expect(await names('?status=2')).toEqual(['disabled'])
+    expect(await names('?status=3')).toEqual(['expired', 'past'])
+    expect(await names('?status=4')).toEqual(['exhausted', 'spent'])
+    expect(await names('?status=0')).toHaveLength(8)
+    expect(await names('search?keyword=e&status=4')).toEqual(['exhausted'])
+    expect((await get('?status=5')).json.success).toBe(false)
+  })
+
   test('a new token has 48 characters, is shown to its owner, and is encrypted in the table', async () => {
     const { data, success } = await create({
       name: 'mine',

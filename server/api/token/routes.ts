@@ -24,12 +24,14 @@ export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
   const { store, secrets, clock, announce } = deps
   const view = (row: TokenRow) => tokenView(row, secrets, epochSeconds(clock))
 
+  const filterOf = (query: { status: number; keyword?: string }) => ({ ...query, now: epochSeconds(clock) })
+
   serve(router, api.token.list, async ({ person, query, context }) =>
-    listed(context, await listTokens(store.read, person.id, pageOf(query))).map(view),
+    listed(context, await listTokens(store.read, person.id, pageOf(query), filterOf(query))).map(view),
   )
 
   serve(router, api.token.search, async ({ person, query, context }) =>
-    listed(context, await listTokens(store.read, person.id, pageOf(query), query.keyword)).map(view),
+    listed(context, await listTokens(store.read, person.id, pageOf(query), filterOf(query))).map(view),
   )
 
   serve(router, api.token.get, async ({ person, params }) => {

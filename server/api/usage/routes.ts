@@ -22,6 +22,7 @@ import type { ApiDeps } from '../deps.ts'
 import { mountStatement } from './statement-route.ts'
 import { mountUsageTable } from './table-routes.ts'
 import { type BucketPlan, planBuckets } from './usage-buckets.ts'
+import { mountUsageValues } from './values-route.ts'
 
 type Query = PersonCall<typeof api.usage.read>['query']
 
@@ -43,14 +44,19 @@ export function mountUsage(router: ApiRouter, deps: Pick<ApiDeps, 'store' | 'clo
   })
   mountUsageTable(router, deps)
   mountStatement(router, deps)
+  mountUsageValues(router, deps)
 }
 
 /** People who are not admins see their own calls, and nothing about channels. */
 function filterFor(query: Query, person: Person): RowFilter {
-  const { token_name, model_name, username, channel } = query
-  if (person.role >= roles.admin) return { token_name, model_name, username, channel }
+  const { token_name, not_token_name, model_name, not_model_name } = query
+  const own = { token_name, not_token_name, model_name, not_model_name }
+  if (person.role >= roles.admin) {
+    const { username, not_username, channel, not_channel } = query
+    return { ...own, username, not_username, channel, not_channel }
+  }
   if (query.group_by === 'channel') throw new ApiFailure('Only admins can see usage by channel.')
-  return { token_name, model_name, userId: person.id }
+  return { ...own, userId: person.id }
 }
 
 /** The range in whole hours; without a start it begins with the first call. */

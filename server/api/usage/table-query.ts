@@ -80,10 +80,14 @@ function periodBefore({ start, end }: Seconds): Seconds | undefined {
 }
 
 function filterFor(query: Query, by: readonly UsageDimension[], person: Person): RowFilter {
-  const { token_name, model_name, username, channel } = query
-  if (person.role >= roles.admin) return { token_name, model_name, username, channel }
+  const { token_name, not_token_name, model_name, not_model_name } = query
+  const own = { token_name, not_token_name, model_name, not_model_name }
+  if (person.role >= roles.admin) {
+    const { username, not_username, channel, not_channel } = query
+    return { ...own, username, not_username, channel, not_channel }
+  }
   if (by.includes('channel')) throw new ApiFailure('Usage by channel is for admins.')
-  return { token_name, model_name, userId: person.id }
+  return { ...own, userId: person.id }
 }
 
 function orderOf({ sort, order }: Query): { sort: TableSort; descending: boolean } {

@@ -57,6 +57,30 @@ forEachDatabase((_, openFresh) => {
     expect((await list('?order=quota&size=100')).json.data.at(-1).username).toBe('user')
   })
 
+  test('lists and searches can be narrowed by role, status, group and balance', async () => {
+    const poor = await api.addPerson({ username: 'poor', quota: 0 })
+    await put({ id: user.id, group: 'vip' })
+    await manage('user', 'disable')
+    const names = async (query: string, path = '') => {
+      const { headers, json } = await api.call('GET', `/api/user/${path}?${query}`, { as: admin.token })
+      const found = json.data?.map((each: Person) => each.username).sort() ?? json.message
+      if (json.success) expect(headers.get('x-total-count')).toBe(String(found.length))
+      return found
+    }
+    expect(await names('role=1')).toEqual(['poor', 'user'])
+    expect(await names('role=100')).toEqual(['root'])
+    expect(await names('status=2')).toEqual(['user'])
+    expect(await names('group=vip')).toEqual(['user'])
+    expect(await names('group=vi')).toEqual([])
+    expect(await names('role=1&quota_below=1')).toEqual([poor.username])
+    expect(await names('role=1&quota_below=1001')).toEqual(['poor', 'user'])
+    expect(await names('keyword=u&status=1', 'search')).toEqual([])
+    expect(await names('keyword=u&status=2', 'search')).toEqual(['user'])
+    for (const query of ['role=-1', 'role=x', 'status=3', 'quota_below=1e16', `group=${'g'.repeat(33)}`])
+      expect([query, typeof (await names(query))]).toEqual([query, 'string'])
+    expect(await names(`group=${encodeURIComponent("vip' or '1'='1")}`)).toEqual([])
+  })
+
   test('no list, search or single response contains a secret', async () => {
     for (const path of ['/api/user/', '/api/user/search?keyword=', `/api/user/${user.id}`]) {
       const text = JSON.stringify((await api.call('GET', path, { as: root.token })).json)

@@ -21,11 +21,11 @@ export function mountUsers(router: ApiRouter, deps: UserDeps & { announce: Annou
   const view = (row: UserRow) => userView(row, epochSeconds(clock))
 
   serve(router, api.user.list, async ({ query, context }) =>
-    listed(context, await listUsers(store.read, pageOf(query))).map(view),
+    listed(context, await listUsers(store.read, pageOf(query), query)).map(view),
   )
 
   serve(router, api.user.search, async ({ query, context }) =>
-    listed(context, await listUsers(store.read, pageOf(query), query.keyword)).map(view),
+    listed(context, await listUsers(store.read, pageOf(query), query, query.keyword)).map(view),
   )
 
   serve(router, api.user.get, async ({ params, person }) => view(await readable(params.id, person)))

@@ -1,6 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import type { LimitField } from '../../../contract/limits.ts'
 import { forgetRecordings } from '../installation/captures.ts'
+import { tokenStatus } from '../../../contract/statuses.ts'
 import type { TokensTable } from '../schema/tables.ts'
 import { needsRowLocks, startsWith } from '../statements/conditions.ts'
 import { type Listed, listPage, type Page } from '../statements/page.ts'
@@ -21,10 +22,16 @@ export type TokenSort =
   | 'expired_time'
 
 /** Tokens of one user. */
-export function listTokens(db: Db, userId: number, page: Page<TokenSort>, keyword = ''): Promise<Listed<TokenRow>> {
+export function listTokens(
+  db: Db,
+  userId: number,
+  page: Page<TokenSort>,
+  { status, now, keyword = '' }: { status: number; now: number; keyword?: string } = { status: 0, now: 0 },
+): Promise<Listed<TokenRow>> {
   const matching = db
     .selectFrom('tokens')
     .where('user_id', '=', userId)
+    .$if(status !== 0, (query) => query.where(sql<number>`${statusAt(now)}`, '=', status))
     .$if(keyword !== '', (query) => query.where((eb) => startsWith(eb.ref('name'), keyword)))
   const direction = page.descending ? 'desc' : 'asc'
   return listPage(
@@ -36,6 +43,15 @@ export function listTokens(db: Db, userId: number, page: Page<TokenSort>, keywor
     page,
   )
 }
+
+/**
+ * The status that a call at that time would find. A token is marked as expired or exhausted only when it is used.
+ */
+const statusAt = (now: number) => sql<number>`case
+  when status <> ${tokenStatus.enabled} then status
+  when expired_time <> -1 and expired_time < ${now} then ${sql.lit(tokenStatus.expired)}
+  when not unlimited_quota and remain_quota <= 0 then ${sql.lit(tokenStatus.exhausted)}
+  else status end`
 
 /** A token of that user. A token of another user counts as missing. */
 export function tokenOf(db: Db, userId: number, id: number): Promise<TokenRow | undefined> {

@@ -42,17 +42,37 @@ function living(db: Db) {
   return db.selectFrom('users').where('status', '<>', userStatus.deleted)
 }
 
-export function listUsers(db: Db, page: Page<keyof UserRow>, keyword = ''): Promise<Listed<UserRow>> {
-  const matching = living(db).$if(keyword !== '', (query) =>
-    query.where((eb) =>
-      eb.or([
-        eb('id', '=', idOf(keyword)),
-        startsWith(eb.ref('username'), keyword),
-        startsWith(eb.ref('display_name'), keyword),
-        startsWith(eb.ref('email'), keyword),
-      ]),
-    ),
-  )
+/** Which users to list; 0 and '' mean any. */
+export interface UserFilter {
+  role: number
+  status: number
+  group: string
+  /** Only users with a balance below this. */
+  quota_below: number
+}
+
+export function listUsers(
+  db: Db,
+  page: Page<keyof UserRow>,
+  filter: UserFilter,
+  keyword = '',
+): Promise<Listed<UserRow>> {
+  const { role, status, group, quota_below } = filter
+  const matching = living(db)
+    .$if(role !== 0, (query) => query.where('role', '=', role))
+    .$if(status !== 0, (query) => query.where('status', '=', status))
+    .$if(group !== '', (query) => query.where('group', '=', group))
+    .$if(quota_below !== 0, (query) => query.where('quota', '<', quota_below))
+    .$if(keyword !== '', (query) =>
+      query.where((eb) =>
+        eb.or([
+          eb('id', '=', idOf(keyword)),
+          startsWith(eb.ref('username'), keyword),
+          startsWith(eb.ref('display_name'), keyword),
+          startsWith(eb.ref('email'), keyword),
+        ]),
+      ),
+    )
   return listPage(db, matching, (query) => query.select(columns), page)
 }
 

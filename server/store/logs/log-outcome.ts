@@ -2,7 +2,7 @@ import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import type { LogOutcome } from '../../../contract/log-outcomes.ts'
 import { logType } from '../../../contract/log-types.ts'
 import type { LogsTable } from '../schema/tables.ts'
-import type { RowFilter } from '../usage/usage-series.ts'
+import { type RowFilter, rowMatches } from '../usage/usage-series.ts'
 
 /** Restricts log rows to calls that ended in a certain way; '' and absent fields match any row. */
 export interface OutcomeFilter {
@@ -43,15 +43,7 @@ export function hasOutcome({ outcome, slow_seconds = 0 }: OutcomeFilter): RawBui
 
 /** Whether a new row matches a filter of rows and outcomes. */
 export function isWanted(row: Selectable<LogsTable>, filter: RowFilter & OutcomeFilter): boolean {
-  return (
-    (!filter.userId || row.user_id === filter.userId) &&
-    (!filter.type || row.type === filter.type) &&
-    (!filter.username || row.username === filter.username) &&
-    (!filter.token_name || row.token_name === filter.token_name) &&
-    (!filter.model_name || row.model_name === filter.model_name) &&
-    (!filter.channel || row.channel_id === filter.channel) &&
-    endedSo(row, filter)
-  )
+  return rowMatches(row, filter) && endedSo(row, filter)
 }
 
 function endedSo(row: Selectable<LogsTable>, { outcome, slow_seconds = 0 }: OutcomeFilter): boolean {

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { ChannelFailuresTable } from '../schema/tables.ts'
 import type { Db, Trx } from '../store.ts'
-import type { Dimension, HourRange, RowFilter } from './usage-series.ts'
+import { type Dimension, filteredColumns, type HourRange, matches, type RowFilter } from './usage-series.ts'
 
 /** Failed attempts at one channel for one model in one hour. */
 export type FailuresOfHour = ChannelFailuresTable
@@ -26,16 +26,16 @@ export async function addChannelFailures(trx: Trx, counts: readonly FailuresOfHo
  * queries about people or tokens, which have nothing to do with a channel's failures.
  */
 export function failuresFor(
-  { channel, model_name, userId, username, token_name }: RowFilter,
+  { type: _type, ...filter }: RowFilter,
   group: Dimension | undefined,
   { from, to }: HourRange,
 ): RawBuilder<unknown> | undefined {
-  const isOfChannels = channel || group === 'channel_id'
-  const isOfOthers = userId || username || token_name || !(group === undefined || group in ownColumns)
+  const columns = filteredColumns(filter)
+  const isOfChannels = columns.includes('channel_id') || group === 'channel_id'
+  const isOfOthers = [...columns, ...(group === undefined ? [] : [group])].some((column) => !(column in ownColumns))
   if (!isOfChannels || isOfOthers) return undefined
   return sql`channel_failures f where f.slot >= ${from} and f.slot < ${to}
-    and ${channel ? sql`f.channel_id = ${channel}` : sql`true`}
-    and ${model_name ? sql`f.model_name = ${model_name}` : sql`true`}`
+    and ${matches('f', filter)}`
 }
 
 /** The dimensions that hourly failures have. */

@@ -47,36 +47,76 @@ export const figureOfRow: Readonly<Record<keyof UsageFigures, string>> = {
   first_byte_count: 'case when l.first_byte_time > 0 then 1 else 0 end',
 }
 
-/** Which log rows to include; 0, '' and absent fields match any value. */
+/**
+ * Which log rows to include; 0, '', empty lists and absent fields match any value. Of several values, a row must have
+ * one. Rows with one of the values of a `not_` field are excluded.
+ */
 export interface RowFilter {
   userId?: number
   type?: number
-  username?: string
-  token_name?: string
-  model_name?: string
-  channel?: number
+  username?: Values<string>
+  not_username?: Values<string>
+  token_name?: Values<string>
+  not_token_name?: Values<string>
+  model_name?: Values<string>
+  not_model_name?: Values<string>
+  channel?: Values<number>
+  not_channel?: Values<number>
 }
 
-const filtered = [
-  ['user_id', 'userId'],
-  ['type', 'type'],
-  ['username', 'username'],
-  ['token_name', 'token_name'],
-  ['model_name', 'model_name'],
-  ['channel_id', 'channel'],
-] as const satisfies readonly (readonly [Dimension, keyof RowFilter])[]
+type Values<T> = T | readonly T[]
 
-/** The filter as a condition on log rows or series, which the query calls `alias`. */
-export function matches(alias: 'l' | 's', filter: RowFilter): RawBuilder<SqlBool> {
-  const parts = filtered.flatMap(([column, key]) =>
-    filter[key] ? [sql`${sql.ref(`${alias}.${column}`)} = ${filter[key]}`] : [],
-  )
+const filtered = [
+  ['user_id', 'userId', undefined],
+  ['type', 'type', undefined],
+  ['username', 'username', 'not_username'],
+  ['token_name', 'token_name', 'not_token_name'],
+  ['model_name', 'model_name', 'not_model_name'],
+  ['channel_id', 'channel', 'not_channel'],
+] as const satisfies readonly (readonly [Dimension, keyof RowFilter, keyof RowFilter | undefined])[]
+
+function listOf(values: Values<string | number> | undefined): readonly (string | number)[] {
+  return [values ?? []].flat().filter((value) => value !== 0 && value !== '')
+}
+
+/** The values that a filter demands and excludes, by column. Columns without any are omitted. */
+function conditionsOf(filter: RowFilter) {
+  return filtered.flatMap(([column, key, notKey]) => {
+    const wanted = listOf(filter[key])
+    const excluded = notKey === undefined ? [] : listOf(filter[notKey])
+    return wanted.length + excluded.length === 0 ? [] : [{ column, wanted, excluded }]
+  })
+}
+
+/** The columns that a filter restricts. */
+export function filteredColumns(filter: RowFilter): Dimension[] {
+  return conditionsOf(filter).map(({ column }) => column)
+}
+
+/** The filter as a condition on log rows, series or a channel's failures, which the query calls `alias`. */
+export function matches(alias: 'l' | 's' | 'f', filter: RowFilter): RawBuilder<SqlBool> {
+  const parts = conditionsOf(filter).flatMap(({ column, wanted, excluded }) => {
+    const ref = sql.ref(`${alias}.${column}`)
+    return [
+      ...(wanted.length === 1 ? [sql`${ref} = ${wanted[0]}`] : []),
+      ...(wanted.length > 1 ? [sql`${ref} in (${sql.join(wanted)})`] : []),
+      ...(excluded.length > 0 ? [sql`${ref} not in (${sql.join(excluded)})`] : []),
+    ]
+  })
   return parts.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`${sql.join(parts, sql` and `)}`
+}
+
+/** Whether a row matches the filter. */
+export function rowMatches(row: Readonly<Record<Dimension, string | number>>, filter: RowFilter): boolean {
+  return conditionsOf(filter).every(
+    ({ column, wanted, excluded }) =>
+      (wanted.length === 0 || wanted.includes(row[column])) && !excluded.includes(row[column]),
+  )
 }
 
 /** The smallest kind of series that has the filter's dimensions and `columns`. */
 export function kindFor(filter: RowFilter, columns: readonly Dimension[] = []): SeriesKind {
-  const needed = [...columns, ...filtered.flatMap(([column, key]) => (filter[key] ? [column] : []))]
+  const needed = [...columns, ...filteredColumns(filter)]
   const kinds = Object.entries(seriesKinds) as [SeriesKind, readonly Dimension[]][]
   return kinds.find(([, kindColumns]) => needed.every((column) => kindColumns.includes(column)))?.[0] ?? 'call'
 }

@@ -6,7 +6,7 @@ import { ownColumns } from './channel-failures.ts'
 import { type DayPiece, exactRows } from './usage-exact.ts'
 import { nameColumns, nameJoins } from './usage-names.ts'
 import { splitRange } from './usage-range.ts'
-import type { Dimension, RowFilter } from './usage-series.ts'
+import { type Dimension, filteredColumns, matches, type RowFilter } from './usage-series.ts'
 
 /** What a table of usage can be grouped by. */
 export type TableDimension = 'user_id' | 'token_id' | 'channel_id' | 'model_name' | 'day'
@@ -149,14 +149,13 @@ function keysOf({ by: [first, second] }: TableAsk): RawBuilder<unknown> {
 
 /** Only channels and models have failed attempts. */
 function isOfChannels({ filter, by }: TableAsk): boolean {
-  return Boolean(filter.channel) || by.includes('channel_id')
+  return filteredColumns(filter).includes('channel_id') || by.includes('channel_id')
 }
 
 /** Failed attempts at channels, by whole hours; undefined for queries about people or tokens. */
 function attemptRows({ filter, by, range, days }: TableAsk): RawBuilder<unknown> {
   const { whole } = splitRange(range.start, range.end)
-  const hasOthers = filter.userId || filter.username || filter.token_name
-  const isCounted = !hasOthers && stored(by).every((each) => each in ownColumns)
+  const isCounted = [...filteredColumns(filter), ...stored(by)].every((column) => column in ownColumns)
   const dayOf = sql.raw(
     days.reduce(
       (rest, { from, offset }) => `case when f.slot >= ${from} then (f.slot * 60 + ${offset}) / 1440 else ${rest} end`,
@@ -174,8 +173,7 @@ function attemptRows({ filter, by, range, days }: TableAsk): RawBuilder<unknown>
   return sql`
     select ${key(by[0])} as g, ${key(by[1])} as h, f.attempts as refused from channel_failures f
     where ${isCounted ? sql`true` : sql`false`} and f.slot >= ${whole.from} and f.slot < ${whole.to}
-      and ${filter.channel ? sql`f.channel_id = ${filter.channel}` : sql`true`}
-      and ${filter.model_name ? sql`f.model_name = ${filter.model_name}` : sql`true`}`
+      and ${isCounted ? matches('f', filter) : sql`true`}`
 }
 
 const hasNames = (dimension: TableDimension | undefined): dimension is 'user_id' | 'token_id' | 'channel_id' =>

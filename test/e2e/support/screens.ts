@@ -36,7 +36,7 @@ const channel: Screen[] = [
     async prepare(page) {
       await rows(page)
       await page.locator('main [role="group"] > button[aria-expanded]').click()
-      await page.locator('main [role="group"] select').first().waitFor()
+      await page.locator('[role="dialog"] select').first().waitFor()
     },
   },
   { path: '/channel', state: 'with a menu', as: root, prepare: menu },
@@ -191,6 +191,44 @@ const log: Screen[] = [
   { path: '/log?mine=1', state: 'of one person', as: root, prepare: rows },
   { path: '/log', state: 'empty', as: person, bare: true, prepare: empty },
   { path: '/log?model=nothing&from=0', state: 'found nothing', as: root, prepare: empty },
+  {
+    path: '/log?type=2&not_model=gpt-4o&not_model=o3',
+    state: 'with a facet',
+    as: root,
+    only: 'wide',
+    async prepare(page) {
+      await rows(page)
+      await page.locator('main [role="group"] button[aria-haspopup="dialog"]').first().click()
+      await page.locator('[role="dialog"] [role="option"]').first().waitFor()
+    },
+  },
+  {
+    path: '/log?type=2&not_model=gpt-4o&not_model=o3',
+    state: 'with the filters',
+    as: root,
+    only: 'narrow',
+    async prepare(page) {
+      await rows(page)
+      await page.locator('main [role="group"] > button[aria-expanded]').click()
+      await page.locator('[role="dialog"] select').first().waitFor()
+    },
+  },
+  {
+    path: '/log',
+    state: 'with the list of a select box',
+    as: root,
+    only: 'wide',
+    async prepare(page) {
+      await rows(page)
+      const box = page.locator('main [role="group"] select').first()
+      // The list is loaded when the pointer reaches the box.
+      const loaded = page.waitForResponse(/select-popup/)
+      await box.hover()
+      await loaded
+      await box.click()
+      await page.locator('[role="listbox"]').waitFor()
+    },
+  },
   { path: '/log', state: 'failed', as: root, fails: '**/api/log/**', prepare: failed },
   {
     path: '/log?type=2',

@@ -1,0 +1,16 @@
+import type { Trigger } from '../ui/on-demand.tsx'
+import { PopoverPopup } from '../ui/popover-popup.tsx'
+import { FacetPanel, type FacetPanelProps } from './facet-panel.tsx'
+
+export interface FacetPopupProps extends FacetPanelProps {
+  trigger: Trigger
+}
+
+/** The panel of a facet with its button. It is loaded when a facet is first opened, and is open from the start. */
+export function FacetPopup({ trigger, ...panel }: FacetPopupProps) {
+  return (
+    <PopoverPopup trigger={trigger} align="start">
+      <FacetPanel {...panel} />
+    </PopoverPopup>
+  )
+}

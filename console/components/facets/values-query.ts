@@ -1,0 +1,34 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { usageValuesApi, type ValueDimension } from '../../../contract/api/usage-values.ts'
+import { call } from '../../lib/call.ts'
+
+/** Which values are offered: those of the rows in a range, in epoch seconds, optionally only of the user's own rows. */
+export interface ValuesOf {
+  of: ValueDimension
+  range: { start: number; end: number }
+  mine: boolean
+}
+
+/** The values of a facet. */
+export interface FacetValue {
+  is: readonly string[]
+  not: readonly string[]
+}
+
+const staleMs = 60_000
+const hour = 3600
+
+/** The most used values whose name begins with the keyword. The range is that of the server, whole hours. */
+export const valuesQuery = ({ of, range, mine }: ValuesOf, keyword: string) => {
+  const start_timestamp = Math.floor(range.start / hour) * hour
+  const end_timestamp = range.end === 0 ? 0 : Math.ceil(range.end / hour) * hour
+  return queryOptions({
+    queryKey: ['usage', 'values', of, mine, start_timestamp, end_timestamp, keyword],
+    queryFn: ({ signal }) => {
+      const query = { of, keyword, start_timestamp, end_timestamp, ...(mine && { mine: '1' as const }) }
+      return call(usageValuesApi.values, { query }, { signal, quiet: true })
+    },
+    staleTime: staleMs,
+    placeholderData: keepPreviousData,
+  })
+}

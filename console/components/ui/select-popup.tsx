@@ -1,0 +1,71 @@
+import { CSPProvider } from '@base-ui/react/csp-provider'
+import { Select as Base } from '@base-ui/react/select'
+import { Check } from 'lucide-react'
+import { useState } from 'react'
+
+export interface SelectPopupProps {
+  /** The box whose options are shown. */
+  box: HTMLSelectElement
+  /** `isPress`: the list was closed by a press outside of it, perhaps on the box. */
+  onClose(isPress: boolean): void
+}
+
+const itemClass =
+  'grid min-h-8 cursor-default grid-cols-[1rem_1fr] items-center gap-2 rounded-md px-2 text-sm outline-none select-none data-highlighted:bg-active data-disabled:opacity-50'
+
+/** What the box is called. The text of a label around the box includes its options, so only the label's own text counts. */
+function nameOf(box: HTMLSelectElement): string {
+  if (box.ariaLabel !== null) return box.ariaLabel
+  const texts = [...box.labels].flatMap((label) => [...label.childNodes].filter((node) => !node.contains(box)))
+  return texts.map((node) => node.textContent).join(' ')
+}
+
+/** The list of a select box's options; open from the start. A choice changes the box as if the user had changed it. */
+export function SelectPopup({ box, onClose }: SelectPopupProps) {
+  const [options] = useState(() =>
+    [...box.options].map(({ value, label, disabled }) => ({ value, label, isDisabled: disabled })),
+  )
+  const choose = (value: string) => {
+    if (value === box.value) return
+    box.value = value
+    box.dispatchEvent(new Event('change', { bubbles: true }))
+  }
+  return (
+    // Without this, the list would add a style element, which the page's policy forbids.
+    <CSPProvider disableStyleElements>
+      <Base.Root
+        open
+        modal={false}
+        value={box.value}
+        onValueChange={(value) => choose(value ?? '')}
+        onOpenChange={(next, { reason }) => !next && onClose(reason === 'outside-press' || reason === 'focus-out')}
+      >
+        <Base.Portal>
+          <Base.Positioner
+            anchor={box}
+            alignItemWithTrigger={false}
+            align="start"
+            sideOffset={4}
+            className="z-50 outline-none"
+          >
+            <Base.Popup
+              finalFocus={() => box}
+              className="ui-popup max-h-[min(var(--available-height),22rem)] max-w-[min(24rem,calc(100vw-1rem))] min-w-(--anchor-width) overflow-y-auto overscroll-contain p-1"
+            >
+              <Base.List aria-label={nameOf(box)}>
+                {options.map(({ value, label, isDisabled }) => (
+                  <Base.Item key={value} value={value} disabled={isDisabled} className={itemClass}>
+                    <Base.ItemIndicator className="col-start-1">
+                      <Check className="size-4" />
+                    </Base.ItemIndicator>
+                    <Base.ItemText className="col-start-2 min-w-0 break-words">{label}</Base.ItemText>
+                  </Base.Item>
+                ))}
+              </Base.List>
+            </Base.Popup>
+          </Base.Positioner>
+        </Base.Portal>
+      </Base.Root>
+    </CSPProvider>
+  )
+}

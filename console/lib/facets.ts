@@ -1,0 +1,64 @@
+import type { ValueDimension } from '../../contract/api/usage-values.ts'
+import type { FacetSearch } from './facet-search.ts'
+import { severalOf } from './several.ts'
+
+export const facetNames = ['model', 'token', 'user', 'channel'] as const satisfies readonly ValueDimension[]
+
+/** A search without facets. */
+export const noFacets = {
+  model: undefined,
+  token: undefined,
+  user: undefined,
+  channel: undefined,
+  not_model: undefined,
+  not_token: undefined,
+  not_user: undefined,
+  not_channel: undefined,
+} as const satisfies FacetSearch
+
+/** True for a valid channel id; channel ids start at 1. */
+export function isChannelId(text: string | undefined): text is string {
+  return /^[1-9]\d{0,14}$/.test(text ?? '')
+}
+
+/** The values of one facet; channels only with valid ids. */
+export function facetValues(search: FacetSearch, name: keyof FacetSearch): string[] {
+  const values = severalOf(search[name])
+  return name === 'channel' || name === 'not_channel' ? values.filter(isChannelId) : values
+}
+
+/** Only administrators can filter and group by user and channel. */
+export function isFor(admin: boolean, name: string): boolean {
+  return admin || (name !== 'user' && name !== 'channel')
+}
+
+/** The facets that are set, for a link to another page. */
+export function facetsOf(search: FacetSearch, admin: boolean): FacetSearch {
+  const names = facetNames.filter((name) => isFor(admin, name)).flatMap((name) => [name, `not_${name}`] as const)
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const values = facetValues(search, name)
+      return values.length === 0 ? [] : [[name, values.join('\n')]]
+    }),
+  )
+}
+
+/** The facets in the server's format; unset ones are not sent. */
+export function facetQuery(search: FacetSearch, admin: boolean) {
+  const values = (name: keyof FacetSearch) => {
+    const found = facetValues(search, name)
+    return found.length === 0 ? undefined : found
+  }
+  return {
+    model_name: values('model'),
+    not_model_name: values('not_model'),
+    token_name: values('token'),
+    not_token_name: values('not_token'),
+    ...(admin && {
+      username: values('user'),
+      not_username: values('not_user'),
+      channel: values('channel'),
+      not_channel: values('not_channel'),
+    }),
+  }
+}

@@ -1,0 +1,14 @@
+import { maxFilterValues } from '../../contract/filter-values.ts'
+
+// A state of the URL is text. Several values of one parameter are its lines, because no name contains a line break; in
+// the URL, the parameter is repeated (see `url-state.ts`).
+
+/** The values of a parameter. */
+export function severalOf(text: string | undefined): string[] {
+  return text === undefined || text === '' ? [] : text.split('\n').slice(0, maxFilterValues)
+}
+
+/** The parameter with these values; undefined if there are none. */
+export function severalText(values: readonly string[]): string | undefined {
+  return values.length === 0 ? undefined : values.slice(0, maxFilterValues).join('\n')
+}

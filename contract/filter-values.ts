@@ -1,0 +1,2 @@
+/** The maximum number of values of one filter. */
+export const maxFilterValues = 20
