@@ -1,6 +1,7 @@
 // Finds the files that the first view of each page needs, from the console's table of pages and the build's output.
 import { join, relative } from 'node:path'
 import type { Rolldown } from 'vite'
+import { languageCodes } from '../console/lib/languages.ts'
 import { loadFresh } from './load-fresh.ts'
 
 type Bundle = Rolldown.OutputBundle
@@ -12,11 +13,17 @@ type Bundle = Rolldown.OutputBundle
 export interface FirstParts {
   /** The files of the parts of pages. */
   files: string[]
-  /** The files of texts for each area: English, then Chinese. */
-  words: string[]
+  languages: string[]
+  /** The areas of messages whose files pages need. */
+  areas: string[]
+  /**
+   * For each language, the hashes of the areas' files, seven characters each. The name of a file is put together from
+   * area, language and hash, because the script is small and hashes do not compress.
+   */
+  hashes: string[]
   /**
    * In the order of the pages. `role` is the lowest role that sees the page, `parts` are indexes into `files`, `areas`
-   * are indexes of pairs of `words`.
+   * are indexes into `areas`.
    */
   routes: [pattern: string, role: number, parts: number[], areas: number[], ofUsers?: number[]][]
 }
@@ -88,6 +95,12 @@ export function firstParts({ pages, layouts }: PageTable, folder: string, bundle
   }
   const ofPages = pages.map((page) => rowOf(page.path.replaceAll(/\$\w+/g, '[^/]+'), page.for, page))
   const routes = [...ofPages, rowOf('.*', 'everybody')]
-  const messages = (area: string) => ['en', 'zh'].map((language) => fileOf(`messages/${area}.${language}.ts`))
-  return { files, words: areas.flatMap(messages).map(bareName), routes }
+  const hashOf = (area: string, language: string) => {
+    const name = bareName(fileOf(`messages/${area}.${language}.ts`))
+    const hash = name.replace(`${area}.${language}-`, '')
+    if (hash.length !== 7) throw new Error(`${name} is not the name of the ${language} messages of ${area}`)
+    return hash
+  }
+  const hashes = languageCodes.map((language) => areas.map((area) => hashOf(area, language)).join(''))
+  return { files, languages: languageCodes, areas, hashes, routes }
 }

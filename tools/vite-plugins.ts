@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { compileMessage } from '@lingui/message-utils/compileMessage'
 import { type Plugin, Visitor } from 'vite'
+import { languageCodes } from '../console/lib/languages.ts'
 import { readPages } from './first-parts.ts'
 import { loadFresh } from './load-fresh.ts'
 
@@ -47,13 +48,15 @@ export function preloadedEntry(): Plugin {
   }
 }
 
+const isCatalogue = new RegExp(`\\.(?:${languageCodes.join('|')})\\.ts$`)
+
 /** Messages are compiled when the console is built, so that the parser of ICU messages stays out of the browser. */
 export function compiledMessages(folder: string): Plugin {
   return {
     name: 'compiled-messages',
     enforce: 'pre',
     async load(id) {
-      if (!id.startsWith(`${folder}/`) || !/\.(?:en|zh)\.ts$/.test(id)) return null
+      if (!id.startsWith(`${folder}/`) || !isCatalogue.test(id)) return null
       const catalogues = Object.entries(await loadFresh(id))
       const lines = catalogues.map(([name, catalogue]) => {
         const entries = Object.entries(catalogue as Record<string, string>)
