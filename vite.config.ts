@@ -5,6 +5,7 @@ import { defineConfig } from 'vite'
 import { version } from './server/version.ts'
 import { firstScript } from './tools/first-script.ts'
 import {
+  chunkNames,
   compiledMessages,
   dividedPages,
   endpointsAsData,
@@ -84,7 +85,7 @@ export default defineConfig({
         // The first script names every part, and hashes do not compress, so they are short: seven characters are 42
         // bits.
         entryFileNames: 'assets/[name]-[hash:7].js',
-        chunkFileNames: 'assets/[name]-[hash:7].js',
+        chunkFileNames: chunkNames(resolve(root, 'messages')),
       },
     },
   },

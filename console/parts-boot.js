@@ -29,7 +29,7 @@ try {
   const routeOf = (of) => routes.find(([pattern]) => new RegExp(`^${pattern}$`, 'i').test(of))
   const found = routeOf(path)
   const isUser = user.role >= 0
-  const wordsFile = (at) => `${areas[at]}.${languages[language]}-${hashes[language].slice(at * 7, at * 7 + 7)}`
+  const wordsFile = (at) => `${areas[at]}.${languages[language]}-${hashes[language]}`
   const [, role, parts, words, ofUsers = []] = found[1] && !isUser ? routeOf('/login') : found
   const place = (element) => document.head.append(element)
   if (user.role >= role) {

@@ -16,10 +16,7 @@ export interface FirstParts {
   languages: string[]
   /** The areas of messages whose files pages need. */
   areas: string[]
-  /**
-   * For each language, the hashes of the areas' files, seven characters each. The name of a file is put together from
-   * area, language and hash, because the script is small and hashes do not compress.
-   */
+  /** The hash in the names of the files of each language; see `catalogueFile`. */
   hashes: string[]
   /**
    * In the order of the pages. `role` is the lowest role that sees the page, `parts` are indexes into `files`, `areas`
@@ -52,6 +49,11 @@ interface ListedPage {
 /** Loads the table of pages from the folder of the console. */
 export async function readPages(folder: string): Promise<PageTable> {
   return (await loadFresh(join(folder, 'app/pages.ts'))) as unknown as PageTable
+}
+
+/** The name of a file of messages, without folder and extension, as `parts-boot.js` puts it together. */
+export function catalogueFile(area: string, language: string, hash: string): string {
+  return `${area}.${language}-${hash}`
 }
 
 /** The table for a build of the console in `folder`. */
@@ -95,12 +97,12 @@ export function firstParts({ pages, layouts }: PageTable, folder: string, bundle
   }
   const ofPages = pages.map((page) => rowOf(page.path.replaceAll(/\$\w+/g, '[^/]+'), page.for, page))
   const routes = [...ofPages, rowOf('.*', 'everybody')]
-  const hashOf = (area: string, language: string) => {
-    const name = bareName(fileOf(`messages/${area}.${language}.ts`))
-    const hash = name.replace(`${area}.${language}-`, '')
-    if (hash.length !== 7) throw new Error(`${name} is not the name of the ${language} messages of ${area}`)
+  const hashes = languageCodes.map((language) => {
+    const names = areas.map((area) => bareName(fileOf(`messages/${area}.${language}.ts`)))
+    const hash = names[0]?.split('-').at(-1) ?? ''
+    const wrong = areas.findIndex((area, at) => names[at] !== catalogueFile(area, language, hash))
+    if (wrong >= 0) throw new Error(`${names[wrong]} does not have the name that the first script would request`)
     return hash
-  }
-  const hashes = languageCodes.map((language) => areas.map((area) => hashOf(area, language)).join(''))
+  })
   return { files, languages: languageCodes, areas, hashes, routes }
 }
