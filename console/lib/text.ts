@@ -79,8 +79,8 @@ function textOf(now: number): Text {
 }
 
 /** Returns a message by a key built at run time, such as the key of a status; undefined if there is no such message. */
-export function textByKey(key: string): string | undefined {
-  return key in i18n.messages ? i18n._(key) : undefined
+export function textByKey(key: string, values?: Readonly<Record<string, string>>): string | undefined {
+  return key in i18n.messages ? i18n._(key, values) : undefined
 }
 
 function firstLanguage(): Language {
@@ -117,6 +117,11 @@ export function useLanguage(): PlainLanguage {
 /** BCP 47 tag of the language, for `Intl` and `lang`. */
 export function languageTag(): string {
   return languages[plain(active)].tag
+}
+
+/** Whether the page is in English, the language of the server's texts. */
+export function isEnglish(): boolean {
+  return plain(active) === 'en'
 }
 
 /** Changes the page's language without a reload, and remembers the choice. */

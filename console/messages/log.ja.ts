@@ -2,7 +2,7 @@ import type { Translation } from './namespaces.ts'
 
 export const logJa = {
   'log.title': '使用ログ',
-  'log.intro': 'すべてのリクエストとそのコスト、アカウントのイベントです。',
+  'log.intro': 'リクエストとコスト、アカウントのイベント。',
   'log.loadAll': 'すべてのユーザー',
   'log.loadMine': '自分のみ',
   'log.whose': 'ログの対象',
@@ -47,7 +47,7 @@ export const logJa = {
   'log.kpi.quota': 'コスト',
   'log.kpi.tokens': 'トークン数',
   'log.kpi.requests': 'リクエスト数',
-  'log.kpi.average': '平均コスト / リクエスト',
+  'log.kpi.average': '平均コスト / 件',
   'log.kpi.failed': '数値を表示できません',
   'log.sortedNewest': 'この並べ替えでは、最新の {count, plural, other {# 行}}だけが表示されます。',
   'log.histogram': 'リクエスト数の推移',

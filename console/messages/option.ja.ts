@@ -106,7 +106,7 @@ export const optionJa = {
   'option.DisplayInCurrencyEnabled': '金額をドルで表示',
   'option.DisplayInCurrencyEnabled.hint': 'オフにすると、金額はクォータ単位で表示されます。',
   'option.DisplayTokenStatEnabled': '課金 API でのトークンのクォータ',
-  'option.DisplayTokenStatEnabled.hint': '課金 API は、ユーザーのクォータの代わりにトークンのクォータを返します。',
+  'option.DisplayTokenStatEnabled.hint': '課金 API は、ユーザーではなくトークンのクォータを返します。',
   'option.LogConsumeEnabled': 'リクエストの記録',
   'option.LogConsumeEnabled.hint': '課金されたリクエストごとにログに項目を追加します。',
   'option.LogErrorsEnabled': '失敗したリクエストの記録',

@@ -38,7 +38,7 @@ export const tokenJa = {
   'token.delete.text': 'このキーを使うアプリでは、以後エラーになります。この操作は元に戻せません。',
   'token.delete.manyText': 'これらのキーを使うアプリでは、以後エラーになります。この操作は元に戻せません。',
   'token.empty': 'まだトークンはありません',
-  'token.empty.text': 'トークンはアプリが使う API キーです。作成して最初のリクエストを送信しましょう。',
+  'token.empty.text': 'トークンはアプリが使う API キーです。まず 1 つ作成しましょう。',
   'token.notFound': 'トークンが見つかりません',
   'token.clipboard': 'クリップボードにコピーできません。手動でコピーしてください。トークンは検索欄に表示されています。',
 
