@@ -18,8 +18,8 @@ interface Refusal {
  * not begin with the field's name.
  */
 export function refusalOf({ sent }: CallError, field: string, label: string): Refusal | undefined {
-  const message = sent?.message
-  if (!message?.startsWith(`${field} `)) return undefined
+  if (!sent?.message?.startsWith(`${field} `)) return undefined
+  const { message } = sent
   const problem = knownSentence(message)
   if (problem !== undefined) return { problem, sentence: text('form.problem', { field: label, problem }) }
   const sentence = translated(sent, { field: label, key: label }) ?? label + message.slice(field.length)

@@ -101,7 +101,10 @@ forEachDatabase((_, openFresh) => {
   test('a channel with several keys refuses an additional key that is invalid', async () => {
     const [id] = (await create({ type: 16, key: 'id.secret\nid2.secret2', key_mode: 'multi' })).data
     const refused = await send('PUT', { id, key: 'no-dot', key_append: true })
-    expect(refused).toMatchObject({ success: false, message: 'Line 3 of the key: The key must be id.secret, with one dot.' })
+    expect(refused).toMatchObject({
+      success: false,
+      message: 'Line 3 of the key: The key must be id.secret, with one dot.',
+    })
     expect((await send('PUT', { id, key: 'id3.secret3', key_append: true })).data.key_count).toBe(3)
   })
 

@@ -332,7 +332,10 @@ forEachDatabase((_, openFresh) => {
     ] as const) {
       expect((await api.call(method, `/api/channel/${path}`)).status).toBe(401)
       const answer = await api.call(method, `/api/channel/${path}`, { as: user.token })
-      expect([path, answer.json]).toMatchObject([path, { success: false, message: expect.stringContaining('permission') }])
+      expect([path, answer.json]).toMatchObject([
+        path,
+        { success: false, message: expect.stringContaining('permission') },
+      ])
     }
     expect((await api.call('GET', '/api/group/ratios')).status).toBe(401)
     expect((await api.call('GET', '/api/group/ratios', { as: user.token })).json.success).toBe(false)
