@@ -137,6 +137,7 @@ export const refusals = {
   too_many_pairs_saved:
     'All channels that are saved at once may have {max} pairs of a model and a group; these would be {count}.',
   too_many_buckets: 'A response has at most {max} buckets. Choose a shorter range or a longer interval.',
+  table_by_day_too_long: 'A table by day covers at most six years. Choose a later start.',
   file_too_long: 'The file would have more than {max} rows: choose a shorter range or a filter.',
   code_invalid: 'This redemption code is not valid.',
   code_used: 'This redemption code has already been used or is disabled.',

@@ -142,6 +142,7 @@ export const refusalJa = {
   'refusal.too_many_pairs_saved':
     '一度に保存するチャネル全体のモデルとグループの組み合わせは {max} 個までですが、{count} 個になります。',
   'refusal.too_many_buckets': '一度に取得できる区間は {max} 個までです。期間を短くするか、間隔を長くしてください。',
+  'refusal.table_by_day_too_long': '日別の表に表示できるのは 6 年分までです。開始をもっと後にしてください。',
   'refusal.file_too_long': 'ファイルが {max} 行を超えます。期間を短くするか、フィルターを使ってください。',
   'refusal.code_invalid': 'この引き換えコードは正しくありません。',
   'refusal.code_used': 'この引き換えコードは使用済みか、無効になっています。',

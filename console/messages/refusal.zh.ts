@@ -131,6 +131,7 @@ export const refusalZh = {
   'refusal.too_many_pairs_channel': '一个渠道最多可有 {max} 个模型与分组的组合，当前为 {count} 个。',
   'refusal.too_many_pairs_saved': '一次保存的所有渠道最多可有 {max} 个模型与分组的组合，当前为 {count} 个。',
   'refusal.too_many_buckets': '一次最多返回 {max} 个时间段。请缩短时间范围或增大间隔。',
+  'refusal.table_by_day_too_long': '按天的表格最多覆盖六年。请选择更晚的开始时间。',
   'refusal.file_too_long': '文件将超过 {max} 行：请缩短时间范围或添加筛选。',
   'refusal.code_invalid': '该兑换码无效。',
   'refusal.code_used': '该兑换码已被使用或已禁用。',
