@@ -1,6 +1,7 @@
 // Finds the files that the first view of each page needs, from the console's table of pages and the build's output.
 import { join, relative } from 'node:path'
 import type { Rolldown } from 'vite'
+import { languageCodes } from '../console/lib/languages.ts'
 import { loadFresh } from './load-fresh.ts'
 
 type Bundle = Rolldown.OutputBundle
@@ -12,11 +13,14 @@ type Bundle = Rolldown.OutputBundle
 export interface FirstParts {
   /** The files of the parts of pages. */
   files: string[]
-  /** The files of texts for each area: English, then Chinese. */
-  words: string[]
+  languages: string[]
+  /** The areas of messages whose files pages need. */
+  areas: string[]
+  /** The hash in the names of the files of each language; see `catalogueFile`. */
+  hashes: string[]
   /**
    * In the order of the pages. `role` is the lowest role that sees the page, `parts` are indexes into `files`, `areas`
-   * are indexes of pairs of `words`.
+   * are indexes into `areas`.
    */
   routes: [pattern: string, role: number, parts: number[], areas: number[], ofUsers?: number[]][]
 }
@@ -45,6 +49,11 @@ interface ListedPage {
 /** Loads the table of pages from the folder of the console. */
 export async function readPages(folder: string): Promise<PageTable> {
   return (await loadFresh(join(folder, 'app/pages.ts'))) as unknown as PageTable
+}
+
+/** The name of a file of messages, without folder and extension, as `parts-boot.js` puts it together. */
+export function catalogueFile(area: string, language: string, hash: string): string {
+  return `${area}.${language}-${hash}`
 }
 
 /** The table for a build of the console in `folder`. */
@@ -88,6 +97,12 @@ export function firstParts({ pages, layouts }: PageTable, folder: string, bundle
   }
   const ofPages = pages.map((page) => rowOf(page.path.replaceAll(/\$\w+/g, '[^/]+'), page.for, page))
   const routes = [...ofPages, rowOf('.*', 'everybody')]
-  const messages = (area: string) => ['en', 'zh'].map((language) => fileOf(`messages/${area}.${language}.ts`))
-  return { files, words: areas.flatMap(messages).map(bareName), routes }
+  const hashes = languageCodes.map((language) => {
+    const names = areas.map((area) => bareName(fileOf(`messages/${area}.${language}.ts`)))
+    const hash = names[0]?.split('-').at(-1) ?? ''
+    const wrong = areas.findIndex((area, at) => names[at] !== catalogueFile(area, language, hash))
+    if (wrong >= 0) throw new Error(`${names[wrong]} does not have the name that the first script would request`)
+    return hash
+  })
+  return { files, languages: languageCodes, areas, hashes, routes }
 }

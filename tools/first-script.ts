@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { minify, type Plugin, type Rolldown } from 'vite'
+import { languageCodes } from '../console/lib/languages.ts'
 import { firstParts, type PageTable, readPages } from './first-parts.ts'
 import { loadFresh } from './load-fresh.ts'
 
-const languages = ['en', 'zh'] as const
 const widths = { full: 'max-w-none', narrow: 'max-w-[720px]' }
 
 interface Asset {
@@ -56,7 +56,7 @@ export function firstScript(folder: string): Plugin {
     const table = await readPages(folder)
     const read = (name: string) => readFileSync(join(folder, name), 'utf8')
     const drawing = read('frame-boot.js')
-    const scripts = languages.map(async (language) => {
+    const scripts = languageCodes.map(async (language) => {
       const words = await headings(folder, table, language)
       return await asset(
         `frame-${language}`,

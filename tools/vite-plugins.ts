@@ -1,10 +1,12 @@
 // Additions of the console's build to Vite: see docs/decisions/0018-console-stack.md.
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { compileMessage } from '@lingui/message-utils/compileMessage'
 import { type Plugin, Visitor } from 'vite'
-import { readPages } from './first-parts.ts'
+import { languageCodes } from '../console/lib/languages.ts'
+import { catalogueFile, readPages } from './first-parts.ts'
 import { loadFresh } from './load-fresh.ts'
 
 /** An import of a part as Vite writes it, with a list of files to preload. */
@@ -47,13 +49,15 @@ export function preloadedEntry(): Plugin {
   }
 }
 
+const isCatalogue = new RegExp(`\\.(?:${languageCodes.join('|')})\\.ts$`)
+
 /** Messages are compiled when the console is built, so that the parser of ICU messages stays out of the browser. */
 export function compiledMessages(folder: string): Plugin {
   return {
     name: 'compiled-messages',
     enforce: 'pre',
     async load(id) {
-      if (!id.startsWith(`${folder}/`) || !/\.(?:en|zh)\.ts$/.test(id)) return null
+      if (!id.startsWith(`${folder}/`) || !isCatalogue.test(id)) return null
       const catalogues = Object.entries(await loadFresh(id))
       const lines = catalogues.map(([name, catalogue]) => {
         const entries = Object.entries(catalogue as Record<string, string>)
@@ -63,6 +67,26 @@ export function compiledMessages(folder: string): Plugin {
       return { code: lines.join('\n'), moduleSideEffects: false }
     },
   }
+}
+
+/**
+ * Names the chunks of a build. The catalogues of a language share one hash, because their names are in the entry and in
+ * the first script, and hashes do not compress. `folder` contains the catalogues; other chunks have their own hash.
+ */
+export function chunkNames(folder: string): (chunk: { name: string }) => string {
+  const compiler = readFileSync(require.resolve('@lingui/message-utils/package.json'), 'utf8')
+  const names = new Map<string, string>()
+  for (const language of languageCodes) {
+    const files = readdirSync(folder).filter((name) => name.endsWith(`.${language}.ts`))
+    const hash = createHash('sha256').update(compiler)
+    for (const name of files.sort()) hash.update(name).update(readFileSync(join(folder, name)))
+    const short = hash.digest('hex').slice(0, 8)
+    for (const name of files) {
+      const area = name.slice(0, name.indexOf('.'))
+      names.set(`${area}.${language}`, `assets/${catalogueFile(area, language, short)}.js`)
+    }
+  }
+  return ({ name }) => names.get(name) ?? 'assets/[name]-[hash:7].js'
 }
 
 interface PlainEndpoint {

@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useCommands } from '../lib/commands.ts'
+import { languageCodes, languages } from '../lib/languages.ts'
 import { setLanguage, text } from '../lib/text.ts'
 import { setTheme, type Theme } from '../lib/theme.ts'
 import type { MenuEntry } from './menu.ts'
@@ -23,11 +24,11 @@ export function useShellCommands(entries: readonly MenuEntry[]): void {
       label: text('palette.theme', { theme: text(`app.theme.${theme}`) }),
       run: () => setTheme(theme),
     })),
-    ...(['en', 'zh'] as const).map((language) => ({
+    ...languageCodes.map((language) => ({
       id: `language ${language}`,
       group: text('palette.actions'),
-      label: text('palette.language', { language: language === 'en' ? 'English' : '中文' }),
-      words: 'language 语言',
+      label: text('palette.language', { language: languages[language].name }),
+      words: 'language 语言 言語',
       run: () => void setLanguage(language),
     })),
   ])

@@ -2,7 +2,7 @@ import type * as z from 'zod/mini'
 import type { Endpoint, Envelope } from '../../contract/api/endpoint.ts'
 import { basePath } from './base-path.ts'
 import { expireSession } from './expiry.ts'
-import { loadAreas, text } from './text.ts'
+import { isEnglish, loadAreas, text, textByKey } from './text.ts'
 import { toast } from './toast.ts'
 
 type Output<S> = S extends z.ZodMiniType ? z.output<S> : never
@@ -28,8 +28,8 @@ export interface CallOptions {
   signal?: AbortSignal | undefined
   /** The caller shows failures itself. A 401 response still ends the session. */
   quiet?: boolean
-  /** Converts the server's message into the page's wording, before the message is shown and thrown. */
-  words?(message: string): string
+  /** Returns the failure's message in the page's wording, before it is shown and thrown. */
+  words?(failure: CallError): string
 }
 
 /** A call that failed. `message` can be shown to the user unchanged. */
@@ -42,13 +42,30 @@ export class CallError extends Error {
   readonly status: number
   /** Id of the request in the server's log, if there is one. */
   readonly requestId: string | undefined
+  /** What the server sent; undefined if there was no response. */
+  readonly sent: Refused | undefined
 
-  constructor(kind: CallError['kind'], message: string, status = 0, requestId?: string) {
+  constructor(kind: CallError['kind'], message: string, status = 0, requestId?: string, sent?: Refused) {
     super(message)
     this.kind = kind
     this.status = status
     this.requestId = requestId
+    this.sent = sent
   }
+}
+
+/** The reason that the server gives: a text in English, and its code and values unless another service wrote it. */
+type Refused = Partial<Pick<Envelope<unknown>, 'message' | 'code' | 'values'>>
+
+/**
+ * The server's reason in the language of the page, with other values if given; undefined if it has no code, or if the
+ * page is in English, the language of the server.
+ */
+export function translated(
+  { code, values }: Refused,
+  instead: Readonly<Record<string, string>> = {},
+): string | undefined {
+  return code === undefined || isEnglish() ? undefined : textByKey(`refusal.${code}`, { ...values, ...instead })
 }
 
 /** The data of a response, and the fields next to it. */
@@ -80,7 +97,7 @@ export async function callFull<E extends Endpoint>(
     if (options.signal?.aborted) throw error
     await wordsForFailures()
     const failure = error instanceof CallError ? error : networkFailure(error)
-    if (options.words) failure.message = options.words(failure.message)
+    if (options.words) failure.message = options.words(failure)
     if (failure.status === 401) expireSession()
     else if (!options.quiet) showFailure(failure)
     throw failure
@@ -125,7 +142,8 @@ async function read<E extends Endpoint>(endpoint: E, response: Response): Promis
   const json: unknown = await response.json().catch(() => undefined)
   const envelope = (typeof json === 'object' && json !== null ? json : {}) as Partial<Envelope<Output<E['data']>>>
   if (!response.ok) {
-    throw new CallError('http', httpMessage(response.status, envelope.message), response.status, requestId)
+    const reason = await reasonOf(envelope)
+    throw new CallError('http', httpMessage(response.status, reason), response.status, requestId, envelope)
   }
   if (json === undefined) throw new CallError('http', text('error.answer'), response.status, requestId)
   const count = (name: string) => {
@@ -140,9 +158,17 @@ async function read<E extends Endpoint>(endpoint: E, response: Response): Promis
   }
   if (endpoint.envelope === 'bare') return { data: json as Output<E['data']>, ...rest }
   if (envelope.success !== true) {
-    throw new CallError('refused', envelope.message || text('error.refused'), response.status, requestId)
+    const reason = (await reasonOf(envelope)) || text('error.refused')
+    throw new CallError('refused', reason, response.status, requestId, envelope)
   }
   return { data: (endpoint.envelope === 'flat' ? json : envelope.data) as Output<E['data']>, ...rest }
+}
+
+/** The server's reason. If its translation cannot be loaded, it is shown in English. */
+async function reasonOf(refused: Refused): Promise<string | undefined> {
+  if (refused.code === undefined || isEnglish()) return refused.message
+  await loadAreas(['refusal']).catch(() => undefined)
+  return translated(refused) ?? refused.message
 }
 
 function httpMessage(status: number, message: string | undefined): string {

@@ -1,11 +1,12 @@
 import { setupI18n } from '@lingui/core'
 import type { Area, MessageKey, Messages } from '../messages/namespaces.ts'
 import { importPart } from './chunk.ts'
+import { languageCodes, languages, type PlainLanguage } from './languages.ts'
 import { observable, useObservable } from './observable.ts'
 import { readStored, writeStored } from './storage.ts'
 
-/** Languages a user can choose; `pseudo` is lengthened and accented English, for tests. */
-export type Language = 'en' | 'zh' | 'pseudo'
+/** Languages of a page; `pseudo` is lengthened and accented English, for tests. */
+export type Language = PlainLanguage | 'pseudo'
 
 // A placeholder of a message: `{name}`, or the first word of `{n, plural, …}`.
 type Word<T extends string> = T extends `${infer Name},${string}` ? Name : T extends `${string} ${string}` ? never : T
@@ -22,7 +23,7 @@ export type Text = <K extends MessageKey>(key: K, ...values: Values<K>) => strin
 type Catalogue = Parameters<ReturnType<typeof setupI18n>['load']>[1]
 type CatalogueModule = Record<string, Catalogue>
 
-const files = import.meta.glob<CatalogueModule>('../messages/*.{en,zh}.ts')
+const files = import.meta.glob<CatalogueModule>('../messages/*.??.ts')
 const i18n = setupI18n({ locale: 'en', messages: { en: {} } })
 
 const wanted = new Set<Area>()
@@ -47,7 +48,7 @@ function load(area: Area, language: Language): Promise<void> {
 }
 
 async function loadCatalogue(area: Area, language: Language): Promise<Catalogue> {
-  const file = files[`../messages/${area}.${language === 'zh' ? 'zh' : 'en'}.ts`]
+  const file = files[`../messages/${area}.${plain(language)}.ts`]
   const [catalogue] = file ? Object.values(await importPart(file)) : []
   if (!catalogue) throw new Error(`There are no messages for ${area}.`)
   if (language !== 'pseudo') return catalogue
@@ -78,35 +79,49 @@ function textOf(now: number): Text {
 }
 
 /** Returns a message by a key built at run time, such as the key of a status; undefined if there is no such message. */
-export function textByKey(key: string): string | undefined {
-  return key in i18n.messages ? i18n._(key) : undefined
+export function textByKey(key: string, values?: Readonly<Record<string, string>>): string | undefined {
+  return key in i18n.messages ? i18n._(key, values) : undefined
 }
 
 function firstLanguage(): Language {
   const chosen = readStored('ui.lang')
-  if (chosen === 'en' || chosen === 'zh' || chosen === 'pseudo') return chosen
-  const known = navigator.languages.map((each) => each.toLowerCase()).find((each) => /^(?:en|zh)\b/.test(each))
-  return known?.startsWith('zh') ? 'zh' : 'en'
+  if (chosen === 'pseudo') return chosen
+  const preferred = navigator.languages.map((tag) => tag.toLowerCase().split('-')[0])
+  for (const each of [chosen, ...preferred]) {
+    const known = languageCodes.find((code) => code === each)
+    if (known) return known
+  }
+  return 'en'
 }
 
 let active: Language = firstLanguage()
 i18n.activate(active)
 document.documentElement.lang = languageTag()
 
+/** The language whose messages a page has. */
+function plain(of: Language): PlainLanguage {
+  return of === 'pseudo' ? 'en' : of
+}
+
 /** Language of the page. */
 function language(): Language {
   return active
 }
 
-/** Language of the page, for components. */
-export function useLanguage(): Language {
+/** Language of the page, for components; English for the pseudo-locale. */
+export function useLanguage(): PlainLanguage {
   useObservable(version)
-  return active
+  return plain(active)
 }
 
 /** BCP 47 tag of the language, for `Intl` and `lang`. */
 export function languageTag(): string {
-  return active === 'zh' ? 'zh-CN' : 'en'
+  return languages[plain(active)].tag
+}
+
+/** Whether the page is in English, the language of the server's texts. */
+export function isEnglish(): boolean {
+  return plain(active) === 'en'
 }
 
 /** Changes the page's language without a reload, and remembers the choice. */

@@ -5,6 +5,7 @@ export const commonEn = {
   'app.page': 'page',
   'app.menu': 'Menu',
   'app.language': 'Language',
+  'app.language.switch': 'Switch language',
   'app.theme': 'Theme',
   'app.theme.light': 'Light',
   'app.theme.dark': 'Dark',

@@ -6,6 +6,7 @@ export const commonZh = {
   'app.page': '页面',
   'app.menu': '菜单',
   'app.language': '语言',
+  'app.language.switch': '切换语言',
   'app.theme': '主题',
   'app.theme.light': '浅色',
   'app.theme.dark': '深色',

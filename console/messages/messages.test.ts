@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { languageCodes } from '../lib/languages.ts'
 
 const folder = import.meta.dir
+/** The languages that are translations of English, the reference. */
+const translations = languageCodes.filter((code) => code !== 'en')
 const areas = readdirSync(folder).flatMap((name) => /^(.+)\.en\.ts$/.exec(name)?.[1] ?? [])
 
 async function catalogue(area: string, language: string): Promise<Record<string, string>> {
@@ -22,16 +25,22 @@ describe('messages', () => {
     expect(areas.filter((area) => !table.includes(`  ${area}: typeof`))).toEqual([])
   })
 
-  for (const area of areas) {
-    test(`${area}: both languages have the same keys and placeholders, and no text is empty`, async () => {
-      const [english, chinese] = [await catalogue(area, 'en'), await catalogue(area, 'zh')]
-      expect(Object.keys(chinese).sort()).toEqual(Object.keys(english).sort())
-      for (const [key, message] of Object.entries(english)) {
-        expect([key, placeholders(chinese[key] ?? '')]).toEqual([key, placeholders(message)])
-        expect([key, message.trim() !== '' && chinese[key]?.trim() !== '']).toEqual([key, true])
-      }
-    })
-  }
+  for (const language of translations)
+    for (const area of areas) {
+      test(`${area}.${language}: has the keys and placeholders of English, and no text is empty`, async () => {
+        const [english, translated] = [await catalogue(area, 'en'), await catalogue(area, language)]
+        expect(Object.keys(translated).sort()).toEqual(Object.keys(english).sort())
+        for (const [key, message] of Object.entries(english)) {
+          expect([key, placeholders(translated[key] ?? '')]).toEqual([key, placeholders(message)])
+          expect([key, message.trim() !== '' && translated[key]?.trim() !== '']).toEqual([key, true])
+        }
+      })
+    }
+
+  test('every file is in one of the languages', () => {
+    const found = readdirSync(folder).flatMap((name) => /\.(\w+)\.ts$/.exec(name)?.[1] ?? [])
+    expect([...new Set(found)].sort()).toEqual([...languageCodes, 'test'].sort())
+  })
 
   test('none is left over: each key, or a beginning that it is put together from, stands in the source', async () => {
     const root = resolve(folder, '..')

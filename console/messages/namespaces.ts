@@ -14,6 +14,7 @@ import type { paletteEn } from './palette.en.ts'
 import type { playgroundEn } from './playground.en.ts'
 import type { recordingEn } from './recording.en.ts'
 import type { redemptionEn } from './redemption.en.ts'
+import type { refusalEn } from './refusal.en.ts'
 import type { registerEn } from './register.en.ts'
 import type { resetEn } from './reset.en.ts'
 import type { settingEn } from './setting.en.ts'
@@ -43,6 +44,7 @@ interface Catalogues {
   playground: typeof playgroundEn
   recording: typeof recordingEn
   redemption: typeof redemptionEn
+  refusal: typeof refusalEn
   register: typeof registerEn
   reset: typeof resetEn
   setting: typeof settingEn

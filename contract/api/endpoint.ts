@@ -114,6 +114,10 @@ export function mediaEndpoint<P extends z.ZodMiniType = Nothing, Q extends z.Zod
 export interface Envelope<T> {
   success: boolean
   message: string
+  /** Of a refusal: its code in contract/refusals.ts, unless the text was written by another service. */
+  code?: string
+  /** The values of the placeholders of the code's text. */
+  values?: Readonly<Record<string, string>>
   data?: T
 }
 

@@ -1,5 +1,5 @@
 import type { Hono } from 'hono'
-import { tooManyRequests } from '../http/api-failure.ts'
+import { refusalBody, tooManyRequests } from '../http/api-failure.ts'
 import type { AppEnv } from '../http/app-env.ts'
 import { clientAddress } from '../http/client-address.ts'
 import { limitByAddress } from '../http/limit-by-address.ts'
@@ -40,7 +40,7 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   app.use('/api/*', clientAddress(deps.trustedProxies))
   app.use(
     '/api/*',
-    limitByAddress(apiLimit, (c, wait) => c.json({ success: false, message: tooManyRequests(wait).message }, 429)),
+    limitByAddress(apiLimit, (c, wait) => c.json(refusalBody(tooManyRequests(wait).message), 429)),
   )
 
   const sessions = createSessions(deps)

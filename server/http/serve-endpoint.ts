@@ -7,7 +7,7 @@ import { PasswordsBusy } from '../lib/secrets/password.ts'
 import type { Turns } from '../lib/turns.ts'
 import { isDatabaseError, isUniqueViolation } from '../store/statements/database-errors.ts'
 import type { Trx } from '../store/store.ts'
-import { ApiFailure, tooManyRequests } from './api-failure.ts'
+import { ApiFailure, refusalBody, tooManyRequests } from './api-failure.ts'
 import type { AppContext, AppEnv, Person } from './app-env.ts'
 import { addressKey } from './client-address.ts'
 import { parseInput, readJson, refuseUnknown } from './parse-input.ts'
@@ -211,16 +211,17 @@ function answerError(c: AppContext, thrown: unknown, warn: (message: string) => 
     // The server does not wait for the rest of the body.
     if (error.status === 408) c.header('Connection', 'close')
     if (error.retryAfterSeconds !== undefined) c.header('Retry-After', String(error.retryAfterSeconds))
-    return c.json({ success: false, message: error.message, ...error.extra }, error.status)
+    const body = error.isQuoted ? { success: false, message: error.message } : refusalBody(error.message)
+    return c.json({ ...body, ...error.extra }, error.status)
   }
   // Names are checked before they are written, so a conflict here means that another request has just written the same
   // name.
-  if (isUniqueViolation(error)) return c.json({ success: false, message: 'This value is already taken.' })
+  if (isUniqueViolation(error)) return c.json(refusalBody('This value is already taken.'))
   warn(`${c.req.method} ${c.req.path} failed (request ${c.get('requestId') ?? '-'}): ${describe(error)}`)
   if (isDatabaseError(error)) {
-    return c.json({ success: false, message: 'The database cannot be reached, please try again later.' }, 503)
+    return c.json(refusalBody('The database cannot be reached, please try again later.'), 503)
   }
-  return c.json({ success: false, message: 'Internal server error, please contact the administrator.' }, 500)
+  return c.json(refusalBody('Internal server error, please contact the administrator.'), 500)
 }
 
 function busy({ retryAfterSeconds }: PasswordsBusy): ApiFailure {

@@ -3,6 +3,7 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { pages } from '../../console/app/pages.ts'
+import { languageCodes } from '../../console/lib/languages.ts'
 import { swept } from '../helpers/sweeps.ts'
 import { openConsole, rootAccount, type VisitOptions } from './support/console.ts'
 import { frame, openHeld } from './support/held.ts'
@@ -47,6 +48,11 @@ const looks: { who: string; options: VisitOptions; shown: typeof framed }[] = [
   {
     who: 'an administrator in Chinese, 390 px',
     options: { as: rootAccount, language: 'zh', width: 390 },
+    shown: framed,
+  },
+  {
+    who: 'an administrator in Japanese, 390 px',
+    options: { as: rootAccount, language: 'ja', width: 390 },
     shown: framed,
   },
   {
@@ -237,8 +243,12 @@ test('a failing script that is not part of the console does not affect the page'
 })
 
 test('if the console’s script cannot be loaded, a message in the page’s language is shown', async () => {
-  const words = { en: 'The console could not be loaded. Please reload the page.', zh: '控制台无法加载，请刷新页面。' }
-  for (const language of ['en', 'zh'] as const) {
+  const words = {
+    en: 'The console could not be loaded. Please reload the page.',
+    zh: '控制台无法加载，请刷新页面。',
+    ja: 'コンソールを読み込めませんでした。ページを再読み込みしてください。',
+  }
+  for (const language of languageCodes) {
     for (const [file, fate] of [
       ['core', 'lost'],
       ['index', 'lost'],

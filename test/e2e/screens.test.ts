@@ -1,4 +1,4 @@
-// Every page in every state that looks different is checked with axe, in both themes, in English and Chinese, wide and
+// Every page in every state that looks different is checked with axe, in both themes, in every language, wide and
 // narrow. Down to a width of 320 px, nothing may be cut off or scroll sideways. No text may be untranslated.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { pages } from '../../console/app/pages.ts'

@@ -138,7 +138,7 @@ describe('the user’s own account', () => {
     await page.getByText('Dark', { exact: true }).click()
     await page.getByText('Compact', { exact: true }).click()
     await page.getByRole('switch', { name: 'Single-key shortcuts' }).uncheck()
-    await page.getByText('中文', { exact: true }).last().click()
+    await page.getByText('简体中文', { exact: true }).last().click()
     await page.getByRole('heading', { name: '设置', exact: true }).waitFor()
     await eventually(() =>
       page.evaluate(() => ['ui.theme', 'ui.density', 'ui.keys', 'ui.lang'].map((key) => localStorage.getItem(key))),

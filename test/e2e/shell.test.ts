@@ -217,7 +217,7 @@ describe('the shell', () => {
     await page.getByRole('button', { name: 'Theme: Light' }).click()
     await page.getByRole('button', { name: 'Theme: Dark' }).waitFor()
     await eventually(() => ground()).not.toBe(light)
-    await page.getByRole('button', { name: 'Language' }).click()
+    await page.getByRole('combobox', { name: 'Switch language' }).selectOption('简体中文')
     await page.getByRole('heading', { name: '我的令牌' }).waitFor()
     await eventually(() => page.evaluate(() => document.documentElement.lang)).toBe('zh-CN')
     await page.reload()
@@ -227,9 +227,14 @@ describe('the shell', () => {
   })
 
   test('the initial language is the language of the browser', async () => {
-    await using visit = await site.visit({ browserLanguage: 'zh' })
-    await visit.open('/login')
-    await eventually(() => visit.page.locator('h1').textContent()).toBe('用户登录')
+    for (const [browserLanguage, title] of [
+      ['zh', '用户登录'],
+      ['ja', 'ログイン'],
+    ] as const) {
+      await using visit = await site.visit({ browserLanguage })
+      await visit.open('/login')
+      await eventually(() => visit.page.locator('h1').textContent()).toBe(title)
+    }
   })
 
   test('a page change moves the focus to the heading, and the skip link leads to the content', async () => {

@@ -79,7 +79,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(await promised.check('tokenUpdate', off)).toMatchObject({ success: true, data: { status: 2 } })
     const admin = await caller('admin')
     const failed = await gate.call('GET', '/api/channel/test/999999', { as: admin.as })
-    const refusal = { success: false, message: 'Channel not found.', time: 0 }
+    const refusal = { success: false, message: 'Channel not found.', code: 'channel_not_found', time: 0 }
     expect(await promised.check('channelTest', failed)).toEqual(refusal)
   })
 })

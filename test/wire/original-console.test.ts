@@ -38,8 +38,14 @@ forEachDatabase((_, openFresh) => {
     expect(await call('GET', '/api/channel/test/1/')).toEqual({ success: true, message: '', time: 1.234 })
     expect(await call('GET', '/api/channel/update_balance/1/')).toEqual({ success: true, message: '', balance: 12.5 })
     for (const path of ['/api/channel/test/9/', '/api/channel/update_balance/9/']) {
-      const { success, message, data, ...figures } = await call('GET', path)
-      expect([success, typeof message, data, Object.values(figures)]).toEqual([false, 'string', undefined, [0]])
+      const { success, message, code, data, ...figures } = await call('GET', path)
+      expect([success, typeof message, typeof code, data, Object.values(figures)]).toEqual([
+        false,
+        'string',
+        'string',
+        undefined,
+        [0],
+      ])
     }
   })
 

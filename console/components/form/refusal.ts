@@ -1,5 +1,5 @@
 import type { FieldPath, FieldValues, UseFormReturn } from 'react-hook-form'
-import { CallError } from '../../lib/call.ts'
+import { CallError, translated } from '../../lib/call.ts'
 import { text } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { knownSentence } from './issue-text.ts'
@@ -14,14 +14,15 @@ interface Refusal {
 }
 
 /**
- * The server's message about a field, with the field's label instead of its name; undefined if the message does not
- * begin with the field's name.
+ * The server's message about a field, with the field's label instead of its name; undefined if the server's text does
+ * not begin with the field's name.
  */
-export function refusalOf(message: string, field: string, label: string): Refusal | undefined {
-  if (!message.startsWith(`${field} `)) return undefined
+export function refusalOf({ sent }: CallError, field: string, label: string): Refusal | undefined {
+  if (!sent?.message?.startsWith(`${field} `)) return undefined
+  const { message } = sent
   const problem = knownSentence(message)
   if (problem !== undefined) return { problem, sentence: text('form.problem', { field: label, problem }) }
-  const sentence = label + message.slice(field.length)
+  const sentence = translated(sent, { field: label, key: label }) ?? label + message.slice(field.length)
   return { problem: sentence, sentence }
 }
 
@@ -31,7 +32,7 @@ export function showAtField<T extends FieldValues>(form: UseFormReturn<T>, failu
   for (const name of Object.keys(form.getValues())) {
     const field = document.querySelector(`form [data-field="${name}"]`)
     if (!field) continue
-    const refusal = refusalOf(failure.message, name, field.querySelector('label')?.firstChild?.textContent ?? name)
+    const refusal = refusalOf(failure, name, field.querySelector('label')?.firstChild?.textContent ?? name)
     if (!refusal) continue
     form.setError(name as FieldPath<T>, { message: refusal.problem }, { shouldFocus: true })
     newTry(form.control)

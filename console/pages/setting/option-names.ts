@@ -1,4 +1,5 @@
 import { refusalOf } from '../../components/form/refusal.ts'
+import type { CallError } from '../../lib/call.ts'
 import { textByKey } from '../../lib/text.ts'
 import type { Option } from './drafts.ts'
 
@@ -10,8 +11,8 @@ export function optionName({ key }: Pick<Option, 'key'>): string {
 }
 
 /** A server message about an option, with the option's name instead of its key. */
-export function withOptionName(message: string, key: string): string {
-  return refusalOf(message, key, optionName({ key }))?.sentence ?? message
+export function withOptionName(failure: CallError, key: string): string {
+  return refusalOf(failure, key, optionName({ key }))?.sentence ?? failure.message
 }
 
 /** What an option does. */

@@ -4,14 +4,10 @@ import { Segmented } from '../../components/ui/segmented.tsx'
 import { Switch } from '../../components/ui/switch.tsx'
 import { SwitchRow } from '../../components/ui/switch-row.tsx'
 import { helpOpen } from '../../lib/commands.ts'
+import { languageCodes, languages } from '../../lib/languages.ts'
 import { setDensity, setSingleKeys, useDensity, useSingleKeys } from '../../lib/preferences.ts'
-import { type Language, setLanguage, useLanguage, useText } from '../../lib/text.ts'
+import { setLanguage, useLanguage, useText } from '../../lib/text.ts'
 import { setTheme, useTheme } from '../../lib/theme.ts'
-
-const languages: { value: Language; label: string }[] = [
-  { value: 'en', label: 'English' },
-  { value: 'zh', label: '中文' },
-]
 
 /** Theme, language, row height and shortcuts; stored in this browser. */
 export function Preferences() {
@@ -44,7 +40,7 @@ export function Preferences() {
               label={t('app.language')}
               value={language}
               onChange={(next) => void setLanguage(next)}
-              options={languages}
+              options={languageCodes.map((value) => ({ value, label: languages[value].name }))}
             />
           </div>
         </Line>

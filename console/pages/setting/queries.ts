@@ -50,7 +50,7 @@ async function definitions(signal: AbortSignal): Promise<OptionDefinitionEntry[]
  * its key.
  */
 export async function saveOption(key: string, value: string): Promise<void> {
-  await call(optionApi.update, { body: { key, value } }, { words: (message) => withOptionName(message, key) })
+  await call(optionApi.update, { body: { key, value } }, { words: (failure) => withOptionName(failure, key) })
   queryClient.setQueryData<Option[]>(optionsKey, (options) =>
     options?.map((option) => (option.key === key ? saved(option, value) : option)),
   )

@@ -38,7 +38,7 @@ forEachDatabase((_, openFresh) => {
     await api.store.write((trx) => trx.updateTable('users').set({ status: 2 }).where('id', '=', id).execute())
     const banned = await login('ada', password)
     for (const answer of [wrong, unknown, banned]) {
-      expect([answer.status, answer.json]).toEqual([200, { success: false, message: wrong.json.message }])
+      expect([answer.status, answer.json]).toMatchObject([200, { success: false, message: wrong.json.message }])
       expect(cookieOf(answer)).toBe('')
     }
   })

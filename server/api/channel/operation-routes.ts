@@ -24,7 +24,7 @@ export function mountChannelOperations(router: ApiRouter, deps: OperationDeps): 
   serve(router, api.channel.upstreamModels, async ({ params }) => {
     await refuseAbsent(deps, params.id)
     const answer = await deps.upstreamModels(params.id)
-    if (!answer.ok) throw new ApiFailure(answer.message)
+    if (!answer.ok) throw new ApiFailure(answer.message, 200, { isQuoted: true })
     return answer.value
   })
 
@@ -70,10 +70,11 @@ function mountBalances(router: ApiRouter, deps: OperationDeps): void {
     if (!(await deps.updateAllBalances())) throw new ApiFailure('The balances are already being updated.')
   })
   serve(router, api.channel.updateBalance, async ({ params }) => {
-    const failed = (message: string) => new ApiFailure(message, 200, { extra: { balance: 0 } })
+    const failed = (message: string, isQuoted = false) =>
+      new ApiFailure(message, 200, { extra: { balance: 0 }, isQuoted })
     if (!(await channelById(deps.store.read, params.id))) throw failed('Channel not found.')
     const answer = await deps.updateBalance(params.id)
-    if (!answer.ok) throw failed(answer.message)
+    if (!answer.ok) throw failed(answer.message, true)
     return { balance: answer.value }
   })
 }

@@ -88,12 +88,12 @@ function mountTests(router: ApiRouter, { store, testChannel, testAllChannels }: 
   serve(router, api.channel.test, async ({ params, query, context }) => {
     // Clients that name a model expect the response of one-api 0.6.10, which contains the model and its reply.
     const named = (modelName: string) => (query.model === undefined ? undefined : { modelName })
-    const failed = (message: string, time: number, model: string) =>
-      new ApiFailure(message, 200, { extra: { time, ...named(model) } })
+    const failed = (message: string, time: number, model: string, isQuoted = false) =>
+      new ApiFailure(message, 200, { extra: { time, ...named(model) }, isQuoted })
     if (!(await channelById(store.read, params.id))) throw failed('Channel not found.', 0, query.model ?? '')
     const result = await testChannel(params.id, query.model || undefined)
     const time = result.timeMs / 1000
-    if (!result.ok) throw failed(result.message, time, result.model)
+    if (!result.ok) throw failed(result.message, time, result.model, true)
     if (query.model !== undefined) context.set('successMessage', result.reply)
     return { time, ...named(result.model) }
   })

@@ -163,7 +163,7 @@ forEachDatabase((_, openFresh) => {
     await browser().logIn(octo)
     await api.addPerson({ username: 'ada', password: hash })
     const mine = browser(await sessionOf('ada'))
-    expect((await mine.logIn(octo)).json).toEqual({
+    expect((await mine.logIn(octo)).json).toMatchObject({
       success: false,
       message: 'This external account is already connected to another user.',
     })

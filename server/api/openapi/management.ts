@@ -10,6 +10,19 @@ import { linksOf } from './links.ts'
 import { groupTags } from './tags.ts'
 import type { Content, JsonSchema, Method, Operation, Parameter, Reference, ResponseObject } from './types.ts'
 
+/** What a refusal has besides its text. */
+const refusalFields: Record<string, JsonSchema> = {
+  code: {
+    type: 'string',
+    description: 'The reason, for programs. It does not change. Missing if another service wrote the message.',
+  },
+  values: {
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description: 'The values in the message, by name, if it has any.',
+  },
+}
+
 /** An operation and its path in the document. */
 export interface PathOperation {
   path: string
@@ -157,6 +170,7 @@ function envelope(success: boolean, fields: Record<string, JsonSchema>, required
     properties: {
       success: { type: 'boolean', const: success },
       message: { type: 'string', ...(!success && { description: 'The reason, for people to read.' }) },
+      ...(!success && refusalFields),
       ...fields,
     },
     required: ['success', 'message', ...required],

@@ -161,7 +161,7 @@ forEachDatabase((_, openFresh) => {
   test("somebody else's token does not exist, not even for root", async () => {
     const { id } = (await create({ name: 'mine' })).data
     expect((await get(String(id))).json.success).toBe(true)
-    expect((await get(String(id), other.token)).json).toEqual({ success: false, message: 'Token not found.' })
+    expect((await get(String(id), other.token)).json).toMatchObject({ success: false, message: 'Token not found.' })
     expect((await put({ id, name: 'stolen' }, '', other.token)).success).toBe(false)
     expect((await put({ id, status: 2 }, '?status_only=true', other.token)).success).toBe(false)
     expect((await api.call('DELETE', `/api/token/${id}`, { as: other.token })).json.success).toBe(false)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, setDefaultTimeout } from 'bun:test'
 import { join } from 'node:path'
 import type { BrowserContext, Page } from 'playwright-core'
+import { languages, type PlainLanguage } from '../../../console/lib/languages.ts'
 import { buildConsoleIfStale } from '../../../tools/console-build.mjs'
 import { type GatewayProcess, Installation } from '../../helpers/gateway-process.ts'
 import { borrowBrowser, liveBrowser, returnBrowser } from './browser.ts'
@@ -26,15 +27,20 @@ export interface VisitOptions {
   /** The logged-in account; if omitted, the visitor is not logged in. */
   as?: Account
   theme?: 'light' | 'dark'
-  language?: 'en' | 'zh' | 'pseudo'
+  language?: PlainLanguage | 'pseudo'
   /** The browser's language, which applies if the visitor has not chosen one. */
-  browserLanguage?: 'zh'
+  browserLanguage?: PlainLanguage
   /** The values that an earlier visit left in the browser's storage. */
   stored?: Readonly<Record<string, string>>
   width?: number
   height?: number
   /** Expected errors in the browser's console, for example for a refused call. */
   expectedErrors?: RegExp
+}
+
+/** The browser's locale for a page in this language. */
+function localeOf(language: VisitOptions['language'] = 'en'): string {
+  return language === 'en' || language === 'pseudo' ? 'en-US' : languages[language].tag
 }
 
 /** A separate page with empty storage. If errors were seen during the visit, ending it fails the test. */
@@ -151,7 +157,7 @@ export class Console {
     const browser = await liveBrowser()
     const context = await browser.newContext({
       baseURL: url,
-      locale: (options.language ?? options.browserLanguage) === 'zh' ? 'zh-CN' : 'en-US',
+      locale: localeOf(options.language ?? options.browserLanguage),
       viewport: { width, height: options.height ?? (width > narrow ? 860 : 844) },
       permissions: ['clipboard-read', 'clipboard-write'],
     })

@@ -1,8 +1,11 @@
 import type { Page } from 'playwright-core'
+import { languageCodes, type PlainLanguage } from '../../../console/lib/languages.ts'
 import { type AxeRules, axeFaults, scrollsSideways, untranslated } from './audit.ts'
 import type { Console, Visit } from './console.ts'
 import type { Screen } from './screen.ts'
 
+/** The languages besides English. */
+const translations = languageCodes.filter((code) => code !== 'en')
 const widths = [1366, 390] as const
 
 /** The name of a screen. */
@@ -22,7 +25,7 @@ async function setTheme(page: Page, theme: 'light' | 'dark'): Promise<void> {
 }
 
 /** Changes the language as another browser tab of the console would: nothing is reloaded or closed. */
-async function setLanguage(page: Page, language: 'en' | 'zh'): Promise<void> {
+async function setLanguage(page: Page, language: PlainLanguage): Promise<void> {
   await page.evaluate((next) => {
     localStorage.setItem('ui.lang', next)
     window.dispatchEvent(new StorageEvent('storage', { key: 'ui.lang', newValue: next }))
@@ -47,7 +50,7 @@ function cutOff(page: Page): Promise<string[]> {
 }
 
 /**
- * Checks a screen with axe in both themes, in English and Chinese, wide and narrow, each time with only the rules that
+ * Checks a screen with axe in both themes, in every language, wide and narrow, each time with only the rules that
  * the last change can break. Then it checks the pseudo-locale at the smallest width: untranslated texts, content that
  * does not fit, and all axe rules. Returns the problems.
  */
@@ -79,12 +82,16 @@ export async function lookAt(console: Console, screen: Screen): Promise<string[]
     await look('all', `${width} en light`)
     await setTheme(page, 'dark')
     await look('colours', `${width} en dark`)
-    await setLanguage(page, 'zh')
-    await look('colours', `${width} zh dark`)
     await setTheme(page, 'light')
-    await look('words', `${width} zh light`)
-    if (await scrollsSideways(page)) faults.push(`${width} zh: scrolls sideways`)
-    faults.push(...(await cutOff(page)).map((part) => `${width} zh: cut off: ${part}`))
+    for (const language of translations) {
+      await setLanguage(page, language)
+      await look('words', `${width} ${language} light`)
+      if (await scrollsSideways(page)) faults.push(`${width} ${language}: scrolls sideways`)
+      faults.push(...(await cutOff(page)).map((part) => `${width} ${language}: cut off: ${part}`))
+    }
+    await setTheme(page, 'dark')
+    await look('colours', `${width} ${translations.at(-1)} dark`)
+    await setTheme(page, 'light')
     await setLanguage(page, 'en')
   }
   await page.evaluate(() => localStorage.setItem('ui.lang', 'pseudo'))

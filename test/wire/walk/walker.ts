@@ -120,7 +120,9 @@ export class Walk implements AsyncDisposable {
     status = 200,
   ): Promise<string> {
     const answer = await this.call(row, values, body, as)
-    expect([row, answer.status, answer.json]).toEqual([row, status, { success: false, message: expect.any(String) }])
+    const { success, message, code } = answer.json
+    const [said, named] = [typeof message, typeof code]
+    expect([row, answer.status, success, said, named]).toEqual([row, status, false, 'string', 'string'])
     expect(answer.json.message.length).toBeGreaterThan(5)
     return answer.json.message
   }

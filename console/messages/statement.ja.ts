@@ -1,0 +1,31 @@
+import type { Translation } from './namespaces.ts'
+
+export const statementJa = {
+  'statement.title': '月次明細',
+  'statement.month': '月',
+  'statement.print': '印刷',
+  'statement.classic': 'このサーバーには明細がありません',
+  'statement.error': '明細を表示できません',
+  'statement.of': '{name} · {month}',
+  'statement.until': '{time} まで',
+  'statement.zone': 'タイムゾーン：{zone}',
+  'statement.balance': '残高',
+  'statement.opening': '月初の残高',
+  'statement.topUps': 'チャージ',
+  'statement.bonuses': 'ボーナス',
+  'statement.adjustments': '管理者による調整',
+  'statement.charges': '利用',
+  'statement.closing': '月末の残高',
+  'statement.held': 'このうち {amount} は、処理中のリクエストのために確保されています。',
+  'statement.models': 'モデル別の使用量',
+  'statement.model': 'モデル',
+  'statement.requests': 'リクエスト数',
+  'statement.in': '入力トークン',
+  'statement.out': '出力トークン',
+  'statement.cost': 'コスト',
+  'statement.total': '合計',
+  'statement.none': 'この月の利用はありません',
+  'statement.unnamed': '名前なし',
+  'statement.inexact':
+    'この月の残高は正確ではない可能性があります。{changes} の増減と {charges} の利用が記録されておらず、どの月のものか分かりません。',
+} as const satisfies Translation<'statement'>
