@@ -309,7 +309,7 @@ function jobsOf({ sweep, pulse, relay, care, settings, routing, mailer, warn }: 
 }
 
 /** The jobs that the management API can start. */
-function channelCalls({ health, ask }: ChannelCare, { unsupportedFeatures }: RelayDeps) {
+function channelCalls({ health, ask, probeDraft }: ChannelCare, { unsupportedFeatures }: RelayDeps) {
   return {
     missingAt: (id: number) =>
       unsupportedFeatures.ofChannel(id).map(({ untilMs, ...each }) => ({ ...each, until: Math.ceil(untilMs / 1000) })),
@@ -318,6 +318,7 @@ function channelCalls({ health, ask }: ChannelCare, { unsupportedFeatures }: Rel
     updateBalance: ask.balance,
     updateAllBalances: ask.allBalances,
     upstreamModels: ask.models,
+    probeDraft,
   }
 }
 
