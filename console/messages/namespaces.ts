@@ -11,6 +11,7 @@ import type { modelEn } from './model.en.ts'
 import type { optionEn } from './option.en.ts'
 import type { paletteEn } from './palette.en.ts'
 import type { playgroundEn } from './playground.en.ts'
+import type { providerEn } from './provider.en.ts'
 import type { redemptionEn } from './redemption.en.ts'
 import type { registerEn } from './register.en.ts'
 import type { resetEn } from './reset.en.ts'
@@ -38,6 +39,7 @@ interface Catalogues {
   option: typeof optionEn
   palette: typeof paletteEn
   playground: typeof playgroundEn
+  provider: typeof providerEn
   redemption: typeof redemptionEn
   register: typeof registerEn
   reset: typeof resetEn

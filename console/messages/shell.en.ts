@@ -27,6 +27,7 @@ export const shellEn = {
   'menu.logout': 'Log out',
   'menu.profile': 'Profile',
   'done.logout': 'logged out successfully!',
+  'quota.units': '= {count, plural, one {# unit} other {# units}}',
   'noPermission.title': 'No permission',
   'noPermission.text':
     'This page is for administrators. If you need access with your account ({name}), ask an administrator.',

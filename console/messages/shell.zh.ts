@@ -28,6 +28,7 @@ export const shellZh = {
   'menu.logout': '注销',
   'menu.profile': '个人资料',
   'done.logout': '注销成功！',
+  'quota.units': '= {count, number} 单位',
   'noPermission.title': '没有权限',
   'noPermission.text': '此页面仅供管理员使用。你的账户（{name}）不是管理员；如有需要，请联系管理员。',
   'chart.asTable': '以表格显示',
