@@ -1,9 +1,16 @@
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { useScreen } from '../lib/screen.ts'
 import { useServerStatus } from '../lib/status.ts'
-import { useText } from '../lib/text.ts'
+import { loadAreas, useText } from '../lib/text.ts'
 import { Brand } from './brand.tsx'
 import { Footer } from './footer.tsx'
 import { PreferencesButtons } from './preferences-buttons.tsx'
+
+const Welcome = lazy(async () => {
+  const [it] = await Promise.all([import('./welcome.tsx'), loadAreas(['welcome'])])
+  return { default: it.Welcome }
+})
 
 const linkClass = 'rounded-md px-2 py-1 text-sm text-muted hover:bg-active hover:text-fg max-sm:py-2.5'
 
@@ -12,6 +19,7 @@ export function PlainLayout() {
   const t = useText()
   const path = useRouterState({ select: (state) => state.location.pathname })
   const { chat_link } = useServerStatus()
+  const wide = useScreen('lg')
   return (
     <div className="flex min-h-dvh flex-col">
       <header className="flex h-14 items-center gap-1 px-4 sm:px-6">
@@ -33,9 +41,18 @@ export function PlainLayout() {
         </nav>
         <PreferencesButtons />
       </header>
-      <main tabIndex={-1} className="flex flex-1 flex-col items-center justify-center px-4 pt-4 pb-16 outline-none">
-        <Outlet />
-      </main>
+      <div className="flex flex-1">
+        {path === '/login' && wide && (
+          <div className="flex w-[42%] max-w-2xl flex-col justify-center border-r border-line bg-sunken px-12 xl:px-16">
+            <Suspense fallback={null}>
+              <Welcome />
+            </Suspense>
+          </div>
+        )}
+        <main tabIndex={-1} className="flex flex-1 flex-col items-center justify-center px-4 pt-4 pb-16 outline-none">
+          <Outlet />
+        </main>
+      </div>
       <Footer />
     </div>
   )

@@ -19,13 +19,13 @@ export function useShellCommands(entries: readonly MenuEntry[]): void {
     })),
     ...themes.map((theme) => ({
       id: `theme ${theme}`,
-      group: text('palette.actions'),
+      group: text('palette.appearance'),
       label: text('palette.theme', { theme: text(`app.theme.${theme}`) }),
       run: () => setTheme(theme),
     })),
     ...(['en', 'zh'] as const).map((language) => ({
       id: `language ${language}`,
-      group: text('palette.actions'),
+      group: text('palette.appearance'),
       label: text('palette.language', { language: language === 'en' ? 'English' : '中文' }),
       words: 'language 语言',
       run: () => void setLanguage(language),

@@ -1,9 +1,17 @@
 /** Texts of the command palette and the help of shortcuts. */
 export const paletteEn = {
   'palette.title': 'Search and commands',
-  'palette.placeholder': 'Search pages, commands, settings or names…',
+  'palette.placeholder': 'Search, or paste a request ID or key…',
   'palette.pages': 'Pages',
   'palette.actions': 'Actions',
+  'palette.here': 'This page',
+  'palette.appearance': 'Appearance',
+  'palette.expired': 'Expired',
+  'palette.exhausted': 'Used up',
+  'palette.autoDisabled': 'Auto-disabled',
+  'palette.unused': 'Unused',
+  'palette.used': 'Redeemed',
+  'palette.owner': 'owned by {name}',
   'palette.recent': 'Recent',
   'palette.none': 'No results found.',
   'palette.theme': 'Theme: {theme}',

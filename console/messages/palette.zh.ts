@@ -2,9 +2,17 @@ import type { Translation } from './namespaces.ts'
 
 export const paletteZh = {
   'palette.title': '搜索与命令',
-  'palette.placeholder': '输入页面、命令、设置项或任意名称…',
+  'palette.placeholder': '搜索，或粘贴请求 ID、密钥…',
   'palette.pages': '页面',
   'palette.actions': '操作',
+  'palette.here': '本页',
+  'palette.appearance': '外观',
+  'palette.expired': '已过期',
+  'palette.exhausted': '已用尽',
+  'palette.autoDisabled': '已自动禁用',
+  'palette.unused': '未使用',
+  'palette.used': '已兑换',
+  'palette.owner': '所有者：{name}',
   'palette.recent': '最近使用',
   'palette.none': '未找到结果。',
   'palette.theme': '主题：{theme}',

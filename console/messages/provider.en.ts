@@ -10,6 +10,7 @@ export const providerEn = {
     'The deployment name must match the model name. Dots are removed from model names where Azure does not allow them.',
   'channel.form.credentials': 'Credentials',
   'channel.form.key': 'Key',
+  'channel.form.key.format': 'Format: {format}',
   'channel.form.key.keep': 'Leave empty to keep the current key',
   'channel.form.key.lines': '{count, plural, =0 {One key per line} one {# key} other {# keys}}',
   'channel.form.key.skipped':

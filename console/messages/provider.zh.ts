@@ -10,6 +10,7 @@ export const providerZh = {
   'channel.form.azure': '部署名称必须与模型名称相同。Azure 不允许的点会从模型名称中去掉。',
   'channel.form.credentials': '凭据',
   'channel.form.key': '密钥',
+  'channel.form.key.format': '格式：{format}',
   'channel.form.key.keep': '留空则保留已保存的密钥',
   'channel.form.key.lines': '{count, plural, =0 {每行一个密钥} other {# 个密钥}}',
   'channel.form.key.skipped': '已忽略 {count, number} 个空行或重复行',

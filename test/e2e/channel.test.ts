@@ -485,7 +485,7 @@ describe('the form of a channel', () => {
     await models.press('Escape')
     await page.getByRole('button', { name: 'Save and test' }).click()
     await page.waitForURL(/\/channel\/edit\/\d+$/)
-    const failure = page.getByText('Test failed')
+    const failure = page.getByRole('form').getByText('Test failed')
     await failure.waitFor()
     await eventually(() => failure.evaluate((it) => it.getBoundingClientRect().bottom <= innerHeight)).toBe(true)
     await eventually(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('out of reach')

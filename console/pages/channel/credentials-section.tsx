@@ -88,7 +88,8 @@ function KeyField(props: { form: UseFormReturn<ChannelValues>; stored: boolean; 
   const { form, stored, hint } = props
   const t = useText()
   const [use, key] = form.watch(['key_use', 'key'])
-  const hints = [hint, stored ? t('channel.form.key.keep') : undefined].filter((each) => each)
+  const format = hint?.trim() ? t('channel.form.key.format', { format: hint }) : hint
+  const hints = [format, stored ? t('channel.form.key.keep') : undefined].filter((each) => each)
   if (use === 'one') {
     return (
       <PasswordField

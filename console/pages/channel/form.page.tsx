@@ -9,6 +9,7 @@ import { useAppForm } from '../../components/form/use-app-form.ts'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Page } from '../../components/ui/page.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { useCrumb } from '../../lib/crumb.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { text, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
@@ -65,6 +66,7 @@ let tested: { id: number; test: TestState } | undefined
 
 function ChannelForm({ channel }: { channel?: Channel }) {
   const t = useText()
+  useCrumb(channel?.name ?? '', channel?.id)
   const navigate = useNavigate()
   const router = useRouter()
   const form = useAppForm<ChannelValues>({ schema: channelFormSchema, values: channelValues(channel) })

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'react'
 import type { UseFormReturn } from 'react-hook-form'
 import type { Channel } from '../../../contract/api/channel.ts'
 import type { ProbeReport } from '../../../contract/api/channel-probe.ts'
@@ -44,12 +45,15 @@ const mostNames = 3
 function Report({ form, report }: { form: UseFormReturn<ChannelValues>; report: ProbeReport }) {
   const t = useText()
   const chosen = form.watch('models')
+  const box = useRef<HTMLDivElement>(null)
+  // The footer of the form covers the end of the window.
+  useEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), [])
   const { ok, time, model, message, models, models_message } = report
   const offered = new Set(models)
   const missing = models.length === 0 ? [] : chosen.filter((each) => !offered.has(each) && !isMapped(form, each))
   const set = (names: readonly string[]) => form.setValue('models', [...names], { shouldDirty: true })
   return (
-    <div className="flex w-full flex-col gap-2">
+    <div ref={box} className="flex w-full scroll-mb-24 flex-col gap-2">
       {ok ? (
         <Banner kind="good" live>
           {t('channel.form.probe.ok', { model, seconds: time.toFixed(2) })}
