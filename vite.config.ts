@@ -19,7 +19,7 @@ const server = process.env['TOLLGATE_SERVER'] ?? 'http://127.0.0.1:3000'
 const corePackages =
   /\/node_modules\/(?:react|react-dom|scheduler|use-sync-external-store|@tanstack\/(?:react-router(?!.*\/useBlocker)|router-core|history|react-store|store)|@lingui\/core)\//
 const coreModules =
-  /\/console\/(?:lib\/(?:base-path|call|chunk|clipboard|commands|countdown|expiry|finish-login|hotkeys|observable|page-title|preferences|session|status|storage|text|theme|toast|url-state)\.ts|components\/ui\/(?:banner|button|icon-button|input|page|password-input|spinner|states)\.tsx|app\/(?:brand|footer|lazy-page|preferences-buttons)\.tsx)$|\/contract\/api\/auth\.ts$/
+  /\/console\/(?:lib\/(?:base-path|call|chunk|clipboard|commands|countdown|crumb|expiry|finish-login|hotkeys|observable|page-title|preferences|session|status|storage|text|theme|toast|url-state)\.ts|components\/ui\/(?:banner|button|icon-button|input|page|password-input|spinner|states)\.tsx|app\/(?:brand|footer|lazy-page|preferences-buttons)\.tsx)$|\/contract\/api\/auth\.ts$/
 
 /** Modules that nearly every page in the shell needs. The schemas of the contract are not among them. */
 const sharedPackages = /\/@tanstack\/(?:react-query|query-core)\//

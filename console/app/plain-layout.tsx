@@ -1,6 +1,5 @@
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
-import { useScreen } from '../lib/screen.ts'
 import { useServerStatus } from '../lib/status.ts'
 import { loadAreas, useText } from '../lib/text.ts'
 import { Brand } from './brand.tsx'
@@ -19,7 +18,6 @@ export function PlainLayout() {
   const t = useText()
   const path = useRouterState({ select: (state) => state.location.pathname })
   const { chat_link } = useServerStatus()
-  const wide = useScreen('lg')
   return (
     <div className="flex min-h-dvh flex-col">
       <header className="flex h-14 items-center gap-1 px-4 sm:px-6">
@@ -42,8 +40,8 @@ export function PlainLayout() {
         <PreferencesButtons />
       </header>
       <div className="flex flex-1">
-        {path === '/login' && wide && (
-          <div className="flex w-[42%] max-w-2xl flex-col justify-center border-r border-line bg-sunken px-12 xl:px-16">
+        {path === '/login' && (
+          <div className="hidden w-[42%] max-w-2xl flex-col justify-center border-r border-line bg-sunken px-12 lg:flex xl:px-16">
             <Suspense fallback={null}>
               <Welcome />
             </Suspense>

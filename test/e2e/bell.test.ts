@@ -22,6 +22,7 @@ describe('the breadcrumb', () => {
     await eventually(() => page.title()).toStartWith('openai-backup · ')
     await crumbs.getByRole('link', { name: 'openai-backup' }).click()
     await page.getByRole('dialog', { name: 'openai-backup' }).waitFor()
+    await page.keyboard.press('Escape')
     await eventually(() => crumbs.getByRole('listitem').allTextContents()).toEqual(['Tokens'])
     await visit.open('/token/add')
     await eventually(() => crumbs.getByRole('listitem').allTextContents()).toEqual(['Tokens', '/New'])
