@@ -12,7 +12,7 @@ import { bellEntries, readIds } from './bell-entries.ts'
 
 const BellWatch = lazy(() => import('./bell-watch.tsx').then((it) => ({ default: it.BellWatch })))
 const BellPanel = lazy(async () => {
-  const [it] = await Promise.all([import('./bell-panel.tsx'), loadAreas(['bell'])])
+  const [it] = await Promise.all([import('./bell-panel.tsx'), loadAreas(['palette'])])
   return { default: it.BellPanel }
 })
 

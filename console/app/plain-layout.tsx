@@ -7,7 +7,7 @@ import { Footer } from './footer.tsx'
 import { PreferencesButtons } from './preferences-buttons.tsx'
 
 const Welcome = lazy(async () => {
-  const [it] = await Promise.all([import('./welcome.tsx'), loadAreas(['welcome'])])
+  const [it] = await Promise.all([import('./welcome.tsx'), loadAreas(['palette'])])
   return { default: it.Welcome }
 })
 
@@ -41,7 +41,7 @@ export function PlainLayout() {
       </header>
       <div className="flex flex-1">
         {path === '/login' && (
-          <div className="hidden w-[42%] max-w-2xl flex-col justify-center border-r border-line bg-sunken px-12 lg:flex xl:px-16">
+          <div className="hidden w-2/5 border-r border-line bg-sunken lg:block">
             <Suspense fallback={null}>
               <Welcome />
             </Suspense>

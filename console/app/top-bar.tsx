@@ -87,9 +87,7 @@ function Breadcrumb({ entries }: { entries: readonly MenuEntry[] }) {
         {t(area.text)}
       </Link>
     ),
-    area && crumb && crumb.name !== '' && (
-      <CrumbName to={area.to} name={crumb.name} peek={crumb.peek} isLast={act === undefined} />
-    ),
+    area && crumb && <CrumbName to={area.to} name={crumb.name} peek={crumb.peek} isLast={act === undefined} />,
     act && <span aria-current="page">{t(act === 'add' ? 'crumb.new' : 'crumb.edit')}</span>,
   ].filter((step) => step)
   return (

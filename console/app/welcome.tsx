@@ -6,7 +6,7 @@ export function Welcome() {
   const t = useText()
   const { system_name = 'Tollgate' } = useServerStatus()
   return (
-    <aside aria-label={system_name} className="flex flex-col gap-6">
+    <aside aria-label={system_name} className="flex h-full flex-col justify-center gap-6 px-12 pb-12 xl:px-16">
       <p className="text-2xl font-semibold tracking-[-0.01em] text-balance">{t('welcome.promise')}</p>
       <ul className="flex flex-col gap-3 text-muted">
         {(['welcome.api', 'welcome.cost', 'welcome.route'] as const).map((key) => (

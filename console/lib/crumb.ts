@@ -1,8 +1,9 @@
 import { useEffect } from 'react'
 import { observable } from './observable.ts'
+import { useText } from './text.ts'
 
-/** What the current page is about, for the breadcrumb and the window's title. */
-export interface Crumb {
+/** What the current page is about, for the breadcrumb. */
+interface Crumb {
   name: string
   /** Its row in the list, which the breadcrumb leads to. */
   peek?: string | undefined
@@ -11,14 +12,25 @@ export interface Crumb {
 /** The object of the current page; undefined if the page is not about a single object. */
 export const currentCrumb = observable<Crumb | undefined>(undefined)
 
-/** Tells what the page is about while the component is mounted. */
+/** Tells what the page is about while the component is mounted: in the breadcrumb, and in front of the window's title. */
 export function useCrumb(name: string, peek?: number): void {
+  const t = useText()
   const row = peek === undefined ? undefined : String(peek)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the page sets the title again in another language
   useEffect(() => {
+    if (name === '') return
     const crumb = { name, peek: row }
+    const prefix = `${name} · `
+    let isGone = false
     currentCrumb.set(crumb)
+    // The page around this component sets its title in the same turn, but later.
+    queueMicrotask(() => {
+      if (!isGone && !document.title.startsWith(prefix)) document.title = prefix + document.title
+    })
     return () => {
+      isGone = true
       if (currentCrumb.get() === crumb) currentCrumb.set(undefined)
+      if (document.title.startsWith(prefix)) document.title = document.title.slice(prefix.length)
     }
-  }, [name, row])
+  }, [name, row, t])
 }

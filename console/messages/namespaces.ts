@@ -1,7 +1,6 @@
 import type { aboutEn } from './about.en.ts'
 import type { auditEn } from './audit.en.ts'
 import type { authEn } from './auth.en.ts'
-import type { bellEn } from './bell.en.ts'
 import type { channelEn } from './channel.en.ts'
 import type { chatEn } from './chat.en.ts'
 import type { commonEn } from './common.en.ts'
@@ -24,14 +23,12 @@ import type { tokenEn } from './token.en.ts'
 import type { topupEn } from './topup.en.ts'
 import type { usageEn } from './usage.en.ts'
 import type { userEn } from './user.en.ts'
-import type { welcomeEn } from './welcome.en.ts'
 
 /** Texts by area. English is the reference: its keys are those of every other language. */
 interface Catalogues {
   about: typeof aboutEn
   audit: typeof auditEn
   auth: typeof authEn
-  bell: typeof bellEn
   channel: typeof channelEn
   chat: typeof chatEn
   common: typeof commonEn
@@ -54,7 +51,6 @@ interface Catalogues {
   topup: typeof topupEn
   usage: typeof usageEn
   user: typeof userEn
-  welcome: typeof welcomeEn
 }
 
 /** A file of messages that is loaded with the pages that need it. */
