@@ -1,7 +1,7 @@
 import type { Channel, ChannelTypeEntry } from '../../contract/api/channel.ts'
 import type { PriceList } from '../../contract/api/price.ts'
 import type { RateRule } from '../http/rate-limit.ts'
-import type { ChannelDraft, DraftReport } from '../jobs/channel-draft.ts'
+import type { ChannelDraft, DraftReport } from '../jobs/draft-report.ts'
 import type { LogTail } from '../jobs/log-tail.ts'
 import type { UpstreamResult } from '../jobs/upstream-account.ts'
 import type { Clock } from '../lib/clock.ts'

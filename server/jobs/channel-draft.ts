@@ -5,25 +5,8 @@ import { providerOf } from '../providers/registry.ts'
 import type { RelayDeps } from '../relay/call/deps.ts'
 import { type Channel, openedChannel } from '../relay/routing/routing-table.ts'
 import { createUnsupportedFeatures } from '../relay/routing/unsupported-features.ts'
-import { type Probe, probeChannel } from '../relay/upstream/probe-channel.ts'
-
-/** A channel that is not stored: the fields that decide where it sends a call and how, already validated. */
-export interface ChannelDraft {
-  type: number
-  /** One key. */
-  key: string
-  base_url: string
-  other: string
-  config: string
-  models: string
-  model_mapping: string
-}
-
-/** The result of a test of a draft. `models` is empty if the upstream does not list them; the message says why. */
-export interface DraftReport extends Pick<Probe, 'ok' | 'timeMs' | 'message' | 'model'> {
-  models: string[]
-  modelsMessage: string
-}
+import { probeChannel } from '../relay/upstream/probe-channel.ts'
+import type { ChannelDraft, DraftReport } from './draft-report.ts'
 
 type DraftDeps = { relay: RelayDeps; fetchJson: FetchJson }
 

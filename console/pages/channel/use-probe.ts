@@ -10,7 +10,7 @@ import { probeChannel } from './queries.ts'
 
 export type ProbeState = 'running' | ProbeReport | undefined
 
-/** The test of a channel as it stands in the form, before it is saved. */
+/** The test of the channel in the form, before it is saved. */
 export interface ProbeControl {
   state: ProbeState
   /** Tests the form's values; returns the report, or undefined if there was no test. */

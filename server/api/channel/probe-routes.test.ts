@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
-import type { ChannelDraft } from '../../jobs/channel-draft.ts'
+import type { ChannelDraft } from '../../jobs/draft-report.ts'
 
 const report = { ok: true, timeMs: 500, message: '', model: 'gpt-4', models: ['gpt-4', 'o3'], modelsMessage: '' }
 
