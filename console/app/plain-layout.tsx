@@ -1,15 +1,9 @@
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
 import { useServerStatus } from '../lib/status.ts'
-import { loadAreas, useText } from '../lib/text.ts'
+import { useText } from '../lib/text.ts'
 import { Brand } from './brand.tsx'
 import { Footer } from './footer.tsx'
 import { PreferencesButtons } from './preferences-buttons.tsx'
-
-const Welcome = lazy(async () => {
-  const [it] = await Promise.all([import('./welcome.tsx'), loadAreas(['palette'])])
-  return { default: it.Welcome }
-})
 
 const linkClass = 'rounded-md px-2 py-1 text-sm text-muted hover:bg-active hover:text-fg max-sm:py-2.5'
 
@@ -39,18 +33,9 @@ export function PlainLayout() {
         </nav>
         <PreferencesButtons />
       </header>
-      <div className="flex flex-1">
-        {path === '/login' && (
-          <div className="hidden w-2/5 border-r border-line bg-sunken lg:block">
-            <Suspense fallback={null}>
-              <Welcome />
-            </Suspense>
-          </div>
-        )}
-        <main tabIndex={-1} className="flex flex-1 flex-col items-center justify-center px-4 pt-4 pb-16 outline-none">
-          <Outlet />
-        </main>
-      </div>
+      <main tabIndex={-1} className="flex flex-1 flex-col items-center justify-center px-4 pt-4 pb-16 outline-none">
+        <Outlet />
+      </main>
       <Footer />
     </div>
   )

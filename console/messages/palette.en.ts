@@ -1,4 +1,4 @@
-/** Texts of parts of the frame that load later: the command palette, the help of shortcuts, the bell's panel, the panel beside the login. */
+/** Texts of parts of the frame that load later: the command palette, the help of shortcuts, the bell's panel. */
 export const paletteEn = {
   'palette.title': 'Search and commands',
   'palette.placeholder': 'Search, or paste a request ID or key…',
@@ -62,8 +62,4 @@ export const paletteEn = {
   'bell.item.balance_low': '{amount} left at the provider; {limit} spent in 7 days',
   'bell.item.person_no_quota': '{count, plural, one {# request} other {# requests}} rejected with {amount} left',
   'bell.item.spend_jump': 'Spent {amount} today; usually {limit} a day',
-  'welcome.promise': 'One gateway to the models of every provider.',
-  'welcome.api': 'One base URL and one key. Apps written for OpenAI, Anthropic or Gemini work unchanged.',
-  'welcome.cost': 'Every request is metered and billed exactly, with the price explained.',
-  'welcome.route': 'Requests are retried on another channel when a provider fails.',
 } as const

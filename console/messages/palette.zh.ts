@@ -61,8 +61,4 @@ export const paletteZh = {
   'bell.item.balance_low': '上游余额 {amount}，近 7 天消耗 {limit}',
   'bell.item.person_no_quota': '{count, number} 次请求被拒绝，剩余 {amount}',
   'bell.item.spend_jump': '今日消耗 {amount}，平日约 {limit}',
-  'welcome.promise': '一个网关，接入所有供应商的模型。',
-  'welcome.api': '一个地址、一个密钥。为 OpenAI、Anthropic 或 Gemini 编写的应用无需改动。',
-  'welcome.cost': '每个请求都精确计量与计费，价格可解释。',
-  'welcome.route': '供应商出错时，请求会自动改走其他渠道。',
 } as const satisfies Translation<'palette'>

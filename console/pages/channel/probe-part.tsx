@@ -47,7 +47,9 @@ function Report({ form, report }: { form: UseFormReturn<ChannelValues>; report: 
   const chosen = form.watch('models')
   const box = useRef<HTMLDivElement>(null)
   // The footer of the form covers the end of the window.
-  useEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), [])
+  useEffect(() => {
+    box.current?.scrollIntoView({ block: 'nearest' })
+  }, [])
   const { ok, time, model, message, models, models_message } = report
   const offered = new Set(models)
   const missing = models.length === 0 ? [] : chosen.filter((each) => !offered.has(each) && !isMapped(form, each))
