@@ -25,7 +25,7 @@ const coreModules =
 /** Modules that nearly every page in the shell needs. The schemas of the contract are not among them. */
 const sharedPackages = /\/@tanstack\/(?:react-query|query-core)\//
 const sharedModules =
-  /\/console\/(?:lib\/(?:csv|download|first-look|format|groups|list-source|query-client|read-usage|screen|self|undo|use-url-state|way-back)\.ts|components\/ui\/(?:checkbox|menu|on-demand|popover|segmented|select|use-confirm)\.tsx)$|\/contract\/(?:quota|statuses|log-types|api\/(?:channel|group|log|option|price|redemption|token|usage|user))\.ts$/
+  /\/console\/(?:lib\/(?:crumb|csv|download|first-look|format|groups|list-source|query-client|read-usage|screen|self|undo|use-url-state|way-back)\.ts|components\/ui\/(?:checkbox|menu|on-demand|popover|segmented|select|use-confirm)\.tsx)$|\/contract\/(?:quota|statuses|log-types|api\/(?:channel|group|log|option|price|redemption|token|usage|user))\.ts$/
 
 /**
  * Parts that most pages need. One file compresses better than many small ones, and a browser requests only a few files

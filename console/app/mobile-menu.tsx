@@ -17,6 +17,23 @@ export function MobileMenu({ entries, onClose }: { entries: readonly MenuEntry[]
   const { register_enabled } = useServerStatus()
   return (
     <Drawer open onClose={onClose} title={t('app.menu')} aside={<PreferencesButtons />}>
+      {user && (
+        <Link
+          to="/user/edit"
+          onClick={onClose}
+          className="flex min-h-12 items-center gap-3 rounded-lg border border-line px-3 py-2"
+        >
+          <span className="grid size-8 shrink-0 place-items-center rounded-full bg-tint font-semibold text-link uppercase">
+            {[...user.username][0]}
+          </span>
+          <span className="min-w-0">
+            <span className="block truncate font-medium" data-verbatim>
+              {user.display_name || user.username}
+            </span>
+            <span className="block text-sm text-muted">{t('menu.profile')}</span>
+          </span>
+        </Link>
+      )}
       <nav aria-label={t('app.menu')}>
         <MenuLinks entries={entries} onGo={onClose} />
       </nav>

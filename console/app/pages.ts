@@ -123,14 +123,14 @@ const table = [
     path: '/channel/add',
     file: 'channel/form',
     for: 'admins',
-    areas: ['channel', 'form'],
+    areas: ['channel', 'provider', 'form'],
     heading: { title: 'channel.addTitle', width: 'narrow' },
   },
   {
     path: '/channel/edit/$id',
     file: 'channel/form',
     for: 'admins',
-    areas: ['channel', 'form'],
+    areas: ['channel', 'provider', 'form'],
     heading: { title: 'channel.editTitle', width: 'narrow' },
   },
   {

@@ -1,10 +1,13 @@
 import { useEffect, useState } from 'react'
-import { channelApi } from '../../contract/api/channel.ts'
-import { redemptionApi } from '../../contract/api/redemption.ts'
-import { tokenApi } from '../../contract/api/token.ts'
-import { userApi } from '../../contract/api/user.ts'
+import { type Channel, channelApi } from '../../contract/api/channel.ts'
+import { type Redemption, redemptionApi } from '../../contract/api/redemption.ts'
+import { type Token, tokenApi } from '../../contract/api/token.ts'
+import { type User, userApi } from '../../contract/api/user.ts'
+import { channelStatus, redemptionStatus, tokenStatus, userStatus } from '../../contract/statuses.ts'
 import { call } from '../lib/call.ts'
 import type { Command } from '../lib/commands.ts'
+import type { DotColor } from '../lib/dot-color.ts'
+import { formatQuota } from '../lib/format.ts'
 import { isRequestId } from '../lib/request-id.ts'
 import { isAdmin, type SessionUser } from '../lib/session.ts'
 import { isClassicServer } from '../lib/status.ts'
@@ -21,49 +24,141 @@ const mostOfKind = 5
 /** Goes to an address of the console. */
 type Go = (to: { to: string; search?: Record<string, string> }) => void
 
-interface Named {
-  id: number
-  name?: string
-  username?: string
+interface Kind {
+  id: 'token' | 'channel' | 'user' | 'redemption'
+  group: string
+  ask(): Promise<Found[]>
 }
 
-const nameOf = ({ id, name, username }: Named) => username || name || `#${id}`
+/** Something that was found, with its second line. */
+interface Found extends Mark {
+  id: number
+  name: string
+}
+
+interface Mark {
+  detail: string
+  dot: DotColor
+}
 
 /** Tokens, channels, users and redemption codes whose name or id matches the typed text. */
 async function findThings(words: string, user: SessionUser, go: Go, signal: AbortSignal): Promise<Command[]> {
   const input = { query: { keyword: words } }
   const options = { signal, quiet: true }
-  const kinds = [
-    { id: 'token', group: text('menu.token'), ask: () => call(tokenApi.search, input, options) },
-    ...(isAdmin(user)
-      ? [
-          { id: 'channel', group: text('menu.channel'), ask: () => call(channelApi.search, input, options) },
-          { id: 'user', group: text('menu.user'), ask: () => call(userApi.search, input, options) },
-          { id: 'redemption', group: text('menu.redemption'), ask: () => call(redemptionApi.search, input, options) },
-        ]
-      : []),
+  const own: Kind = {
+    id: 'token',
+    group: text('menu.token'),
+    ask: async () => (await call(tokenApi.search, input, options)).map((row) => ({ ...row, ...tokenMark(row) })),
+  }
+  const others: Kind[] = [
+    {
+      id: 'channel',
+      group: text('menu.channel'),
+      ask: async () => (await call(channelApi.search, input, options)).map((row) => ({ ...row, ...channelMark(row) })),
+    },
+    {
+      id: 'user',
+      group: text('menu.user'),
+      ask: async () =>
+        (await call(userApi.search, input, options)).map((row) => ({ ...row, name: row.username, ...userMark(row) })),
+    },
+    {
+      id: 'redemption',
+      group: text('menu.redemption'),
+      ask: async () => (await call(redemptionApi.search, input, options)).map((row) => ({ ...row, ...codeMark(row) })),
+    },
   ]
   const found = await Promise.all(
-    kinds.map(async ({ id, group, ask }) => {
+    [own, ...(isAdmin(user) ? others : [])].map(async ({ id, group, ask }) => {
       // If the search for one kind fails, the results of the other kinds are still shown.
-      const rows: readonly Named[] = await ask().catch(() => [])
-      return rows.slice(0, mostOfKind).map((row) => ({
-        id: `${id} ${row.id}`,
-        group,
-        label: nameOf(row),
-        // The server matches some results by id or key, so the typed text is added to the words that the palette
-        // filters by.
-        words,
-        run: () =>
-          go(
-            id === 'redemption'
-              ? { to: `/redemption/edit/${row.id}` }
-              : { to: `/${id}`, search: { peek: String(row.id) } },
-          ),
-      }))
+      const rows = await ask().catch(() => [])
+      return rows.slice(0, mostOfKind).map(
+        (row): Command => ({
+          id: `${id} ${row.id}`,
+          group,
+          label: row.name || `#${row.id}`,
+          detail: row.detail,
+          dot: row.dot,
+          run: () =>
+            go(
+              id === 'redemption'
+                ? { to: `/redemption/edit/${row.id}` }
+                : { to: `/${id}`, search: { peek: String(row.id) } },
+            ),
+        }),
+      )
     }),
   )
   return found.flat()
+}
+
+const lineOf = (parts: readonly (string | undefined)[]) => parts.filter((part) => part).join(' · ')
+
+function tokenMark(token: Pick<Token, 'status' | 'expired_time'> & Partial<Token>): Mark {
+  const { status, expired_time, remain_quota, unlimited_quota } = token
+  const isOver = expired_time !== -1 && expired_time * 1000 <= Date.now()
+  const now = status === tokenStatus.enabled && isOver ? tokenStatus.expired : status
+  const words = {
+    [tokenStatus.enabled]: text('status.enabled'),
+    [tokenStatus.disabled]: text('status.disabled'),
+    [tokenStatus.expired]: text('palette.expired'),
+    [tokenStatus.exhausted]: text('palette.exhausted'),
+  } as Record<number, string>
+  const left = unlimited_quota ? text('value.unlimited') : remain_quota !== undefined && formatQuota(remain_quota)
+  return {
+    dot: now === tokenStatus.enabled ? 'green' : now === tokenStatus.disabled ? 'red' : 'grey',
+    detail: lineOf([words[now] ?? text('status.unknown'), left || undefined]),
+  }
+}
+
+function channelMark({ status, status_reason, test_error, group }: Channel): Mark {
+  if (status === channelStatus.enabled)
+    return { dot: test_error ? 'orange' : 'green', detail: lineOf([text('status.enabled'), test_error || group]) }
+  return status === channelStatus.disabled
+    ? { dot: 'red', detail: text('status.disabled') }
+    : { dot: 'orange', detail: lineOf([text('palette.autoDisabled'), status_reason]) }
+}
+
+function userMark({ status, display_name, quota }: User): Mark {
+  const enabled = status === userStatus.enabled
+  const word = text(enabled ? 'status.enabled' : 'status.disabled')
+  return { dot: enabled ? 'green' : 'red', detail: lineOf([word, display_name, formatQuota(quota)]) }
+}
+
+function codeMark({ status, quota }: Redemption): Mark {
+  const [dot, word] =
+    status === redemptionStatus.unused
+      ? (['green', text('palette.unused')] as const)
+      : status === redemptionStatus.used
+        ? (['grey', text('palette.used')] as const)
+        : (['red', text('status.disabled')] as const)
+  return { dot, detail: lineOf([word, formatQuota(quota)]) }
+}
+
+/** A text that looks like a whole key. It must never become a part of an address, so it is not searched for by name. */
+const wholeKey = /^(?:sk-[\w-]{16,}|[A-Za-z0-9]{48})$/
+
+/** The token that has the key that was typed or pasted. The key goes in the body of the request. */
+async function findKey(key: string, user: SessionUser, go: Go, signal: AbortSignal): Promise<Command[]> {
+  const token = await call(tokenApi.find, { body: { key } }, { signal, quiet: true })
+  const isOwn = token.user_id === user.id
+  const mark = tokenMark(token)
+  return [
+    {
+      id: `token ${token.id}`,
+      group: text('menu.token'),
+      label: token.name || `#${token.id}`,
+      dot: mark.dot,
+      detail: isOwn ? mark.detail : lineOf([mark.detail, text('palette.owner', { name: token.username })]),
+      // Administrators do not see the tokens of others, but their owners.
+      run: () =>
+        go(
+          isOwn
+            ? { to: '/token', search: { peek: String(token.id) } }
+            : { to: '/user', search: { peek: String(token.user_id) } },
+        ),
+    },
+  ]
 }
 
 /** Opens the request whose id was typed or pasted. */
@@ -73,7 +168,6 @@ function requestCommand(words: string, go: Go): Command | undefined {
     id: `request ${words}`,
     group: text('menu.log'),
     label: text('palette.openRequest', { id: words }),
-    words,
     run: () => go({ to: `/log/${words}` }),
   }
 }
@@ -86,10 +180,16 @@ export function useThings(typed: string, user: SessionUser | undefined, go: Go):
   useEffect(() => {
     const request = requestCommand(words, go)
     setFound(user && request ? [request] : [])
-    if (!user || request || words.length < leastLetters) return
+    if (!user || request || words.length < leastLetters || words.startsWith('>')) return
     const asking = new AbortController()
     const timer = setTimeout(() => {
-      findThings(words, user, go, asking.signal).then(
+      const isKey = wholeKey.test(words)
+      // A server that cannot find keys is not asked, because it would be asked by an address that contains the key.
+      const find =
+        isKey && isClassicServer()
+          ? Promise.resolve([])
+          : (isKey ? findKey : findThings)(words, user, go, asking.signal)
+      find.then(
         (things) => {
           if (!asking.signal.aborted) setFound(things)
         },

@@ -3,12 +3,14 @@ import { Dialog } from '@base-ui/react/dialog'
 import { useNavigate } from '@tanstack/react-router'
 import { Search } from 'lucide-react'
 import { useMemo, useState } from 'react'
+import { dotMark } from '../components/ui/badge.tsx'
 import { backdropClass } from '../components/ui/dialog.tsx'
 import { allCommands, type Command, paletteOpen } from '../lib/commands.ts'
 import { storedNames } from '../lib/preferences.ts'
 import { isAdmin, useSessionUser } from '../lib/session.ts'
 import { writeStored } from '../lib/storage.ts'
-import { useText } from '../lib/text.ts'
+import { type Text, useText } from '../lib/text.ts'
+import { matching } from './palette-match.ts'
 import { useOptionCommands } from './palette-options.ts'
 import { useThings } from './palette-search.ts'
 import { tasksOf } from './palette-tasks.ts'
@@ -32,15 +34,51 @@ function remember(id: string): void {
   writeStored(recentKey, JSON.stringify([id, ...before].slice(0, recentMost)))
 }
 
-/** The most recently used commands come first, under their own heading. */
-function withRecent(commands: readonly Command[], heading: string): Command[] {
-  const recent = (storedNames(recentKey) ?? []).flatMap((id) => commands.find((command) => command.id === id) ?? [])
-  const others = commands.filter((command) => !recent.includes(command))
-  return [...recent.map((command) => ({ ...command, group: heading })), ...others]
+/** The commands that were used last. */
+function recentOf(commands: readonly Command[]): Command[] {
+  return (storedNames(recentKey) ?? []).flatMap((id) => commands.find((command) => command.id === id) ?? [])
+}
+
+const isPage = ({ id }: Command) => id.startsWith('page ')
+const isAppearance = ({ id }: Command) => /^(?:theme|language) /.test(id)
+
+interface Offered {
+  /** The commands of the current page, the pages, themes and languages. */
+  registered: readonly Command[]
+  tasks: readonly Command[]
+  options: readonly Command[]
+  found: readonly Command[]
+}
+
+/**
+ * The commands in the order of their groups: those of the current page, recent ones, the results of the search, tasks,
+ * pages, options, and appearance last. Options are offered only for typed text, because there are so many. A `>` before
+ * the text leaves only what does something.
+ */
+function ordered({ registered, tasks, options, found }: Offered, typed: string, t: Text): Command[] {
+  const isOnlyActions = typed.startsWith('>')
+  const words = isOnlyActions ? typed.slice(1) : typed
+  const pages = registered.filter(isPage)
+  const appearance = registered.filter(isAppearance)
+  const here = registered
+    .filter((command) => !isPage(command) && !isAppearance(command))
+    .map((command) => ({ ...command, group: t('palette.here') }))
+  if (isOnlyActions) return [here, tasks, appearance].flatMap((each) => matching(each, words))
+  const known = [...here, ...tasks, ...pages, ...(words.trim() === '' ? [] : options), ...appearance]
+  const recent = recentOf(known)
+  const rest = (commands: readonly Command[]) => commands.filter((command) => !recent.includes(command))
+  const headed = recent.map((command) => ({ ...command, group: t('palette.recent') }))
+  const isTyped = words.trim() !== ''
+  return [rest(here), headed, found, rest(tasks), rest(pages), isTyped ? rest(options) : [], rest(appearance)].flatMap(
+    (each) => (each === found ? [...each] : matching(each, words)),
+  )
 }
 
 const itemClass =
-  'flex min-h-9 cursor-default items-center gap-3 rounded-md px-2.5 text-sm outline-none select-none data-highlighted:bg-active'
+  'flex min-h-9 py-1 cursor-default items-center gap-3 rounded-md px-2.5 text-sm outline-none select-none data-highlighted:bg-active'
+
+/** The id of a command's second line; ids may not contain spaces. */
+const idOf = ({ id }: Command) => `detail-${id.replaceAll(/\W/g, '-')}`
 
 /** Search and commands: type, arrow keys, Enter. */
 export function Palette() {
@@ -53,15 +91,15 @@ export function Palette() {
     (tab, hash) => void navigate({ to: '/setting', search: { tab } as never, hash }),
   )
   const things = useThings(typed, user, ({ to, search }) => void navigate({ to, search: (search ?? {}) as never }))
-  const commands = useMemo(() => {
+  const registered = useMemo(() => allCommands(), [])
+  const groups = useMemo(() => {
     const tasks = tasksOf(user, (to) => void navigate({ to }))
-    return withRecent([...tasks, ...allCommands(), ...options], t('palette.recent'))
-  }, [t, user, navigate, options])
-  const groups = useMemo(() => grouped([...commands, ...things]), [commands, things])
+    return grouped(ordered({ registered, tasks, options, found: things }, typed, t))
+  }, [t, user, navigate, options, things, typed, registered])
   const close = () => paletteOpen.set(false)
   const run = (command: Command) => {
     close()
-    if (!things.includes(command)) remember(command.id)
+    if (!things.some(({ id }) => id === command.id)) remember(command.id)
     command.run()
   }
   return (
@@ -79,6 +117,8 @@ export function Palette() {
               items={groups}
               value={typed}
               onValueChange={setTyped}
+              // The groups contain only what matches, in the best order.
+              filter={null}
               autoHighlight="always"
               keepHighlight
               itemToStringValue={(command: Command) => `${command.label} ${command.words ?? ''}`}
@@ -105,10 +145,25 @@ export function Palette() {
                         <Autocomplete.Item
                           key={command.id}
                           value={command}
+                          aria-label={command.label}
+                          aria-describedby={command.detail === undefined ? undefined : idOf(command)}
                           className={itemClass}
                           onClick={() => run(command)}
                         >
-                          <span className="flex-1 truncate">{command.label}</span>
+                          <span className="min-w-0 flex-1">
+                            <span className="block truncate">{command.label}</span>
+                            {command.detail !== undefined && (
+                              <span id={idOf(command)} className="flex items-center gap-1.5 text-xs text-muted">
+                                {command.dot && (
+                                  <span
+                                    className={`size-1.5 shrink-0 rounded-full ${dotMark[command.dot]}`}
+                                    aria-hidden="true"
+                                  />
+                                )}
+                                <span className="truncate">{command.detail}</span>
+                              </span>
+                            )}
+                          </span>
                           {command.keys !== undefined && (
                             <kbd className="font-mono text-xs text-muted">{command.keys}</kbd>
                           )}

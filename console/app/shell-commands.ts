@@ -20,13 +20,13 @@ export function useShellCommands(entries: readonly MenuEntry[]): void {
     })),
     ...themes.map((theme) => ({
       id: `theme ${theme}`,
-      group: text('palette.actions'),
+      group: text('palette.appearance'),
       label: text('palette.theme', { theme: text(`app.theme.${theme}`) }),
       run: () => setTheme(theme),
     })),
     ...languageCodes.map((language) => ({
       id: `language ${language}`,
-      group: text('palette.actions'),
+      group: text('palette.appearance'),
       label: text('palette.language', { language: languages[language].name }),
       words: 'language 语言 言語',
       run: () => void setLanguage(language),

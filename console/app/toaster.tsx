@@ -23,7 +23,7 @@ const colors: Readonly<Record<ToastKind, string>> = {
   notice: 'text-link',
 }
 
-/** Shows toasts: top right, or top centre on narrow screens. F6 jumps to them; hover and focus pause the timer. */
+/** Shows toasts: bottom right, or bottom centre on narrow screens, where they cover neither menus nor search. F6 jumps to them; hover and focus pause the timer. */
 export function Toaster() {
   const t = useText()
   const [messages, setMessages] = useState<ToastMessage[]>([])
@@ -49,7 +49,7 @@ export function Toaster() {
       ref={region}
       aria-label={t('toast.region')}
       tabIndex={-1}
-      className="fixed top-3 right-3 z-70 w-[22rem] max-w-[calc(100vw-1.5rem)] outline-none max-sm:right-auto max-sm:left-1/2 max-sm:-translate-x-1/2"
+      className="fixed right-3 bottom-3 z-70 [body:has([data-at-end])_&]:bottom-34 [body:has([data-at-end=tall])_&]:bottom-44 w-[22rem] max-w-[calc(100vw-1.5rem)] outline-none max-sm:right-auto max-sm:left-1/2 max-sm:-translate-x-1/2"
       onPointerEnter={() => setPaused(true)}
       onPointerLeave={() => setPaused(false)}
       onFocus={() => setPaused(true)}

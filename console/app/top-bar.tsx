@@ -1,26 +1,39 @@
 import { Link, useNavigate, useRouterState } from '@tanstack/react-router'
-import { Bell, ChevronDown, Keyboard, LogOut, Menu as MenuIcon, Search, UserRound } from 'lucide-react'
+import {
+  BookOpen,
+  ChevronDown,
+  CircleHelp,
+  Keyboard,
+  LogOut,
+  Menu as MenuIcon,
+  Search,
+  Sparkles,
+  UserRound,
+} from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
 import { buttonClass } from '../components/ui/button.tsx'
 import { IconButton } from '../components/ui/icon-button.tsx'
 import { Menu } from '../components/ui/menu.tsx'
+import { basePath } from '../lib/base-path.ts'
 import { helpOpen, paletteOpen } from '../lib/commands.ts'
-import { type SessionUser, useSessionUser } from '../lib/session.ts'
+import { currentCrumb } from '../lib/crumb.ts'
+import { useObservable } from '../lib/observable.ts'
+import { isRoot, type SessionUser, useSessionUser } from '../lib/session.ts'
+import { hasMoreCalls, useServerStatus } from '../lib/status.ts'
 import { useText } from '../lib/text.ts'
+import { Bell } from './bell.tsx'
 import { Brand } from './brand.tsx'
 import { logout } from './logout.ts'
 import type { MenuEntry } from './menu.ts'
 import { PreferencesButtons } from './preferences-buttons.tsx'
 
 const MobileMenu = lazy(() => import('./mobile-menu.tsx').then((it) => ({ default: it.MobileMenu })))
-const Notices = lazy(() => import('./notices.tsx').then((it) => ({ default: it.Notices })))
 
 /** Breadcrumb, search, language, theme, notices, account; on narrow screens brand and menu. */
 export function TopBar({ entries }: { entries: readonly MenuEntry[] }) {
   const t = useText()
   const user = useSessionUser()
   const [menu, setMenu] = useState(false)
-  const [notices, setNotices] = useState(false)
   return (
     <header className="sticky top-0 z-30 flex h-14 items-center gap-1 border-b border-line bg-bg px-4 sm:px-6 lg:px-8">
       <div className="min-w-0 flex-1 sm:hidden">
@@ -47,7 +60,7 @@ export function TopBar({ entries }: { entries: readonly MenuEntry[] }) {
       <div className="flex items-center gap-1 max-sm:hidden">
         <PreferencesButtons />
       </div>
-      <IconButton label={t('app.notices')} icon={<Bell />} onClick={() => setNotices(true)} />
+      <Bell />
       <div className="max-sm:hidden">{user ? <UserMenu user={user} /> : <LoginLinks />}</div>
       <IconButton
         className="sm:hidden"
@@ -56,26 +69,56 @@ export function TopBar({ entries }: { entries: readonly MenuEntry[] }) {
         icon={<MenuIcon />}
         onClick={() => setMenu(true)}
       />
-      <Suspense fallback={null}>
-        {menu && <MobileMenu entries={entries} onClose={() => setMenu(false)} />}
-        {notices && <Notices onClose={() => setNotices(false)} />}
-      </Suspense>
+      <Suspense fallback={null}>{menu && <MobileMenu entries={entries} onClose={() => setMenu(false)} />}</Suspense>
     </header>
   )
 }
 
+/** Where the page is: its list, what it is about, and what is done there. */
 function Breadcrumb({ entries }: { entries: readonly MenuEntry[] }) {
   const t = useText()
   const path = useRouterState({ select: (state) => state.location.pathname })
+  const crumb = useObservable(currentCrumb)
   const area = entries.find(({ to }) => to !== '/' && (path === to || path.startsWith(`${to}/`)))
+  const act = /\/(add|edit)(?:\/|$)/.exec(path)?.[1]
+  const steps = [
+    area && (
+      <Link to={area.to} className={crumbClass} activeOptions={{ exact: true, includeSearch: false }}>
+        {t(area.text)}
+      </Link>
+    ),
+    area && crumb && <CrumbName to={area.to} name={crumb.name} peek={crumb.peek} isLast={act === undefined} />,
+    act && <span aria-current="page">{t(act === 'add' ? 'crumb.new' : 'crumb.edit')}</span>,
+  ].filter((step) => step)
   return (
-    <nav aria-label={t('app.breadcrumb')} className="min-w-0 flex-1 truncate text-sm text-muted max-sm:hidden">
-      {area && (
-        <Link to={area.to} className="rounded-sm hover:text-fg" activeOptions={{ exact: true, includeSearch: false }}>
-          {t(area.text)}
-        </Link>
-      )}
+    <nav aria-label={t('app.breadcrumb')} className="min-w-0 flex-1 text-sm text-muted max-sm:hidden">
+      <ol className="flex items-center gap-1.5">
+        {steps.map((step, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place
+          <li key={index} className={`flex items-center gap-1.5 ${index === 1 ? 'min-w-0' : 'shrink-0'}`}>
+            {index > 0 && <span aria-hidden="true">/</span>}
+            {step}
+          </li>
+        ))}
+      </ol>
     </nav>
+  )
+}
+
+const crumbClass = 'truncate rounded-sm hover:text-fg'
+
+function CrumbName(props: { to: string; name: string; peek: string | undefined; isLast: boolean }) {
+  const { to, name, peek, isLast } = props
+  if (peek === undefined)
+    return (
+      <span className="truncate" aria-current={isLast ? 'page' : undefined} data-verbatim>
+        {name}
+      </span>
+    )
+  return (
+    <Link to={to} search={{ peek } as never} className={crumbClass} data-verbatim>
+      {name}
+    </Link>
   )
 }
 
@@ -90,6 +133,7 @@ function LoginLinks() {
 
 function UserMenu({ user }: { user: SessionUser }) {
   const t = useText()
+  const status = useServerStatus()
   const navigate = useNavigate()
   return (
     <Menu
@@ -113,6 +157,27 @@ function UserMenu({ user }: { user: SessionUser }) {
           icon: <UserRound />,
           run: () => void navigate({ to: '/user/edit' }),
         },
+        ...(hasMoreCalls(status)
+          ? [
+              {
+                id: 'reference',
+                label: t('app.reference'),
+                icon: <BookOpen />,
+                run: () => void window.open(`${basePath}/api/docs`, '_blank', 'noopener'),
+              },
+            ]
+          : []),
+        { id: 'help', label: t('app.help'), icon: <CircleHelp />, run: () => void navigate({ to: '/about' }) },
+        ...(isRoot(user)
+          ? [
+              {
+                id: 'news',
+                label: t('app.news'),
+                icon: <Sparkles />,
+                run: () => void navigate({ to: '/setting', search: { tab: 'other' }, hash: 'UpdateFeedURL' }),
+              },
+            ]
+          : []),
         {
           id: 'keys',
           label: t('app.shortcuts'),

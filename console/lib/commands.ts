@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react'
+import type { DotColor } from './dot-color.ts'
 import { observable } from './observable.ts'
 
 /** One entry of the command palette. */
@@ -9,6 +10,10 @@ export interface Command {
   group: string
   /** Additional words that the search matches. */
   words?: string
+  /** A second line, such as the status of what the command opens. */
+  detail?: string
+  /** The colour of a dot before the second line. */
+  dot?: DotColor
   /** Shortcut, shown beside the command. */
   keys?: string
   run(): void

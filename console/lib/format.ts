@@ -60,13 +60,17 @@ export function showsCurrency(): boolean {
 
 /** Enough decimals to show even a cheap call's price. */
 const callDecimals = 6
+/** Enough decimals for most amounts below a cent. */
+const shortDecimals = 4
 
 /** Quota in the format that the server's settings require: dollars, or an abbreviated number. */
 export function formatQuota(quota: number, decimals = 2): string {
   if (!showsCurrency()) return formatNumber(quota)
   const text = quotaToCurrency(quota, quotaPerUnit(), decimals)
+  if (quota >= 0 || text.startsWith('-')) return text
   // A tiny negative amount must still be shown as negative.
-  return quota < 0 && !text.startsWith('-') ? quotaToCurrency(quota, quotaPerUnit(), callDecimals) : text
+  const short = quotaToCurrency(quota, quotaPerUnit(), shortDecimals)
+  return short.startsWith('-') ? short : quotaToCurrency(quota, quotaPerUnit(), callDecimals)
 }
 
 /** Number of decimals needed to distinguish amounts of this size; small amounts need more. */

@@ -13,6 +13,7 @@ import type { optionEn } from './option.en.ts'
 import type { paletteEn } from './palette.en.ts'
 import type { playgroundEn } from './playground.en.ts'
 import type { recordingEn } from './recording.en.ts'
+import type { providerEn } from './provider.en.ts'
 import type { redemptionEn } from './redemption.en.ts'
 import type { refusalEn } from './refusal.en.ts'
 import type { registerEn } from './register.en.ts'
@@ -43,6 +44,7 @@ interface Catalogues {
   palette: typeof paletteEn
   playground: typeof playgroundEn
   recording: typeof recordingEn
+  provider: typeof providerEn
   redemption: typeof redemptionEn
   refusal: typeof refusalEn
   register: typeof registerEn

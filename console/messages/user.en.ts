@@ -45,6 +45,7 @@ export const userEn = {
   'user.peek.spent': 'Spend in the last 7 days',
   'user.peek.topup': 'Add credit',
   'user.peek.custom': 'Custom amount (quota units)',
+  'user.peek.customAmount': 'Custom amount',
   'user.peek.give': 'Add',
   'user.peek.given': '{quota} added to {name}',
   'user.peek.note': 'Added to the balance and recorded in the log.',

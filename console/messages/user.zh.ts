@@ -46,6 +46,7 @@ export const userZh = {
   'user.peek.spent': '近 7 天消耗',
   'user.peek.topup': '增加额度',
   'user.peek.custom': '其他额度（单位数）',
+  'user.peek.customAmount': '其他金额',
   'user.peek.give': '增加',
   'user.peek.given': '已为 {name} 增加 {quota}',
   'user.peek.note': '会加到余额，并写入日志。',

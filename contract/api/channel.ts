@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { channelHealthApi } from './channel-health.ts'
 import { channelOperations, keyMode } from './channel-operations.ts'
+import { channelProbeApi } from './channel-probe.ts'
 import { endpoint, idParams } from './endpoint.ts'
 import { idField, text, trimmedText } from './fields.ts'
 import { listQuery, numberFilter } from './list-query.ts'
@@ -288,5 +289,6 @@ export const channelApi = {
     summary: 'Delete a channel',
   }),
   ...channelHealthApi,
+  ...channelProbeApi,
   ...channelOperations,
 }

@@ -90,6 +90,28 @@ const filters = {
     '1 enabled, 2 disabled, 3 expired, 4 exhausted, as the next call would find the token; 0 = all.',
   ),
 }
+/** A whole key, as pasted: with or without `sk-`, and with or without the number of a channel at its end. */
+const pastedKey = z
+  .string()
+  .check(
+    z.trim(),
+    z.minLength(16),
+    z.maxLength(200),
+    z.regex(/^[\w-]+$/, { error: 'may contain only letters, digits, dashes and underscores' }),
+    z.describe('The whole key, with or without its prefix sk-.'),
+  )
+
+/** The token that has a key, without the key itself. */
+export const foundTokenSchema = z.object({
+  id: z.int(),
+  name: z.string(),
+  status: z.int().check(z.describe('1 enabled, 2 disabled, 3 expired, 4 exhausted.')),
+  expired_time: z.int().check(z.describe('Epoch seconds; -1 means never.')),
+  user_id: z.int().check(z.describe('The owner.')),
+  username: z.string().check(z.describe("The owner's username.")),
+})
+
+export type FoundToken = z.output<typeof foundTokenSchema>
 
 /** All fields of a token, which the original console sends back. */
 const rowFields = Object.keys(tokenSchema.shape)
@@ -110,6 +132,15 @@ export const tokenApi = {
     query: z.extend(listQuery(tokenSortColumns, 100), { ...keywordQuery.shape, ...filters }),
     data: z.array(tokenSchema),
     summary: "Search the caller's own tokens by the beginning of their name",
+  }),
+  find: endpoint({
+    method: 'POST',
+    path: '/api/token/find',
+    access: 'user',
+    body: z.object({ key: pastedKey }),
+    data: foundTokenSchema,
+    summary: 'Find the token that has this key: one of your own or, for administrators, of any user',
+    description: 'The key is compared by its hash and not recorded. A user may try 20 keys a minute.',
   }),
   get: endpoint({
     method: 'GET',

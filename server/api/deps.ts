@@ -3,6 +3,7 @@ import type { PriceList } from '../../contract/api/price.ts'
 import type { Captures } from '../captures/captures.ts'
 import type { RateRule } from '../http/rate-limit.ts'
 import type { AlertSender } from '../jobs/alert-sender.ts'
+import type { ChannelDraft, DraftReport } from '../jobs/draft-report.ts'
 import type { LogTail } from '../jobs/log-tail.ts'
 import type { UpstreamResult } from '../jobs/upstream-account.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -51,6 +52,8 @@ export interface ApiDeps {
   updateAllBalances(): Promise<boolean>
   /** The models that the upstream of a channel lists. */
   upstreamModels(id: number): Promise<UpstreamResult<string[]>>
+  /** Tests a channel that is not stored, and lists the models of its upstream. */
+  probeDraft(draft: ChannelDraft): Promise<DraftReport>
   /** The models that enabled channels serve to a group, with their current prices. */
   priceList(group: string): PriceList
   /** New log rows, as they are written. */

@@ -7,8 +7,10 @@ import type { CoolDown } from '../relay/routing/breaker.ts'
 import type { RoutingSource } from '../relay/routing/routing-table.ts'
 import type { SettingsSource } from '../settings/settings.ts'
 import type { Store } from '../store/store.ts'
+import { probeDraft } from './channel-draft.ts'
 import { type ChannelHealth, createChannelHealth } from './channel-health.ts'
 import { createChannelSwitch } from './channel-switch.ts'
+import type { ChannelDraft, DraftReport } from './draft-report.ts'
 import type { NotifyRoot } from './notify.ts'
 import { type AskUpstream, createAskUpstream } from './upstream-account.ts'
 
@@ -27,6 +29,8 @@ export interface ChannelCareDeps {
 export interface ChannelCare {
   health: ChannelHealth
   ask: AskUpstream
+  /** Tests a channel that is not stored. */
+  probeDraft(draft: ChannelDraft): Promise<DraftReport>
   /**
    * Switches off a channel, or one of its keys, after an upstream failure. Returns at once; the work is done in the
    * background.
@@ -56,6 +60,7 @@ export function createChannelCare(deps: ChannelCareDeps): ChannelCare {
   return {
     health,
     ask: createAskUpstream({ store, routing, clock, settings, channelSwitch, fetchJson, warn }),
+    probeDraft: (draft) => probeDraft({ relay, fetchJson }, draft),
     disable(id, reason, key) {
       const done =
         key === undefined

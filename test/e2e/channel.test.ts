@@ -1,7 +1,7 @@
 // Specification: 2 (channel list and form), 4 (channel status, latency colours), 5 (channel form), 8 (messages), 9.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
+import { type FakeUpstream, ok, okModels, startFakeUpstream, status } from '../helpers/fake-upstream.ts'
 import { control, staysShut } from './support/boxes.ts'
 import { openConsole, rootAccount } from './support/console.ts'
 import { eventually } from './support/eventually.ts'
@@ -194,22 +194,38 @@ describe('the list of channels', () => {
   })
 })
 
+/** The other ways to add models are in a menu. */
+async function addBasic(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'More ways to add models' }).click()
+  await page.getByRole('menuitem', { name: 'Add basic' }).click()
+}
+
+const openAdvanced = (page: Page) => page.getByRole('button', { name: /^Advanced/ }).click()
+
 describe('the form of a channel', () => {
   test('spec 5, 8: requires name and key, a model and a valid mapping, in this order', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
+    await page.getByLabel('Name', { exact: true }).fill('')
     await submit(page)
     await toastShown(page, 'info', 'please fill in channel name and channel key!')
+    await page.getByText('Enter a name.').waitFor()
+    await page.getByText('Enter a key.').waitFor()
     await page.getByLabel('Name', { exact: true }).fill('made here')
     await page.getByLabel('Key', { exact: true }).fill('sk-secret')
     await submit(page)
     await toastShown(page, 'info', 'please select at least one model!')
-    await page.getByRole('button', { name: 'Add basic' }).click()
+    await addBasic(page)
+    await openAdvanced(page)
     await page.getByText('JSON', { exact: true }).click()
     await page.getByLabel('Model mapping').last().fill('{"a":')
+    await openAdvanced(page)
     await submit(page)
     await toastShown(page, 'info', 'model mapping must be valid JSON format!')
+    // The problem opens the folded part, and its field gets the focus.
+    const mapping = page.getByLabel('Model mapping').last()
+    await eventually(() => mapping.evaluate((it) => it === document.activeElement)).toBe(true)
     await page.getByLabel('Model mapping').last().fill('')
     await page.getByLabel('Base URL').fill('https://proxy.example/')
     await submit(page)
@@ -228,7 +244,7 @@ describe('the form of a channel', () => {
     expect(basic.length).toBeGreaterThan(3)
     await page.getByLabel('Name', { exact: true }).fill('basic ones')
     await page.getByLabel('Key', { exact: true }).fill('k')
-    await page.getByRole('button', { name: 'Add basic' }).click()
+    await addBasic(page)
     await submit(page)
     await toastShown(page, 'success', 'channel created successfully!')
     const [made] = await channelsNamed('basic ones')
@@ -242,6 +258,7 @@ describe('the form of a channel', () => {
     const marked = (label: string) => page.getByLabel(label, { exact: true }).getAttribute('aria-invalid')
     const labels = ['Name', 'Key', 'Models']
     const all = () => Promise.all(labels.map(marked))
+    await page.getByLabel('Name', { exact: true }).fill('')
     await submit(page)
     await eventually(all).toEqual(['true', 'true', 'true'])
     const name = page.getByLabel('Name', { exact: true })
@@ -249,7 +266,7 @@ describe('the form of a channel', () => {
     await page.getByText('Select at least one model.').waitFor()
     await name.fill('all at once')
     await page.getByLabel('Key', { exact: true }).fill('k')
-    await page.getByRole('button', { name: 'Add basic' }).click()
+    await addBasic(page)
     await eventually(all).toEqual([null, null, null])
     // If the toast were not closed, it would stay while the pointer is on it.
     await toastOf(page, 'info', 'please fill in channel name and channel key!').hover()
@@ -264,7 +281,7 @@ describe('the form of a channel', () => {
     await visit.open('/channel/add')
     await page.getByLabel('Name', { exact: true }).fill('no address')
     await page.getByLabel('Key', { exact: true }).fill('k')
-    await page.getByRole('button', { name: 'Add basic' }).click()
+    await addBasic(page)
     const address = page.getByLabel('Base URL')
     const says = 'Base URL must be a URL that begins with https:// or http://.'
     for (const send of ['Submit', 'Save and test']) {
@@ -286,7 +303,7 @@ describe('the form of a channel', () => {
     await page.getByLabel('Key mode').selectOption('One channel per key')
     await page.getByLabel('Key', { exact: true }).fill('sk-1\n\nsk-2\nsk-2\nsk-3')
     await page.getByText('3 keys · 2 empty or duplicate lines ignored').waitFor()
-    await page.getByRole('button', { name: 'Add basic' }).click()
+    await addBasic(page)
     await submit(page)
     await toastShown(page, 'success', 'channel created successfully!')
     await eventually(() => channelsNamed('many')).toHaveLength(3)
@@ -302,7 +319,7 @@ describe('the form of a channel', () => {
     await page.getByLabel('Endpoint').fill('https://mine.openai.azure.com')
     await page.getByLabel('Name', { exact: true }).fill('azure made')
     await page.getByLabel('Key', { exact: true }).fill('k')
-    await page.getByRole('button', { name: 'Add basic' }).click()
+    await addBasic(page)
     await submit(page)
     await toastShown(page, 'success', 'channel created successfully!')
     await eventually(async () => (await channelsNamed('azure made'))[0]).toMatchObject({
@@ -333,15 +350,99 @@ describe('the form of a channel', () => {
     )
   })
 
-  test('buttons that fill in models are disabled until the models have loaded', async () => {
+  test('ways to add models are disabled until the models have loaded', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const release = await hold(page, '**/api/channel/models')
     await visit.open('/channel/add')
+    await page.getByRole('button', { name: 'More ways to add models' }).click()
+    const isOff = (name: string) => page.getByRole('menuitem', { name }).getAttribute('aria-disabled')
     const names = ['Add basic', 'Add all']
-    for (const name of names) await eventually(() => page.getByRole('button', { name }).isDisabled()).toBe(true)
+    for (const name of names) await eventually(() => isOff(name)).toBe('true')
     release()
-    for (const name of names) await eventually(() => page.getByRole('button', { name }).isEnabled()).toBe(true)
+    for (const name of names) await eventually(() => isOff(name)).not.toBe('true')
+  })
+
+  test('a key is tested and the models of its provider are fetched before the channel is saved', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/channel/add')
+    await page.getByLabel('Type', { exact: true }).fill('Custom')
+    await page.getByRole('option', { name: 'Custom', exact: true }).click()
+    await eventually(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('Custom')
+    const test = page.getByRole('button', { name: 'Test key and fetch models' })
+    await test.click()
+    await page.getByText('Enter a key.').waitFor()
+    await page.getByLabel('Key', { exact: true }).fill('sk-before')
+    await page.getByLabel('Base URL').fill(upstream.url)
+    const models = page.getByLabel('Models', { exact: true })
+    await models.fill('gpt-4o')
+    await models.press('Enter')
+    await models.fill('unknown-model')
+    await models.press('Enter')
+    await models.press('Escape')
+    upstream.next(okModels(['gpt-4o', 'o3']), status(401, { message: 'Incorrect API key provided: sk-before.' }))
+    await test.click()
+    await page.getByText('The test of gpt-4o failed').waitFor()
+    await page.getByText('Incorrect API key provided').waitFor()
+    await page.getByLabel('Key', { exact: true }).fill('sk-after')
+    // The report was about the other key.
+    await eventually(() => page.getByText('The test of gpt-4o failed').count()).toBe(0)
+    upstream.next(okModels(['gpt-4o', 'o3']), ok())
+    await test.click()
+    await page.getByText(/^The key works: gpt-4o answered in /).waitFor()
+    await page.getByText('Selected, but not offered by the provider: unknown-model').waitFor()
+    await page.getByRole('button', { name: 'Remove it' }).click()
+    await page.getByRole('button', { name: 'Add all of them' }).click()
+    await page.getByRole('button', { name: 'Remove o3', exact: true }).waitFor()
+    await eventually(() => page.getByText('unknown-model').count()).toBe(0)
+    const made = await channelsNamed('Custom')
+    await submit(page)
+    await toastShown(page, 'success', 'channel created successfully!')
+    const after = await channelsNamed('Custom')
+    expect(after).toHaveLength(made.length + 1)
+    expect(after[0]).toMatchObject({ models: 'gpt-4o,o3', base_url: upstream.url })
+  })
+
+  test('a name that nobody entered follows the provider, and the field "Other" appears only where it means something', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/channel/add')
+    const name = page.getByLabel('Name', { exact: true })
+    const pick = async (label: string) => {
+      await page.getByLabel('Type', { exact: true }).fill(label)
+      await page.getByRole('option', { name: label, exact: true }).click()
+    }
+    await eventually(() => name.inputValue()).toBe('OpenAI')
+    await eventually(() => page.getByLabel('Other').count()).toBe(0)
+    // A name that was filled in is no unsaved change.
+    await page.getByRole('link', { name: 'Channels' }).first().click()
+    await page.waitForURL('**/channel')
+    await visit.open('/channel/add')
+    await pick('Google Gemini')
+    await eventually(() => name.inputValue()).toBe('Google Gemini')
+    await page.getByLabel('API version').waitFor()
+    await name.fill('mine')
+    await pick('DeepSeek')
+    await eventually(() => page.getByLabel('API version').count()).toBe(0)
+    expect(await name.inputValue()).toBe('mine')
+  })
+
+  test('the form of a channel shows its status, its last test, and leads to its logs', async () => {
+    const [id = 0] = (await addChannel({ name: 'has a state', priority: 3 })) ?? []
+    upstream.next(status(503, { message: 'out of service' }))
+    await site.api('GET', `/api/channel/test/${id}`).catch(() => undefined)
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open(`/channel/edit/${id}`)
+    const state = page.getByRole('region', { name: 'Current state' })
+    await state.getByText('Enabled').waitFor()
+    await state.getByText('Test failed').waitFor()
+    await state.getByText('out of service').waitFor()
+    // It is not an ordinary channel, so the advanced settings are open.
+    await eventually(() => page.getByLabel('Priority').inputValue()).toBe('3')
+    await state.getByRole('link', { name: 'View logs' }).click()
+    await page.waitForURL(`**/log?channel=${id}`)
   })
 
   test('a user who leaves while a new channel is being tested is not brought back to the form', async () => {
@@ -384,7 +485,7 @@ describe('the form of a channel', () => {
     await models.press('Escape')
     await page.getByRole('button', { name: 'Save and test' }).click()
     await page.waitForURL(/\/channel\/edit\/\d+$/)
-    const failure = page.getByText('Test failed')
+    const failure = page.getByRole('form').getByText('Test failed')
     await failure.waitFor()
     await eventually(() => failure.evaluate((it) => it.getBoundingClientRect().bottom <= innerHeight)).toBe(true)
     await eventually(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('out of reach')
@@ -473,8 +574,9 @@ describe('the form of a channel', () => {
       await page.getByRole('button', { name: 'Add recommended', disabled: false }).waitFor()
       if (!early) await press()
       expect(await box.evaluate((it) => it === document.activeElement)).toBe(true)
+      const answered = page.waitForResponse('**/api/channel/models')
       release()
-      await page.getByRole('button', { name: 'Add all', disabled: false }).waitFor()
+      await answered
       await staysShut(box)
       await page.keyboard.press('ArrowDown')
       await page.getByRole('option', { name: 'gpt-4o', exact: true }).waitFor()
@@ -556,7 +658,7 @@ describe('the form of a channel', () => {
     await visit.open('/channel/add')
     await page.getByLabel('Name', { exact: true }).fill('for two')
     await page.getByLabel('Key', { exact: true }).fill('k')
-    await page.getByRole('button', { name: 'Add basic' }).click()
+    await addBasic(page)
     const box = page.getByLabel('Groups', { exact: true })
     await box.click()
     await page.getByRole('option', { name: other, exact: true }).click()
@@ -608,6 +710,7 @@ describe('the form of a channel', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
+    await openAdvanced(page)
     await page.getByRole('button', { name: 'Insert example' }).click()
     await page.getByText('JSON', { exact: true }).click()
     await eventually(async () => JSON.parse(await page.getByLabel('Model mapping').last().inputValue())).toEqual({
@@ -627,6 +730,7 @@ describe('the form of a channel', () => {
     const warning = page.getByText('Unused mapping')
     const names = (...list: string[]) =>
       `Unused mapping: the requested model is not in the list above: ${list.join(', ')}`
+    await openAdvanced(page)
     await page.getByRole('button', { name: 'Add mapping' }).click()
     await page.getByLabel('Requested model 1').fill('first ')
     await page.getByLabel('Upstream model 1').fill('gpt-4o')

@@ -230,7 +230,7 @@ describe('consistent figures', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/user?q=below')
-    await rowsOf(page).filter({ hasText: 'below' }).getByText('-$0.002400').waitFor()
+    await rowsOf(page).filter({ hasText: 'below' }).getByText('-$0.0024', { exact: true }).waitFor()
     await visit.open('/user?q=rich')
     await rowsOf(page).filter({ hasText: rich.username }).getByText('$200,000.00').waitFor()
     database.run("update users set quota = 1 where username = 'below'")

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { axeFaults } from './support/audit.ts'
 import { refuseClipboard } from './support/clipboard.ts'
 import { letDraw, stopClock } from './support/clock.ts'
-import { openConsole, rootAccount } from './support/console.ts'
+import { openConsole, rootAccount, type Visit } from './support/console.ts'
 import { eventually, untilItPasses } from './support/eventually.ts'
 import { shiftsOf } from './support/shifts.ts'
 import { toastOf, toastShown } from './support/toasts.ts'
@@ -31,6 +31,8 @@ async function heldPalette(page: Page) {
     },
   }
 }
+
+const isFocused = (element: Element) => element === document.activeElement
 
 describe('the menu', () => {
   test('spec 2: shows administrators the entries of the specification in its order, in groups, with our own in between', async () => {
@@ -96,6 +98,9 @@ describe('the menu', () => {
     await page.getByRole('button', { name: 'Open menu' }).click()
     const drawer = page.getByRole('dialog', { name: 'Menu' })
     await drawer.getByRole('button', { name: 'Log out' }).waitFor()
+    // The account comes first, and the heading has the focus.
+    await eventually(() => drawer.getByRole('link').first().textContent()).toContain('Profile')
+    await eventually(() => drawer.getByRole('heading', { name: 'Menu' }).evaluate(isFocused)).toBe(true)
     await drawer.getByRole('link', { name: 'Logs' }).click()
     await drawer.waitFor({ state: 'detached' })
     await page.waitForURL('**/log')
@@ -301,16 +306,17 @@ describe('toasts', () => {
     const message = toastOf(visit.page, 'error', 'not logged in')
     // Hovering over the toast keeps it open.
     await message.hover()
-    return await message.boundingBox()
+    const { x = 0, y = 0, width: own = 0, height = 0 } = (await message.boundingBox()) ?? {}
+    return { x, width: own, below: (visit.page.viewportSize()?.height ?? 0) - y - height }
   }
 
-  test('spec 9: are at the top right, and at the top centre on narrow screens', async () => {
+  test('spec 9: are at the bottom right, and at the bottom centre on narrow screens, where they cover no menu', async () => {
     const wide = await place(1366)
-    expect(wide?.y).toBeLessThan(40)
-    expect((wide?.x ?? 0) + (wide?.width ?? 0)).toBeGreaterThan(1366 - 40)
+    expect(wide.below).toBeLessThan(40)
+    expect(wide.x + wide.width).toBeGreaterThan(1366 - 40)
     const narrow = await place(600)
-    expect(narrow?.y).toBeLessThan(40)
-    expect(Math.abs((narrow?.x ?? 0) + (narrow?.width ?? 0) / 2 - 300)).toBeLessThan(2)
+    expect(narrow.below).toBeLessThan(40)
+    expect(Math.abs(narrow.x + narrow.width / 2 - 300)).toBeLessThan(2)
   })
 
   test('disappear when their time is up, unless the pointer is on them; F6 jumps to them', async () => {
@@ -544,6 +550,53 @@ describe('the keyboard', () => {
     await own.page.getByRole('option', { name: 'zebra laptop' }).waitFor()
     // For users who are not administrators, only their own things are searched.
     expect(own.calls().filter((call) => /\/api\/(?:channel|user|redemption)\/search/.test(call))).toEqual([])
+  })
+
+  test('the palette puts the page’s own commands first and appearance last, and matches loosely', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/channel')
+    await page.keyboard.press('Control+k')
+    const box = page.getByRole('combobox', { name: 'Search and commands' })
+    await eventually(() => page.getByRole('option').first().getAttribute('aria-label')).toBe('Test all channels')
+    await eventually(() => page.getByRole('option').last().getAttribute('aria-label')).toStartWith('Language')
+    await box.fill('nwtok')
+    await eventually(() => page.getByRole('option').first().getAttribute('aria-label')).toBe('New token')
+    await box.fill('>new')
+    await page.getByRole('option', { name: 'New user' }).waitFor()
+    await box.fill('>users')
+    await eventually(() => page.getByRole('option', { name: 'Users', exact: true }).count()).toBe(0)
+  })
+
+  test('a whole key that is pasted into the palette finds its token; the key is in no address', async () => {
+    const owner = await site.addUser('keyholder')
+    const { id, key } = await site.apiAs<{ id: number; key: string }>(owner, 'POST', '/api/token/', {
+      name: 'lost one',
+    })
+    const find = async (visit: Visit) => {
+      await visit.open('/about')
+      await visit.page.keyboard.press('Control+k')
+      await visit.page.getByRole('combobox', { name: 'Search and commands' }).fill(`sk-${key}`)
+      const found = visit.page.getByRole('option', { name: 'lost one' })
+      await found.waitFor()
+      expect(visit.calls().filter((call) => call.includes(key) || call.includes('/search'))).toEqual([])
+      return found
+    }
+    await using own = await site.visit({ as: owner })
+    await (await find(own)).click()
+    await own.page.waitForURL(`**/token?peek=${id}`)
+    await own.page.getByRole('dialog', { name: 'lost one' }).waitFor()
+    // Administrators are led to its owner.
+    await using other = await site.visit({ as: rootAccount })
+    const found = await find(other)
+    await found.getByText('owned by keyholder').waitFor()
+    await found.click()
+    await other.page.getByRole('dialog', { name: 'keyholder' }).waitFor()
+    await using stranger = await site.visit({ as: await site.addUser('stranger') })
+    await stranger.open('/about')
+    await stranger.page.keyboard.press('Control+k')
+    await stranger.page.getByRole('combobox', { name: 'Search and commands' }).fill(`sk-${key}`)
+    await stranger.page.getByText('No results found.').waitFor()
   })
 
   test('in a list, j and k move between rows, x selects, e edits, and / searches', async () => {

@@ -50,7 +50,13 @@ const budgets: Record<string, { kb: number; modules: string[] }> = {
   '/token/add': { kb: 190, modules: [...form, 'pages/token/form.page.tsx', 'messages/token.en.ts'] },
   '/channel/add': {
     kb: 190,
-    modules: [...form, 'app/admin-only.tsx', 'pages/channel/form.page.tsx', 'messages/channel.en.ts'],
+    modules: [
+      ...form,
+      'app/admin-only.tsx',
+      'pages/channel/form.page.tsx',
+      'messages/channel.en.ts',
+      'messages/provider.en.ts',
+    ],
   },
   '/redemption/add': {
     kb: 190,

@@ -431,12 +431,12 @@ describe('the form of a token', () => {
     const { page } = visit
     await visit.open('/token/add')
     const quota = page.getByLabel('Quota', { exact: true })
-    await eventually(() => quota.inputValue()).toBe('500000')
-    await page.getByText('= $1.00').waitFor()
+    await eventually(() => quota.inputValue()).toBe('1.00')
+    await page.getByText('= 500,000 units').waitFor()
     await eventually(() => page.getByLabel('Expiry').inputValue()).toBe('Never')
     await page.getByLabel('Name').fill('laptop')
-    await quota.fill('250000')
-    await page.getByText('= $0.50').waitFor()
+    await quota.fill('0.5')
+    await page.getByText('= 250,000 units').waitFor()
     await page.getByRole('button', { name: 'Submit' }).click()
     await toastShown(page, 'success', 'token created successfully, please copy the key from the list!')
     const [made] = await tokensOf(user)
@@ -496,21 +496,68 @@ describe('the form of a token', () => {
 
   test('spec 5: the quota is a whole number', async () => {
     const user = await site.addUser('fractions')
+    await site.api('PUT', '/api/option/', { key: 'DisplayInCurrencyEnabled', value: 'false' })
+    try {
+      await using visit = await site.visit({ as: user })
+      const { page } = visit
+      await visit.open('/token/add')
+      await page.getByLabel('Name').fill('in parts')
+      const quota = page.getByLabel('Quota', { exact: true })
+      for (const bad of ['1.5', '']) {
+        await quota.fill(bad)
+        await page.getByRole('button', { name: 'Submit' }).click()
+        await eventually(() => quota.getAttribute('aria-invalid')).toBe('true')
+      }
+      expect(visit.calls().filter((call) => call.startsWith('POST'))).toEqual([])
+      await quota.fill('0012')
+      await page.getByRole('button', { name: 'Submit' }).click()
+      await page.waitForURL('**/token?start=*')
+      await eventually(async () => (await tokensOf(user))[0]).toMatchObject({ remain_quota: 12 })
+    } finally {
+      await site.api('PUT', '/api/option/', { key: 'DisplayInCurrencyEnabled', value: 'true' })
+    }
+  })
+
+  test('where dollars are shown, quotas and budgets are typed in dollars and sent as exact quota units', async () => {
+    const user = await site.addUser('dollars')
     await using visit = await site.visit({ as: user })
     const { page } = visit
     await visit.open('/token/add')
-    await page.getByLabel('Name').fill('in parts')
+    await page.getByLabel('Name').fill('in dollars')
     const quota = page.getByLabel('Quota', { exact: true })
-    for (const bad of ['1.5', '']) {
+    for (const bad of ['1,5', 'ten', '']) {
       await quota.fill(bad)
       await page.getByRole('button', { name: 'Submit' }).click()
       await eventually(() => quota.getAttribute('aria-invalid')).toBe('true')
     }
+    await page.getByText('Enter a number.').waitFor()
+    await quota.fill('3000000000')
+    await page.getByText('Must be at most $2,000,000,000.00.').waitFor()
+    await page.getByRole('button', { name: 'Set to $10', exact: true }).click()
+    await eventually(() => quota.inputValue()).toBe('10.00')
+    await quota.fill('$1,234.29')
+    await page.getByText('= 617,145,000 units').waitFor()
+    await quota.blur()
+    await eventually(() => quota.inputValue()).toBe('1234.29')
+    await page.getByLabel('Daily budget').fill('0.0000001')
+    await page.getByText('= 1 unit', { exact: true }).waitFor()
+    await page.getByLabel('Monthly budget').fill('-1')
+    await page.getByRole('button', { name: 'Submit' }).click()
+    await page.getByText('Must be at least $0.00.').waitFor()
     expect(visit.calls().filter((call) => call.startsWith('POST'))).toEqual([])
-    await quota.fill('0012')
+    await page.getByLabel('Monthly budget').fill('0.29')
     await page.getByRole('button', { name: 'Submit' }).click()
     await page.waitForURL('**/token?start=*')
-    await eventually(async () => (await tokensOf(user))[0]).toMatchObject({ remain_quota: 12 })
+    const [made] = await tokensOf(user)
+    expect(made).toMatchObject({ remain_quota: 617_145_000, daily_budget: 1, monthly_budget: 145_000 })
+    await visit.open(`/token/edit/${made?.id}`)
+    await eventually(() => quota.inputValue()).toBe('1234.29')
+    await eventually(() => page.getByLabel('Daily budget').inputValue()).toBe('0.000002')
+    // What nobody edits is sent back as it was.
+    await page.getByLabel('Name').fill('renamed')
+    await page.getByRole('button', { name: 'Submit' }).click()
+    await toastShown(page, 'success', 'token updated successfully!')
+    expect((await tokensOf(user))[0]).toMatchObject({ remain_quota: 617_145_000, daily_budget: 1 })
   })
 
   test('spec 5: the option "unlimited" disables the quota', async () => {

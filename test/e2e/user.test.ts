@@ -100,6 +100,12 @@ describe('managing users', () => {
     await page.getByRole('button', { name: '+$1', exact: true }).click()
     await toastShown(page, 'success', '$1.00 added to anna')
     await eventually(async () => (await userBy(id)).quota).toBe(before + 500_000)
+    await page.getByLabel('Custom amount').fill('0.29')
+    await page.getByText('= 145,000 units').waitFor()
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await toastShown(page, 'success', '$0.29 added to anna')
+    await eventually(async () => (await userBy(id)).quota).toBe(before + 645_000)
+    await eventually(() => page.getByLabel('Custom amount').inputValue()).toBe('')
   })
 })
 

@@ -60,6 +60,7 @@ DELETE /api/user/{id}                     401   no    ok    ok    ban    401|bad
 
 GET    /api/token/                        401   ok    ok    ok    ban    401|bad
 GET    /api/token/search                  401   ok    ok    ok    ban    401|bad
+POST   /api/token/find                    401   ok    ok    ok    ban    401|bad
 GET    /api/token/{id}                    401   ok    ok    ok    ban    401|bad
 POST   /api/token/                        401   ok    ok    ok    ban    401|bad
 PUT    /api/token/                        401   ok    ok    ok    ban    401|bad
@@ -79,6 +80,7 @@ GET    /api/channel/{id}/tests            401   no    ok    ok    ban    401|bad
 GET    /api/channel/update_balance        401   no    ok    ok    ban    401|bad
 GET    /api/channel/update_balance/{id}   401   no    ok    ok    ban    401|bad
 GET    /api/channel/{id}/upstream_models  401   no    ok    ok    ban    401|bad
+POST   /api/channel/probe                 401   no    ok    ok    ban    401|bad
 GET    /api/channel/{id}                  401   no    ok    ok    ban    401|bad
 POST   /api/channel/                      401   no    ok    ok    ban    401|bad
 PUT    /api/channel/                      401   no    ok    ok    ban    401|bad

@@ -76,6 +76,7 @@ export const successes: Readonly<Record<string, Success>> = {
 
   tokenList: plain('GET', '/api/token/'),
   tokenSearch: plain('GET', '/api/token/search?keyword='),
+  tokenFind: made(ownKey, (key) => ['POST', '/api/token/find', { key }]),
   tokenGet: made(own, ({ tokenId }) => ['GET', `/api/token/${tokenId}`]),
   tokenCreate: plain('POST', '/api/token/', { name: 'another', models: 'gpt-4o', subnet: '10.0.0.0/8' }),
   tokenUpdate: made(own, ({ tokenId }) => ['PUT', '/api/token/', { id: tokenId, name: 'renamed' }]),
@@ -95,6 +96,10 @@ export const successes: Readonly<Record<string, Success>> = {
   channelUpdateAllBalances: plain('GET', '/api/channel/update_balance'),
   channelUpdateBalance: made(channel, (id) => ['GET', `/api/channel/update_balance/${id}`]),
   channelUpstreamModels: made(channel, (id) => ['GET', `/api/channel/${id}/upstream_models`]),
+  channelProbe: made(
+    ({ upstream }) => upstream.url,
+    (base_url) => ['POST', '/api/channel/probe', { type: 8, key: 'sk-new', base_url, models: 'gpt-4o' }],
+  ),
   channelGet: made(channel, (id) => ['GET', `/api/channel/${id}`]),
   channelCreate: plain('POST', '/api/channel/', { name: 'two', key: 'one\ntwo', models: 'gpt-4o', status: 2 }),
   channelUpdate: made(channel, (id) => ['PUT', '/api/channel/', { id, weight: 3 }]),
@@ -161,6 +166,12 @@ export const successes: Readonly<Record<string, Success>> = {
 
   docsDocument: plain('GET', '/api/openapi.json'),
   docsPage: plain('GET', '/api/docs'),
+}
+
+/** The key of the caller's token. A caller who is not allowed to see one gets the key of nobody. */
+async function ownKey({ call }: WireGate, { as, tokenId }: Me): Promise<string> {
+  const { data } = (await (await call('GET', `/api/token/${tokenId}`, { as })).json()) as { data?: { key: string } }
+  return data?.key ?? 'x'.repeat(48)
 }
 
 /** What a browser does to log in with GitHub or, if a user is logged in, to bind a GitHub account. */

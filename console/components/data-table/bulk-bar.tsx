@@ -39,6 +39,7 @@ export function BulkBar<Row>({ rows, actions, onClear, onDone, onExport }: BulkB
   return (
     <section
       aria-label={t('table.selected', { count: rows.length })}
+      data-at-end
       className="sticky bottom-3 z-20 mx-auto mt-3 flex w-fit max-w-full flex-wrap items-center gap-1 rounded-lg bg-raised p-1.5 shadow-overlay"
     >
       <p role="status" className="num px-2 text-sm font-medium">

@@ -2,6 +2,7 @@ import { type ReactNode, useId } from 'react'
 import {
   type Control,
   type ControllerRenderProps,
+  type FieldError,
   type FieldPath,
   type FieldValues,
   useController,
@@ -31,13 +32,18 @@ export interface FieldParts<T extends FieldValues> {
  * caller renders.
  */
 export function Field<T extends FieldValues>(
-  props: FieldProps<T> & { children: (parts: FieldParts<T>) => ReactNode; after?: ReactNode },
+  props: FieldProps<T> & {
+    children: (parts: FieldParts<T>) => ReactNode
+    after?: ReactNode
+    /** Words for an error that differ from its message. */
+    problem?: (error: FieldError) => string | undefined
+  },
 ) {
   const { control, name, label, hint, optional = false, children, after } = props
   const t = useText()
   const id = useId()
   const { field, fieldState } = useController({ control, name })
-  const error = fieldState.error?.message
+  const error = fieldState.error && (props.problem ? props.problem(fieldState.error) : fieldState.error.message)
   const describedBy = [error !== undefined && `${id}-error`, hint !== undefined && `${id}-hint`].filter(Boolean)
   return (
     <div className="flex flex-col gap-1" data-field={name}>

@@ -102,7 +102,10 @@ function LeaveGuard<T extends FieldValues>({ form }: { form: UseFormReturn<T> })
 export function FormFooter(props: { submit: string; busy: boolean; onCancel?: () => void; children?: ReactNode }) {
   const t = useText()
   return (
-    <div className="sticky bottom-0 -mx-4 mt-1 flex flex-wrap items-end justify-end gap-2 rounded-b-lg border-t border-line bg-surface px-4 pt-3 pb-3">
+    <div
+      data-at-end
+      className="sticky bottom-0 -mx-4 mt-1 flex flex-wrap items-end justify-end gap-2 rounded-b-lg border-t border-line bg-surface px-4 pt-3 pb-3"
+    >
       <div className="flex-1 text-sm text-muted">{props.children}</div>
       {props.onCancel && <Button onClick={props.onCancel}>{t('do.cancel')}</Button>}
       <Button type="submit" look="primary" busy={props.busy} title={t('form.submitKeys')}>

@@ -1,8 +1,12 @@
-import type { FieldValues } from 'react-hook-form'
-import { quotaPerUnit, showsCurrency, useFormatQuota } from '../../lib/format.ts'
+import type { FieldError, FieldValues } from 'react-hook-form'
+import { maxQuota } from '../../../contract/api/fields.ts'
+import { quotaToAmount } from '../../../contract/quota.ts'
+import { formatQuota, quotaPerUnit, showsCurrency } from '../../lib/format.ts'
+import { useServerStatus } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { inputClass } from '../ui/input.tsx'
 import { Field, type FieldProps } from './field.tsx'
+import { DollarBox } from './quota-box.tsx'
 
 interface NumberProps {
   min?: number
@@ -48,47 +52,44 @@ export function NumberField<T extends FieldValues>(props: FieldProps<T> & Number
 
 const presets = [1, 5, 10, 100]
 
-/** A quota field: a whole number of units, with its value in dollars beside the label and buttons for round amounts. */
+/**
+ * A quota field. The value is in quota units. Where the installation shows currency, the field takes dollars, and there
+ * are buttons for round amounts.
+ */
 export function QuotaField<T extends FieldValues>(props: FieldProps<T> & { min?: number; presets?: boolean }) {
   const t = useText()
-  const formatQuota = useFormatQuota()
-  const currency = showsCurrency()
+  useServerStatus()
+  const { min = -maxQuota } = props
+  if (!showsCurrency()) return <NumberField {...props} step={1} />
+  // The rules are about units, but the person who types dollars reads dollars.
+  const problem = ({ type, message }: FieldError) => {
+    if (type === 'too_small') return t('form.min', { min: dollars(min) })
+    return type === 'too_big' ? t('form.max', { max: dollars(maxQuota) }) : message
+  }
   return (
-    <Field {...props}>
+    <Field {...props} problem={problem}>
       {({ id, field, invalid, describedBy }) => (
         <>
-          <div className="relative">
-            <input
-              {...field}
-              id={id}
-              type="number"
-              step={1}
-              min={props.min}
-              value={field.value ?? ''}
-              onChange={(event) => field.onChange(numberOf(event.target.value))}
-              disabled={props.disabled}
-              aria-invalid={invalid || undefined}
-              aria-describedby={describedBy}
-              className={`${inputClass} num ${currency ? 'pr-52' : ''}`}
-            />
-            {currency && typeof field.value === 'number' && Number.isFinite(field.value) && (
-              <output
-                htmlFor={id}
-                className="num pointer-events-none absolute inset-y-0 right-8 flex items-center text-sm text-muted"
-              >
-                {t('form.quota.worth', { amount: formatQuota(field.value) })}
-              </output>
-            )}
-          </div>
-          {currency && props.presets !== false && (
+          <DollarBox
+            id={id}
+            name={field.name}
+            inputRef={field.ref}
+            value={field.value}
+            onChange={field.onChange}
+            onBlur={field.onBlur}
+            disabled={props.disabled}
+            invalid={invalid}
+            describedBy={describedBy}
+          />
+          {props.presets !== false && (
             <div className="flex flex-wrap gap-1.5 pt-0.5">
-              {presets.map((dollars) => (
+              {presets.map((amount) => (
                 <Chip
-                  key={dollars}
-                  label={`$${dollars}`}
-                  name={t('form.quota.add', { amount: `$${dollars}` })}
+                  key={amount}
+                  label={`$${amount}`}
+                  name={t('form.quota.add', { amount: `$${amount}` })}
                   disabled={props.disabled}
-                  onClick={() => field.onChange(Math.round(dollars * quotaPerUnit()))}
+                  onClick={() => field.onChange(Math.round(amount * quotaPerUnit()))}
                 />
               ))}
             </div>
@@ -97,6 +98,12 @@ export function QuotaField<T extends FieldValues>(props: FieldProps<T> & { min?:
       )}
     </Field>
   )
+}
+
+/** Quota units as an exact amount. */
+function dollars(quota: number): string {
+  const [, decimals = ''] = quotaToAmount(quota, quotaPerUnit()).split('.')
+  return formatQuota(quota, decimals.length)
 }
 
 /** A small button that fills a field; `pressed` marks the current one. */

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
+import type { DotColor } from '../../lib/dot-color.ts'
 
-/** Colours of dots, which mark latencies, groups and statuses. */
-export type DotColor = 'green' | 'olive' | 'yellow' | 'orange' | 'red' | 'purple' | 'grey' | 'accent'
+export type { DotColor }
 
 /** Classes that give a small mark its colour. */
 export const dotMark: Readonly<Record<DotColor, string>> = {

@@ -26,6 +26,7 @@ export function DirtyBar(props: { changes: readonly Change[]; busy: boolean; onD
   return (
     <section
       aria-label={t('form.dirty', { count: changes.length })}
+      data-at-end
       className="sticky bottom-3 z-20 mx-auto mt-4 w-fit max-w-full rounded-lg bg-raised p-1.5 shadow-overlay"
     >
       {open && (

@@ -31,13 +31,13 @@ interface DrawerProps {
 /** A side panel with the details of one item; the list stays behind it. */
 export function Drawer({ open, onClose, steps, title, aside, footer, children }: DrawerProps) {
   const t = useText()
-  const closing = useRef<HTMLButtonElement>(null)
+  const heading = useRef<HTMLHeadingElement>(null)
   return (
     <Base.Root open={open} onOpenChange={(next) => !next && onClose()}>
       <Base.Portal>
         <Base.Backdrop className={backdropClass} />
         <Base.Popup
-          {...(steps && { initialFocus: closing })}
+          initialFocus={heading}
           className="fixed inset-y-0 right-0 z-50 flex w-full max-w-[520px] flex-col border-l border-line bg-surface shadow-overlay outline-none transition-transform duration-150 data-ending-style:translate-x-full data-starting-style:translate-x-full"
           onKeyDown={(event) => steps && step(event, steps)}
         >
@@ -45,15 +45,23 @@ export function Drawer({ open, onClose, steps, title, aside, footer, children }:
             <div
               className={`flex min-w-0 flex-1 gap-x-3 sm:items-center ${steps ? 'max-sm:flex-col' : 'items-center'}`}
             >
-              <Base.Title className="min-w-0 truncate text-lg font-semibold">{title}</Base.Title>
+              <Base.Title
+                ref={heading}
+                tabIndex={-1}
+                className="min-w-0 truncate rounded-sm text-lg font-semibold outline-none"
+              >
+                {title}
+              </Base.Title>
               {aside}
             </div>
             {steps && <Steps steps={steps} />}
-            <IconButton ref={closing} label={t('do.close')} icon={<X />} onClick={onClose} className="-mr-1.5" />
+            <IconButton label={t('do.close')} icon={<X />} onClick={onClose} className="-mr-1.5" />
           </div>
           <div className="flex min-h-0 flex-1 flex-col gap-5 overflow-y-auto px-5 py-4">{children}</div>
           {footer !== undefined && (
-            <div className="flex flex-wrap justify-end gap-2 border-t border-line px-5 py-3">{footer}</div>
+            <div data-at-end className="flex flex-wrap justify-end gap-2 border-t border-line px-5 py-3">
+              {footer}
+            </div>
           )}
         </Base.Popup>
       </Base.Portal>

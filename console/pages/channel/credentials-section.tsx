@@ -7,24 +7,32 @@ import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { FormSection } from './form-section.tsx'
 import { type ChannelValues, channelType, keyLines, otherDefault } from './form-values.ts'
+import { ProbePart } from './probe-part.tsx'
 import { typesQuery } from './queries.ts'
+import type { ProbeControl } from './use-probe.ts'
 
 /** Key, address and the other fields of the channel type. */
-export function CredentialsSection(props: { form: UseFormReturn<ChannelValues>; channel: Channel | undefined }) {
-  const { form, channel } = props
+export function CredentialsSection(props: {
+  form: UseFormReturn<ChannelValues>
+  channel: Channel | undefined
+  probe: ProbeControl
+}) {
+  const { form, channel, probe } = props
   const t = useText()
   const classic = useClassicServer()
   const { control } = form
   const type = Number(form.watch('type'))
   const types = useQuery(typesQuery)
   const entry = types.data?.find((each) => each.type === type)
+  // The field means something only for some types; a value that a channel has must stay visible.
+  const hasOther = isSpecified(type) || entry?.otherLabel !== undefined || Boolean(channel?.other)
   const uses = [
     { value: 'one', label: t('channel.form.batch.one') },
     ...(channel ? [] : [{ value: 'each', label: t('channel.form.batch.each') }]),
     ...(classic ? [] : [{ value: 'multi', label: t('channel.form.batch.multi') }]),
   ]
   return (
-    <FormSection title={t('channel.form.credentials')}>
+    <FormSection title={t('channel.form.credentials')} step={2}>
       <SelectField
         control={control}
         name="key_use"
@@ -45,14 +53,17 @@ export function CredentialsSection(props: { form: UseFormReturn<ChannelValues>; 
         spellCheck={false}
         {...(addressLabel(type) === 'channel.form.proxy' && { hint: t('channel.form.proxy.hint') })}
       />
-      <TextField
-        control={control}
-        name="other"
-        label={(isSpecified(type) ? undefined : entry?.otherLabel) ?? t(otherLabel(type))}
-        placeholder={otherDefault(type) || (entry?.otherDefault ?? '')}
-        optional
-        spellCheck={false}
-      />
+      {hasOther && (
+        <TextField
+          control={control}
+          name="other"
+          label={(isSpecified(type) ? undefined : entry?.otherLabel) ?? t(otherLabel(type))}
+          placeholder={otherDefault(type) || (entry?.otherDefault ?? '')}
+          optional
+          spellCheck={false}
+        />
+      )}
+      {!classic && <ProbePart form={form} channel={channel} probe={probe} />}
     </FormSection>
   )
 }
@@ -77,7 +88,8 @@ function KeyField(props: { form: UseFormReturn<ChannelValues>; stored: boolean; 
   const { form, stored, hint } = props
   const t = useText()
   const [use, key] = form.watch(['key_use', 'key'])
-  const hints = [hint, stored ? t('channel.form.key.keep') : undefined].filter((each) => each)
+  const format = hint?.trim() ? t('channel.form.key.format', { format: hint }) : hint
+  const hints = [format, stored ? t('channel.form.key.keep') : undefined].filter((each) => each)
   if (use === 'one') {
     return (
       <PasswordField

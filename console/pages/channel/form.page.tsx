@@ -9,11 +9,14 @@ import { useAppForm } from '../../components/form/use-app-form.ts'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Page } from '../../components/ui/page.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { useCrumb } from '../../lib/crumb.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { text, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { wayBack } from '../../lib/way-back.ts'
+import { AdvancedFold } from './advanced-fold.tsx'
 import { AdvancedSection } from './advanced-section.tsx'
+import { ChannelState } from './channel-state.tsx'
 import { CredentialsSection } from './credentials-section.tsx'
 import { ChannelFormFooter, type TestState } from './form-footer.tsx'
 import { type ChannelValues, channelBody, channelFormSchema, channelValues, problemsOf } from './form-values.ts'
@@ -21,6 +24,7 @@ import { MappingField } from './mapping-field.tsx'
 import { ModelsSection } from './models-section.tsx'
 import { ProviderSection } from './provider-section.tsx'
 import { channelQuery, createChannel, testChannel, updateChannel } from './queries.ts'
+import { useProbe } from './use-probe.ts'
 
 /** `/channel/add` and `/channel/edit/{id}`. */
 export function ChannelFormPage() {
@@ -46,7 +50,12 @@ function EditChannel({ id }: { id: string }) {
       </ErrorState>
     )
   }
-  return <ChannelForm channel={query.data} />
+  return (
+    <>
+      <ChannelState channel={query.data} />
+      <ChannelForm channel={query.data} />
+    </>
+  )
 }
 
 /**
@@ -57,6 +66,7 @@ let tested: { id: number; test: TestState } | undefined
 
 function ChannelForm({ channel }: { channel?: Channel }) {
   const t = useText()
+  useCrumb(channel?.name ?? '', channel?.id)
   const navigate = useNavigate()
   const router = useRouter()
   const form = useAppForm<ChannelValues>({ schema: channelFormSchema, values: channelValues(channel) })
@@ -65,6 +75,7 @@ function ChannelForm({ channel }: { channel?: Channel }) {
     tested = undefined
   }, [])
   const classic = useClassicServer()
+  const probe = useProbe(form, channel)
 
   /**
    * Saves the form. Returns the channel's id, or undefined if the server does not report an id or nothing was saved.
@@ -126,11 +137,13 @@ function ChannelForm({ channel }: { channel?: Channel }) {
   return (
     <div className="rounded-lg border border-line bg-surface px-4 pt-4">
       <Form form={form} label={t(channel ? 'channel.editTitle' : 'channel.addTitle')} onSubmit={submit}>
-        <ProviderSection form={form} />
-        <CredentialsSection form={form} channel={channel} />
-        <ModelsSection form={form} channel={channel} />
-        <MappingField form={form} />
-        {!classic && <AdvancedSection form={form} />}
+        <ProviderSection form={form} isNew={channel === undefined} />
+        <CredentialsSection form={form} channel={channel} probe={probe} />
+        <ModelsSection form={form} channel={channel} probe={probe} />
+        <AdvancedFold form={form}>
+          <MappingField form={form} />
+          {!classic && <AdvancedSection form={form} />}
+        </AdvancedFold>
         <ChannelFormFooter
           busy={form.formState.isSubmitting}
           test={test}

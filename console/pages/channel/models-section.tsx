@@ -1,44 +1,38 @@
 import { useQuery } from '@tanstack/react-query'
+import { ChevronDown } from 'lucide-react'
 import { useState } from 'react'
 import type { UseFormReturn } from 'react-hook-form'
 import type { Channel } from '../../../contract/api/channel.ts'
 import { ComboboxField } from '../../components/form/combobox-field.tsx'
 import { Button } from '../../components/ui/button.tsx'
+import { Menu } from '../../components/ui/menu.tsx'
+import { groupsQuery } from '../../lib/groups.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { FormSection } from './form-section.tsx'
 import type { ChannelValues } from './form-values.ts'
-import { modelsQuery, typesQuery, upstreamModels } from './queries.ts'
+import { modelsQuery, upstreamModels, useTypesModels } from './queries.ts'
+import type { ProbeControl } from './use-probe.ts'
 
 const isBasic = (model: string) => model.startsWith('gpt-3') || model.startsWith('text-')
 
-/** The models that the channel serves, and quick ways to fill them in. */
-export function ModelsSection(props: { form: UseFormReturn<ChannelValues>; channel: Channel | undefined }) {
-  const { form, channel } = props
+interface ModelsSectionProps {
+  form: UseFormReturn<ChannelValues>
+  channel: Channel | undefined
+  probe: ProbeControl
+}
+
+/** The models that the channel serves, quick ways to fill them in, and the groups that can use them. */
+export function ModelsSection({ form, channel, probe }: ModelsSectionProps) {
   const t = useText()
-  const classic = useClassicServer()
   const known = useQuery(modelsQuery)
-  const types = useQuery(typesQuery)
-  const [type, models] = form.watch(['type', 'models'])
-  const [asking, setAsking] = useState(false)
-  const ofType = types.data?.find((entry) => String(entry.type) === type)?.models ?? []
-  const all = [...new Set([...(known.data ?? []), ...models])]
-  const fill = (names: readonly string[]) =>
-    form.setValue('models', [...new Set(names)], { shouldDirty: true, shouldValidate: form.formState.isSubmitted })
-  const ask = async (id: number) => {
-    setAsking(true)
-    try {
-      const names = await upstreamModels(id)
-      fill([...models, ...names])
-      toast.info(t('channel.form.fillUpstream.done', { count: names.length }))
-    } catch {
-      // The call has already shown the error.
-    }
-    setAsking(false)
-  }
+  const groups = useQuery(groupsQuery)
+  const models = form.watch('models')
+  const offered = typeof probe.state === 'object' ? probe.state.models : []
+  const all = [...new Set([...offered, ...(known.data ?? []), ...models])]
   return (
-    <FormSection title={t('channel.form.models')}>
+    <FormSection title={t('channel.form.models')} step={3}>
       <ComboboxField
         control={form.control}
         name="models"
@@ -47,25 +41,77 @@ export function ModelsSection(props: { form: UseFormReturn<ChannelValues>; chann
         options={all.map((name) => ({ value: name, label: name }))}
         creatable
       />
-      <div className="-mt-2 flex flex-wrap gap-2">
-        <Button size="small" disabled={!known.data} onClick={() => fill(all.filter(isBasic))}>
-          {t('channel.form.fillBasic')}
-        </Button>
-        <Button size="small" disabled={!known.data} onClick={() => fill(known.data ?? [])}>
-          {t('channel.form.fillAll')}
-        </Button>
-        <Button size="small" disabled={ofType.length === 0} onClick={() => fill([...models, ...ofType])}>
+      <Fillers form={form} channel={channel} probe={probe} />
+      <ComboboxField
+        control={form.control}
+        name="groups"
+        label={t('channel.form.groups')}
+        hint={t('channel.form.groups.hint')}
+        options={(groups.data ?? []).map((name) => ({ value: name, label: name }))}
+        creatable
+      />
+    </FormSection>
+  )
+}
+
+/** The recommended models in front; the other ways to fill in models are in a menu. */
+function Fillers({ form, channel, probe }: ModelsSectionProps) {
+  const t = useText()
+  const classic = useClassicServer()
+  const known = useQuery(modelsQuery)
+  const [type, models] = form.watch(['type', 'models'])
+  const recommended = useTypesModels(type)
+  const [asking, setAsking] = useState(false)
+  const fill = (names: readonly string[]) =>
+    form.setValue('models', [...new Set(names)], { shouldDirty: true, shouldValidate: form.formState.isSubmitted })
+  const ask = async () => {
+    setAsking(true)
+    try {
+      // A stored channel is asked with its stored key and address.
+      const names = channel ? await upstreamModels(channel.id) : (await probe.run())?.models
+      if (names) fill([...form.getValues('models'), ...names])
+      if (names && channel) toast.info(t('channel.form.fillUpstream.done', { count: names.length }))
+    } catch {
+      // The call has already shown the error.
+    }
+    setAsking(false)
+  }
+  const basic = [...new Set([...(known.data ?? []), ...models])].filter(isBasic)
+  const fetching = { id: 'upstream', label: t('channel.form.fillUpstream'), run: () => void ask() }
+  return (
+    <div className="-mt-2 flex flex-wrap gap-2">
+      <div className="flex">
+        <Button
+          size="small"
+          className="rounded-r-none"
+          disabled={recommended.length === 0}
+          onClick={() => fill([...models, ...recommended])}
+        >
           {t('channel.form.fillType')}
         </Button>
-        {channel && !classic && (
-          <Button size="small" busy={asking} onClick={() => void ask(channel.id)}>
-            {t('channel.form.fillUpstream')}
-          </Button>
-        )}
-        <Button size="small" disabled={models.length === 0} onClick={() => fill([])}>
-          {t('channel.form.clear')}
-        </Button>
+        <Menu
+          label={t('channel.form.fillMore')}
+          align="start"
+          trigger={
+            <Button
+              size="small"
+              busy={asking}
+              className="-ml-px rounded-l-none px-1.5!"
+              aria-label={t('channel.form.fillMore')}
+            >
+              <ChevronDown className="size-4" aria-hidden="true" />
+            </Button>
+          }
+          entries={[
+            { id: 'basic', label: t('channel.form.fillBasic'), disabled: !known.data, run: () => fill(basic) },
+            { id: 'all', label: t('channel.form.fillAll'), disabled: !known.data, run: () => fill(known.data ?? []) },
+            ...(classic ? [] : [fetching]),
+          ]}
+        />
       </div>
-    </FormSection>
+      <Button size="small" disabled={models.length === 0} onClick={() => fill([])}>
+        {t('channel.form.clear')}
+      </Button>
+    </div>
   )
 }

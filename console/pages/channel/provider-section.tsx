@@ -1,29 +1,32 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import type { UseFormReturn } from 'react-hook-form'
-import { ComboboxField, SearchSelectField } from '../../components/form/combobox-field.tsx'
+import { SearchSelectField } from '../../components/form/combobox-field.tsx'
 import { TextField } from '../../components/form/text-field.tsx'
 import { Banner } from '../../components/ui/banner.tsx'
-import { groupsQuery } from '../../lib/groups.ts'
 import { useText } from '../../lib/text.ts'
 import { FormSection } from './form-section.tsx'
 import { type ChannelValues, channelType, modelsOfType } from './form-values.ts'
+import { popularFirst } from './popular-types.ts'
 import { typesQuery } from './queries.ts'
 
-/** Type, name and groups. Choosing a new type fills in its models if no models were chosen. */
-export function ProviderSection({ form }: { form: UseFormReturn<ChannelValues> }) {
+/**
+ * The type and the name. Choosing a new type fills in its models if no models were chosen, and the name of a new channel
+ * unless the user has entered one.
+ */
+export function ProviderSection({ form, isNew }: { form: UseFormReturn<ChannelValues>; isNew: boolean }) {
   const t = useText()
   const types = useQuery(typesQuery)
-  const groups = useQuery(groupsQuery)
   const type = form.watch('type')
   useTypeModels(form, type)
-  const options = (types.data ?? []).map((entry) => ({
+  useTypeName(form, type, isNew)
+  const options = popularFirst(types.data ?? []).map((entry) => ({
     value: String(entry.type),
     label: entry.label,
     words: `${entry.type} ${entry.name}`,
   }))
   return (
-    <FormSection title={t('channel.form.provider')}>
+    <FormSection title={t('channel.form.provider')} step={1}>
       <SearchSelectField
         control={form.control}
         name="type"
@@ -33,14 +36,6 @@ export function ProviderSection({ form }: { form: UseFormReturn<ChannelValues> }
       />
       {Number(type) === channelType.azure && <Banner kind="info">{t('channel.form.azure')}</Banner>}
       <TextField control={form.control} name="name" label={t('channel.form.name')} autoComplete="off" />
-      <ComboboxField
-        control={form.control}
-        name="groups"
-        label={t('channel.form.groups')}
-        hint={t('channel.form.groups.hint')}
-        options={(groups.data ?? []).map((name) => ({ value: name, label: name }))}
-        creatable
-      />
     </FormSection>
   )
 }
@@ -61,4 +56,17 @@ function useTypeModels(form: UseFormReturn<ChannelValues>, type: string): void {
     filled.current = next.filled
     form.setValue('models', [...next.models], { shouldDirty: true })
   }, [form, type, types.data])
+}
+
+/** Keeps the name of a new channel equal to the label of its type until the user enters another name. */
+function useTypeName(form: UseFormReturn<ChannelValues>, type: string, isNew: boolean): void {
+  const { data } = useQuery(typesQuery)
+  useEffect(() => {
+    const label = isNew && data?.find((each) => String(each.type) === type)?.label
+    if (!label) return
+    const name = form.getValues('name')
+    const isUntouched = name === '' && !form.getFieldState('name').isDirty
+    // The default changes with the value, so that a name that nobody entered is no unsaved change.
+    if (isUntouched || data.some((each) => each.label === name)) form.resetField('name', { defaultValue: label })
+  }, [form, type, isNew, data])
 }

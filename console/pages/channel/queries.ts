@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import type * as z from 'zod/mini'
 import {
   type Channel,
@@ -7,6 +7,7 @@ import {
   type updateChannelBody,
 } from '../../../contract/api/channel.ts'
 import type { batchBody } from '../../../contract/api/channel-operations.ts'
+import type { ProbeReport, probeBody } from '../../../contract/api/channel-probe.ts'
 import { optionApi } from '../../../contract/api/option.ts'
 import type { UsageFiguresView } from '../../../contract/api/usage.ts'
 import { channelStatus } from '../../../contract/statuses.ts'
@@ -59,6 +60,12 @@ export const typesQuery = queryOptions({
   },
   staleTime: Number.POSITIVE_INFINITY,
 })
+
+/** The models that a type recommends; the type is a number as text, as in the form. */
+export function useTypesModels(type: string): readonly string[] {
+  const types = useQuery(typesQuery)
+  return types.data?.find((entry) => String(entry.type) === type)?.models ?? []
+}
 
 /** Names of all built-in models. */
 export const modelsQuery = queryOptions({
@@ -255,6 +262,11 @@ export async function updateChannel(body: z.input<typeof updateChannelBody>): Pr
 /** The models that a channel's upstream reports. */
 export function upstreamModels(id: number): Promise<string[]> {
   return call(channelApi.upstreamModels, { params: { id } })
+}
+
+/** Tests a channel that is not saved, and lists the models of its provider. */
+export function probeChannel(body: z.input<typeof probeBody>): Promise<ProbeReport> {
+  return call(channelApi.probe, { body })
 }
 
 /** Reactivates the keys that were set aside, or deletes them; returns the number of keys. */

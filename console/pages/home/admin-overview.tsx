@@ -5,12 +5,12 @@ import { Banner } from '../../components/ui/banner.tsx'
 import { Card } from '../../components/ui/page.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { formatPercent, formatTime, useFormatSum } from '../../lib/format.ts'
+import { overviewQuery } from '../../lib/overview.ts'
 import { useText } from '../../lib/text.ts'
 import { Attention, StatusLine } from './attention.tsx'
 import { HourFigures } from './hour-figures.tsx'
 import { Latest } from './latest.tsx'
 import { Outcomes } from './outcomes.tsx'
-import { overviewQuery } from './queries.ts'
 
 /** For administrators: whether the installation works, who uses it, and what needs attention. */
 export function AdminOverview() {

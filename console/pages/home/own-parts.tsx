@@ -7,8 +7,8 @@ import { buttonClass } from '../../components/ui/button.tsx'
 import { Card } from '../../components/ui/page.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { formatCount, formatRelative, formatTime, useFormatSum } from '../../lib/format.ts'
+import { ownOverviewQuery } from '../../lib/overview.ts'
 import { useText } from '../../lib/text.ts'
-import { ownOverviewQuery } from './queries.ts'
 
 /** The user's failed requests and tokens; nothing on a server that does not report them. */
 export function OwnParts() {

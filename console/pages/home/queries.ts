@@ -2,11 +2,10 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { channelApi } from '../../../contract/api/channel.ts'
 import { logApi } from '../../../contract/api/log.ts'
 import { optionApi } from '../../../contract/api/option.ts'
-import { overviewApi } from '../../../contract/api/overview.ts'
 import { tokenApi } from '../../../contract/api/token.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { channelStatus } from '../../../contract/statuses.ts'
-import { CallError, call } from '../../lib/call.ts'
+import { call } from '../../lib/call.ts'
 import { sinceDays } from '../../lib/days.ts'
 import { rowIdOf } from '../../lib/log-row.ts'
 import { queryClient } from '../../lib/query-client.ts'
@@ -16,10 +15,6 @@ import { readUsage } from '../../lib/read-usage.ts'
 export const spendDays = 14
 /** Number of log rows that the start page shows. */
 export const latestRows = 5
-/** How often the page is refreshed while it is visible. */
-const refreshMs = 15_000
-/** Options of queries that refresh themselves; they stop while the page is hidden. */
-export const refreshing = { refetchInterval: refreshMs, refetchOnWindowFocus: true } as const
 /** How often the page checks for the first call. */
 const callPollMs = 5000
 
@@ -123,29 +118,6 @@ export const hasCallQuery = (everybody: boolean) =>
     staleTime: 0,
     refetchInterval: ({ state }) => (state.data === true ? false : callPollMs),
   })
-
-/** The result on a server that has no overview. */
-const absent = (error: unknown) => {
-  if (error instanceof CallError && error.status === 404) return null
-  throw error
-}
-
-/** What is going on at the installation; null if the server does not report this. */
-export const overviewQuery = queryOptions({
-  queryKey: ['overview', 'all'],
-  queryFn: ({ signal }) => call(overviewApi.read, {}, { signal, quiet: true }).catch(absent),
-  ...refreshing,
-})
-
-/** The user's own account at a glance; null if the server does not report this. */
-export const ownOverviewQuery = queryOptions({
-  queryKey: ['overview', 'own'],
-  queryFn: ({ signal }) => {
-    const query = { utc_offset: -new Date().getTimezoneOffset() }
-    return call(overviewApi.self, { query }, { signal, quiet: true }).catch(absent)
-  },
-  ...refreshing,
-})
 
 /** Tests a channel, and enables it if it passes. A failure is shown by the call. */
 export async function testAndEnable(id: number): Promise<void> {

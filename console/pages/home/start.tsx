@@ -8,6 +8,7 @@ import { Segmented } from '../../components/ui/segmented.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { formatCount, formatNumber, formatPercent, useFormatSum } from '../../lib/format.ts'
 import type { KnownUsage } from '../../lib/known-usage.ts'
+import { overviewQuery, ownOverviewQuery, refreshing } from '../../lib/overview.ts'
 import { selfQuery } from '../../lib/self.ts'
 import { isAdmin, type SessionUser } from '../../lib/session.ts'
 import { useClassicServer } from '../../lib/status.ts'
@@ -18,7 +19,7 @@ import { AdminOverview } from './admin-overview.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import { Latest } from './latest.tsx'
 import { OwnParts } from './own-parts.tsx'
-import { overviewQuery, ownOverviewQuery, refreshing, spendDays, usageQuery, weekQuery } from './queries.ts'
+import { spendDays, usageQuery, weekQuery } from './queries.ts'
 
 const scopes = ['all', 'own'] as const
 

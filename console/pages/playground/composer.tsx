@@ -27,6 +27,7 @@ export function Composer({ draft, setDraft, onSend, onStop, busy, follows, disab
   useHotkeys({ 'mod+enter': onSend })
   return (
     <form
+      data-at-end="tall"
       className={`bg-bg pt-3 pb-2 ${follows ? 'sticky bottom-0' : ''}`}
       onSubmit={(event) => {
         event.preventDefault()

@@ -9,6 +9,7 @@ import { useAppForm } from '../../components/form/use-app-form.ts'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Page } from '../../components/ui/page.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { useCrumb } from '../../lib/crumb.ts'
 import { downloadFile } from '../../lib/download.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
@@ -46,6 +47,7 @@ function EditCode({ id }: { id: string }) {
 
 function EditForm({ code }: { code: Redemption }) {
   const t = useText()
+  useCrumb(code.name)
   const navigate = useNavigate()
   const form = useAppForm<RedemptionValues>({
     schema: redemptionSchema,

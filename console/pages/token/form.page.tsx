@@ -12,6 +12,7 @@ import { Banner } from '../../components/ui/banner.tsx'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Page } from '../../components/ui/page.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { useCrumb } from '../../lib/crumb.ts'
 import { useFormatQuota } from '../../lib/format.ts'
 import { selfQuery } from '../../lib/self.ts'
 import { useClassicServer } from '../../lib/status.ts'
@@ -51,6 +52,7 @@ function EditToken({ id }: { id: string }) {
 
 function TokenForm({ token }: { token?: Token }) {
   const t = useText()
+  useCrumb(token?.name ?? '', token?.id)
   const classic = useClassicServer()
   const navigate = useNavigate()
   const form = useAppForm<TokenValues>({ schema: tokenSchema(token === undefined), values: tokenValues(token) })

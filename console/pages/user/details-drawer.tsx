@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { type ReactNode, useId, useState } from 'react'
 import type { User } from '../../../contract/api/user.ts'
 import { roles } from '../../../contract/roles.ts'
+import { DollarBox } from '../../components/form/quota-box.tsx'
 import { Limits } from '../../components/limits.tsx'
 import { RecentUse } from '../../components/recent-use.tsx'
 import { Button } from '../../components/ui/button.tsx'
@@ -10,7 +11,7 @@ import { Drawer, type DrawerSteps } from '../../components/ui/drawer.tsx'
 import { Input } from '../../components/ui/input.tsx'
 import { Kpi } from '../../components/ui/kpi.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
-import { formatCount, formatTime, quotaPerUnit, useFormatQuota, useFormatSum } from '../../lib/format.ts'
+import { formatCount, formatTime, quotaPerUnit, showsCurrency, useFormatQuota, useFormatSum } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { Bindings } from './bindings.tsx'
@@ -112,25 +113,27 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 
 const amounts = [1, 5, 10]
 
-/** Adds a round amount or any number of units to the balance. */
+/** Adds a round amount or any other to the balance: dollars where the installation shows them, or else quota units. */
 function GiveQuota({ user }: { user: User }) {
   const t = useText()
   const formatQuota = useFormatQuota()
   const id = useId()
-  const [units, setUnits] = useState('')
+  const [quota, setQuota] = useState<number>()
   const [busy, setBusy] = useState(false)
-  const custom = Number(units)
-  const give = async (quota: number) => {
+  const currency = showsCurrency()
+  const isAmount = quota !== undefined && Number.isInteger(quota) && quota !== 0
+  const give = async (units: number) => {
     setBusy(true)
     try {
-      await giveQuota(user, quota)
-      setUnits('')
-      toast.success(t('user.peek.given', { quota: formatQuota(quota), name: user.username }))
+      await giveQuota(user, units)
+      setQuota(undefined)
+      toast.success(t('user.peek.given', { quota: formatQuota(units), name: user.username }))
     } catch {
       // The call has already shown the error.
     }
     setBusy(false)
   }
+  const label = t(currency ? 'user.peek.customAmount' : 'user.peek.custom')
   return (
     <section aria-label={t('user.peek.topup')} className="rounded-lg border border-line p-3">
       <h3 className="text-sm font-medium">{t('user.peek.topup')}</h3>
@@ -139,32 +142,34 @@ function GiveQuota({ user }: { user: User }) {
         className="flex flex-wrap items-center gap-2"
         onSubmit={(event) => {
           event.preventDefault()
-          if (Number.isInteger(custom) && custom !== 0) void give(custom)
+          if (isAmount) void give(quota)
         }}
       >
-        {amounts.map((dollars) => (
-          <Button
-            key={dollars}
-            size="small"
-            disabled={busy}
-            onClick={() => void give(Math.round(dollars * quotaPerUnit()))}
-          >
-            +${dollars}
-          </Button>
-        ))}
+        {amounts.map((dollars) => {
+          const units = Math.round(dollars * quotaPerUnit())
+          return (
+            <Button key={dollars} size="small" disabled={busy} onClick={() => void give(units)}>
+              +{currency ? `$${dollars}` : formatQuota(units)}
+            </Button>
+          )
+        })}
         <label htmlFor={id} className="sr-only">
-          {t('user.peek.custom')}
+          {label}
         </label>
-        <Input
-          id={id}
-          type="number"
-          step={1}
-          value={units}
-          placeholder={t('user.peek.custom')}
-          onChange={(event) => setUnits(event.target.value)}
-          className="num h-7! min-w-32 flex-1"
-        />
-        <Button type="submit" size="small" busy={busy} disabled={!Number.isInteger(custom) || custom === 0}>
+        {currency ? (
+          <DollarBox id={id} value={quota} onChange={setQuota} placeholder={label} className="min-w-52 flex-1" />
+        ) : (
+          <Input
+            id={id}
+            type="number"
+            step={1}
+            value={quota ?? ''}
+            placeholder={label}
+            onChange={({ target }) => setQuota(target.value === '' ? undefined : Number(target.value))}
+            className="num min-w-32 flex-1"
+          />
+        )}
+        <Button type="submit" size="small" busy={busy} disabled={!isAmount}>
           {t('user.peek.give')}
         </Button>
       </form>

@@ -9,6 +9,7 @@ import { useAppForm } from '../../components/form/use-app-form.ts'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Page } from '../../components/ui/page.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { useCrumb } from '../../lib/crumb.ts'
 import { selfQuery } from '../../lib/self.ts'
 import { isClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
@@ -53,6 +54,7 @@ function LoadedForm({ id }: { id: string | undefined }) {
 
 function UserForm({ user, admin }: { user: User; admin: boolean }) {
   const t = useText()
+  useCrumb(user.username, admin ? user.id : undefined)
   const navigate = useNavigate()
   const form = useAppForm<UserValues>({ schema: userFormSchema(admin), values: userValues(user) })
   const { control, formState } = form

@@ -16,11 +16,19 @@ import {
 import { channelsWithKey } from './find-key.ts'
 import { mountChannelHealth } from './health-routes.ts'
 import { mountChannelOperations } from './operation-routes.ts'
+import { mountChannelProbe } from './probe-routes.ts'
 
 type ChannelDeps = ChannelChangeDeps &
   Pick<
     ApiDeps,
-    'turns' | 'testChannel' | 'testAllChannels' | 'missingAt' | 'updateBalance' | 'updateAllBalances' | 'upstreamModels'
+    | 'turns'
+    | 'testChannel'
+    | 'testAllChannels'
+    | 'missingAt'
+    | 'updateBalance'
+    | 'updateAllBalances'
+    | 'upstreamModels'
+    | 'probeDraft'
   > & {
     announce: Announce
   }
@@ -47,6 +55,7 @@ export function mountChannels(router: ApiRouter, deps: ChannelDeps): void {
   // These operations contain `test/progress`, which must come before `test/{id}`.
   mountChannelHealth(router, deps)
   mountChannelOperations(router, deps)
+  mountChannelProbe(router, deps)
   mountTests(router, deps)
   serve(router, api.channel.get, async ({ params }) => shown(params.id))
 

@@ -9,6 +9,8 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   userManage: { username: 'bob', action: 'disable' },
   tokenCreate: { name: 'laptop', remain_quota: 500_000, expired_time: -1 },
   tokenUpdate: { id: 1, name: 'laptop', models: 'gpt-4o,gpt-4o-mini' },
+  tokenFind: { key: 'sk-0123456789abcdef0123456789abcdef0123456789abcdef' },
+  channelProbe: { type: 1, key: 'sk-upstream', models: 'gpt-4o' },
   channelCreate: { type: 1, name: 'main', key: 'sk-upstream', models: 'gpt-4o', group: 'default' },
   channelUpdate: { id: 1, priority: 5 },
   channelCopy: { name: 'second' },

@@ -1,13 +1,22 @@
 import { api } from '../../../contract/api/index.ts'
 import type { Token } from '../../../contract/api/token.ts'
 import { limitsSent } from '../../../contract/limits.ts'
-import { ApiFailure } from '../../http/api-failure.ts'
+import { roles } from '../../../contract/roles.ts'
+import { ApiFailure, tooManyRequests } from '../../http/api-failure.ts'
 import { listed, pageOf } from '../../http/list-page.ts'
+import { createRateLimiter } from '../../http/rate-limit.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
 import { randomBase62 } from '../../lib/secrets/ids.ts'
 import type { Secrets } from '../../lib/secrets/secrets.ts'
-import { addToken, deleteToken, listTokens, type TokenRow, tokenOf } from '../../store/accounts/tokens.ts'
+import {
+  addToken,
+  deleteToken,
+  findOwnedToken,
+  listTokens,
+  type TokenRow,
+  tokenOf,
+} from '../../store/accounts/tokens.ts'
 import { recordAudit } from '../../store/installation/audit.ts'
 import { auditEvent } from '../audit-event.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
@@ -18,6 +27,8 @@ import { updateOwnToken } from './update-token.ts'
 type TokenDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock' | 'captures'> & { announce: Announce }
 
 const keyLength = 48
+/** How many keys one person may look up. Guessing a key is hopeless; this only keeps the database from being busy. */
+const findRule = { limit: 20, windowMs: 60_000 }
 
 /** A person's own tokens. Other people's tokens do not exist here, not even for admins. */
 export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
@@ -33,6 +44,21 @@ export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
   serve(router, api.token.search, async ({ person, query, context }) =>
     listed(context, await listTokens(store.read, person.id, pageOf(query), filterOf(query))).map(view),
   )
+
+  const tries = createRateLimiter(findRule, clock)
+  serve(router, api.token.find, async ({ person, body }) => {
+    const wait = tries.take(String(person.id))
+    if (wait > 0) throw tooManyRequests(wait)
+    const found = await findOwnedToken(
+      store.read,
+      spellings(body.key).map((key) => secrets.fingerprint(key, 'token-key')),
+    )
+    // For anyone but administrators, another user's token does not exist.
+    if (!found || (found.user_id !== person.id && person.role < roles.admin)) {
+      throw new ApiFailure('No token has this key.')
+    }
+    return found
+  })
 
   serve(router, api.token.get, async ({ person, params }) => {
     const row = await tokenOf(store.read, person.id, params.id)
@@ -83,6 +109,12 @@ export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
     deps.captures.sweepSoon()
     await announce({ topic: 'token', id })
   })
+}
+
+/** What may be the stored key: without its prefix, and without the number of a channel that admins may append. */
+function spellings(pasted: string): string[] {
+  const key = pasted.replace(/^sk-/, '')
+  return [key, key.replace(/-\d+$/, '')]
 }
 
 function tokenView(row: TokenRow, secrets: Secrets, now: number): Token {

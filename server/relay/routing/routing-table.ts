@@ -165,7 +165,16 @@ function toChannel(
     )
     return undefined
   }
-  const keyRing = ringOf(row, key)
+  return openedChannel(row, provider, key, ringOf(row, key))
+}
+
+/** A channel whose key is decrypted, as the relay calls it. */
+export function openedChannel(
+  row: Omit<ChannelRow, 'key' | 'key_mode' | 'group' | 'priority'>,
+  provider: Provider,
+  key: string,
+  keyRing?: KeyRing,
+): Channel {
   const parsed = row.config === '' ? {} : tryParse(row.config)
   const config = isObject(parsed) ? parsed : {}
   const mapping = row.model_mapping === '' ? {} : tryParse(row.model_mapping)

@@ -58,6 +58,16 @@ export function tokenOf(db: Db, userId: number, id: number): Promise<TokenRow | 
   return db.selectFrom('tokens').selectAll().where('id', '=', id).where('user_id', '=', userId).executeTakeFirst()
 }
 
+/** The token whose key has one of these hashes, with the name of its owner. */
+export function findOwnedToken(db: Db, keyHashes: readonly string[]) {
+  return db
+    .selectFrom('tokens')
+    .innerJoin('users', 'users.id', 'tokens.user_id')
+    .select(['tokens.id', 'tokens.name', 'tokens.status', 'tokens.expired_time', 'tokens.user_id', 'users.username'])
+    .where('tokens.key_hash', 'in', keyHashes)
+    .executeTakeFirst()
+}
+
 /** Like `tokenOf`, with the row locked: nobody else can change it until the transaction ends. */
 export function lockToken(trx: Trx, userId: number, id: number): Promise<TokenRow | undefined> {
   return trx

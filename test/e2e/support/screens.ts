@@ -80,6 +80,19 @@ const channel: Screen[] = [
   { path: '/channel?view=models', state: 'empty', as: root, bare: true },
   { path: '/channel/add', as: root, prepare: field('name') },
   { path: '/channel/add', state: 'refused', as: root, prepare: refuse },
+  {
+    path: '/channel/add',
+    state: 'with a failed test of its key, and everything unfolded',
+    as: root,
+    async prepare(page) {
+      await field('name')(page)
+      await page.locator('[data-field="key"] input').fill('k')
+      await page.locator('[data-field="base_url"] input').fill('http://127.0.0.1:9')
+      await page.locator('fieldset').nth(1).getByRole('button').last().click()
+      await page.locator('form [role="alert"]').waitFor()
+      await page.locator('form button[aria-expanded="false"][aria-controls]').click()
+    },
+  },
   { path: '/channel/edit/1', as: root, prepare: field('name') },
   { path: '/channel/edit/999', state: 'not there', as: root, prepare: failed },
 ]
@@ -385,10 +398,24 @@ const setting: Screen[] = [
   },
 ]
 
+/** What the frame opens over a page. */
+const frame: Screen[] = [
+  {
+    path: '/about',
+    state: 'with the panel of the bell',
+    as: root,
+    async prepare(page) {
+      await page.locator('header button:has(.lucide-bell)').click()
+      await page.locator('[role="dialog"] section, [role="dialog"] p').first().waitFor()
+    },
+  },
+]
+
 /** Every page of the console, in every state that looks different. */
 export const screens: readonly Screen[] = [
   ...waysIn,
   ...openPages,
+  ...frame,
   ...channel,
   ...token,
   ...redemption,

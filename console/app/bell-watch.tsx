@@ -1,0 +1,21 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { overviewQuery, ownOverviewQuery } from '../lib/overview.ts'
+import { isAdmin, type SessionUser } from '../lib/session.ts'
+import { bellEntries, entriesOf, ownEntriesOf } from './bell-entries.ts'
+
+/**
+ * Keeps the news of the bell up to date with one request, which the start page shares. The requests stop while the page
+ * is hidden.
+ */
+export function BellWatch({ user }: { user: SessionUser }) {
+  const admin = isAdmin(user)
+  const all = useQuery({ ...overviewQuery, enabled: admin })
+  const own = useQuery({ ...ownOverviewQuery, enabled: !admin })
+  useEffect(() => {
+    if (admin) bellEntries.set(all.data ? entriesOf(all.data) : [])
+    else bellEntries.set(own.data ? ownEntriesOf(own.data, Date.now() / 1000) : [])
+  }, [admin, all.data, own.data])
+  useEffect(() => () => bellEntries.set([]), [])
+  return null
+}

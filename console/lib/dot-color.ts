@@ -1,0 +1,2 @@
+/** Colours of dots, which mark latencies, groups and statuses. */
+export type DotColor = 'green' | 'olive' | 'yellow' | 'orange' | 'red' | 'purple' | 'grey' | 'accent'

@@ -1,0 +1,64 @@
+import { ChevronRight } from 'lucide-react'
+import { type ReactNode, useEffect, useId, useState } from 'react'
+import type { UseFormReturn } from 'react-hook-form'
+import { useText } from '../../lib/text.ts'
+import { type ChannelValues, channelValues } from './form-values.ts'
+
+/** The fields in the folded part. */
+const advanced = [
+  'model_mapping',
+  'priority',
+  'weight',
+  'connect_timeout',
+  'first_byte_timeout',
+  'stream_idle_timeout',
+  'relay_timeout',
+  'http_version',
+  'system_turns',
+  'strip_deployment_dots',
+  'system_prompt',
+] as const satisfies readonly (keyof ChannelValues)[]
+
+/** Whether a channel uses any of the advanced settings. */
+function isAdvanced(values: ChannelValues): boolean {
+  const usual = channelValues()
+  return advanced.some((name) => values[name] !== usual[name])
+}
+
+/**
+ * The settings that most channels do not need. They are open from the start if the channel has any, and opened by a
+ * problem with one of them.
+ */
+export function AdvancedFold({ form, children }: { form: UseFormReturn<ChannelValues>; children: ReactNode }) {
+  const t = useText()
+  const id = useId()
+  const [open, setOpen] = useState(() => isAdvanced(form.getValues()))
+  const { errors } = form.formState
+  const wrong = advanced.find((name) => errors[name])
+  useEffect(() => {
+    if (wrong) setOpen(true)
+  }, [wrong])
+  // A problem that the fold has hidden gets the focus once it is visible, unless another field is to be corrected first.
+  const isFirst = wrong !== undefined && Object.keys(errors).every((name) => advanced.some((each) => each === name))
+  useEffect(() => {
+    if (open && isFirst && wrong) form.setFocus(wrong)
+  }, [open, isFirst, wrong, form])
+  return (
+    <div className="border-t border-line pt-4">
+      <button
+        type="button"
+        aria-expanded={open}
+        aria-controls={id}
+        onClick={() => setOpen(!open)}
+        className="flex w-full items-center gap-2 rounded-md text-start"
+      >
+        <ChevronRight className={`size-4 shrink-0 text-muted transition-transform ${open ? 'rotate-90' : ''}`} />
+        <span className="text-base font-medium">{t('channel.form.advancedFold')}</span>
+        <span className="truncate text-sm text-muted max-sm:hidden">{t('channel.form.advancedFold.text')}</span>
+      </button>
+      <div id={id} hidden={!open} className={open ? 'flex flex-col gap-5 pt-5' : ''}>
+        {children}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,64 @@
+import { api } from '../../../contract/api/index.ts'
+import { ApiFailure } from '../../http/api-failure.ts'
+import { type ApiRouter, type PersonCall, serve } from '../../http/serve-endpoint.ts'
+import { channelById } from '../../store/channels/channels.ts'
+import type { ApiDeps } from '../deps.ts'
+import { createPerPerson } from '../per-person.ts'
+import { channelFields } from './channel-input.ts'
+import { newKeys, openKeys, refuseMalformedKeys } from './channel-keys.ts'
+import { keysFromConfig } from './config-keys.ts'
+import { refuseLendingKey } from './key-destination.ts'
+
+type ProbeDeps = Pick<ApiDeps, 'store' | 'secrets' | 'catalogue' | 'probeDraft'>
+type ProbeCall = PersonCall<typeof api.channel.probe>
+
+/** A test waits for the upstream for up to a minute, so one person may not start any number of them. */
+const mostTests = 2
+
+/** Tests of channels that are not saved. Must come before `/api/channel/{id}`. */
+export function mountChannelProbe(router: ApiRouter, deps: ProbeDeps): void {
+  const running = createPerPerson(mostTests, 'channel tests')
+  serve(router, api.channel.probe, async (call) => {
+    const draft = await draftOf(deps, call)
+    const release = running.take(call.person.id)
+    try {
+      const { timeMs, modelsMessage, ...report } = await deps.probeDraft(draft)
+      return { ...report, time: timeMs / 1000, models_message: modelsMessage }
+    } finally {
+      release()
+    }
+  })
+}
+
+/** The draft, under the same rules as a channel that is saved with these fields. */
+async function draftOf(deps: ProbeDeps, { body: sent, person }: ProbeCall) {
+  const body = keysFromConfig(sent)
+  const types = new Set(deps.catalogue().map(({ type }) => type))
+  const { models, id, ...others } = body
+  const fields = channelFields({ ...others, ...(models !== '' && { models }) }, (type) => types.has(type))
+  const destination = { type: body.type, base_url: fields.base_url ?? '' }
+  const keys = body.key.trim() === '' ? await storedKeys(deps, id, person.role, destination) : newKeys(body.key)
+  refuseMalformedKeys(body.type, keys)
+  return {
+    ...destination,
+    key: keys[0] ?? '',
+    other: fields.other ?? '',
+    config: fields.config ?? '',
+    models: fields.models ?? '',
+    model_mapping: fields.model_mapping ?? '',
+  }
+}
+
+/** The keys of the stored channel, unless the person may not send them to this address. */
+async function storedKeys(
+  { store, secrets }: ProbeDeps,
+  id: number | undefined,
+  role: number,
+  destination: { type: number; base_url: string },
+): Promise<string[]> {
+  if (id === undefined) throw new ApiFailure('key must not be empty.')
+  const before = await channelById(store.read, id)
+  if (!before) throw new ApiFailure('Channel not found.')
+  refuseLendingKey(role, before, destination)
+  return openKeys(store.read, secrets, id)
+}

@@ -1,0 +1,104 @@
+// What the top bar says: where the page is, and what happened.
+import { describe, expect, test } from 'bun:test'
+import { openConsole, rootAccount } from './support/console.ts'
+import { openDatabase } from './support/database.ts'
+import { eventually } from './support/eventually.ts'
+
+const site = openConsole()
+
+describe('the breadcrumb', () => {
+  test('leads from the list to the object, which is also in the title of the window', async () => {
+    const user = await site.addUser('crumbs')
+    const { id } = await site.apiAs<{ id: number }>(user, 'POST', '/api/token/', { name: 'openai-backup' })
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open(`/token/edit/${id}`)
+    const crumbs = page.getByRole('navigation', { name: 'Breadcrumb' })
+    await eventually(() => crumbs.getByRole('listitem').allTextContents()).toEqual([
+      'Tokens',
+      '/openai-backup',
+      '/Edit',
+    ])
+    await eventually(() => page.title()).toStartWith('openai-backup · ')
+    await crumbs.getByRole('link', { name: 'openai-backup' }).click()
+    await page.getByRole('dialog', { name: 'openai-backup' }).waitFor()
+    await page.keyboard.press('Escape')
+    await eventually(() => crumbs.getByRole('listitem').allTextContents()).toEqual(['Tokens'])
+    await visit.open('/token/add')
+    await eventually(() => crumbs.getByRole('listitem').allTextContents()).toEqual(['Tokens', '/New'])
+    await eventually(() => page.title()).toStartWith('new token')
+  })
+})
+
+describe('the bell', () => {
+  const channel = { type: 8, key: 'k', models: 'm', group: 'default', base_url: 'http://127.0.0.1:9' }
+
+  test('has a dot while an administrator has unread news, and lists what happened with its time', async () => {
+    const [id = 0] = await site.api<number[]>('POST', '/api/channel/', { ...channel, name: 'broken one' })
+    {
+      using database = openDatabase(site)
+      database.run('update channels set status = 3, status_reason = ?, status_time = ? where id = ?', [
+        'Incorrect API key',
+        Math.floor(Date.now() / 1000) - 7200,
+        id,
+      ])
+    }
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/about')
+    const bell = page.getByRole('button', { name: /^Notifications, \d+ unread$/ })
+    await bell.focus()
+    await page.keyboard.press('Enter')
+    const panel = page.getByRole('dialog', { name: 'Notifications' })
+    await panel
+      .getByRole('link', { name: /broken one/ })
+      .getByText('Disabled automatically: Incorrect API key')
+      .waitFor()
+    await panel.getByText('2 hours ago').first().waitFor()
+    // One request keeps the bell up to date.
+    expect(visit.calls().filter((call) => /\/api\/overview/.test(call))).toHaveLength(1)
+    await panel.getByRole('button', { name: 'Mark all as read' }).click()
+    await page.keyboard.press('Escape')
+    await panel.waitFor({ state: 'detached' })
+    const read = page.getByRole('button', { name: 'Notifications', exact: true })
+    await read.waitFor()
+    await page.reload()
+    await read.click()
+    await panel.getByRole('link', { name: /broken one/ }).click()
+    await page.waitForURL(`**/channel?peek=${id}`)
+    await panel.waitFor({ state: 'detached' })
+    await site.api('DELETE', `/api/channel/${id}`)
+  })
+
+  test('tells users about their own account only', async () => {
+    const user = await site.addUser('penniless', { quota: 0 })
+    const { id } = await site.apiAs<{ id: number }>(user, 'POST', '/api/token/', { name: 'over now', expired_time: -1 })
+    {
+      using database = openDatabase(site)
+      database.run('update tokens set expired_time = ? where id = ?', [Math.floor(Date.now() / 1000) - 60, id])
+    }
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/about')
+    await page.getByRole('button', { name: 'Notifications, 2 unread' }).click()
+    const panel = page.getByRole('dialog', { name: 'Notifications' })
+    await panel.getByText('Your balance is used up.').waitFor()
+    await panel
+      .getByRole('link', { name: /over now/ })
+      .getByText('This token has expired.')
+      .waitFor()
+    expect(visit.calls().filter((call) => /\/api\/(?:overview\/?$|log\/|channel)/.test(call))).toEqual([])
+    await panel.getByRole('link', { name: /Your balance/ }).click()
+    await page.waitForURL('**/topup')
+    await page.getByRole('button', { name: 'Notifications, 1 unread' }).waitFor()
+  })
+
+  test('shows visitors the notice only', async () => {
+    await using visit = await site.visit()
+    const { page } = visit
+    await visit.open('/about')
+    await page.getByRole('button', { name: 'Notifications', exact: true }).click()
+    await page.getByText('You’re all caught up.').waitFor()
+    expect(visit.calls().filter((call) => /overview|log/.test(call))).toEqual([])
+  })
+})
