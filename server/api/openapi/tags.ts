@@ -4,6 +4,7 @@ import type { Tag } from './types.ts'
 /** The groups of the management API, as the document names them. */
 export const groupTags: Readonly<Record<keyof typeof api, Tag>> = {
   status: { name: 'Status', description: 'Public information about this server.' },
+  statusPage: { name: 'Status page', description: 'The availability of model families, for everybody.' },
   auth: {
     name: 'Login',
     description:
@@ -25,6 +26,7 @@ export const groupTags: Readonly<Record<keyof typeof api, Tag>> = {
   option: { name: 'Options', description: 'Settings that change while the server runs.' },
   group: { name: 'Groups', description: 'Classes of users. A group exists if it has a ratio.' },
   price: { name: 'Prices', description: 'Prices of models for their callers.' },
+  model: { name: 'Models', description: 'Facts about models, and how well they work on this server.' },
   audit: { name: 'Audit log', description: 'Who changed what.' },
   redemption: { name: 'Redemption codes', description: 'Codes that can be redeemed for quota, and gifts of quota.' },
   docs: { name: 'This document', description: 'The API as a document, for programs and for people.' },

@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely'
 import type {
+  ServiceFailuresTable,
   UsageDatesTable,
   UsageHoursTable,
   UsageSeriesTable,
@@ -361,6 +362,7 @@ export interface Tables {
   job_runs: JobRunsTable
   error_minutes: ErrorMinutesTable
   channel_failures: ChannelFailuresTable
+  service_failures: ServiceFailuresTable
   usage_series: UsageSeriesTable
   usage_dates: UsageDatesTable
   usage_hours: UsageHoursTable
