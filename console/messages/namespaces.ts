@@ -17,6 +17,7 @@ import type { resetEn } from './reset.en.ts'
 import type { settingEn } from './setting.en.ts'
 import type { shellEn } from './shell.en.ts'
 import type { statementEn } from './statement.en.ts'
+import type { statusEn } from './status.en.ts'
 import type { tableEn } from './table.en.ts'
 import type { tokenEn } from './token.en.ts'
 import type { topupEn } from './topup.en.ts'
@@ -44,6 +45,7 @@ interface Catalogues {
   setting: typeof settingEn
   shell: typeof shellEn
   statement: typeof statementEn
+  status: typeof statusEn
   table: typeof tableEn
   token: typeof tokenEn
   topup: typeof topupEn

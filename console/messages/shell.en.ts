@@ -23,6 +23,7 @@ export const shellEn = {
   'menu.setting': 'Settings',
   'menu.usage': 'Usage',
   'menu.model': 'Models',
+  'menu.status': 'Status',
   'menu.playground': 'Playground',
   'menu.logout': 'Log out',
   'menu.profile': 'Profile',

@@ -1,6 +1,6 @@
 /** A refusal whose text can be shown to the caller; sent as `{ success: false, message }`. */
 export class ApiFailure extends Error {
-  readonly status: 200 | 400 | 401 | 403 | 408 | 413 | 429 | 500 | 503
+  readonly status: 200 | 400 | 401 | 403 | 404 | 408 | 413 | 429 | 500 | 503
   /** Further fields of the response, for calls that return some even when they fail. */
   readonly extra: Readonly<Record<string, unknown>>
   readonly retryAfterSeconds: number | undefined

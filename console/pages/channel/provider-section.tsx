@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'react'
 import type { UseFormReturn } from 'react-hook-form'
 import { ComboboxField, SearchSelectField } from '../../components/form/combobox-field.tsx'
 import { TextField } from '../../components/form/text-field.tsx'
+import { ProviderMark } from '../../components/provider-mark.tsx'
 import { Banner } from '../../components/ui/banner.tsx'
 import { groupsQuery } from '../../lib/groups.ts'
 import { useText } from '../../lib/text.ts'
@@ -20,6 +21,7 @@ export function ProviderSection({ form }: { form: UseFormReturn<ChannelValues> }
   const options = (types.data ?? []).map((entry) => ({
     value: String(entry.type),
     label: entry.label,
+    icon: <ProviderMark name={entry.label} className="me-2" />,
     words: `${entry.type} ${entry.name}`,
   }))
   return (
