@@ -166,7 +166,7 @@ const table = [
     menu: { text: 'menu.model', group: 'gateway', icon: 'Tags', key: 'm', needs: 'more calls' },
   },
   {
-    path: '/models',
+    path: '/pricing',
     file: 'model/visitors',
     for: 'everybody',
     areas: ['model', 'table'],

@@ -9,7 +9,7 @@ export interface Counts {
 /** With fewer calls, a percentage would say more about their number than about the service. */
 const leastCalls = 10
 /** Shares of served calls, in percent. */
-const upFrom = 98
+const upFrom = 95
 const degradedFrom = 70
 
 /** The percentage of served calls, rounded down to a tenth; null if there were too few. */

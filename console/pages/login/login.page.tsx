@@ -50,8 +50,8 @@ export function LoginPage() {
         </p>
       )}
       {status_page && (
-        <p className="mt-2 text-center text-sm">
-          <Link to="/status" className="text-muted hover:text-fg hover:underline">
+        <p className="mt-5 text-center text-sm text-muted">
+          <Link to="/status" className="font-medium text-link hover:underline">
             {t('login.status')}
           </Link>
         </p>

@@ -84,6 +84,7 @@ export function Filters({ search, setSearch, all, admin }: FiltersProps) {
   return (
     <FilterBar active={active + group} onClear={() => setSearch({ ...noFilters, group: undefined, page: undefined })}>
       <FilterSelect
+        slim
         label={t('model.family')}
         all={t('model.family.all')}
         value={search.family}
@@ -93,6 +94,7 @@ export function Filters({ search, setSearch, all, admin }: FiltersProps) {
         onChange={set('family')}
       />
       <FilterSelect
+        slim
         label={t('model.kind')}
         all={t('model.kind.all')}
         value={search.kind}
@@ -102,6 +104,7 @@ export function Filters({ search, setSearch, all, admin }: FiltersProps) {
       {there.facts && (
         <>
           <FilterSelect
+            slim
             label={t('model.modality')}
             all={t('model.modality.all')}
             value={search.modality}
@@ -112,6 +115,7 @@ export function Filters({ search, setSearch, all, admin }: FiltersProps) {
             onChange={set('modality')}
           />
           <FilterSelect
+            slim
             label={t('model.ability')}
             all={t('model.ability.all')}
             value={search.ability}
@@ -119,6 +123,7 @@ export function Filters({ search, setSearch, all, admin }: FiltersProps) {
             onChange={set('ability')}
           />
           <FilterSelect
+            slim
             label={t('model.context')}
             all={t('model.context.all')}
             value={search.context}
@@ -131,6 +136,7 @@ export function Filters({ search, setSearch, all, admin }: FiltersProps) {
         </>
       )}
       <FilterSelect
+        slim
         label={t('model.maxPrice')}
         all={t('model.maxPrice.all')}
         value={search.price}
@@ -142,6 +148,7 @@ export function Filters({ search, setSearch, all, admin }: FiltersProps) {
       />
       {admin && (
         <FilterSelect
+          slim
           label={t('model.group')}
           all={t('model.group.own')}
           value={search.group}

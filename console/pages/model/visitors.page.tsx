@@ -9,7 +9,7 @@ import { EmptyState, ErrorState, Loading } from '../../components/ui/states.tsx'
 import { CallError } from '../../lib/call.ts'
 import { copyText } from '../../lib/clipboard.ts'
 import { useSessionUser } from '../../lib/session.ts'
-import { useClassicServer, useServerStatus } from '../../lib/status.ts'
+import { useServerStatus, useStatusState } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { useUrlState } from '../../lib/use-url-state.ts'
 import { Catalogue } from './catalogue.tsx'
@@ -19,7 +19,7 @@ import { parseModelSearch } from './search.ts'
 
 const ModelPeek = lazy(() => import('./details-drawer.tsx').then((it) => ({ default: it.ModelPeek })))
 
-/** `/models`: the models and prices of the default group, for visitors, if the administrators publish them. */
+/** `/pricing`: the models and prices of the default group, for visitors, if the administrators publish them. */
 export function VisitorsModelPage() {
   const t = useText()
   const user = useSessionUser()
@@ -43,10 +43,10 @@ export function VisitorsModelPage() {
 
 function VisitorsTable() {
   const t = useText()
-  useServerStatus()
+  const { public_models } = useServerStatus()
+  const isOff = useStatusState() === 'fresh' && !public_models
   const [search, setSearch] = useUrlState(parseModelSearch)
-  const classic = useClassicServer()
-  const query = useQuery({ ...visitorsQuery, enabled: !classic })
+  const query = useQuery({ ...visitorsQuery, enabled: !isOff })
   const { data, error, isPending, refetch } = query
   const all = useMemo(() => (data ? catalogueRows(data.models, data.facts, [], false) : []), [data])
   const actions = useCallback(
@@ -57,7 +57,7 @@ function VisitorsTable() {
     },
     [t, setSearch],
   )
-  if (classic || (error instanceof CallError && error.status === 404))
+  if (isOff || (error instanceof CallError && error.status === 404))
     return <EmptyState title={t('model.visitors.off')} text={t('model.visitors.off.text')} />
   if (isPending) return <Loading what={t('model.title')} />
   if (error && !data)

@@ -11,7 +11,7 @@ import { EmptyState, ErrorState, Loading } from '../../components/ui/states.tsx'
 import { basePath } from '../../lib/base-path.ts'
 import { CallError } from '../../lib/call.ts'
 import { isAdmin, useSessionUser } from '../../lib/session.ts'
-import { useClassicServer } from '../../lib/status.ts'
+import { useServerStatus, useStatusState } from '../../lib/status.ts'
 import { languageTag, useText } from '../../lib/text.ts'
 import { DayBars, uptimeText } from './day-bars.tsx'
 import { refreshMs, statusPageQuery } from './queries.ts'
@@ -19,17 +19,19 @@ import { refreshMs, statusPageQuery } from './queries.ts'
 /** `/status`: whether the service works, for everybody, if the administrators publish it. */
 export function StatusPage() {
   const t = useText()
-  const classic = useClassicServer()
+  const state = useStatusState()
+  const { status_page } = useServerStatus()
+  const isOff = state === 'fresh' && !status_page
   const { data, error, isPending, refetch } = useQuery({
     ...statusPageQuery,
-    enabled: !classic,
+    enabled: !isOff,
     // A server without the page keeps answering so.
     retry: (count, failure) => !isMissing(failure) && count < 2,
     refetchInterval: ({ state }) => (isMissing(state.error) ? false : refreshMs),
   })
   return (
     <Page title={t('status.page.title')} width="narrow">
-      {classic || isMissing(error) ? (
+      {isOff || isMissing(error) ? (
         <NoStatusPage />
       ) : isPending ? (
         <Loading what={t('status.page.title')} />

@@ -75,7 +75,7 @@ forEachDatabase((_, openFresh) => {
       expect(openai?.days[0]).toEqual({ state: 'up', uptime: 100 })
       expect(openai?.days[1]).toEqual({ state: 'none', uptime: null })
       expect(openai?.days.slice(-3)).toEqual([
-        { state: 'degraded', uptime: 95 },
+        { state: 'up', uptime: 95 },
         { state: 'down', uptime: 10 },
         { state: 'none', uptime: null },
       ])
