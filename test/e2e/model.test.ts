@@ -54,38 +54,6 @@ const cells = async (page: Page, model: string) => {
   return [name, kind, ...others.slice(0, 3)].map((text) => text?.trim())
 }
 
-const names = 'renamed,somewhere,whisper-call,text-embedding-3-small,tiny'
-  const renamed = { renamed: 'gpt-4o', somewhere: 'gpt-4o' }
-  await site.api('POST', '/api/channel/', {
-    ...odd,
-    name: 'odd',
-    models: names,
-    model_mapping: JSON.stringify(renamed),
-  })
-  const other = { renamed: 'gpt-4o-mini', somewhere: 'no-price' }
-  const models2 = 'renamed,somewhere'
-  await site.api('POST', '/api/channel/', {
-    ...odd,
-    name: 'odd 2',
-    models: models2,
-    model_mapping: JSON.stringify(other),
-  })
-  const options = {
-    GroupRatio: '{"default":1,"vip":0.5,"empty":1,"odd":1,"many":1}',
-    ModelPrice: '{"per-call":0.02,"whisper-call":0.01}',
-    ModelRatio: JSON.stringify({ tiny: 0.000001, ...Object.fromEntries(many.map((name, index) => [name, index + 1])) }),
-  }
-  for (const [key, value] of Object.entries(options)) await site.api('PUT', '/api/option/', { key, value })
-  user = await site.addUser('reader', { quota: 1_000_000 })
-  const important = await site.addUser('important')
-  await site.api('PUT', '/api/user/', { id: important.id, group: 'vip' })
-  vip = important
-})
-
-/** The texts of a row's cells, without the cell with the buttons at its end. */
-const cells = async (page: Page, model: string) =>
-  (await rowOf(page, model).locator('th, td').allInnerTexts()).slice(0, -1).map((text) => text.trim())
-
 const names = (page: Page) => rowsOf(page).locator('th').allInnerTexts()
 
 test('the menu leads to the models that the user’s own group can call, with the price of each', async () => {

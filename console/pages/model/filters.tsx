@@ -40,7 +40,7 @@ function hasModality({ facts }: CatalogueRow, wanted: string): boolean {
   return (writes ? facts?.writes : facts?.reads)?.includes(modality) === true
 }
 
-/** Whether a model passes the search box and the filters. A model of which a fact is not known does not pass its filter. */
+/** Whether a model passes the search box and the filters. A filter excludes models whose fact is not known. */
 export function passes(row: CatalogueRow, { q = '', ...search }: ModelSearch): boolean {
   const { facts, model } = row
   const text = `${model} ${facts?.name ?? ''}`.toLowerCase()

@@ -3,7 +3,7 @@ import { familyOf, type ModelFamily, modelFamilies } from '../../../contract/mod
 import type { SlotAvailability } from '../../store/usage/availability.ts'
 import { addCounts, type Counts, stateOf, uptimeOf } from '../service-state.ts'
 
-export const shownDays = 90
+const shownDays = 90
 const daySeconds = 86_400
 const hourSeconds = 3600
 const dayHours = 24
