@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { markOf } from './provider-mark.tsx'
+import { markOf } from './mark-of.ts'
 
 /** The relative luminance of a colour in OKLCH (CSS Color 4, and WCAG 2.2 for the luminance). */
 function luminance(l: number, c: number, hue: number): number {
