@@ -98,6 +98,12 @@ export const optionDefinitions = {
     Notice: text('admin', 'Notice to everybody, as Markdown or HTML.'),
     About: text('admin', 'About page, as Markdown or as an https URL that is shown in a frame.'),
     HomePageContent: text('admin', 'Home page, as Markdown or as an https URL that is shown in a frame.'),
+    StatusPageEnabled: bool(
+      false,
+      'admin',
+      'Show everybody, including visitors, the status page: the availability of each model family in the last 90 days.',
+    ),
+    PublicModelsEnabled: bool(false, 'admin', 'Show visitors the models and prices of the group `default`.'),
   }),
   ...section('updates', {
     UpdateFeedURL: text(

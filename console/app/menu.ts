@@ -21,6 +21,9 @@ function isShown(page: Page, user: SessionUser | undefined, status: KnownStatus)
   if (page.menu?.needs === 'chat link' && !status.chat_link) return false
   // A server without the additional endpoints does not provide prices.
   if (page.menu?.needs === 'more calls' && !hasMoreCalls(status)) return false
+  if (page.menu?.needs === 'status page' && !status.status_page) return false
+  // Users have a page of models of their own.
+  if (page.menu?.needs === 'public models' && (user !== undefined || !status.public_models)) return false
   return page.for === 'everybody' || (user !== undefined && (page.for === 'users' || isAdmin(user)))
 }
 

@@ -53,7 +53,7 @@ interface ShellPage extends AnyPage {
     /** The part of the menu that the entry belongs to; entries without one come first. */
     group?: MenuGroup
     /** Without this on the server, the entry is hidden. */
-    needs?: 'chat link' | 'more calls'
+    needs?: 'chat link' | 'more calls' | 'public models' | 'status page'
   }
 }
 
@@ -164,6 +164,15 @@ const table = [
     search: parseModelSearch,
     heading: { title: 'model.title', text: 'model.intro', width: 'full' },
     menu: { text: 'menu.model', group: 'gateway', icon: 'Tags', key: 'm', needs: 'more calls' },
+  },
+  {
+    path: '/pricing',
+    file: 'model/visitors',
+    for: 'everybody',
+    areas: ['model', 'table'],
+    search: parseModelSearch,
+    heading: { title: 'model.title', text: 'model.intro', width: 'full' },
+    menu: { text: 'menu.model', group: 'gateway', icon: 'Tags', needs: 'public models' },
   },
   {
     path: '/redemption',
@@ -285,6 +294,14 @@ const table = [
     search: parseSettingSearch,
     heading: { title: 'setting.title', unless: { query: 'tab=audit' } },
     menu: { text: 'menu.setting', group: 'more', icon: 'Settings', key: 's' },
+  },
+  {
+    path: '/status',
+    file: 'status/status',
+    for: 'everybody',
+    areas: ['status'],
+    heading: { title: 'status.page.title', width: 'narrow' },
+    menu: { text: 'menu.status', group: 'more', icon: 'HeartPulse', needs: 'status page' },
   },
   {
     path: '/about',

@@ -7,6 +7,7 @@ export const authEn = {
   'login.forgot': 'Forgot password?',
   'login.register': 'Register',
   'login.noAccount': "Don't have an account?",
+  'login.status': 'Service status',
   'login.continue': 'Log in to continue to the page you opened.',
   'login.expired': 'not logged in or login expired, please log in again',
   'login.done': 'login succeeded!',

@@ -8,6 +8,7 @@ export const authZh = {
   'login.forgot': '忘记密码？',
   'login.register': '注册',
   'login.noAccount': '还没有账户？',
+  'login.status': '服务状态',
   'login.continue': '登录后继续前往你打开的页面。',
   'login.expired': '未登录或登录已过期，请重新登录！',
   'login.done': '登录成功！',

@@ -12,8 +12,8 @@ import type { modelEn } from './model.en.ts'
 import type { optionEn } from './option.en.ts'
 import type { paletteEn } from './palette.en.ts'
 import type { playgroundEn } from './playground.en.ts'
-import type { recordingEn } from './recording.en.ts'
 import type { providerEn } from './provider.en.ts'
+import type { recordingEn } from './recording.en.ts'
 import type { redemptionEn } from './redemption.en.ts'
 import type { refusalEn } from './refusal.en.ts'
 import type { registerEn } from './register.en.ts'
@@ -21,6 +21,7 @@ import type { resetEn } from './reset.en.ts'
 import type { settingEn } from './setting.en.ts'
 import type { shellEn } from './shell.en.ts'
 import type { statementEn } from './statement.en.ts'
+import type { statusEn } from './status.en.ts'
 import type { tableEn } from './table.en.ts'
 import type { tokenEn } from './token.en.ts'
 import type { topupEn } from './topup.en.ts'
@@ -52,6 +53,7 @@ interface Catalogues {
   setting: typeof settingEn
   shell: typeof shellEn
   statement: typeof statementEn
+  status: typeof statusEn
   table: typeof tableEn
   token: typeof tokenEn
   topup: typeof topupEn

@@ -29,6 +29,7 @@ export const shellEn = {
   'menu.alert': 'Alerts',
   'menu.usage': 'Usage',
   'menu.model': 'Models',
+  'menu.status': 'Status',
   'menu.playground': 'Playground',
   'menu.logout': 'Log out',
   'menu.profile': 'Profile',

@@ -30,6 +30,7 @@ export const shellZh = {
   'menu.alert': '告警',
   'menu.usage': '用量',
   'menu.model': '模型',
+  'menu.status': '服务状态',
   'menu.playground': '试用',
   'menu.logout': '注销',
   'menu.profile': '个人资料',

@@ -6,6 +6,7 @@ import { channelApi } from './channel.ts'
 import { docsApi } from './docs.ts'
 import { groupApi } from './group.ts'
 import { logApi } from './log.ts'
+import { modelApi } from './model.ts'
 import { oauthApi } from './oauth.ts'
 import { optionApi } from './option.ts'
 import { overviewApi } from './overview.ts'
@@ -13,6 +14,7 @@ import { priceApi } from './price.ts'
 import { redemptionApi } from './redemption.ts'
 import { statementApi } from './statement.ts'
 import { statusApi } from './status.ts'
+import { statusPageApi } from './status-page.ts'
 import { tokenApi } from './token.ts'
 import { usageApi } from './usage.ts'
 import { usageTableApi } from './usage-table.ts'
@@ -22,6 +24,7 @@ import { userApi } from './user.ts'
 /** Every endpoint of the management API; server, console, wire test and docs iterate over this table. */
 export const api = {
   status: statusApi,
+  statusPage: statusPageApi,
   auth: authApi,
   oauth: oauthApi,
   user: userApi,
@@ -34,6 +37,7 @@ export const api = {
   group: groupApi,
   price: priceApi,
   alert: alertApi,
+  model: modelApi,
   audit: auditApi,
   capture: captureApi,
   redemption: redemptionApi,

@@ -24,6 +24,8 @@ export const statusSchema = z.object({
   register_enabled: z.boolean(),
   password_register_enabled: z.boolean(),
   password_login_enabled: z.boolean(),
+  status_page: z.boolean().check(z.describe('True if everybody can see the status page.')),
+  public_models: z.boolean().check(z.describe('True if visitors can see the models and their prices.')),
 })
 
 export type Status = z.output<typeof statusSchema>

@@ -15,6 +15,7 @@ import { mountChannels } from './channel/routes.ts'
 import { type ApiDeps, announcer } from './deps.ts'
 import { mountGroups } from './group/routes.ts'
 import { mountLogs } from './log/routes.ts'
+import { mountModels } from './model/routes.ts'
 import { mountOAuth } from './oauth/routes.ts'
 import { mountOpenApi } from './openapi/routes.ts'
 import { mountOptions } from './option/routes.ts'
@@ -23,6 +24,7 @@ import { mountPrices } from './price/routes.ts'
 import { mountRedemptions } from './redemption/routes.ts'
 import { mountTopUps } from './redemption/top-up-routes.ts'
 import { mountStatus } from './status/routes.ts'
+import { mountStatusPage } from './status/status-page-routes.ts'
 import { mountTokens } from './token/routes.ts'
 import { mountUsage } from './usage/routes.ts'
 import { mountUsers } from './user/routes.ts'
@@ -53,6 +55,7 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   const router: ApiRouter = { app, sessions, criticalLimit, warn, bodyTimeMs, turns: deps.turns }
   const announce = announcer(deps)
   mountStatus(router, deps)
+  mountStatusPage(router, deps)
   mountAuth(router, { ...deps, announce })
   mountOAuth(router, { ...deps, announce })
   // Mounted before the user routes, because GET /api/user/{id} would treat `dashboard` as an id.
@@ -67,6 +70,7 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   mountGroups(router, deps)
   mountPrices(router, deps)
   mountAlerts(router, deps)
+  mountModels(router, deps)
   mountAudit(router, deps)
   mountCaptures(router, { ...deps, announce })
   mountRedemptions(router, deps)

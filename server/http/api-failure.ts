@@ -5,7 +5,7 @@ import { refusalOf } from './refusal-code.ts'
  * text: contract/refusals.ts lists all of them.
  */
 export class ApiFailure extends Error {
-  readonly status: 200 | 400 | 401 | 403 | 408 | 413 | 429 | 500 | 503
+  readonly status: 200 | 400 | 401 | 403 | 404 | 408 | 413 | 429 | 500 | 503
   /** Further fields of the response, for calls that return some even when they fail. */
   readonly extra: Readonly<Record<string, unknown>>
   readonly retryAfterSeconds: number | undefined

@@ -127,6 +127,8 @@ async function setUp(
   { smtp, hub, helper }: Pick<WireGate, 'smtp' | 'hub' | 'helper'>,
 ): Promise<void> {
   for (const [key, value] of Object.entries({
+    StatusPageEnabled: 'true',
+    PublicModelsEnabled: 'true',
     SMTPServer: '127.0.0.1',
     SMTPPort: String(smtp.port),
     SMTPFrom: 'gate@example.com',

@@ -27,6 +27,8 @@ GET    /api/status                        ok    ok    ok    ok    ok     ok
 GET    /api/notice                        ok    ok    ok    ok    ok     ok
 GET    /api/about                         ok    ok    ok    ok    ok     ok
 GET    /api/home_page_content             ok    ok    ok    ok    ok     ok
+GET    /api/status-page                   ok    ok    ok    ok    ok     ok
+GET    /api/model/public                  ok    ok    ok    ok    ok     ok
 GET    /api/openapi.json                  ok    ok    ok    ok    ok     ok
 GET    /api/docs                          ok    ok    ok    ok    ok     ok
 
@@ -101,6 +103,8 @@ GET    /api/user/statement                401   ok    ok    ok    ban    401|bad
 GET    /api/usage/values                  401   ok    ok    ok    ban    401|bad
 GET    /api/usage/export                  401   ok    ok    ok    ban    401|bad
 GET    /api/price/                        401   ok    ok    ok    ban    401|bad
+GET    /api/model/facts                   401   ok    ok    ok    ban    401|bad
+GET    /api/model/figures                 401   ok    ok    ok    ban    401|bad
 GET    /api/log/                          401   no    ok    ok    ban    401|bad
 GET    /api/log/self                      401   ok    ok    ok    ban    401|bad
 GET    /api/log/stat                      401   no    ok    ok    ban    401|bad

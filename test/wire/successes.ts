@@ -135,6 +135,10 @@ export const successes: Readonly<Record<string, Success>> = {
   usageStatement: plain('GET', '/api/user/statement?month=2000-01'),
   usageExport: plain('GET', '/api/usage/export?by=model'),
   priceList: plain('GET', '/api/price/'),
+  modelFacts: plain('GET', '/api/model/facts'),
+  modelFigures: plain('GET', '/api/model/figures'),
+  modelVisitors: plain('GET', '/api/model/public'),
+  statusPageRead: plain('GET', '/api/status-page'),
   logPurge: plain('DELETE', '/api/log/?target_timestamp=1000'),
 
   optionList: plain('GET', '/api/option/'),

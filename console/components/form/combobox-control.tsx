@@ -1,6 +1,15 @@
 import { Combobox } from '@base-ui/react/combobox'
 import { Check, ChevronDown, X } from 'lucide-react'
-import { type ComponentProps, type Ref, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import {
+  type ComponentProps,
+  type ReactNode,
+  type Ref,
+  type RefObject,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react'
 import { useText } from '../../lib/text.ts'
 import { inputClass } from '../ui/input.tsx'
 import { withWords } from './words.ts'
@@ -9,6 +18,8 @@ import { withWords } from './words.ts'
 export interface Choice {
   value: string
   label: string
+  /** Shown before the label in the list. */
+  icon?: ReactNode
   /** Additional words that the search matches. */
   words?: string
 }
@@ -112,6 +123,7 @@ function Options({ creating }: { creating?: (choice: Choice) => boolean }) {
                   <Check className="size-4" />
                 </Combobox.ItemIndicator>
                 <span className="col-start-2 min-w-0 break-words">
+                  {choice.icon}
                   {creating?.(choice) ? t('form.create', { name: choice.label }) : choice.label}
                 </span>
               </Combobox.Item>

@@ -41,15 +41,23 @@ export function Room({ texts, children }: { texts: readonly string[]; children: 
   )
 }
 
+interface BadgeProps {
+  color?: DotColor
+  /** Shown instead of the dot, such as a provider's mark. */
+  mark?: ReactNode
+  children: ReactNode
+  title?: string
+}
+
 /** A small label, such as a group or a type; without a colour it has no dot. */
-export function Badge({ color, children, title }: { color?: DotColor; children: ReactNode; title?: string }) {
+export function Badge({ color, mark, children, title }: BadgeProps) {
   return (
     <span
       className="inline-flex h-5 max-w-full items-center gap-1.5 rounded-sm border border-line bg-sunken px-1.5 text-xs font-medium text-fg"
       title={title}
       data-color={color}
     >
-      {color && <span className={`size-1.5 shrink-0 rounded-full ${dotMark[color]}`} aria-hidden="true" />}
+      {mark ?? (color && <span className={`size-1.5 shrink-0 rounded-full ${dotMark[color]}`} aria-hidden="true" />)}
       <span className="truncate">{children}</span>
     </span>
   )

@@ -4,6 +4,7 @@ import type { Channel } from '../../../contract/api/channel.ts'
 import { balanceUnits } from '../../../contract/balance-units.ts'
 import { currencyText } from '../../../contract/quota.ts'
 import { channelStatus } from '../../../contract/statuses.ts'
+import { ProviderMark } from '../../components/provider-mark.tsx'
 import { Badge, type DotColor, Status } from '../../components/ui/badge.tsx'
 import { formatNumber, formatTime } from '../../lib/format.ts'
 import { type Text, useText } from '../../lib/text.ts'
@@ -130,7 +131,11 @@ export function TypeBadge({ type }: { type: number }) {
   const types = useQuery(typesQuery)
   const name = useTypeName()
   const color = colors[types.data?.find((entry) => entry.type === type)?.color ?? ''] ?? 'grey'
-  return <Badge color={color}>{name(type)}</Badge>
+  return (
+    <Badge color={color} mark={<ProviderMark name={name(type)} className="-ms-1" />}>
+      {name(type)}
+    </Badge>
+  )
 }
 
 const groupColors: Readonly<Record<string, DotColor>> = { vip: 'yellow', pro: 'yellow', svip: 'red', premium: 'red' }

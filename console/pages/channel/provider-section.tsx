@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'react'
 import type { UseFormReturn } from 'react-hook-form'
 import { SearchSelectField } from '../../components/form/combobox-field.tsx'
 import { TextField } from '../../components/form/text-field.tsx'
+import { ProviderMark } from '../../components/provider-mark.tsx'
 import { Banner } from '../../components/ui/banner.tsx'
 import { useText } from '../../lib/text.ts'
 import { FormSection } from './form-section.tsx'
@@ -23,6 +24,7 @@ export function ProviderSection({ form, isNew }: { form: UseFormReturn<ChannelVa
   const options = popularFirst(types.data ?? []).map((entry) => ({
     value: String(entry.type),
     label: entry.label,
+    icon: <ProviderMark name={entry.label} className="me-2" />,
     words: `${entry.type} ${entry.name}`,
   }))
   return (

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Log } from '../../../contract/api/log.ts'
 import { logType } from '../../../contract/log-types.ts'
+import { ModelMark } from '../../components/provider-mark.tsx'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Card } from '../../components/ui/page.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
@@ -77,6 +78,9 @@ function Rows({ rows, everybody }: { rows: readonly Log[]; everybody: boolean })
               </td>
               {everybody && <td className="max-w-28 truncate pr-4 max-sm:hidden">{log.username}</td>}
               <td className="w-full max-w-0 truncate" title={isCall(log) ? log.model_name : log.content}>
+                {isCall(log) && log.model_name !== '' && (
+                  <ModelMark model={log.model_name} className="me-1.5 align-[-0.25em]" />
+                )}
                 <Link to="/log" search={{ peek: rowIdOf(log) }} className="hover:underline">
                   {isCall(log) ? log.model_name || log.code : log.content}
                 </Link>

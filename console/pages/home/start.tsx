@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Spark } from '../../components/chart/spark.tsx'
+import { ModelMark } from '../../components/provider-mark.tsx'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Kpi } from '../../components/ui/kpi.tsx'
 import { Card } from '../../components/ui/page.tsx'
@@ -153,6 +154,7 @@ function Models({ usage, user }: { usage: KnownUsage | undefined; user: string |
     <ul className="mt-3 border-t border-line pt-1.5 text-sm">
       {groups.map(({ key, name, total }) => (
         <li key={key} className="num flex items-center gap-3 py-1">
+          <ModelMark model={name} />
           <Link
             to="/usage"
             search={{ model: name, group: 'token', user }}

@@ -2,6 +2,7 @@ import type { Log } from '../../../contract/api/log.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { Cut } from '../../components/data-table/cut.tsx'
 import type { Column } from '../../components/data-table/types.ts'
+import { ModelMark } from '../../components/provider-mark.tsx'
 import { formatCount, formatQuota, formatRelative, formatTime } from '../../lib/format.ts'
 import type { Text } from '../../lib/text.ts'
 import { LogTypeLabel, typeText } from './log-parts.tsx'
@@ -58,7 +59,15 @@ export function logColumns(t: Text, { everybody, classic }: Shown): Column<Log>[
       hidden,
       skeleton: 'w-20',
     },
-    name('model_name', t('log.model')),
+    {
+      ...name('model_name', t('log.model')),
+      cell: ({ model_name }) => (
+        <span className="inline-flex items-center gap-1.5">
+          {model_name !== '' && <ModelMark model={model_name} />}
+          <Cut text={model_name} width="max-w-36" />
+        </span>
+      ),
+    },
     ...(classic ? [] : [tokensColumn(t)]),
     count('prompt_tokens', t('log.prompt')),
     count('completion_tokens', t('log.completion')),

@@ -22,7 +22,7 @@ const coolDownSeconds = 30
 export function LoginPage() {
   const t = useText()
   const expired = useRouterState({ select: ({ location }) => new URLSearchParams(location.searchStr).has('expired') })
-  const { register_enabled } = useServerStatus()
+  const { register_enabled, status_page } = useServerStatus()
   const finish = useFinishLogin()
   const from = useRouterState({ select: ({ location }) => location.state.from })
 
@@ -46,6 +46,13 @@ export function LoginPage() {
           {t('login.noAccount')}{' '}
           <Link to="/register" className="font-medium text-link hover:underline">
             {t('login.register')}
+          </Link>
+        </p>
+      )}
+      {status_page && (
+        <p className="mt-5 text-center text-sm text-muted">
+          <Link to="/status" className="font-medium text-link hover:underline">
+            {t('login.status')}
           </Link>
         </p>
       )}

@@ -1,6 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { Price, PricedModel, PriceList, Rates, SpecialRate } from '../../../contract/api/price.ts'
+import type { Price, PriceList, Rates, SpecialRate } from '../../../contract/api/price.ts'
+import { chatSnippets } from '../../components/chat-snippets.ts'
+import { CodeTabs } from '../../components/code-tabs.tsx'
 import { RecentUse } from '../../components/recent-use.tsx'
 import { Badge } from '../../components/ui/badge.tsx'
 import { Banner } from '../../components/ui/banner.tsx'
@@ -9,8 +11,10 @@ import { CopyField } from '../../components/ui/copy-field.tsx'
 import { Drawer } from '../../components/ui/drawer.tsx'
 import { EmptyState } from '../../components/ui/states.tsx'
 import { formatCount } from '../../lib/format.ts'
+import { useSessionUser } from '../../lib/session.ts'
 import { useServerStatus } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
+import { type Line as FactLine, factLines, figureLines } from './facts-parts.tsx'
 import {
   canTry,
   hasOutput,
@@ -22,10 +26,11 @@ import {
   priceText,
   unitPriceText,
 } from './price-parts.tsx'
+import type { CatalogueRow } from './rows.ts'
 
 interface ModelPeekProps {
   /** Undefined if the group cannot call the model. */
-  row: PricedModel | undefined
+  row: CatalogueRow | undefined
   name: string
   list: Pick<PriceList, 'group' | 'ratio'>
   onClose(): void
@@ -34,9 +39,10 @@ interface ModelPeekProps {
 /** The drawer of a model: all its prices, the cost of an example call, and how the model was used. */
 export function ModelPeek({ row, name, list, onClose }: ModelPeekProps) {
   const t = useText()
+  const user = useSessionUser()
   const kind = row && kindOf(row)
   const tryIt =
-    row && canTry(row) ? (
+    row && user && canTry(row) ? (
       <Link to="/playground" search={{ model: name }} className={buttonClass({ look: 'primary' })}>
         {t('model.try')}
       </Link>
@@ -48,8 +54,9 @@ export function ModelPeek({ row, name, list, onClose }: ModelPeekProps) {
   )
 }
 
-function Details({ row, list }: { row: PricedModel; list: ModelPeekProps['list'] }) {
+function Details({ row, list }: { row: CatalogueRow; list: ModelPeekProps['list'] }) {
   const t = useText()
+  const user = useSessionUser()
   // Renders again when the server's price format changes.
   useServerStatus()
   const { model, prices } = row
@@ -66,9 +73,17 @@ function Details({ row, list }: { row: PricedModel; list: ModelPeekProps['list']
       {list.ratio !== 1 && (
         <p className="text-sm text-muted">{t('model.groupRatio', { group: list.group, ratio: String(list.ratio) })}</p>
       )}
+      <Lines title={t('model.facts')} lines={factLines(row, t)} />
+      <Lines title={t('model.figures')} lines={figureLines(row.figures, t)} />
+      {canTry(row) && (
+        <section aria-label={t('model.code')}>
+          <h3 className="mb-1 text-sm font-medium">{t('model.code')}</h3>
+          <CodeTabs label={t('model.code')} snippets={chatSnippets('sk-…', exampleCall(model))} />
+        </section>
+      )}
       {row.renamed ? (
         <p className="text-sm text-muted">{t('model.renamed')}</p>
-      ) : (
+      ) : user === undefined ? null : (
         <>
           <RecentUse filter={{ model_name: model }} />
           <p className="text-sm">
@@ -82,10 +97,29 @@ function Details({ row, list }: { row: PricedModel; list: ModelPeekProps['list']
   )
 }
 
+const exampleCall = (model: string) => ({ model, messages: [{ role: 'user', content: 'Say hello.' }] })
+
+/** Facts or figures in a box; nothing if there are none. */
+function Lines({ title, lines }: { title: string; lines: readonly FactLine[] }) {
+  if (lines.length === 0) return null
+  return (
+    <section aria-label={title} className="rounded-lg border border-line p-3">
+      <h3 className="text-sm font-medium">{title}</h3>
+      <dl className="mt-2 grid grid-cols-[1fr_auto] gap-x-3 gap-y-1.5 text-sm">
+        {lines.map(({ id, label, text }) => (
+          <Line key={id} name={label}>
+            {text}
+          </Line>
+        ))}
+      </dl>
+    </section>
+  )
+}
+
 /** The example call whose price is shown. */
 const example = { input: 10_000, output: 1000 }
 
-function PriceCard({ price, row }: { price: Price; row: PricedModel }) {
+function PriceCard({ price, row }: { price: Price; row: CatalogueRow }) {
   const t = useText()
   const { rates, tiers, call, minimum_seconds } = price
   const byToken = isByToken(price)

@@ -1,26 +1,23 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Copy, SquareTerminal } from 'lucide-react'
-import { lazy, Suspense, useCallback, useMemo } from 'react'
+import { lazy, Suspense, useCallback } from 'react'
 import type { PricedModel } from '../../../contract/api/price.ts'
-import { DataTable } from '../../components/data-table/data-table.tsx'
-import { FilterBar } from '../../components/data-table/filter-bar.tsx'
 import type { RowAction } from '../../components/data-table/types.ts'
-import { wholeList } from '../../components/data-table/whole-list.ts'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Card, Page } from '../../components/ui/page.tsx'
 import { EmptyState, Loading } from '../../components/ui/states.tsx'
 import { copyText } from '../../lib/clipboard.ts'
 import { askFirst, isAt } from '../../lib/first-look.ts'
-import { groupsQuery } from '../../lib/groups.ts'
 import { isAdmin, type SessionUser, sessionUser, useSessionUser } from '../../lib/session.ts'
 import { hasMoreCalls, serverStatus, useClassicServer, useServerStatus, useStatusState } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { parseQuery } from '../../lib/url-state.ts'
 import { type SetSearch, useUrlState } from '../../lib/use-url-state.ts'
-import { modelColumns } from './columns.tsx'
-import { canTry, kindOf, kinds, kindText } from './price-parts.tsx'
-import { pricesQuery } from './queries.ts'
+import { Catalogue } from './catalogue.tsx'
+import { canTry } from './price-parts.tsx'
+import { factsQuery, pricesQuery } from './queries.ts'
+import { useCatalogue } from './rows.ts'
 import { type ModelSearch, parseModelSearch } from './search.ts'
 
 const ModelPeek = lazy(() => import('./details-drawer.tsx').then((it) => ({ default: it.ModelPeek })))
@@ -28,11 +25,16 @@ const ModelPeek = lazy(() => import('./details-drawer.tsx').then((it) => ({ defa
 /** Users who are not administrators see only their own group, whatever the URL contains. */
 const groupFor = (user: SessionUser | undefined, { group }: ModelSearch) => (isAdmin(user) ? group : undefined)
 
-// This request starts before anything is drawn, if the user has visited before.
-if (isAt('/model') && sessionUser() && hasMoreCalls(serverStatus()))
-  askFirst(pricesQuery(groupFor(sessionUser(), parseModelSearch(parseQuery(location.search)))))
+/** Whether the server is known to have the catalogue. Servers that have it report whether it is public. */
+const hasFacts = ({ public_models }: { public_models?: boolean }) => public_models !== undefined
 
-const rowId = ({ model }: PricedModel) => model
+// These requests start before anything is drawn, if the user has visited before.
+if (isAt('/model') && sessionUser() && hasMoreCalls(serverStatus())) {
+  const group = groupFor(sessionUser(), parseModelSearch(parseQuery(location.search)))
+  askFirst(pricesQuery(group))
+  if (hasFacts(serverStatus())) askFirst(factsQuery(group))
+}
+
 const none: readonly PricedModel[] = []
 
 /** `/model`: the models that the user's group can call, and their prices. */
@@ -57,48 +59,33 @@ export function ModelListPage() {
 }
 
 function ModelTable() {
-  const t = useText()
   const [search, setSearch] = useUrlState(parseModelSearch)
   const user = useSessionUser()
   const admin = isAdmin(user)
-  const query = useQuery(pricesQuery(groupFor(user, search)))
-  const all = query.data?.models ?? none
-  const { q = '', kind } = search
-  const rows = useMemo(
-    () =>
-      all.filter(
-        (row) => row.model.toLowerCase().includes(q.toLowerCase()) && (kind === undefined || kindOf(row) === kind),
-      ),
-    [all, q, kind],
-  )
-  const columns = useMemo(() => modelColumns(t), [t])
-  const list = wholeList({ rows, search, filters: `${kind ?? ''} ${search.group ?? ''}`, query })
+  const enabled = hasFacts(useServerStatus())
+  const group = groupFor(user, search)
+  const query = useQuery(pricesQuery(group))
+  const all = useCatalogue(query.data?.models ?? none, { group, enabled, admin })
   const actions = useRowActions(setSearch)
-  const peeked = search.peek
+  const { peek } = search
   return (
     <>
-      <DataTable
-        name="models"
-        caption={t('model.title')}
-        columns={columns}
-        list={list}
+      <Catalogue
+        all={all}
         search={search}
         setSearch={setSearch}
-        rowId={rowId}
-        rowName={rowId}
+        query={query}
+        admin={admin}
+        figures={enabled}
         actions={actions}
-        peeks
-        searchLabel={t('model.search')}
-        filters={<Filters search={search} setSearch={setSearch} all={all} admin={admin} />}
-        filtered={kind !== undefined}
-        onClearFilters={() => setSearch({ q: undefined, kind: undefined, page: undefined })}
         empty={<NoModels admin={admin} group={query.data?.group ?? ''} />}
       />
       <Suspense fallback={null}>
-        {peeked !== undefined && query.data && (
+        {peek !== undefined && query.data && (
           <ModelPeek
-            name={peeked}
-            row={all.find((row) => row.model === peeked)}
+            name={peek}
+            // Users also see in the drawer why a model without a price cannot be called.
+            row={all.find((row) => row.model === peek) ?? plainRow(query.data.models, peek)}
             list={query.data}
             onClose={() => setSearch({ peek: undefined })}
           />
@@ -106,6 +93,11 @@ function ModelTable() {
       </Suspense>
     </>
   )
+}
+
+function plainRow(models: readonly PricedModel[], name: string) {
+  const row = models.find(({ model }) => model === name)
+  return row && { ...row, facts: undefined, figures: undefined }
 }
 
 /** Actions for a model. If a name cannot be copied, it is put into the search box. */
@@ -126,48 +118,6 @@ function useRowActions(setSearch: SetSearch<ModelSearch>) {
       ]
     },
     [t, navigate, setSearch],
-  )
-}
-
-interface FiltersProps {
-  search: ModelSearch
-  setSearch: SetSearch<ModelSearch>
-  all: readonly PricedModel[]
-  admin: boolean
-}
-
-/** Filters by kind of model and, for administrators, by group. */
-function Filters({ search, setSearch, all, admin }: FiltersProps) {
-  const t = useText()
-  const { kind, group } = search
-  const there = useMemo(() => new Set(all.map(kindOf)), [all])
-  const groups = useQuery({ ...groupsQuery, enabled: admin }).data ?? []
-  const active = (kind === undefined ? 0 : 1) + (admin && group !== undefined ? 1 : 0)
-  return (
-    <FilterBar
-      active={active}
-      onClear={() => setSearch({ kind: undefined, group: undefined, page: undefined })}
-      selects={[
-        {
-          label: t('model.kind'),
-          all: t('model.kind.all'),
-          value: kind,
-          choices: kinds.filter((each) => there.has(each)).map((value) => ({ value, label: kindText(value, t) })),
-          onChange: (value) => setSearch({ kind: value, page: undefined }),
-        },
-        ...(admin
-          ? [
-              {
-                label: t('model.group'),
-                all: t('model.group.own'),
-                value: group,
-                choices: groups.map((name) => ({ value: name, label: name })),
-                onChange: (value: string | undefined) => setSearch({ group: value, page: undefined }),
-              },
-            ]
-          : []),
-      ]}
-    />
   )
 }
 

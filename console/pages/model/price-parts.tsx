@@ -62,6 +62,20 @@ export function priceText(quota: number): string {
   return `$${new Intl.NumberFormat('en-US', { useGrouping: false, ...format }).format(amount)}`
 }
 
+/**
+ * A price with as many decimals as people compare by: two above a dollar, otherwise three significant digits. Quota is
+ * shown in full.
+ */
+export function shortPriceText(quota: number): string {
+  const amount = quota / quotaPerUnit()
+  if (!showsCurrency() || amount < smallest) return priceText(quota)
+  const digits =
+    amount >= 1
+      ? { minimumFractionDigits: 2, maximumFractionDigits: 2 }
+      : { minimumFractionDigits: 2, maximumFractionDigits: Math.max(2, 2 - Math.floor(Math.log10(amount))) }
+  return `$${new Intl.NumberFormat('en-US', { useGrouping: false, ...digits }).format(amount)}`
+}
+
 /** Quota as a number for export and sorting: in dollars, or in quota units. */
 export function priceNumber(quota: number): number {
   return showsCurrency() ? quota / quotaPerUnit() : quota

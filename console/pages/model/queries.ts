@@ -1,4 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { modelApi } from '../../../contract/api/model.ts'
 import { priceApi } from '../../../contract/api/price.ts'
 import { call } from '../../lib/call.ts'
 
@@ -10,3 +11,29 @@ export const pricesQuery = (group: string | undefined) =>
       call(priceApi.list, { query: group === undefined ? {} : { group } }, { signal, quiet: true }),
     placeholderData: keepPreviousData,
   })
+
+/** Published facts about these models. They change only with the server's version and its channels. */
+export const factsQuery = (group: string | undefined) =>
+  queryOptions({
+    queryKey: ['model facts', group],
+    queryFn: ({ signal }) =>
+      call(modelApi.facts, { query: group === undefined ? {} : { group } }, { signal, quiet: true }),
+    placeholderData: keepPreviousData,
+    staleTime: 5 * 60_000,
+    retry: false,
+  })
+
+/** Speed, uptime and the user's own spending. */
+export const figuresQuery = queryOptions({
+  queryKey: ['model figures'],
+  queryFn: ({ signal }) => call(modelApi.figures, {}, { signal, quiet: true }),
+  retry: false,
+})
+
+/** What visitors see. */
+export const visitorsQuery = queryOptions({
+  queryKey: ['public models'],
+  queryFn: ({ signal }) => call(modelApi.visitors, {}, { signal, quiet: true }),
+  staleTime: 60_000,
+  retry: false,
+})

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import type { UsageRow } from '../../../contract/api/usage-table.ts'
 import { Spark } from '../../components/chart/spark.tsx'
 import type { Column } from '../../components/data-table/types.ts'
+import { ModelMark } from '../../components/provider-mark.tsx'
 import { formatCount, formatNumber, formatPercent, formatQuota, formatSum } from '../../lib/format.ts'
 import type { Text } from '../../lib/text.ts'
 import type { UsageView } from './queries.ts'
@@ -31,6 +32,7 @@ export function usageColumns({ by, and, t, linkOf }: ColumnsOf): Column<UsageRow
       header: t(`usage.table.name.${by}`),
       cell: (row) => (
         <span className="flex items-baseline gap-2">
+          {by === 'model' && row.name !== '' && <ModelMark model={row.name} className="self-center" />}
           {linkOf(row, nameOf(row))}
           {row.owner !== '' && <span className="text-muted">{row.owner}</span>}
         </span>
@@ -103,7 +105,15 @@ function secondColumn(and: NonNullable<UsageView['and']>, t: Text): Column<Usage
   return {
     id: 'second',
     header: t(`usage.table.name.${and}`),
-    cell: nameOf,
+    cell: (row) =>
+      and === 'model' && row.second_name !== '' ? (
+        <span className="inline-flex items-center gap-2">
+          <ModelMark model={row.second_name} />
+          {row.second_name}
+        </span>
+      ) : (
+        nameOf(row)
+      ),
     value: nameOf,
     sortable: true,
     required: true,

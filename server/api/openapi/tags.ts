@@ -4,6 +4,7 @@ import type { Tag } from './types.ts'
 /** The groups of the management API, as the document names them. */
 export const groupTags: Readonly<Record<keyof typeof api, Tag>> = {
   status: { name: 'Status', description: 'Public information about this server.' },
+  statusPage: { name: 'Status page', description: 'The availability of model families, for everybody.' },
   auth: {
     name: 'Login',
     description:
@@ -29,6 +30,7 @@ export const groupTags: Readonly<Record<keyof typeof api, Tag>> = {
     name: 'Alerts',
     description: 'Rules that send messages when something needs attention, and where the messages go.',
   },
+  model: { name: 'Models', description: 'Facts about models, and how well they work on this server.' },
   audit: { name: 'Audit log', description: 'Who changed what.' },
   capture: { name: 'Recording', description: 'Bodies of requests, recorded for a limited time by order of root.' },
   redemption: { name: 'Redemption codes', description: 'Codes that can be redeemed for quota, and gifts of quota.' },

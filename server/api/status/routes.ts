@@ -30,6 +30,8 @@ export function mountStatus(
       register_enabled: now.RegisterEnabled,
       password_register_enabled: now.PasswordRegisterEnabled,
       password_login_enabled: now.PasswordLoginEnabled,
+      status_page: now.StatusPageEnabled,
+      public_models: now.PublicModelsEnabled,
     }
   })
   servePublic(router, api.status.notice, () => settings.current().Notice)

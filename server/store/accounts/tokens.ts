@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import type { LimitField } from '../../../contract/limits.ts'
-import { forgetRecordings } from '../installation/captures.ts'
 import { tokenStatus } from '../../../contract/statuses.ts'
+import { forgetRecordings } from '../installation/captures.ts'
 import type { TokensTable } from '../schema/tables.ts'
 import { needsRowLocks, startsWith } from '../statements/conditions.ts'
 import { type Listed, listPage, type Page } from '../statements/page.ts'

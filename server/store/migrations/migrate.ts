@@ -17,6 +17,7 @@ import { logOutcomes } from './0012-log-outcomes.ts'
 import { accountAmounts } from './0013-account-amounts.ts'
 import { captures } from './0014-captures.ts'
 import { alerts } from './0015-alerts.ts'
+import { serviceFailures } from './0016-service-failures.ts'
 
 const migrations: readonly Migration[] = [
   init,
@@ -34,6 +35,7 @@ const migrations: readonly Migration[] = [
   accountAmounts,
   captures,
   alerts,
+  serviceFailures,
 ]
 
 /** An arbitrary number for the lock that keeps two starting nodes from migrating at the same time. */

@@ -7,6 +7,7 @@ import type {
   AlertStatesTable,
 } from './alert-tables.ts'
 import type {
+  ServiceFailuresTable,
   UsageDatesTable,
   UsageHoursTable,
   UsageSeriesTable,
@@ -397,6 +398,7 @@ export interface Tables {
   job_runs: JobRunsTable
   error_minutes: ErrorMinutesTable
   channel_failures: ChannelFailuresTable
+  service_failures: ServiceFailuresTable
   usage_series: UsageSeriesTable
   usage_dates: UsageDatesTable
   usage_hours: UsageHoursTable

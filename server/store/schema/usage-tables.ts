@@ -67,3 +67,10 @@ export interface UsageStateTable {
   /** The first hour with counted rows; null while there is none. */
   first_slot: number | null
 }
+
+/** Calls for a model that failed in one hour (hours since 1970) because of this service or its upstreams. */
+export interface ServiceFailuresTable {
+  model_name: string
+  slot: number
+  failures: number
+}

@@ -2,6 +2,7 @@ import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import type { UsageStateTable } from '../schema/usage-tables.ts'
 import { needsRowLocks } from '../statements/conditions.ts'
 import type { Store, Trx } from '../store.ts'
+import { addServiceFailures } from './service-failures.ts'
 import {
   dayHours,
   dimensions,
@@ -58,6 +59,7 @@ export async function rollUpUsage(store: Store, nowSeconds: number): Promise<voi
         trx,
       )
       await addLateRows(trx, state)
+      await addServiceFailures(trx, state.folded_to, to)
       const first_slot = await firstSlot(trx)
       await sql`delete from usage_fold`.execute(trx)
       await trx.updateTable('usage_state').set({ folded_to: to, folded_at: nowSeconds, first_slot }).execute()

@@ -74,6 +74,8 @@ const options = {
   WeChatAccountQRCodeImageURL:
     'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=',
   WeChatAuthEnabled: 'true',
+  StatusPageEnabled: 'true',
+  PublicModelsEnabled: 'true',
 }
 
 /** The attempts of a call that succeeded on a second channel. */

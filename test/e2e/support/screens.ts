@@ -302,6 +302,7 @@ const model: Screen[] = [
   { path: '/model', state: 'empty', as: person, bare: true, prepare: empty },
   { path: '/model', state: 'failed', as: root, fails: '**/api/price/**', prepare: failed },
   { path: '/model?q=nothing', state: 'found nothing', as: root, prepare: empty },
+  { path: '/model?compare=claude-sonnet-4-6,gpt-4o', state: 'with a comparison', as: root, prepare: popup },
   {
     path: '/model?peek=claude-sonnet-4-6',
     state: 'with a drawer',
