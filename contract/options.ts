@@ -98,6 +98,11 @@ export const optionDefinitions = {
     Notice: text('admin', 'Notice to everybody, as Markdown or HTML.'),
     About: text('admin', 'About page, as Markdown or as an https URL that is shown in a frame.'),
     HomePageContent: text('admin', 'Home page, as Markdown or as an https URL that is shown in a frame.'),
+    PublicApiReferenceEnabled: bool(
+      false,
+      'admin',
+      'Show visitors the API reference in the console. The document itself, `/api/openapi.json`, is always public.',
+    ),
   }),
   ...section('updates', {
     UpdateFeedURL: text(

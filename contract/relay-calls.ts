@@ -1,4 +1,15 @@
 import * as z from 'zod/mini'
+import { chatFields, completionFields } from './relay-fields/chat.ts'
+import { geminiFields } from './relay-fields/gemini.ts'
+import {
+  embeddingFields,
+  imageFields as imageOptions,
+  speechFields,
+  transcriptFields,
+  transcriptionFields,
+} from './relay-fields/media.ts'
+import { messagesFields } from './relay-fields/messages.ts'
+import { responsesFields } from './relay-fields/responses.ts'
 import type { dialectPaths, dialectReads, enginePath, realtimePath, relayPaths, relayReads } from './relay-paths.ts'
 
 /**
@@ -63,6 +74,7 @@ const chatBody = z.looseObject({
   max_tokens: most,
   max_completion_tokens: most,
   n: choices,
+  ...chatFields,
 })
 
 const completionBody = z.looseObject({
@@ -73,12 +85,13 @@ const completionBody = z.looseObject({
   max_tokens: most,
   n: choices,
   best_of: choices,
+  ...completionFields,
 })
 
 const choiceAnswer = z.looseObject({ choices: z.array(z.looseObject({})), usage: z.optional(usage) })
 const events = { 'text/event-stream': 'With stream: one event per chunk, ending with [DONE] or with an error event.' }
 
-const embeddingsBody = (named: z.ZodMiniType) => z.looseObject({ model: named, input: texts })
+const embeddingsBody = (named: z.ZodMiniType) => z.looseObject({ model: named, input: texts, ...embeddingFields })
 const embeddingsAnswer = z.looseObject({
   data: z.array(
     z.looseObject({
@@ -91,10 +104,21 @@ const embeddingsAnswer = z.looseObject({
 const imagesAnswer = z.looseObject({
   data: z.array(z.looseObject({ url: z.optional(z.string()), b64_json: z.optional(z.string()) })),
 })
-const imageFields = { model: z.optional(model), n: z.optional(z.unknown()), size: z.optional(z.string()) }
+const imageFields = {
+  model: z.optional(model),
+  n: z.optional(z.unknown()),
+  size: z.optional(z.string()),
+  ...imageOptions,
+}
 const imagesForm = z.looseObject({ ...imageFields, image: file, prompt: z.optional(z.string()) })
 
-const soundForm = z.looseObject({ file, model: z.optional(model), response_format: z.optional(z.string()) })
+const soundForm = (fields: Record<string, z.ZodMiniType>) =>
+  z.looseObject({
+    file,
+    model: z.optional(model),
+    response_format: z.optional(z.string().check(z.describe('`json`, `text`, `srt`, `verbose_json` or `vtt`.'))),
+    ...fields,
+  })
 const transcript = z.looseObject({ text: z.string() })
 const plain = { 'text/plain': 'With a response_format other than JSON.' }
 
@@ -112,6 +136,7 @@ const messagesBody = z.looseObject({
     )
     .check(z.minLength(1)),
   stream,
+  ...messagesFields,
 })
 
 const responsesBody = z.looseObject({
@@ -128,11 +153,12 @@ const responsesBody = z.looseObject({
         ),
       ),
   ),
+  ...responsesFields,
 })
 
 const contentsBody = z.looseObject({
   contents: z.array(z.looseObject({ parts: z.array(z.looseObject({})) })).check(z.minLength(1)),
-  generationConfig: z.optional(z.looseObject({})),
+  ...geminiFields,
 })
 const contentsAnswer = z.looseObject({ candidates: z.optional(z.array(z.looseObject({}))) })
 const embedBody = z.looseObject({ content: z.looseObject({ parts: z.array(z.looseObject({ text: z.string() })) }) })
@@ -196,6 +222,9 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
         .check(z.minLength(1), z.describe('Texts, or objects with a text.')),
       top_n: z.nullish(whole.check(z.describe('Number of results to return; all by default.'))),
       return_documents: z.nullish(z.boolean()),
+      max_tokens_per_doc: z.nullish(
+        z.int().check(z.describe('Tokens of each document that are read, for models that support it.')),
+      ),
     }),
     answer: z.looseObject({
       results: z.array(z.looseObject({ index: whole, relevance_score: z.number() })),
@@ -216,7 +245,12 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
   '/v1/images/variations': { summary: 'Vary an image', form: imagesForm, answer: imagesAnswer },
   '/v1/audio/speech': {
     summary: 'Speak a text',
-    body: z.looseObject({ model, input: z.string().check(z.minLength(1)), voice: z.optional(z.unknown()) }),
+    body: z.looseObject({
+      model,
+      input: z.string().check(z.minLength(1)),
+      voice: z.optional(z.unknown()),
+      ...speechFields,
+    }),
     media: {
       'audio/*': 'The sound.',
       'text/event-stream': 'With stream_format sse: events with pieces of the audio.',
@@ -224,13 +258,13 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
   },
   '/v1/audio/transcriptions': {
     summary: 'Write down speech',
-    form: soundForm,
+    form: soundForm(transcriptionFields),
     answer: transcript,
     media: { ...plain, 'text/event-stream': 'With stream: events with pieces of the text.' },
   },
   '/v1/audio/translations': {
     summary: 'Transcribe speech and translate it into English',
-    form: soundForm,
+    form: soundForm(transcriptFields),
     answer: transcript,
     media: plain,
   },

@@ -1,5 +1,6 @@
 import {
   Activity,
+  BookOpen,
   ChartColumn,
   CircleHelp,
   CreditCard,
@@ -17,6 +18,7 @@ import {
 /** The menu's icons by name. The table of pages only names them, because the build loads that table without React. */
 export const menuIcons = {
   Activity,
+  BookOpen,
   ChartColumn,
   CircleHelp,
   CreditCard,

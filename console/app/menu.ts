@@ -1,7 +1,7 @@
 import type { LucideIcon } from 'lucide-react'
 import type { SessionUser } from '../lib/session.ts'
 import { isAdmin } from '../lib/session.ts'
-import { hasMoreCalls, type KnownStatus } from '../lib/status.ts'
+import { canSeeReference, hasMoreCalls, type KnownStatus } from '../lib/status.ts'
 import type { MessageKey } from '../messages/namespaces.ts'
 import { menuIcons } from './menu-icons.ts'
 import { type MenuGroup, type Page, pages } from './pages.ts'
@@ -21,6 +21,7 @@ function isShown(page: Page, user: SessionUser | undefined, status: KnownStatus)
   if (page.menu?.needs === 'chat link' && !status.chat_link) return false
   // A server without the additional endpoints does not provide prices.
   if (page.menu?.needs === 'more calls' && !hasMoreCalls(status)) return false
+  if (page.menu?.needs === 'API reference' && !canSeeReference(user, status)) return false
   return page.for === 'everybody' || (user !== undefined && (page.for === 'users' || isAdmin(user)))
 }
 

@@ -6,6 +6,7 @@ import { parseLogSearch } from '../pages/log/search.ts'
 import { parseModelSearch } from '../pages/model/search.ts'
 import { parsePlaygroundSearch } from '../pages/playground/search.ts'
 import { parseRedemptionSearch } from '../pages/redemption/search.ts'
+import { parseReferenceSearch } from '../pages/reference/search.ts'
 import { parseSettingSearch } from '../pages/setting/search.ts'
 import { parseStatementSearch } from '../pages/statement/search.ts'
 import { parseTokenSearch } from '../pages/token/search.ts'
@@ -53,7 +54,7 @@ interface ShellPage extends AnyPage {
     /** The part of the menu that the entry belongs to; entries without one come first. */
     group?: MenuGroup
     /** Without this on the server, the entry is hidden. */
-    needs?: 'chat link' | 'more calls'
+    needs?: 'chat link' | 'more calls' | 'API reference'
   }
 }
 
@@ -268,6 +269,15 @@ const table = [
     search: parseSettingSearch,
     heading: { title: 'setting.title', unless: { query: 'tab=audit' } },
     menu: { text: 'menu.setting', group: 'more', icon: 'Settings', key: 's' },
+  },
+  {
+    path: '/reference',
+    file: 'reference/reference',
+    for: 'everybody',
+    areas: ['reference'],
+    search: parseReferenceSearch,
+    heading: { title: 'reference.title', text: 'reference.intro', width: 'full' },
+    menu: { text: 'menu.reference', group: 'more', icon: 'BookOpen', needs: 'API reference' },
   },
   {
     path: '/about',

@@ -1,11 +1,12 @@
 import { Link, useNavigate, useRouterState } from '@tanstack/react-router'
-import { Bell, ChevronDown, Keyboard, LogOut, Menu as MenuIcon, Search, UserRound } from 'lucide-react'
+import { Bell, BookOpen, ChevronDown, Keyboard, LogOut, Menu as MenuIcon, Search, UserRound } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
 import { buttonClass } from '../components/ui/button.tsx'
 import { IconButton } from '../components/ui/icon-button.tsx'
 import { Menu } from '../components/ui/menu.tsx'
 import { helpOpen, paletteOpen } from '../lib/commands.ts'
 import { type SessionUser, useSessionUser } from '../lib/session.ts'
+import { canSeeReference, useServerStatus } from '../lib/status.ts'
 import { useText } from '../lib/text.ts'
 import { Brand } from './brand.tsx'
 import { logout } from './logout.ts'
@@ -91,6 +92,7 @@ function LoginLinks() {
 function UserMenu({ user }: { user: SessionUser }) {
   const t = useText()
   const navigate = useNavigate()
+  const status = useServerStatus()
   return (
     <Menu
       label={t('app.account')}
@@ -113,6 +115,16 @@ function UserMenu({ user }: { user: SessionUser }) {
           icon: <UserRound />,
           run: () => void navigate({ to: '/user/edit' }),
         },
+        ...(canSeeReference(user, status)
+          ? [
+              {
+                id: 'reference',
+                label: t('menu.reference'),
+                icon: <BookOpen />,
+                run: () => void navigate({ to: '/reference' }),
+              },
+            ]
+          : []),
         {
           id: 'keys',
           label: t('app.shortcuts'),

@@ -12,6 +12,7 @@ import type { optionEn } from './option.en.ts'
 import type { paletteEn } from './palette.en.ts'
 import type { playgroundEn } from './playground.en.ts'
 import type { redemptionEn } from './redemption.en.ts'
+import type { referenceEn } from './reference.en.ts'
 import type { registerEn } from './register.en.ts'
 import type { resetEn } from './reset.en.ts'
 import type { settingEn } from './setting.en.ts'
@@ -39,6 +40,7 @@ interface Catalogues {
   palette: typeof paletteEn
   playground: typeof playgroundEn
   redemption: typeof redemptionEn
+  reference: typeof referenceEn
   register: typeof registerEn
   reset: typeof resetEn
   setting: typeof settingEn

@@ -98,6 +98,8 @@ export const optionEn = {
   'option.About.hint': 'Markdown or HTML, or a single https URL to embed.',
   'option.HomePageContent': 'Home page',
   'option.HomePageContent.hint': 'Markdown or HTML, or a single https URL to embed.',
+  'option.PublicApiReferenceEnabled': 'Public API reference',
+  'option.PublicApiReferenceEnabled.hint': 'Visitors can read the API reference without logging in.',
   'option.UpdateFeedURL': 'Release feed',
   'option.UpdateFeedURL.hint': 'URL of the release feed. Read only when you check for updates.',
   'option.TopUpLink': 'Top-up link',

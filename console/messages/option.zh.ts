@@ -90,6 +90,8 @@ export const optionZh = {
   'option.About.hint': '支持 Markdown 与 HTML；填写一个 https 地址则以内嵌网页显示。',
   'option.HomePageContent': '首页内容',
   'option.HomePageContent.hint': '支持 Markdown 与 HTML；填写一个 https 地址则以内嵌网页显示。',
+  'option.PublicApiReferenceEnabled': '公开 API 文档',
+  'option.PublicApiReferenceEnabled.hint': '访客无需登录即可阅读 API 文档。',
   'option.UpdateFeedURL': '版本信息地址',
   'option.UpdateFeedURL.hint': '最新版本记录的地址。仅在点击按钮时读取，不会自动访问。',
   'option.TopUpLink': '充值链接',

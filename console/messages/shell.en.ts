@@ -24,6 +24,7 @@ export const shellEn = {
   'menu.usage': 'Usage',
   'menu.model': 'Models',
   'menu.playground': 'Playground',
+  'menu.reference': 'API reference',
   'menu.logout': 'Log out',
   'menu.profile': 'Profile',
   'done.logout': 'logged out successfully!',

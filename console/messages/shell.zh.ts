@@ -25,6 +25,7 @@ export const shellZh = {
   'menu.usage': '用量',
   'menu.model': '模型',
   'menu.playground': '试用',
+  'menu.reference': 'API 文档',
   'menu.logout': '注销',
   'menu.profile': '个人资料',
   'done.logout': '注销成功！',

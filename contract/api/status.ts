@@ -24,6 +24,7 @@ export const statusSchema = z.object({
   register_enabled: z.boolean(),
   password_register_enabled: z.boolean(),
   password_login_enabled: z.boolean(),
+  public_api_reference: z.boolean().check(z.describe('True if visitors can see the API reference in the console.')),
 })
 
 export type Status = z.output<typeof statusSchema>

@@ -30,6 +30,7 @@ export function mountStatus(
       register_enabled: now.RegisterEnabled,
       password_register_enabled: now.PasswordRegisterEnabled,
       password_login_enabled: now.PasswordLoginEnabled,
+      public_api_reference: now.PublicApiReferenceEnabled,
     }
   })
   servePublic(router, api.status.notice, () => settings.current().Notice)
