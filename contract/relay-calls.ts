@@ -199,21 +199,21 @@ const billingUsage = {
 
 /** The API page's text for every call in `relay-paths.ts`. */
 export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
-  '/v1/chat/completions': { summary: 'Chat', body: chatBody, answer: choiceAnswer, media: events },
-  '/v1/completions': { summary: 'Complete a text', body: completionBody, answer: choiceAnswer, media: events },
-  '/v1/embeddings': { summary: 'Vectors of texts', body: embeddingsBody(model), answer: embeddingsAnswer },
+  '/v1/chat/completions': { summary: 'Create a chat completion', body: chatBody, answer: choiceAnswer, media: events },
+  '/v1/completions': { summary: 'Create a text completion', body: completionBody, answer: choiceAnswer, media: events },
+  '/v1/embeddings': { summary: 'Create embeddings', body: embeddingsBody(model), answer: embeddingsAnswer },
   '/v1/engines/{model}/embeddings': {
-    summary: 'Vectors of texts, with the model in the path',
+    summary: 'Create embeddings, with the model in the path',
     body: embeddingsBody(z.optional(model)),
     answer: embeddingsAnswer,
   },
   '/v1/moderations': {
-    summary: 'Judge texts',
+    summary: 'Classify texts for moderation',
     body: z.looseObject({ model: z.optional(model), input: texts }),
     answer: z.looseObject({}),
   },
   '/v1/rerank': {
-    summary: 'Rank documents by how well they answer a query',
+    summary: 'Rank documents by relevance to a query',
     body: z.looseObject({
       model,
       query: z.string().check(z.minLength(1)),
@@ -222,29 +222,29 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
         .check(z.minLength(1), z.describe('Texts, or objects with a text.')),
       top_n: z.nullish(whole.check(z.describe('Number of results to return; all by default.'))),
       return_documents: z.nullish(z.boolean()),
-      max_tokens_per_doc: z.nullish(
-        z.int().check(z.describe('Tokens of each document that are read, for models that support it.')),
-      ),
+      max_tokens_per_doc: z
+        .nullish(z.int())
+        .check(z.describe('Tokens of each document that are read, for models that support it.')),
     }),
     answer: z.looseObject({
       results: z.array(z.looseObject({ index: whole, relevance_score: z.number() })),
     }),
   },
   '/v1/images/generations': {
-    summary: 'Make images',
+    summary: 'Generate images',
     body: z.looseObject({ ...imageFields, prompt: z.string().check(z.minLength(1)) }),
     answer: imagesAnswer,
   },
   '/v1/images/edits': {
-    summary: 'Change an image',
+    summary: 'Edit an image',
     description: 'A form with files, or JSON that contains the URLs of images.',
     body: z.looseObject({ ...imageFields, prompt: z.optional(z.string()) }),
     form: imagesForm,
     answer: imagesAnswer,
   },
-  '/v1/images/variations': { summary: 'Vary an image', form: imagesForm, answer: imagesAnswer },
+  '/v1/images/variations': { summary: 'Create variations of an image', form: imagesForm, answer: imagesAnswer },
   '/v1/audio/speech': {
-    summary: 'Speak a text',
+    summary: 'Turn text into speech',
     body: z.looseObject({
       model,
       input: z.string().check(z.minLength(1)),
@@ -257,7 +257,7 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
     },
   },
   '/v1/audio/transcriptions': {
-    summary: 'Write down speech',
+    summary: 'Transcribe speech',
     form: soundForm(transcriptionFields),
     answer: transcript,
     media: { ...plain, 'text/event-stream': 'With stream: events with pieces of the text.' },
@@ -269,7 +269,7 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
     media: plain,
   },
   '/v1/responses': {
-    summary: 'Answer (OpenAI Responses)',
+    summary: 'Create a response (OpenAI Responses)',
     description: 'Channels that do not offer this API receive the request in their own format.',
     body: responsesBody,
     answer: z.looseObject({ object: z.literal('response'), output: z.array(z.looseObject({})) }),
@@ -281,7 +281,7 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
       'For channels whose type offers sessions. Events are passed on unchanged in both directions. Browsers can send the token as the protocol openai-insecure-api-key.sk-… next to realtime. Each response.done is charged by its usage. When the quota runs out, an error event (quota_exhausted_mid_stream) is sent and the session is closed with 1008.',
   },
   '/v1/messages': {
-    summary: 'Answer (Anthropic Messages)',
+    summary: 'Create a message (Anthropic Messages)',
     description:
       'The token can also be sent in x-api-key. anthropic-version and anthropic-beta are passed on if the channel is Anthropic.',
     body: messagesBody,
@@ -300,13 +300,13 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
     answer: z.looseObject({ input_tokens: whole }),
   },
   '/v1beta/models/{model}:generateContent': {
-    summary: 'Answer (Gemini)',
+    summary: 'Generate content (Gemini)',
     description: 'The token can also be sent in x-goog-api-key or ?key=.',
     body: contentsBody,
     answer: contentsAnswer,
   },
   '/v1beta/models/{model}:streamGenerateContent': {
-    summary: 'Stream an answer (Gemini)',
+    summary: 'Stream generated content (Gemini)',
     description: 'One JSON array, or events with ?alt=sse.',
     body: contentsBody,
     answer: z.array(contentsAnswer),
@@ -320,12 +320,12 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
     answer: z.looseObject({ totalTokens: whole }),
   },
   '/v1beta/models/{model}:embedContent': {
-    summary: 'Vector of a text (Gemini)',
+    summary: 'Create an embedding (Gemini)',
     body: embedBody,
     answer: z.looseObject({ embedding: vector }),
   },
   '/v1beta/models/{model}:batchEmbedContents': {
-    summary: 'Vectors of texts (Gemini)',
+    summary: 'Create several embeddings (Gemini)',
     body: z.looseObject({ requests: z.array(embedBody).check(z.minLength(1)) }),
     answer: z.looseObject({ embeddings: z.array(vector) }),
   },
@@ -333,12 +333,12 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
     summary: 'List the models that the token can use (Gemini)',
     answer: z.object({ models: z.array(geminiModel) }),
   },
-  '/v1beta/models/{model}': { summary: 'One model (Gemini)', answer: geminiModel },
+  '/v1beta/models/{model}': { summary: 'Get a model (Gemini)', answer: geminiModel },
   '/v1/models': {
     summary: 'List the models that the token can use',
     answer: list(modelSchema),
   },
-  '/v1/models/{model}': { summary: 'One model', answer: modelSchema },
+  '/v1/models/{model}': { summary: 'Get a model', answer: modelSchema },
   '/dashboard/billing/subscription': subscription,
   '/v1/dashboard/billing/subscription': subscription,
   '/dashboard/billing/usage': billingUsage,

@@ -43,11 +43,6 @@ export function hasMoreCalls({ register_enabled }: KnownStatus): boolean {
   return register_enabled !== undefined
 }
 
-/** Whether the server has an API reference and shows it to this user, or to visitors if there is no user. */
-export function canSeeReference(user: object | undefined, { public_api_reference }: KnownStatus): boolean {
-  return user === undefined ? public_api_reference === true : public_api_reference !== undefined
-}
-
 /** True for a server that has only the endpoints of the specification, such as one-api. */
 export function isClassicServer(): boolean {
   return loaded.get() === 'fresh' && !hasMoreCalls(current.get())

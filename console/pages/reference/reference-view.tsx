@@ -24,17 +24,20 @@ export function ReferenceView({ document }: { document: ApiDocument }) {
   return (
     <div className="grid gap-6 lg:grid-cols-[18rem_minmax(0,1fr)]">
       <div className="flex min-w-0 flex-col gap-3 lg:sticky lg:top-18 lg:max-h-[calc(100dvh-6rem)] lg:self-start">
-        <Segmented
-          label={t('reference.part')}
-          options={[
-            { value: 'relay', label: t('reference.part.relay') },
-            { value: 'management', label: t('reference.part.management') },
-          ]}
-          value={isManagement ? 'management' : 'relay'}
-          onChange={(value) => setSearch({ part: value === 'relay' ? undefined : value, call: undefined })}
-        />
+        <div className="shrink-0">
+          <Segmented
+            label={t('reference.part')}
+            options={[
+              { value: 'relay', label: t('reference.part.relay') },
+              { value: 'management', label: t('reference.part.management') },
+            ]}
+            value={isManagement ? 'management' : 'relay'}
+            onChange={(value) => setSearch({ part: value === 'relay' ? undefined : value, call: undefined })}
+          />
+        </div>
         <Input
           type="search"
+          className="shrink-0"
           aria-label={t('reference.search')}
           placeholder={t('reference.search')}
           value={q}

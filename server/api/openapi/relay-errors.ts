@@ -70,11 +70,14 @@ const exampleId = '20260728120000123456789abcdefghi'
 /** The body of an error in a dialect. A test compares it with the responses of a gateway. */
 function bodyOf(schema: ErrorSchema, code: ErrorCode): unknown {
   const { status, type } = errorTable[code]
-  const message = `${errorWords[code]} (request id: ${exampleId})`
-  if (schema === 'RelayError') return { error: { message, type, param: '', code } }
+  const message = errorWords[code]
+  if (schema === 'RelayError') {
+    return { error: { message: `${message} (request id: ${exampleId})`, type, param: '', code } }
+  }
   if (schema === 'MessagesError')
     return { type: 'error', error: { type: messagesType(status), message }, request_id: exampleId }
-  return { error: { code: status, message, status: geminiStatus(status) } }
+  const details = [{ '@type': 'type.googleapis.com/google.rpc.RequestInfo', requestId: exampleId }]
+  return { error: { code: status, message, status: geminiStatus(status), details } }
 }
 
 /** The type of an error in Anthropic's API for a status (Anthropic API reference, "Errors"). */
@@ -98,7 +101,9 @@ function geminiStatus(status: number): string {
     401: 'UNAUTHENTICATED',
     403: 'PERMISSION_DENIED',
     404: 'NOT_FOUND',
+    408: 'DEADLINE_EXCEEDED',
     429: 'RESOURCE_EXHAUSTED',
+    501: 'UNIMPLEMENTED',
     503: 'UNAVAILABLE',
     504: 'DEADLINE_EXCEEDED',
   }
