@@ -6,7 +6,6 @@ import { parseLogSearch } from '../pages/log/search.ts'
 import { parseModelSearch } from '../pages/model/search.ts'
 import { parsePlaygroundSearch } from '../pages/playground/search.ts'
 import { parseRedemptionSearch } from '../pages/redemption/search.ts'
-import { parseReferenceSearch } from '../pages/reference/search.ts'
 import { parseSettingSearch } from '../pages/setting/search.ts'
 import { parseStatementSearch } from '../pages/statement/search.ts'
 import { parseTokenSearch } from '../pages/token/search.ts'
@@ -275,7 +274,6 @@ const table = [
     file: 'reference/reference',
     for: 'everybody',
     areas: ['reference'],
-    search: parseReferenceSearch,
     heading: { title: 'reference.title', text: 'reference.intro', width: 'full' },
     menu: { text: 'menu.reference', group: 'more', icon: 'BookOpen', needs: 'API reference' },
   },

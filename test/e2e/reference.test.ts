@@ -20,7 +20,11 @@ async function watchPolicy(page: Page): Promise<() => Promise<string[]>> {
   await page.addInitScript(() => {
     const seen: string[] = []
     Object.assign(window, { forbidden: seen })
-    addEventListener('securitypolicyviolation', (event) => seen.push(event.effectiveDirective), true)
+    addEventListener(
+      'securitypolicyviolation',
+      (event) => seen.push((event as SecurityPolicyViolationEvent).effectiveDirective),
+      true,
+    )
   })
   return () => page.evaluate(() => (window as unknown as { forbidden: string[] }).forbidden)
 }

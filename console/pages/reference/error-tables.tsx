@@ -26,9 +26,9 @@ export function ErrorTables({ call: { operation }, document }: { call: Call; doc
               <tr key={`${status} ${code}`}>
                 <td>{status}</td>
                 <th scope="row">
-                  <code className="font-mono text-xs">{code}</code>
+                  <code className="font-mono text-xs wrap-anywhere">{code}</code>
                 </th>
-                <td className="min-w-56">
+                <td className="min-w-40">
                   <Line text={document.components.examples[example.$ref.split('/').at(-1) ?? '']?.summary ?? ''} />
                 </td>
               </tr>
@@ -37,7 +37,7 @@ export function ErrorTables({ call: { operation }, document }: { call: Call; doc
             <tr key={status}>
               <td>{status}</td>
               <td />
-              <td className="min-w-56">
+              <td className="min-w-40">
                 <Line text={description} />
               </td>
             </tr>

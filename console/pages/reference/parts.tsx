@@ -51,7 +51,7 @@ export function TableSection({ title, columns, children }: SectionProps) {
           <tbody
             lang="en"
             data-verbatim
-            className="[&_td]:px-3 [&_td]:py-1.5 [&_td]:align-top [&_th]:px-3 [&_th]:py-1.5 [&_th]:align-top [&_th]:font-normal [&_tr+tr]:border-t [&_tr+tr]:border-line"
+            className="[&_td]:px-3 max-sm:[&_td]:px-2 [&_td]:py-1.5 [&_td]:align-top [&_th]:px-3 max-sm:[&_th]:px-2 [&_th]:py-1.5 [&_th]:align-top [&_th]:font-normal [&_tr+tr]:border-t [&_tr+tr]:border-line"
           >
             {children}
           </tbody>
