@@ -104,6 +104,8 @@ export const optionDefinitions = {
       'Show everybody, including visitors, the status page: the availability of each model family in the last 90 days.',
     ),
     PublicModelsEnabled: bool(false, 'admin', 'Show visitors the models and prices of the group `default`.'),
+    PublicApiReferenceEnabled: bool(
+      'Show visitors the API reference in the console. The document itself, `/api/openapi.json`, is always public.',
   }),
   ...section('updates', {
     UpdateFeedURL: text(

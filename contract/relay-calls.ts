@@ -1,4 +1,15 @@
 import * as z from 'zod/mini'
+import { chatFields, completionFields } from './relay-fields/chat.ts'
+import { geminiFields } from './relay-fields/gemini.ts'
+import {
+  embeddingFields,
+  imageFields as imageOptions,
+  speechFields,
+  transcriptFields,
+  transcriptionFields,
+} from './relay-fields/media.ts'
+import { messagesFields } from './relay-fields/messages.ts'
+import { responsesFields } from './relay-fields/responses.ts'
 import type { dialectPaths, dialectReads, enginePath, realtimePath, relayPaths, relayReads } from './relay-paths.ts'
 
 /**
@@ -63,6 +74,7 @@ const chatBody = z.looseObject({
   max_tokens: most,
   max_completion_tokens: most,
   n: choices,
+  ...chatFields,
 })
 
 const completionBody = z.looseObject({
@@ -73,12 +85,13 @@ const completionBody = z.looseObject({
   max_tokens: most,
   n: choices,
   best_of: choices,
+  ...completionFields,
 })
 
 const choiceAnswer = z.looseObject({ choices: z.array(z.looseObject({})), usage: z.optional(usage) })
 const events = { 'text/event-stream': 'With stream: one event per chunk, ending with [DONE] or with an error event.' }
 
-const embeddingsBody = (named: z.ZodMiniType) => z.looseObject({ model: named, input: texts })
+const embeddingsBody = (named: z.ZodMiniType) => z.looseObject({ model: named, input: texts, ...embeddingFields })
 const embeddingsAnswer = z.looseObject({
   data: z.array(
     z.looseObject({
@@ -91,10 +104,21 @@ const embeddingsAnswer = z.looseObject({
 const imagesAnswer = z.looseObject({
   data: z.array(z.looseObject({ url: z.optional(z.string()), b64_json: z.optional(z.string()) })),
 })
-const imageFields = { model: z.optional(model), n: z.optional(z.unknown()), size: z.optional(z.string()) }
+const imageFields = {
+  model: z.optional(model),
+  n: z.optional(z.unknown()),
+  size: z.optional(z.string()),
+  ...imageOptions,
+}
 const imagesForm = z.looseObject({ ...imageFields, image: file, prompt: z.optional(z.string()) })
 
-const soundForm = z.looseObject({ file, model: z.optional(model), response_format: z.optional(z.string()) })
+const soundForm = (fields: Record<string, z.ZodMiniType>) =>
+  z.looseObject({
+    file,
+    model: z.optional(model),
+    response_format: z.optional(z.string().check(z.describe('`json`, `text`, `srt`, `verbose_json` or `vtt`.'))),
+    ...fields,
+  })
 const transcript = z.looseObject({ text: z.string() })
 const plain = { 'text/plain': 'With a response_format other than JSON.' }
 
@@ -112,6 +136,7 @@ const messagesBody = z.looseObject({
     )
     .check(z.minLength(1)),
   stream,
+  ...messagesFields,
 })
 
 const responsesBody = z.looseObject({
@@ -128,11 +153,12 @@ const responsesBody = z.looseObject({
         ),
       ),
   ),
+  ...responsesFields,
 })
 
 const contentsBody = z.looseObject({
   contents: z.array(z.looseObject({ parts: z.array(z.looseObject({})) })).check(z.minLength(1)),
-  generationConfig: z.optional(z.looseObject({})),
+  ...geminiFields,
 })
 const contentsAnswer = z.looseObject({ candidates: z.optional(z.array(z.looseObject({}))) })
 const embedBody = z.looseObject({ content: z.looseObject({ parts: z.array(z.looseObject({ text: z.string() })) }) })
@@ -173,21 +199,21 @@ const billingUsage = {
 
 /** The API page's text for every call in `relay-paths.ts`. */
 export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
-  '/v1/chat/completions': { summary: 'Chat', body: chatBody, answer: choiceAnswer, media: events },
-  '/v1/completions': { summary: 'Complete a text', body: completionBody, answer: choiceAnswer, media: events },
-  '/v1/embeddings': { summary: 'Vectors of texts', body: embeddingsBody(model), answer: embeddingsAnswer },
+  '/v1/chat/completions': { summary: 'Create a chat completion', body: chatBody, answer: choiceAnswer, media: events },
+  '/v1/completions': { summary: 'Create a text completion', body: completionBody, answer: choiceAnswer, media: events },
+  '/v1/embeddings': { summary: 'Create embeddings', body: embeddingsBody(model), answer: embeddingsAnswer },
   '/v1/engines/{model}/embeddings': {
-    summary: 'Vectors of texts, with the model in the path',
+    summary: 'Create embeddings, with the model in the path',
     body: embeddingsBody(z.optional(model)),
     answer: embeddingsAnswer,
   },
   '/v1/moderations': {
-    summary: 'Judge texts',
+    summary: 'Classify texts for moderation',
     body: z.looseObject({ model: z.optional(model), input: texts }),
     answer: z.looseObject({}),
   },
   '/v1/rerank': {
-    summary: 'Rank documents by how well they answer a query',
+    summary: 'Rank documents by relevance to a query',
     body: z.looseObject({
       model,
       query: z.string().check(z.minLength(1)),
@@ -196,46 +222,54 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
         .check(z.minLength(1), z.describe('Texts, or objects with a text.')),
       top_n: z.nullish(whole.check(z.describe('Number of results to return; all by default.'))),
       return_documents: z.nullish(z.boolean()),
+      max_tokens_per_doc: z
+        .nullish(z.int())
+        .check(z.describe('Tokens of each document that are read, for models that support it.')),
     }),
     answer: z.looseObject({
       results: z.array(z.looseObject({ index: whole, relevance_score: z.number() })),
     }),
   },
   '/v1/images/generations': {
-    summary: 'Make images',
+    summary: 'Generate images',
     body: z.looseObject({ ...imageFields, prompt: z.string().check(z.minLength(1)) }),
     answer: imagesAnswer,
   },
   '/v1/images/edits': {
-    summary: 'Change an image',
+    summary: 'Edit an image',
     description: 'A form with files, or JSON that contains the URLs of images.',
     body: z.looseObject({ ...imageFields, prompt: z.optional(z.string()) }),
     form: imagesForm,
     answer: imagesAnswer,
   },
-  '/v1/images/variations': { summary: 'Vary an image', form: imagesForm, answer: imagesAnswer },
+  '/v1/images/variations': { summary: 'Create variations of an image', form: imagesForm, answer: imagesAnswer },
   '/v1/audio/speech': {
-    summary: 'Speak a text',
-    body: z.looseObject({ model, input: z.string().check(z.minLength(1)), voice: z.optional(z.unknown()) }),
+    summary: 'Turn text into speech',
+    body: z.looseObject({
+      model,
+      input: z.string().check(z.minLength(1)),
+      voice: z.optional(z.unknown()),
+      ...speechFields,
+    }),
     media: {
       'audio/*': 'The sound.',
       'text/event-stream': 'With stream_format sse: events with pieces of the audio.',
     },
   },
   '/v1/audio/transcriptions': {
-    summary: 'Write down speech',
-    form: soundForm,
+    summary: 'Transcribe speech',
+    form: soundForm(transcriptionFields),
     answer: transcript,
     media: { ...plain, 'text/event-stream': 'With stream: events with pieces of the text.' },
   },
   '/v1/audio/translations': {
     summary: 'Transcribe speech and translate it into English',
-    form: soundForm,
+    form: soundForm(transcriptFields),
     answer: transcript,
     media: plain,
   },
   '/v1/responses': {
-    summary: 'Answer (OpenAI Responses)',
+    summary: 'Create a response (OpenAI Responses)',
     description: 'Channels that do not offer this API receive the request in their own format.',
     body: responsesBody,
     answer: z.looseObject({ object: z.literal('response'), output: z.array(z.looseObject({})) }),
@@ -247,7 +281,7 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
       'For channels whose type offers sessions. Events are passed on unchanged in both directions. Browsers can send the token as the protocol openai-insecure-api-key.sk-… next to realtime. Each response.done is charged by its usage. When the quota runs out, an error event (quota_exhausted_mid_stream) is sent and the session is closed with 1008.',
   },
   '/v1/messages': {
-    summary: 'Answer (Anthropic Messages)',
+    summary: 'Create a message (Anthropic Messages)',
     description:
       'The token can also be sent in x-api-key. anthropic-version and anthropic-beta are passed on if the channel is Anthropic.',
     body: messagesBody,
@@ -266,13 +300,13 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
     answer: z.looseObject({ input_tokens: whole }),
   },
   '/v1beta/models/{model}:generateContent': {
-    summary: 'Answer (Gemini)',
+    summary: 'Generate content (Gemini)',
     description: 'The token can also be sent in x-goog-api-key or ?key=.',
     body: contentsBody,
     answer: contentsAnswer,
   },
   '/v1beta/models/{model}:streamGenerateContent': {
-    summary: 'Stream an answer (Gemini)',
+    summary: 'Stream generated content (Gemini)',
     description: 'One JSON array, or events with ?alt=sse.',
     body: contentsBody,
     answer: z.array(contentsAnswer),
@@ -286,12 +320,12 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
     answer: z.looseObject({ totalTokens: whole }),
   },
   '/v1beta/models/{model}:embedContent': {
-    summary: 'Vector of a text (Gemini)',
+    summary: 'Create an embedding (Gemini)',
     body: embedBody,
     answer: z.looseObject({ embedding: vector }),
   },
   '/v1beta/models/{model}:batchEmbedContents': {
-    summary: 'Vectors of texts (Gemini)',
+    summary: 'Create several embeddings (Gemini)',
     body: z.looseObject({ requests: z.array(embedBody).check(z.minLength(1)) }),
     answer: z.looseObject({ embeddings: z.array(vector) }),
   },
@@ -299,12 +333,12 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
     summary: 'List the models that the token can use (Gemini)',
     answer: z.object({ models: z.array(geminiModel) }),
   },
-  '/v1beta/models/{model}': { summary: 'One model (Gemini)', answer: geminiModel },
+  '/v1beta/models/{model}': { summary: 'Get a model (Gemini)', answer: geminiModel },
   '/v1/models': {
     summary: 'List the models that the token can use',
     answer: list(modelSchema),
   },
-  '/v1/models/{model}': { summary: 'One model', answer: modelSchema },
+  '/v1/models/{model}': { summary: 'Get a model', answer: modelSchema },
   '/dashboard/billing/subscription': subscription,
   '/v1/dashboard/billing/subscription': subscription,
   '/dashboard/billing/usage': billingUsage,

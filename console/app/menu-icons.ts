@@ -1,6 +1,7 @@
 import {
   Activity,
   Bell,
+  BookOpen,
   ChartColumn,
   CircleHelp,
   CreditCard,
@@ -20,6 +21,7 @@ import {
 export const menuIcons = {
   Activity,
   Bell,
+  BookOpen,
   ChartColumn,
   CircleHelp,
   CreditCard,

@@ -1,4 +1,5 @@
 import type { LucideIcon } from 'lucide-react'
+import { canSeeReference } from '../lib/reference-access.ts'
 import type { SessionUser } from '../lib/session.ts'
 import { isAdmin } from '../lib/session.ts'
 import { hasMoreCalls, type KnownStatus } from '../lib/status.ts'
@@ -24,6 +25,7 @@ function isShown(page: Page, user: SessionUser | undefined, status: KnownStatus)
   if (page.menu?.needs === 'status page' && !status.status_page) return false
   // Users have a page of models of their own.
   if (page.menu?.needs === 'public models' && (user !== undefined || !status.public_models)) return false
+  if (page.menu?.needs === 'API reference' && !canSeeReference(user, status)) return false
   return page.for === 'everybody' || (user !== undefined && (page.for === 'users' || isAdmin(user)))
 }
 

@@ -53,7 +53,7 @@ interface ShellPage extends AnyPage {
     /** The part of the menu that the entry belongs to; entries without one come first. */
     group?: MenuGroup
     /** Without this on the server, the entry is hidden. */
-    needs?: 'chat link' | 'more calls' | 'public models' | 'status page'
+    needs?: 'chat link' | 'more calls' | 'public models' | 'status page' | 'API reference'
   }
 }
 
@@ -302,6 +302,14 @@ const table = [
     areas: ['status'],
     heading: { title: 'status.page.title', width: 'narrow' },
     menu: { text: 'menu.status', group: 'more', icon: 'HeartPulse', needs: 'status page' },
+  },
+  {
+    path: '/reference',
+    file: 'reference/reference',
+    for: 'everybody',
+    areas: ['reference'],
+    heading: { title: 'reference.title', text: 'reference.intro', width: 'full' },
+    menu: { text: 'menu.reference', group: 'more', icon: 'BookOpen', needs: 'API reference' },
   },
   {
     path: '/about',

@@ -14,12 +14,12 @@ import { lazy, Suspense, useState } from 'react'
 import { buttonClass } from '../components/ui/button.tsx'
 import { IconButton } from '../components/ui/icon-button.tsx'
 import { Menu } from '../components/ui/menu.tsx'
-import { basePath } from '../lib/base-path.ts'
 import { helpOpen, paletteOpen } from '../lib/commands.ts'
 import { currentCrumb } from '../lib/crumb.ts'
 import { useObservable } from '../lib/observable.ts'
+import { canSeeReference } from '../lib/reference-access.ts'
 import { isRoot, type SessionUser, useSessionUser } from '../lib/session.ts'
-import { hasMoreCalls, useServerStatus } from '../lib/status.ts'
+import { useServerStatus } from '../lib/status.ts'
 import { useText } from '../lib/text.ts'
 import { Bell } from './bell.tsx'
 import { Brand } from './brand.tsx'
@@ -157,13 +157,13 @@ function UserMenu({ user }: { user: SessionUser }) {
           icon: <UserRound />,
           run: () => void navigate({ to: '/user/edit' }),
         },
-        ...(hasMoreCalls(status)
+        ...(canSeeReference(user, status)
           ? [
               {
                 id: 'reference',
-                label: t('app.reference'),
+                label: t('menu.reference'),
                 icon: <BookOpen />,
-                run: () => void window.open(`${basePath}/api/docs`, '_blank', 'noopener'),
+                run: () => void navigate({ to: '/reference' }),
               },
             ]
           : []),

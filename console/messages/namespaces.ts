@@ -16,6 +16,7 @@ import type { providerEn } from './provider.en.ts'
 import type { recordingEn } from './recording.en.ts'
 import type { redemptionEn } from './redemption.en.ts'
 import type { refusalEn } from './refusal.en.ts'
+import type { referenceEn } from './reference.en.ts'
 import type { registerEn } from './register.en.ts'
 import type { resetEn } from './reset.en.ts'
 import type { settingEn } from './setting.en.ts'
@@ -48,6 +49,7 @@ interface Catalogues {
   provider: typeof providerEn
   redemption: typeof redemptionEn
   refusal: typeof refusalEn
+  reference: typeof referenceEn
   register: typeof registerEn
   reset: typeof resetEn
   setting: typeof settingEn

@@ -104,6 +104,8 @@ export const optionEn = {
   'option.StatusPageEnabled.hint': 'Public page at /status with the availability of each model family.',
   'option.PublicModelsEnabled': 'Public models page',
   'option.PublicModelsEnabled.hint': 'Visitors can see the models and prices of the default group.',
+  'option.PublicApiReferenceEnabled': 'Public API reference',
+  'option.PublicApiReferenceEnabled.hint': 'Visitors can read the API reference without logging in.',
   'option.UpdateFeedURL': 'Release feed',
   'option.UpdateFeedURL.hint': 'URL of the release feed. Read only when you check for updates.',
   'option.TopUpLink': 'Top-up link',

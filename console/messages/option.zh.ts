@@ -96,6 +96,8 @@ export const optionZh = {
   'option.StatusPageEnabled.hint': '在 /status 公开展示各模型系列的可用性。',
   'option.PublicModelsEnabled': '公开模型页',
   'option.PublicModelsEnabled.hint': '访客可以查看默认分组的模型与价格。',
+  'option.PublicApiReferenceEnabled': '公开 API 文档',
+  'option.PublicApiReferenceEnabled.hint': '访客无需登录即可阅读 API 文档。',
   'option.UpdateFeedURL': '版本信息地址',
   'option.UpdateFeedURL.hint': '最新版本记录的地址。仅在点击按钮时读取，不会自动访问。',
   'option.TopUpLink': '充值链接',

@@ -26,6 +26,7 @@ export const statusSchema = z.object({
   password_login_enabled: z.boolean(),
   status_page: z.boolean().check(z.describe('True if everybody can see the status page.')),
   public_models: z.boolean().check(z.describe('True if visitors can see the models and their prices.')),
+  public_api_reference: z.boolean().check(z.describe('True if visitors can see the API reference in the console.')),
 })
 
 export type Status = z.output<typeof statusSchema>

@@ -49,7 +49,16 @@ async function classicVisit(as: Account | undefined) {
 }
 
 const pages = {
-  nobody: ['/', '/login', '/register', '/reset', '/user/reset?email=a@example.com&token=x', '/about', '/chat'],
+  nobody: [
+    '/',
+    '/login',
+    '/register',
+    '/reset',
+    '/user/reset?email=a@example.com&token=x',
+    '/about',
+    '/chat',
+    '/reference',
+  ],
   everybody: [
     '/',
     '/token',
@@ -64,6 +73,7 @@ const pages = {
     '/playground',
     '/about',
     '/chat',
+    '/reference',
   ],
   admins: [
     '/channel',

@@ -67,7 +67,7 @@ const specified: Record<string, Record<string, { heading: string; keys: OptionKe
   other: {
     pages: {
       heading: 'Name and pages',
-      keys: ['Notice', 'SystemName', 'Logo', 'HomePageContent', 'About', 'Footer'],
+      keys: ['Notice', 'SystemName', 'Logo', 'HomePageContent', 'PublicApiReferenceEnabled', 'About', 'Footer'],
     },
   },
 }

@@ -53,6 +53,7 @@ describe('the menu', () => {
       'Usage',
       'Logs',
       'Settings',
+      'API reference',
       'About',
     ])
     const lists = visit.page.getByRole('navigation', { name: 'Menu' }).getByRole('list')

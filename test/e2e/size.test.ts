@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { openApiDocument } from '../../server/api/openapi/document.ts'
 import { buildConsoleIfStale } from '../../tools/console-build.mjs'
 
 const folder = resolve(process.env['CONSOLE_DIR'] ?? join(import.meta.dir, '../../dist/console'))
@@ -75,6 +76,7 @@ const budgets: Record<string, { kb: number; modules: string[] }> = {
     kb: 190,
     modules: [...shell, 'pages/home/home.page.tsx', 'pages/home/start.tsx', 'messages/home.en.ts'],
   },
+  '/reference': { kb: 190, modules: [...shell, 'pages/reference/reference.page.tsx', 'messages/reference.en.ts'] },
   '/usage': {
     kb: 190,
     modules: [
@@ -179,6 +181,16 @@ describe('a first visit', () => {
     const styles = readdirSync(join(folder, 'assets')).filter((name) => name.endsWith('.css'))
     expect(sum(styles.map((name) => `assets/${name}`))).toBeLessThanOrEqual(styleKb)
   })
+})
+
+test('the API reference adds at most 60 KB to the shell: 10 KB of script and 50 KB of document', () => {
+  const shellFiles = filesOf(['index.html', ...shell])
+  const own = [...filesOf(['pages/reference/reference.page.tsx', 'messages/reference.en.ts'])]
+  // `shared` has parts that nearly every page loads.
+  const added = own.filter((file) => !shellFiles.has(file) && !file.includes('/shared-'))
+  expect(sum(added)).toBeLessThanOrEqual(10)
+  const document = gzipSync(JSON.stringify(openApiDocument('1.2.3'))).byteLength / 1024
+  expect(document).toBeLessThanOrEqual(50)
 })
 
 test(`no chunk that loads later is larger than ${largestLazyKb} KB, and no message file is larger than ${messagesKb} KB`, () => {

@@ -10,6 +10,8 @@ import {
 } from '../../contract/relay-paths.ts'
 import { openApiDocument } from '../../server/api/openapi/document.ts'
 import type { JsonSchema } from '../../server/api/openapi/types.ts'
+import { type ErrorCode, errorTable, GatewayError } from '../../server/errors.ts'
+import { errorResponse } from '../../server/relay/failures/error-response.ts'
 import { differences, repeated } from '../../tools/repo-rules.ts'
 import { startTestGateway } from '../helpers/test-gateway.ts'
 import { operationsOf, promisedBy } from './document.ts'
@@ -130,6 +132,19 @@ test('every form has an example with the fields of its schema', () => {
   }
 })
 
+test('the example of every error is what the gateway sends in that dialect', async () => {
+  const dialects = { RelayError: 'openai-chat', MessagesError: 'anthropic-messages', GeminiError: 'gemini' } as const
+  const { errorsOf } = promisedBy(document)
+  const id = '20260728120000123456789abcdefghi'
+  for (const [name, example] of Object.entries(document.components.examples)) {
+    const [schema, code] = name.split('.') as [keyof typeof dialects, ErrorCode]
+    expect([name, errorsOf({ $ref: `#/components/schemas/${schema}` }, example.value)]).toEqual([name, []])
+    const response = errorResponse(new GatewayError(code, example.summary), id, dialects[schema])
+    expect([name, response.status]).toEqual([name, errorTable[code].status])
+    expect([name, await response.json()]).toEqual([name, example.value])
+  }
+})
+
 test('links refer to existing operations and fill in their parameters', () => {
   const byId = new Map(operations.map(({ operation }) => [operation.operationId, operation]))
   const links = operations.flatMap(({ operation }) => {
@@ -187,6 +202,17 @@ test('a gateway serves the document to everybody, and sends it again only if it 
       expect([known, again.status, await again.text(), again.headers.get('etag')]).toEqual([known, 304, '', tag])
     }
     expect((await fetch(gateway.url + path, { headers: { 'if-none-match': '"old"' } })).status).toBe(200)
+    // The document is large, so it is sent compressed to those who accept that.
+    for (const [accepted, coding] of [
+      ['gzip, br', 'gzip'],
+      ['br', null],
+      ['gzip;q=0', null],
+    ] as const) {
+      const headers = { 'accept-encoding': accepted }
+      const response = await fetch(gateway.url + path, { headers, decompress: false } as RequestInit)
+      expect([accepted, response.headers.get('content-encoding')]).toEqual([accepted, coding])
+      expect(response.headers.get('vary')?.toLowerCase()).toContain('accept-encoding')
+    }
   }
   const served = await (await fetch(`${gateway.url}/api/openapi.json`)).json()
   const { version } = gateway.context.api

@@ -3,7 +3,8 @@ import { sharedHeaders } from './headers.ts'
 import { healthOperations } from './health.ts'
 import { createSchemaWriter } from './json-schema.ts'
 import { managementOperations, managementResponses, managementSchemas } from './management.ts'
-import { relayOperations, relaySchemas } from './relay.ts'
+import { relayOperations } from './relay.ts'
+import { errorExamples, relaySchemas } from './relay-errors.ts'
 import { groupTags, healthTag, introduction, modelsTag, relayTag } from './tags.ts'
 import type { OpenApi, PathItem } from './types.ts'
 
@@ -85,6 +86,7 @@ export function openApiDocument(version: string, basePath = ''): OpenApi {
       schemas: { ...managementSchemas, ...relaySchemas, ...components },
       headers: sharedHeaders,
       responses: managementResponses,
+      examples: errorExamples,
     }),
   }
 }

@@ -40,6 +40,23 @@ export const sharedHeaders: Record<string, HeaderObject> = {
     description: 'Seconds after which the next call can be accepted.',
     schema: { type: 'integer', minimum: 0 },
   },
+  'X-Request-Id': {
+    description: "The same id, or the upstream's, in the header that OpenAI's libraries read.",
+    schema: { type: 'string' },
+  },
+  'Request-Id': {
+    description: "The same id, or the upstream's, in the header that Anthropic's libraries read.",
+    schema: { type: 'string' },
+  },
+  'X-Tollgate-Dropped': {
+    description:
+      'Fields that were dropped because the request was translated and the channel does not have them, separated by commas. With StrictTranslationEnabled, such a request is rejected instead.',
+    schema: { type: 'string' },
+  },
+  'X-Should-Retry': {
+    description: '`false` if the same request would be rejected again. Libraries of OpenAI and Anthropic read it.',
+    schema: { type: 'string' },
+  },
   ...limitHeaders,
 }
 

@@ -73,7 +73,7 @@ function sectionHtml(
   { id, name, description, calls }: { id: string; name: string; description: string; calls: Call[] },
 ): string {
   return `<section aria-labelledby="${id}"><h2 id="${id}">${escapeHtml(name)}</h2>
-<p>${inline(description)}</p>
+${paragraphs(description)}
 ${calls.map((call) => callHtml(document, call)).join('\n')}
 </section>`
 }

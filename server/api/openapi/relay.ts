@@ -12,8 +12,9 @@ import { formExamples, relayExamples } from './examples.ts'
 import { headersNamed, limitHeaderNames } from './headers.ts'
 import type { SchemaWriter } from './json-schema.ts'
 import { json, type PathOperation } from './management.ts'
+import { errorSchema, examplesOf } from './relay-errors.ts'
 import { modelsTag, relayTag } from './tags.ts'
-import type { Content, JsonSchema, Operation, Parameter, ResponseObject } from './types.ts'
+import type { Content, Operation, Parameter, ResponseObject } from './types.ts'
 
 /** Error codes of calls that take no quota and send nothing upstream. */
 const readCodes: readonly ErrorCode[] = [
@@ -61,67 +62,6 @@ const special: Partial<Record<ErrorCode, (path: string, text: RelayCallText) => 
   bad_response_status_code: () => false,
 }
 
-/** The body of every relay error. */
-export const relaySchemas: Record<string, JsonSchema> = {
-  RelayError: {
-    type: 'object',
-    properties: {
-      error: {
-        type: 'object',
-        properties: {
-          message: { type: 'string', description: 'Message for people; ends with the id of the request.' },
-          type: { type: ['string', 'null'] },
-          param: { type: ['string', 'null'], description: 'The field that caused the error, if there is one.' },
-          code: {
-            type: ['string', 'integer', 'null'],
-            description: 'Error code for programs. An upstream may have its own codes.',
-          },
-        },
-        required: ['message', 'type', 'param', 'code'],
-      },
-    },
-    required: ['error'],
-    additionalProperties: false,
-  },
-  MessagesError: {
-    type: 'object',
-    properties: {
-      type: { const: 'error' },
-      error: {
-        type: 'object',
-        properties: { type: { type: 'string' }, message: { type: 'string' } },
-        required: ['type', 'message'],
-      },
-      request_id: { type: 'string', description: 'The id of the request.' },
-    },
-    required: ['type', 'error'],
-    additionalProperties: false,
-  },
-  GeminiError: {
-    type: 'object',
-    properties: {
-      error: {
-        type: 'object',
-        properties: {
-          code: { type: 'integer' },
-          message: { type: 'string' },
-          status: { type: 'string' },
-          details: { type: 'array' },
-        },
-        required: ['code', 'message', 'status'],
-      },
-    },
-    required: ['error'],
-    additionalProperties: false,
-  },
-}
-
-/** Errors have the shape that clients of the call's dialect read. */
-function errorSchema(path: string): string {
-  if (path.startsWith('/v1beta/')) return 'GeminiError'
-  return path.startsWith('/v1/messages') ? 'MessagesError' : 'RelayError'
-}
-
 /** Every call that accepts a relay token. */
 export function relayOperations(writer: SchemaWriter): PathOperation[] {
   const posts = [...relayPaths.map(({ path }) => path), enginePath, ...dialectPaths.map(({ path }) => path)] as const
@@ -167,7 +107,7 @@ function describe(writer: SchemaWriter, path: keyof typeof relayCalls, tag: stri
     ...(parametersOf(path).length > 0 && { parameters: parametersOf(path) }),
     ...(Object.keys(content).length > 0 && { requestBody: { required: true, content } }),
     responses: {
-      200: answered('The answer.', answerContent(writer, text), tag === relayTag.name ? limitHeaderNames : []),
+      200: answered('The answer.', answerContent(writer, text), tag === relayTag.name ? answerHeaders(path) : []),
       ...errorResponses(path, text),
       ...(tag === relayTag.name && {
         default: failed(path, "An error from the upstream, with the upstream's own status."),
@@ -188,12 +128,41 @@ function securityOf(path: string): Operation['security'] {
   return ['relayToken', ...others].map((name) => ({ [name]: [] }))
 }
 
+/** The headers of a successful relayed response. */
+function answerHeaders(path: string): string[] {
+  const dialects = /^\/v1\/(?:chat|responses|messages)|^\/v1beta\/.*generateContent/i.test(path)
+  return [
+    path.startsWith('/v1/messages') ? 'Request-Id' : 'X-Request-Id',
+    ...(dialects ? ['X-Tollgate-Dropped'] : []),
+    ...limitHeaderNames,
+  ]
+}
+
 function parametersOf(path: string): Parameter[] {
   return [
+    ...(path.startsWith('/v1/messages') ? anthropicHeaders : []),
     ...(path.includes('{model}') ? [modelParameter] : []),
     ...(path.endsWith(':streamGenerateContent') ? [altParameter] : []),
   ]
 }
+
+/** Headers of Anthropic's clients; they are sent only to channels that speak the same dialect. */
+const anthropicHeaders: Parameter[] = [
+  {
+    name: 'anthropic-version',
+    in: 'header',
+    required: false,
+    description: 'Version of the API, such as `2023-06-01`. Passed on if the channel is Anthropic.',
+    schema: { type: 'string' },
+  },
+  {
+    name: 'anthropic-beta',
+    in: 'header',
+    required: false,
+    description: 'Beta features, separated by commas. Passed on if the channel is Anthropic.',
+    schema: { type: 'string' },
+  },
+]
 
 const altParameter: Parameter = {
   name: 'alt',
@@ -247,6 +216,7 @@ function errorResponses(path: string, text: RelayCallText): Record<string, Respo
         path,
         same.map((code) => `\`${code}\``).join(', '),
         status === 429 ? ['Retry-After', ...limitHeaderNames] : status === 503 ? ['Retry-After'] : [],
+        same,
       ),
     ]),
   )
@@ -260,8 +230,19 @@ function isRead(path: string): boolean {
   return ([...relayReads, ...dialectReads] as readonly string[]).includes(path)
 }
 
-function failed(path: string, description: string, headers: readonly string[] = []): ResponseObject {
-  return answered(description, json({ $ref: `#/components/schemas/${errorSchema(path)}` }), headers)
+function failed(
+  path: string,
+  description: string,
+  headers: readonly string[] = [],
+  codes: readonly ErrorCode[] = [],
+): ResponseObject {
+  const schema = { $ref: `#/components/schemas/${errorSchema(path)}` }
+  const examples = codes.length > 0 && { examples: examplesOf(path, codes) }
+  return answered(
+    description,
+    { 'application/json': { schema, ...examples } },
+    [isRead(path) ? [] : ['X-Should-Retry'], headers].flat(),
+  )
 }
 
 function answered(description: string, content: Content, headers: readonly string[]): ResponseObject {

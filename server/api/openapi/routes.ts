@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
 import { api } from '../../../contract/api/index.ts'
 import type { AppContext } from '../../http/app-env.ts'
 import { type ApiRouter, servePublic } from '../../http/serve-endpoint.ts'
@@ -11,6 +12,7 @@ const maxAge = 300
 
 interface TextWithEtag {
   text: string
+  gzip: Uint8Array<ArrayBuffer>
   etag: string
 }
 
@@ -38,18 +40,26 @@ export function mountOpenApi(router: ApiRouter, { version, basePath }: Pick<ApiD
 }
 
 function withEtag(text: string): TextWithEtag {
-  return { text, etag: `"${createHash('sha256').update(text).digest('base64url')}"` }
+  return {
+    text,
+    gzip: new Uint8Array(gzipSync(text)),
+    etag: `"${createHash('sha256').update(text).digest('base64url')}"`,
+  }
 }
 
-function answer(c: AppContext, { text, etag }: TextWithEtag, headers: Record<string, string>): Response {
+function answer(c: AppContext, { text, gzip, etag }: TextWithEtag, headers: Record<string, string>): Response {
   const all = {
     ...headers,
     etag,
     'cache-control': `public, max-age=${maxAge}`,
     'x-content-type-options': 'nosniff',
+    vary: 'accept-encoding',
   }
   const known = (c.req.header('if-none-match') ?? '').split(',').map((each) => each.trim().replace(/^W\//, ''))
-  return known.includes(etag) || known.includes('*') ? c.body(null, 304, all) : c.body(text, 200, all)
+  if (known.includes(etag) || known.includes('*')) return c.body(null, 304, all)
+  // The document is more than ten times larger uncompressed.
+  const isCompressed = /(?:^|,)\s*gzip\s*(?:,|$)/i.test(c.req.header('accept-encoding') ?? '')
+  return isCompressed ? c.body(gzip, 200, { ...all, 'content-encoding': 'gzip' }) : c.body(text, 200, all)
 }
 
 function once<T extends object>(make: () => T): () => T {

@@ -39,8 +39,11 @@ export const groupTags: Readonly<Record<keyof typeof api, Tag>> = {
 
 export const relayTag: Tag = {
   name: 'Relay',
-  description:
-    "Calls that are passed on to a channel and charged. Requests and responses have OpenAI's format; fields that are not listed here are passed on unchanged.",
+  description: `Requests that are passed on to a channel and charged. If the channel speaks the caller's dialect, the body is passed on unchanged, including fields that are not listed here. Otherwise it is translated: fields that the channel does not have are dropped and listed in the header \`X-Tollgate-Dropped\`.
+
+A JSON body may have up to 32 MiB (the option \`RequestSizeLimit\`), 500,000 values, 100,000 lists and objects (20,000 if it is translated), 5,000 distinct member names and 200 levels. Bodies may be compressed with gzip, deflate, br or zstd. Tokens and accounts can have limits on requests and tokens per minute, on open requests, and daily and monthly budgets; the headers \`X-RateLimit-…\` report the limits per minute.
+
+Errors have the format of the caller's dialect. Once a stream has begun, an error is its last event.`,
 }
 
 export const healthTag: Tag = {

@@ -10,6 +10,7 @@ export interface OpenApi {
     schemas: Record<string, JsonSchema>
     headers: Record<string, HeaderObject>
     responses: Record<string, ResponseObject>
+    examples: Readonly<Record<string, Example>>
   }
 }
 
@@ -35,7 +36,7 @@ export interface Operation {
 
 export interface Parameter {
   name: string
-  in: 'path' | 'query'
+  in: 'path' | 'query' | 'header'
   required: boolean
   description?: string
   schema: JsonSchema
@@ -64,7 +65,16 @@ export interface HeaderObject {
   schema: JsonSchema
 }
 
-export type Content = Record<string, { schema: JsonSchema; example?: unknown }>
+/** An example value, and what it is an example of. */
+export interface Example {
+  summary: string
+  value: unknown
+}
+
+export type Content = Record<
+  string,
+  { schema: JsonSchema; example?: unknown; examples?: Readonly<Record<string, Example | Reference>> }
+>
 
 export interface Reference {
   $ref: string

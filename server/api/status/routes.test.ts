@@ -22,6 +22,7 @@ forEachDatabase((_, openFresh) => {
       email_verification: false,
       github_oauth: false,
       password_login_enabled: true,
+      public_api_reference: false,
       server_address: '',
     })
   })

@@ -32,6 +32,7 @@ export function mountStatus(
       password_login_enabled: now.PasswordLoginEnabled,
       status_page: now.StatusPageEnabled,
       public_models: now.PublicModelsEnabled,
+      public_api_reference: now.PublicApiReferenceEnabled,
     }
   })
   servePublic(router, api.status.notice, () => settings.current().Notice)
