@@ -105,7 +105,10 @@ export const optionDefinitions = {
     ),
     PublicModelsEnabled: bool(false, 'admin', 'Show visitors the models and prices of the group `default`.'),
     PublicApiReferenceEnabled: bool(
+      false,
+      'admin',
       'Show visitors the API reference in the console. The document itself, `/api/openapi.json`, is always public.',
+    ),
   }),
   ...section('updates', {
     UpdateFeedURL: text(

@@ -79,11 +79,7 @@ function Details({ user }: { user: User }) {
         </Fact>
         {user.inviter_id > 0 && (
           <Fact name={t('user.peek.inviter')}>
-            <Link
-              to="/user"
-              search={(before) => ({ ...before, peek: String(user.inviter_id) })}
-              className="text-link hover:underline"
-            >
+            <Link to="/user" search={{ peek: String(user.inviter_id) }} className="text-link hover:underline">
               {t('user.peek.inviter.id', { id: user.inviter_id })}
             </Link>
           </Fact>
