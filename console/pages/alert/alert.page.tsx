@@ -1,7 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
-import type { AlertRule } from '../../../contract/api/alert.ts'
 import { Button } from '../../components/ui/button.tsx'
 import { Card, Page } from '../../components/ui/page.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
@@ -11,6 +10,7 @@ import { useClassicServer } from '../../lib/status.ts'
 import { loadAreas, useText } from '../../lib/text.ts'
 import { useUrlState } from '../../lib/use-url-state.ts'
 import type { AlertScope } from './queries.ts'
+import type { RuleDraft } from './rule-values.ts'
 import { Rules } from './rules.tsx'
 import { type AlertTab, alertTabs, parseAlertSearch } from './search.ts'
 
@@ -20,9 +20,6 @@ const RuleEditor = lazy(async () => {
   const [{ RuleEditor }] = await Promise.all([import('./rule-editor.tsx'), loadAreas(['form'])])
   return { default: RuleEditor }
 })
-
-/** A rule that is being edited, or the beginning of a new one. */
-export type RuleDraft = Partial<AlertRule> & Pick<AlertRule, 'kind' | 'name'>
 
 /** `/alert`: rules about the own account and, for administrators, about the installation. */
 export function AlertPage() {
