@@ -240,7 +240,6 @@ const table = [
     file: 'alert/alert',
     for: 'users',
     areas: ['alert', 'table'],
-    search: texts('tab', 'scope', 'page'),
     heading: { title: 'alert.title', text: 'alert.intro' },
     menu: { text: 'menu.alert', group: 'accounts', icon: 'Bell', needs: 'more calls' },
   },

@@ -23,8 +23,8 @@ export interface MessageAnswer {
 }
 
 /**
- * Who chose the URL: an operator, whose services may be in a private network, or a user, for whom only the public
- * internet is reachable.
+ * The person that chose the URL: an operator, whose services may be in a private network, or a user, for whom only the
+ * public internet is reachable.
  */
 export type ChosenBy = 'operator' | 'user'
 

@@ -32,7 +32,7 @@ test('spec 7: an administrator starts from a ready rule, adds a destination, tes
   const signature = createHmac('sha256', secret).update(`${headers['tollgate-timestamp']}.${body}`).digest('hex')
   expect(headers['tollgate-signature']).toBe(`v1=${signature}`)
 
-  await page.getByRole('tab', { name: 'Rules' }).click()
+  await page.getByRole('main').getByRole('link', { name: 'Rules' }).click()
   await page.getByRole('button', { name: 'Use this rule: Channel disabled automatically' }).click()
   await form.getByRole('checkbox', { name: 'On-call' }).check()
   await form.getByLabel('Title').fill('{target} is {who}')
@@ -55,7 +55,7 @@ test('spec 7: an administrator starts from a ready rule, adds a destination, tes
   await visit.open('/alert')
   await page.getByText('Firing', { exact: true }).waitFor()
   await page.getByText(/^broken · started/).waitFor()
-  await page.getByRole('tab', { name: 'History' }).click()
+  await page.getByRole('main').getByRole('link', { name: 'History' }).click()
   await page.getByText('On-call: sent').waitFor()
 })
 

@@ -1,28 +1,25 @@
+import { Link } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
-import type { AlertRule } from '../../../contract/api/alert.ts'
 import { Button } from '../../components/ui/button.tsx'
 import { Card, Page } from '../../components/ui/page.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
-import { EmptyState } from '../../components/ui/states.tsx'
-import { Tabs } from '../../components/ui/tabs.tsx'
+import { EmptyState, Skeleton } from '../../components/ui/states.tsx'
 import { isAdmin, useSessionUser } from '../../lib/session.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { loadAreas, useText } from '../../lib/text.ts'
 import { useUrlState } from '../../lib/use-url-state.ts'
-import { Destinations } from './destinations.tsx'
-import { History } from './history.tsx'
 import type { AlertScope } from './queries.ts'
+import type { RuleDraft } from './rule-values.ts'
 import { Rules } from './rules.tsx'
 import { type AlertTab, alertTabs, parseAlertSearch } from './search.ts'
 
+const Destinations = lazy(() => import('./destinations.tsx').then((it) => ({ default: it.Destinations })))
+const History = lazy(() => import('./history.tsx').then((it) => ({ default: it.History })))
 const RuleEditor = lazy(async () => {
   const [{ RuleEditor }] = await Promise.all([import('./rule-editor.tsx'), loadAreas(['form'])])
   return { default: RuleEditor }
 })
-
-/** A rule that is being edited, or the beginning of a new one. */
-export type RuleDraft = Partial<AlertRule> & Pick<AlertRule, 'kind' | 'name'>
 
 /** `/alert`: rules about the own account and, for administrators, about the installation. */
 export function AlertPage() {
@@ -41,11 +38,7 @@ export function AlertPage() {
     rules: <Rules scope={scope} onEdit={setDraft} />,
     destinations: <Destinations key={scope} scope={scope} />,
     history: (
-      <History
-        scope={scope}
-        page={search.page ?? 1}
-        onPage={(page) => setSearch({ page: page > 1 ? page : undefined })}
-      />
+      <History scope={scope} page={search.at ?? 1} onPage={(page) => setSearch({ at: page > 1 ? page : undefined })} />
     ),
   }
   const actions = (
@@ -54,7 +47,7 @@ export function AlertPage() {
         <Segmented
           label={t('alert.scope')}
           value={scope}
-          onChange={(next) => setSearch({ scope: next === 'own' ? 'own' : undefined, page: undefined })}
+          onChange={(next) => setSearch({ scope: next === 'own' ? 'own' : undefined, at: undefined })}
           options={(['installation', 'own'] as const).map((value) => ({ value, label: t(`alert.scope.${value}`) }))}
         />
       )}
@@ -70,16 +63,36 @@ export function AlertPage() {
           <EmptyState title={t('alert.classic')} />
         </Card>
       ) : (
-        <Tabs<AlertTab>
-          label={t('alert.tabs')}
-          value={tab}
-          onChange={(next) => setSearch({ tab: next === 'rules' ? undefined : next, page: undefined })}
-          tabs={alertTabs.map((id) => ({ id, label: t(`alert.tab.${id}`), content: contents[id] }))}
-        />
+        <>
+          <Sections current={tab} own={admin && scope === 'own'} />
+          <Suspense fallback={<Skeleton className="h-72 w-full rounded-lg" />}>{contents[tab]}</Suspense>
+        </>
       )}
       <Suspense fallback={null}>
         {draft && <RuleEditor scope={scope} draft={draft} onClose={() => setDraft(undefined)} />}
       </Suspense>
     </Page>
+  )
+}
+
+/** Links to the parts of the page. */
+function Sections({ current, own }: { current: AlertTab; own: boolean }) {
+  const t = useText()
+  return (
+    <nav aria-label={t('alert.tabs')} className="mb-4 flex gap-1 overflow-x-auto border-b border-line text-sm">
+      {alertTabs.map((id) => (
+        <Link
+          key={id}
+          to="/alert"
+          search={{ tab: id === 'rules' ? undefined : id, scope: own ? 'own' : undefined } as never}
+          resetScroll={false}
+          activeProps={{ 'aria-current': undefined }}
+          aria-current={id === current ? 'page' : undefined}
+          className={`flex h-9 shrink-0 items-center border-b-2 px-3 font-medium hover:text-fg focus-visible:-outline-offset-2 ${id === current ? 'border-accent text-fg' : 'border-transparent text-muted'}`}
+        >
+          {t(`alert.tab.${id}`)}
+        </Link>
+      ))}
+    </nav>
   )
 }

@@ -12,11 +12,10 @@ import { Drawer } from '../../components/ui/drawer.tsx'
 import { Select } from '../../components/ui/select.tsx'
 import { languageTag, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
-import type { RuleDraft } from './alert.page.tsx'
 import { EditorFooter } from './editor-footer.tsx'
 import { MessageFields } from './message-fields.tsx'
 import { type AlertScope, channelChoicesQuery, destinationsQuery, saveRule } from './queries.ts'
-import { type RuleValues, ruleBody, ruleSchema, ruleValues, usualThreshold } from './rule-values.ts'
+import { type RuleDraft, type RuleValues, ruleBody, ruleSchema, ruleValues, usualThreshold } from './rule-values.ts'
 
 const reminders = [0, 1, 4, 12, 24, 72, 168]
 

@@ -38,6 +38,9 @@ const fields = z.object({
   text: template(1000),
 })
 
+/** A rule that is being edited, or the beginning of a new one. */
+export type RuleDraft = Partial<AlertRule> & Pick<AlertRule, 'kind' | 'name'>
+
 /** The values of the form, in which choices from lists are text. */
 export type RuleValues = z.output<typeof fields>
 
@@ -63,10 +66,7 @@ export function usualThreshold(kind: AlertKind): number {
 }
 
 /** The values with which the form begins. */
-export function ruleValues(
-  start: Partial<AlertRule> & Pick<AlertRule, 'kind' | 'name'>,
-  language: 'en' | 'zh',
-): RuleValues {
+export function ruleValues(start: RuleDraft, language: 'en' | 'zh'): RuleValues {
   const { kind, name } = start
   return {
     kind,

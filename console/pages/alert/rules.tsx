@@ -12,9 +12,8 @@ import { formatRelative, formatTime } from '../../lib/format.ts'
 import { text, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { toastWithUndo } from '../../lib/undo.ts'
-import type { RuleDraft } from './alert.page.tsx'
 import { type AlertScope, destinationsQuery, removeRule, rulesQuery, switchRule } from './queries.ts'
-import { readyRules, usualThreshold } from './rule-values.ts'
+import { type RuleDraft, readyRules, usualThreshold } from './rule-values.ts'
 import { conditionText } from './words.ts'
 
 interface RulesProps {

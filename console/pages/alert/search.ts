@@ -9,7 +9,7 @@ export interface AlertSearch {
   /** For administrators: their own alerts instead of those of the installation. */
   scope?: 'own' | undefined
   /** Page of the history, from 1. */
-  page?: number | undefined
+  at?: number | undefined
 }
 
 /** Reads the query of the page. */
@@ -17,6 +17,6 @@ export function parseAlertSearch(raw: RawSearch): AlertSearch {
   return {
     tab: oneOf(raw['tab'], alertTabs),
     scope: oneOf(raw['scope'], ['own'] as const),
-    page: wholeNumber(raw['page'], 2),
+    at: wholeNumber(raw['at'], 2),
   }
 }

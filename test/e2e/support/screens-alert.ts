@@ -45,7 +45,7 @@ export const alertScreens: readonly Screen[] = [
     state: 'empty',
     as: person,
     bare: true,
-    prepare: (page) => page.locator('main [role="tabpanel"] p').first().waitFor(),
+    prepare: (page) => page.locator('main nav + div p').first().waitFor(),
   },
   { path: '/alert?tab=history', state: 'failed', as: root, fails: '**/api/alert/history**', prepare: failed },
 ]
