@@ -1,5 +1,6 @@
 /** The actions that the audit log records, as `object.verb`; only `login` has no verb. */
 export type AuditAction =
+  | 'budget.export'
   | 'channel.auto-disable'
   | 'channel.auto-enable'
   | 'channel.batch-delete'

@@ -1,5 +1,6 @@
 import { auditApi } from './audit.ts'
 import { authApi } from './auth.ts'
+import { budgetApi } from './budget.ts'
 import { channelApi } from './channel.ts'
 import { docsApi } from './docs.ts'
 import { groupApi } from './group.ts'
@@ -25,7 +26,7 @@ export const api = {
   token: tokenApi,
   channel: channelApi,
   log: logApi,
-  usage: { ...usageApi, ...usageTableApi, ...statementApi },
+  usage: { ...usageApi, ...usageTableApi, ...statementApi, ...budgetApi },
   overview: overviewApi,
   option: optionApi,
   group: groupApi,

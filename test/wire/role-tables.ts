@@ -97,6 +97,8 @@ GET    /api/overview/self                 401   ok    ok    ok    ban    401|bad
 GET    /api/usage/table                   401   ok    ok    ok    ban    401|bad
 GET    /api/user/statement                401   ok    ok    ok    ban    401|bad
 GET    /api/usage/export                  401   ok    ok    ok    ban    401|bad
+GET    /api/budget/                       401   ok    ok    ok    ban    401|bad
+GET    /api/budget/export                 401   ok    ok    ok    ban    401|bad
 GET    /api/price/                        401   ok    ok    ok    ban    401|bad
 GET    /api/log/                          401   no    ok    ok    ban    401|bad
 GET    /api/log/self                      401   ok    ok    ok    ban    401|bad

@@ -124,6 +124,8 @@ export const successes: Readonly<Record<string, Success>> = {
   usageTable: plain('GET', '/api/usage/table?by=user&and=model&compare=previous'),
   usageStatement: plain('GET', '/api/user/statement?month=2000-01'),
   usageExport: plain('GET', '/api/usage/export?by=model'),
+  usageBudgets: plain('GET', '/api/budget/?level=near'),
+  usageBudgetsExport: plain('GET', '/api/budget/export'),
   priceList: plain('GET', '/api/price/'),
   logPurge: plain('DELETE', '/api/log/?target_timestamp=1000'),
 
