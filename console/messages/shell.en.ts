@@ -22,6 +22,7 @@ export const shellEn = {
   'menu.log': 'Logs',
   'menu.setting': 'Settings',
   'menu.usage': 'Usage',
+  'menu.budget': 'Budgets',
   'menu.model': 'Models',
   'menu.playground': 'Playground',
   'menu.logout': 'Log out',

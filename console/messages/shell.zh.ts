@@ -23,6 +23,7 @@ export const shellZh = {
   'menu.log': '日志',
   'menu.setting': '设置',
   'menu.usage': '用量',
+  'menu.budget': '预算',
   'menu.model': '模型',
   'menu.playground': '试用',
   'menu.logout': '注销',
