@@ -38,7 +38,7 @@ export const budgetEn = {
   'budget.level.critical': '95% used or more',
   'budget.level.runs_out': 'Runs out within 7 days',
   'budget.owner': 'Owner',
-  'budget.owner.all': 'Users and tokens',
+  'budget.owner.all': 'All owners',
   'budget.owner.user': 'Users',
   'budget.owner.token': 'Tokens',
   'budget.empty': 'No limits',

@@ -38,7 +38,7 @@ export const budgetZh = {
   'budget.level.critical': '已用 95% 以上',
   'budget.level.runs_out': '7 天内用尽',
   'budget.owner': '所有者',
-  'budget.owner.all': '用户和令牌',
+  'budget.owner.all': '所有者不限',
   'budget.owner.user': '用户',
   'budget.owner.token': '令牌',
   'budget.empty': '没有限制',

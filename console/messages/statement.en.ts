@@ -25,6 +25,10 @@ export const statementEn = {
   'statement.total': 'Total',
   'statement.none': 'No usage in this month',
   'statement.unnamed': 'without a name',
+  'statement.email': 'Email me a monthly statement',
+  'statement.email.hint': 'Sent in the first days of a month if your balance changed. Months begin at 00:00 UTC.',
+  'statement.email.noAddress': 'Your account has no email address. Connect one in the settings.',
+  'statement.email.counts': 'All users, {month}: {sent} sent, {waiting} waiting, {refused} rejected',
   'statement.inexact':
     'The balances of this month are not certain. Changes of {changes} and usage of {charges} were not recorded, and it is not known in which month they happened.',
 } as const

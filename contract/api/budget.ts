@@ -17,7 +17,7 @@ export const budgetSorts = ['share', 'runs_out', 'limit', 'used', 'left', 'pace'
 /** The parts of a limit from which it counts as near and as critical. */
 export const budgetShares = { near: 0.8, critical: 0.95 } as const
 
-/** The days of which the pace is the average. */
+/** The pace is the average of this many days. */
 export const paceDays = 7
 
 /** The maximum number of rows in one exported file. */

@@ -152,6 +152,9 @@ test('spec 7: the budgets page lists the limits that are closest first', async (
   const saving = page.waitForEvent('download')
   await page.getByRole('link', { name: 'Export all (CSV)' }).click()
   expect((await saving).suggestedFilename()).toMatch(/^budgets-\d{4}-\d\d-\d\d\.csv$/)
-  await rows.first().getByRole('button', { name: /^Edit limit/ }).click()
+  await rows
+    .first()
+    .getByRole('button', { name: /^Edit limit/ })
+    .click()
   await page.waitForURL('**/user/edit/*')
 })

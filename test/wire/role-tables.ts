@@ -96,6 +96,8 @@ GET    /api/overview/                     401   no    ok    ok    ban    401|bad
 GET    /api/overview/self                 401   ok    ok    ok    ban    401|bad
 GET    /api/usage/table                   401   ok    ok    ok    ban    401|bad
 GET    /api/user/statement                401   ok    ok    ok    ban    401|bad
+GET    /api/user/statement-emails         401   ok    ok    ok    ban    401|bad
+PUT    /api/user/statement-emails         401   ok    ok    ok    ban    401|bad
 GET    /api/usage/export                  401   ok    ok    ok    ban    401|bad
 GET    /api/budget/                       401   ok    ok    ok    ban    401|bad
 GET    /api/budget/export                 401   ok    ok    ok    ban    401|bad

@@ -123,6 +123,8 @@ export const successes: Readonly<Record<string, Success>> = {
   usageRead: plain('GET', '/api/usage/?group_by=model&compare=previous'),
   usageTable: plain('GET', '/api/usage/table?by=user&and=model&compare=previous'),
   usageStatement: plain('GET', '/api/user/statement?month=2000-01'),
+  usageStatementEmails: plain('GET', '/api/user/statement-emails'),
+  usageSetStatementEmails: plain('PUT', '/api/user/statement-emails', { wanted: true }),
   usageExport: plain('GET', '/api/usage/export?by=model'),
   usageBudgets: plain('GET', '/api/budget/?level=near'),
   usageBudgetsExport: plain('GET', '/api/budget/export'),

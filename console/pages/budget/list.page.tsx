@@ -12,8 +12,7 @@ import { EmptyState } from '../../components/ui/states.tsx'
 import { isAdmin, useSessionUser } from '../../lib/session.ts'
 import { useClassicServer, useServerStatus } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
-import type { SetSearch } from '../../lib/use-url-state.ts'
-import { useListState } from '../../lib/way-back.ts'
+import { type SetSearch, useUrlState } from '../../lib/use-url-state.ts'
 import { budgetColumns, kindText, nameOf } from './columns.tsx'
 import { budgets, exportAddress, filterOf } from './queries.ts'
 import { type BudgetSearch, parseBudgetSearch, shownLevels, shownOwners, shownPeriods } from './search.ts'
@@ -44,7 +43,7 @@ function Budgets() {
   useServerStatus()
   const user = useSessionUser()
   const admin = isAdmin(user)
-  const [search, setSearch] = useListState('/budget', parseBudgetSearch)
+  const [search, setSearch] = useUrlState(parseBudgetSearch)
   const sorted = { ...search, sort: search.sort ?? '-share' }
   const list = useList(budgets, sorted, setSearch, filterOf(search, admin))
   const columns = useMemo(() => budgetColumns(t, admin), [t, admin])

@@ -20,6 +20,7 @@ import {
 import type { Dimension, HourRange, RowFilter } from '../../store/usage/usage-series.ts'
 import type { ApiDeps } from '../deps.ts'
 import { mountBudgets } from './budget-routes.ts'
+import { mountStatementEmails } from './statement-emails-routes.ts'
 import { mountStatement } from './statement-route.ts'
 import { mountUsageTable } from './table-routes.ts'
 import { type BucketPart, type BucketPlan, planBuckets } from './usage-buckets.ts'
@@ -45,6 +46,7 @@ export function mountUsage(router: ApiRouter, deps: Pick<ApiDeps, 'store' | 'clo
   })
   mountUsageTable(router, deps)
   mountStatement(router, deps)
+  mountStatementEmails(router, deps)
   mountBudgets(router, deps)
 }
 

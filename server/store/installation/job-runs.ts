@@ -8,6 +8,7 @@ export type JobRun = Selectable<JobRunsTable>
 export const channelTestRun = 'test-channels'
 export const retentionRun = 'retention'
 export const errorRetentionRun = 'error-retention'
+export const statementRun = 'statement-emails'
 
 /** A run that has not reported for this long is considered dead, and another run may begin. */
 export const runDeadSeconds = 300

@@ -15,6 +15,7 @@ import { crashRows } from './0010-crash-rows.ts'
 import { failedCalls } from './0011-failed-calls.ts'
 import { logOutcomes } from './0012-log-outcomes.ts'
 import { accountAmounts } from './0013-account-amounts.ts'
+import { statementEmails } from './0018-statement-emails.ts'
 
 const migrations: readonly Migration[] = [
   init,
@@ -30,6 +31,7 @@ const migrations: readonly Migration[] = [
   failedCalls,
   logOutcomes,
   accountAmounts,
+  statementEmails,
 ]
 
 /** An arbitrary number for the lock that keeps two starting nodes from migrating at the same time. */
