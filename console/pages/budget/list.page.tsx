@@ -14,8 +14,8 @@ import { useClassicServer, useServerStatus } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { type SetSearch, useUrlState } from '../../lib/use-url-state.ts'
 import { budgetColumns, kindText, nameOf } from './columns.tsx'
-import { budgets, exportAddress, filterOf } from './queries.ts'
-import { type BudgetSearch, parseBudgetSearch, shownLevels, shownOwners, shownPeriods } from './search.ts'
+import { budgets, exportAddress, filterOf, shownLevels, shownOwners, shownPeriods } from './queries.ts'
+import { type BudgetSearch, parseBudgetSearch } from './search.ts'
 
 const rowId = ({ owner, period, user_id, token_id }: Budget) => [owner, period, user_id, token_id].join('-')
 const noFilters = { owner: undefined, period: undefined, level: undefined, user: undefined, page: undefined } as const
@@ -45,7 +45,8 @@ function Budgets() {
   const admin = isAdmin(user)
   const [search, setSearch] = useUrlState(parseBudgetSearch)
   const sorted = { ...search, sort: search.sort ?? '-share' }
-  const list = useList(budgets, sorted, setSearch, filterOf(search, admin))
+  const filters = filterOf(search, admin)
+  const list = useList(budgets, sorted, setSearch, filters)
   const columns = useMemo(() => budgetColumns(t, admin), [t, admin])
   const rowName = useCallback((row: Budget) => `${nameOf(row)}, ${kindText(row, t)}`, [t])
   const actions = useCallback(
@@ -69,8 +70,7 @@ function Budgets() {
     },
     [t, navigate, admin, user?.id],
   )
-  const { owner, period, level } = search
-  const active = [owner, period, level, admin ? search.user : undefined].filter((each) => each !== undefined).length
+  const active = Object.values(filters).filter((each) => each !== undefined).length
   return (
     <DataTable
       name="budgets"
@@ -113,21 +113,21 @@ function Filters({ search, setSearch, active }: FiltersProps) {
         all={t('budget.level.all')}
         value={search.level}
         choices={shownLevels.map((value) => ({ value, label: t(`budget.level.${value}`) }))}
-        onChange={(value) => setSearch({ level: shownLevels.find((each) => each === value), page: undefined })}
+        onChange={(value) => setSearch({ level: value, page: undefined })}
       />
       <FilterSelect
         label={t('budget.owner')}
         all={t('budget.owner.all')}
         value={search.owner}
         choices={shownOwners.map((value) => ({ value, label: t(`budget.owner.${value}`) }))}
-        onChange={(value) => setSearch({ owner: shownOwners.find((each) => each === value), page: undefined })}
+        onChange={(value) => setSearch({ owner: value, page: undefined })}
       />
       <FilterSelect
         label={t('budget.kind')}
         all={t('budget.kind.all')}
         value={search.period}
         choices={shownPeriods.map((value) => ({ value, label: t(`budget.period.${value}`) }))}
-        onChange={(value) => setSearch({ period: shownPeriods.find((each) => each === value), page: undefined })}
+        onChange={(value) => setSearch({ period: value, page: undefined })}
       />
     </FilterBar>
   )

@@ -1,17 +1,22 @@
 import { type Budget, budgetApi, budgetSorts } from '../../../contract/api/budget.ts'
 import { addressOf } from '../../lib/call.ts'
 import { listSourceOf } from '../../lib/list-source.ts'
+import { oneOf, wholeNumber } from '../../lib/url-state.ts'
 import type { BudgetSearch } from './search.ts'
+
+export const shownOwners = ['user', 'token'] as const
+export const shownPeriods = ['total', 'day', 'month'] as const
+export const shownLevels = ['near', 'critical', 'runs_out'] as const
 
 /** Limits on spending, in pages. */
 export const budgets = listSourceOf<Budget>('budget', true, () => budgetApi.budgets)
 
 /** The filters of a search in the server's format; only administrators choose an account. */
 export const filterOf = ({ owner, period, level, user }: BudgetSearch, admin: boolean) => ({
-  owner,
-  period,
-  level,
-  user_id: admin ? user : undefined,
+  owner: oneOf(owner, shownOwners),
+  period: oneOf(period, shownPeriods),
+  level: oneOf(level, shownLevels),
+  user_id: admin ? wholeNumber(user, 1) : undefined,
 })
 
 /** The address of the file with all rows of a search. */

@@ -1,25 +1,17 @@
-import { type ListSearch, oneOf, parseListSearch, type RawSearch, wholeNumber } from '../../lib/url-state.ts'
+import { type ListSearch, parseListSearch, type RawSearch, texts } from '../../lib/url-state.ts'
 
-export const shownOwners = ['user', 'token'] as const
-export const shownPeriods = ['total', 'day', 'month'] as const
-export const shownLevels = ['near', 'critical', 'runs_out'] as const
-
-/** The state of the budgets page, stored in the URL; an absent filter means all. */
+/** The state of the budgets page, stored in the URL; an absent filter means all. The page checks the values. */
 export interface BudgetSearch extends ListSearch {
-  owner?: (typeof shownOwners)[number] | undefined
-  period?: (typeof shownPeriods)[number] | undefined
-  level?: (typeof shownLevels)[number] | undefined
+  owner?: string | undefined
+  period?: string | undefined
+  level?: string | undefined
   /** Id of the account whose limits are listed, for administrators. */
-  user?: number | undefined
+  user?: string | undefined
 }
+
+const filters = texts('owner', 'period', 'level', 'user')
 
 /** Reads the query of the budgets page. */
 export function parseBudgetSearch(raw: RawSearch): BudgetSearch {
-  return {
-    ...parseListSearch(raw),
-    owner: oneOf(raw['owner'], shownOwners),
-    period: oneOf(raw['period'], shownPeriods),
-    level: oneOf(raw['level'], shownLevels),
-    user: wholeNumber(raw['user'], 1),
-  }
+  return { ...parseListSearch(raw), ...filters(raw) }
 }
