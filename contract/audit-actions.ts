@@ -9,6 +9,7 @@ export type AuditAction =
   | 'alert.delete-rule'
   | 'alert.update-destination'
   | 'alert.update-rule'
+  | 'budget.export'
   | 'channel.auto-disable'
   | 'channel.auto-enable'
   | 'channel.batch-delete'

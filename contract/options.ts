@@ -84,6 +84,11 @@ export const optionDefinitions = {
       description:
         "Language of emails if the recipient's browser requests none of the available languages, or if no browser is involved.",
     },
+    StatementEmailEnabled: bool(
+      false,
+      'root',
+      'Email users their statement of the past month in the first five days of a month (UTC), if their balance changed. Users can switch it off for themselves.',
+    ),
   }),
   ...section('address', {
     ServerAddress: text(

@@ -1,6 +1,7 @@
 import { roles } from '../../contract/roles.ts'
 import { type RawSearch, texts } from '../lib/url-state.ts'
 import type { Area, MessageKey } from '../messages/namespaces.ts'
+import { parseBudgetSearch } from '../pages/budget/search.ts'
 import { parseChannelSearch } from '../pages/channel/search.ts'
 import { parseLogSearch } from '../pages/log/search.ts'
 import { parseModelSearch } from '../pages/model/search.ts'
@@ -252,6 +253,15 @@ const table = [
     heading: { title: 'usage.title', text: 'usage.intro', width: 'full' },
     menu: { text: 'menu.usage', group: 'activity', icon: 'ChartColumn' },
     early: ['usage/usage-chart.tsx', 'usage/usage-table.tsx'],
+  },
+  {
+    path: '/budget',
+    file: 'budget/list',
+    for: 'users',
+    areas: ['budget', 'table'],
+    search: parseBudgetSearch,
+    heading: { title: 'budget.title', text: 'budget.intro', width: 'full' },
+    menu: { text: 'menu.budget', group: 'activity', icon: 'Gauge', needs: 'more calls' },
   },
   {
     path: '/statement',

@@ -41,8 +41,9 @@ export function RecentUse({ filter }: { filter: UseFilter }) {
     queryFn: ({ signal }) => {
       const start_timestamp = Math.floor(Date.now() / 1000) - (days - 1) * daySeconds
       const utc_offset = -new Date().getTimezoneOffset()
+      const time_zone = Intl.DateTimeFormat().resolvedOptions().timeZone
       const group_by = filter.model_name === undefined ? 'model' : 'token'
-      const range = { metric: 'quota', group_by, rollup: 'day', start_timestamp, utc_offset, top }
+      const range = { metric: 'quota', group_by, rollup: 'day', start_timestamp, utc_offset, time_zone, top }
       return readUsage({ ...range, ...filter }, signal)
     },
   })

@@ -29,8 +29,12 @@ const seconds = { hour: 3600, day: 86_400, week: 7 * 86_400 } as const
 /** Seconds from the epoch to the first Monday after it, which was the fifth day. */
 const mondayShift = 4 * 86_400
 
-/** When the bucket that contains a moment begins, and when the next bucket begins. `offset` is in seconds. */
-function bucketOf(at: number, rollup: 'hour' | 'day' | 'week' | 'month', offset: number): [number, number] {
+/**
+ * When the bucket that contains a moment begins, and when the next bucket begins. `offset` is in seconds; without it,
+ * the browser's time zone decides, which may change its clocks.
+ */
+function bucketOf(at: number, rollup: 'hour' | 'day' | 'week' | 'month', offset: number | undefined): [number, number] {
+  if (offset === undefined) return rollup === 'hour' ? bucketOf(at, rollup, 0) : localBucketOf(at, rollup)
   const local = at + offset
   if (rollup === 'month') {
     const date = new Date(local * 1000)
@@ -41,6 +45,15 @@ function bucketOf(at: number, rollup: 'hour' | 'day' | 'week' | 'month', offset:
   const shift = rollup === 'week' ? mondayShift : 0
   const start = Math.floor((local - shift) / size) * size + shift - offset
   return [start, start + size]
+}
+
+function localBucketOf(at: number, rollup: 'day' | 'week' | 'month'): [number, number] {
+  const date = new Date(at * 1000)
+  const [year, month, day] = [date.getFullYear(), date.getMonth(), date.getDate()]
+  const start = (monthIndex: number, dayOfMonth: number) => new Date(year, monthIndex, dayOfMonth).getTime() / 1000
+  if (rollup === 'month') return [start(month, 1), start(month + 1, 1)]
+  const first = rollup === 'week' ? day - ((date.getDay() + 6) % 7) : day
+  return [start(month, first), start(month, first + (rollup === 'week' ? 7 : 1))]
 }
 
 /** Sums log rows in the same way as the server. */
@@ -59,7 +72,7 @@ export function usageOf(all: readonly Log[], query: UsageQuery): Usage {
       (channel === 0 || row.channel === channel),
   )
   const rollup = (query.rollup ?? 'day') as 'hour' | 'day' | 'week' | 'month'
-  const offset = Number(query.utc_offset ?? 0) * 60
+  const offset = query.time_zone ? undefined : Number(query.utc_offset ?? 0) * 60
   const buckets: number[] = []
   for (let [at, next] = bucketOf(start, rollup, offset); at < end; [at, next] = bucketOf(next, rollup, offset))
     buckets.push(at)

@@ -40,6 +40,7 @@ export const auditEn = {
   'audit.do.token.create': 'Token created',
   'audit.do.token.delete': 'Token deleted',
   'audit.do.token.update': 'Token updated',
+  'audit.do.budget.export': 'Budgets exported',
   'audit.do.usage.export': 'Usage exported',
   'audit.do.user.bind-email': 'Email connected',
   'audit.do.user.bind-github': 'GitHub connected',

@@ -39,6 +39,7 @@ export const auditZh = {
   'audit.do.token.create': '创建令牌',
   'audit.do.token.delete': '删除令牌',
   'audit.do.token.update': '修改令牌',
+  'audit.do.budget.export': '导出预算',
   'audit.do.usage.export': '导出用量',
   'audit.do.user.bind-email': '绑定邮箱',
   'audit.do.user.bind-github': '绑定 GitHub',

@@ -2,6 +2,7 @@ import type { aboutEn } from './about.en.ts'
 import type { alertEn } from './alert.en.ts'
 import type { auditEn } from './audit.en.ts'
 import type { authEn } from './auth.en.ts'
+import type { budgetEn } from './budget.en.ts'
 import type { channelEn } from './channel.en.ts'
 import type { chatEn } from './chat.en.ts'
 import type { commonEn } from './common.en.ts'
@@ -35,6 +36,7 @@ interface Catalogues {
   alert: typeof alertEn
   audit: typeof auditEn
   auth: typeof authEn
+  budget: typeof budgetEn
   channel: typeof channelEn
   chat: typeof chatEn
   common: typeof commonEn

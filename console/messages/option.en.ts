@@ -84,6 +84,9 @@ export const optionEn = {
   'option.SMTPToken.hint': 'Password or access code of the SMTP account.',
   'option.MailLanguage': 'Email language',
   'option.MailLanguage.hint': "Used when the recipient's browser requests neither language.",
+  'option.StatementEmailEnabled': 'Monthly statements by email',
+  'option.StatementEmailEnabled.hint':
+    'Sent in the first five days of a month (UTC) to users whose balance changed. Users can switch it off.',
   'choice.MailLanguage.en': 'English',
   'choice.MailLanguage.zh': 'Chinese',
   'option.ServerAddress': 'Server URL',

@@ -76,6 +76,8 @@ export const optionZh = {
   'option.SMTPToken.hint': '邮箱账户的密码或授权码。',
   'option.MailLanguage': '邮件语言',
   'option.MailLanguage.hint': '收件人浏览器未指明语言时使用。',
+  'option.StatementEmailEnabled': '每月邮件账单',
+  'option.StatementEmailEnabled.hint': '每月前五天（UTC）发送给余额有变动的用户。用户可以自行关闭。',
   'choice.MailLanguage.en': '英文',
   'choice.MailLanguage.zh': '中文',
   'option.ServerAddress': '服务器地址',

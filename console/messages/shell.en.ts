@@ -27,6 +27,7 @@ export const shellEn = {
   'menu.setting': 'Settings',
   'menu.alert': 'Alerts',
   'menu.usage': 'Usage',
+  'menu.budget': 'Budgets',
   'menu.model': 'Models',
   'menu.status': 'Status',
   'menu.playground': 'Playground',

@@ -28,6 +28,7 @@ export const shellZh = {
   'menu.setting': '设置',
   'menu.alert': '告警',
   'menu.usage': '用量',
+  'menu.budget': '预算',
   'menu.model': '模型',
   'menu.status': '服务状态',
   'menu.playground': '试用',

@@ -25,6 +25,12 @@ export const statementEn = {
   'statement.total': 'Total',
   'statement.none': 'No usage in this month',
   'statement.unnamed': 'without a name',
+  'statement.email': 'Email me a monthly statement',
+  'statement.email.hint': 'Sent in the first days of a month if your balance changed. Months begin at 00:00 UTC.',
+  'statement.email.noAddress': 'Your account has no email address. Connect one in the settings.',
+  'statement.email.counts': 'All users, {month}: {sent} sent, {waiting} waiting, {refused} rejected',
   'statement.inexact':
-    'The balances of this month are not certain. Changes of {changes} and usage of {charges} were not recorded, and it is not known in which month they happened.',
+    'The opening and closing balances may be off: parts of the history of this account were not recorded, so their month is unknown.',
+  'statement.inexact.changes': 'Credit of {amount} has no record.',
+  'statement.inexact.charges': 'Usage of {amount} has no record.',
 } as const

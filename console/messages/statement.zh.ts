@@ -26,5 +26,11 @@ export const statementZh = {
   'statement.total': '合计',
   'statement.none': '本月没有用量',
   'statement.unnamed': '未命名',
-  'statement.inexact': '本月的余额并不确定：有 {changes} 的变动和 {charges} 的用量没有记录，无法得知发生在哪个月。',
+  'statement.email': '每月通过邮件发送账单',
+  'statement.email.hint': '余额有变动时，在每月前几天发送。月份按 UTC 计算。',
+  'statement.email.noAddress': '您的账户没有邮箱，请在设置中绑定。',
+  'statement.email.counts': '所有用户，{month}：已发送 {sent}，等待 {waiting}，被拒 {refused}',
+  'statement.inexact': '期初和期末余额可能不准确：该账户的部分历史没有记录，无法得知发生在哪个月。',
+  'statement.inexact.changes': '有 {amount} 的余额变动没有记录。',
+  'statement.inexact.charges': '有 {amount} 的用量没有记录。',
 } as const satisfies Translation<'statement'>

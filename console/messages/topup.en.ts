@@ -31,4 +31,5 @@ export const topupEn = {
   'topup.history.time': 'Time',
   'topup.history.text': 'Details',
   'topup.history.all': 'View in logs',
+  'topup.statement': 'Monthly statement',
 } as const

@@ -32,4 +32,5 @@ export const topupZh = {
   'topup.history.time': '时间',
   'topup.history.text': '详情',
   'topup.history.all': '在日志中查看全部',
+  'topup.statement': '月度账单',
 } as const satisfies Translation<'topup'>

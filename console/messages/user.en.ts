@@ -52,6 +52,8 @@ export const userEn = {
   'user.peek.inviter': 'Invited by',
   'user.peek.inviter.id': 'User {id}',
   'user.peek.logs': 'View logs',
+  'user.peek.statement': 'View statement',
+  'user.peek.budgets': 'View budgets',
   'user.form.username.placeholder': 'max 12 characters',
   'user.form.password': 'Password',
   'user.form.password.placeholder': '8 to 20 characters',

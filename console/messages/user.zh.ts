@@ -53,6 +53,8 @@ export const userZh = {
   'user.peek.inviter': '邀请人',
   'user.peek.inviter.id': '用户 {id}',
   'user.peek.logs': '该用户的日志',
+  'user.peek.statement': '该用户的账单',
+  'user.peek.budgets': '该用户的预算',
   'user.form.username.placeholder': '最长 12 位',
   'user.form.password': '密码',
   'user.form.password.placeholder': '8 到 20 位',

@@ -1,6 +1,7 @@
 import { alertApi } from './alert.ts'
 import { auditApi } from './audit.ts'
 import { authApi } from './auth.ts'
+import { budgetApi } from './budget.ts'
 import { captureApi } from './capture.ts'
 import { channelApi } from './channel.ts'
 import { docsApi } from './docs.ts'
@@ -31,7 +32,7 @@ export const api = {
   token: tokenApi,
   channel: channelApi,
   log: logApi,
-  usage: { ...usageApi, ...usageTableApi, ...usageValuesApi, ...statementApi },
+  usage: { ...usageApi, ...usageTableApi, ...usageValuesApi, ...statementApi, ...budgetApi },
   overview: overviewApi,
   option: optionApi,
   group: groupApi,

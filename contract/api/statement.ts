@@ -42,6 +42,28 @@ export const statementSchema = z.object({
 
 export type Statement = z.output<typeof statementSchema>
 
+const emails = (description: string) => z.int().check(z.describe(description))
+
+export const statementEmailsSchema = z.object({
+  offered: z.boolean().check(z.describe('Whether this installation sends statements: `StatementEmailEnabled`.')),
+  wanted: z.boolean().check(z.describe('Whether you want them; true unless you switched them off.')),
+  has_address: z.boolean().check(z.describe('Whether your account has an email address to send them to.')),
+  month: z.string().check(z.describe('The past month (UTC), YYYY-MM.')),
+  counts: z
+    .nullable(
+      z.object({
+        sent: emails('Accepted by the mail server.'),
+        waiting: emails(
+          'Put off, or in progress; they are tried again. An email stays here if the process died while sending it.',
+        ),
+        refused: emails('Rejected for good, such as unknown recipients.'),
+      }),
+    )
+    .check(z.describe('For admins: the emails of the past month; null for other people.')),
+})
+
+export type StatementEmails = z.output<typeof statementEmailsSchema>
+
 export const statementApi = {
   statement: endpoint({
     method: 'GET',
@@ -56,5 +78,20 @@ export const statementApi = {
     summary: 'Get a monthly statement: the balance before and after, top-ups, bonuses and what was charged by model',
     description:
       "opening + top_ups + bonuses + adjustments − charges is always closing. Amounts of bonuses and of admins' changes have been recorded since this call exists; if an account had such changes before, the statements of earlier months say so with `is_exact` false.",
+  }),
+  statementEmails: endpoint({
+    method: 'GET',
+    path: '/api/user/statement-emails',
+    access: 'user',
+    data: statementEmailsSchema,
+    summary: 'Whether you get monthly statements by email; for admins, also how many of the past month went out',
+  }),
+  setStatementEmails: endpoint({
+    method: 'PUT',
+    path: '/api/user/statement-emails',
+    access: 'user',
+    body: z.object({ wanted: z.boolean().check(z.describe('Whether you want monthly statements by email.')) }),
+    data: statementEmailsSchema,
+    summary: 'Switch your own monthly statements by email on or off',
   }),
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
+import { text } from './fields.ts'
 import { allLogFilter, utcOffset } from './log-filter.ts'
 
 /** The figures that can be shown; `duration` and `first_byte` are averages in milliseconds, all others are sums. */
@@ -97,6 +98,14 @@ export const usageApi = {
       group_by: z._default(z.enum(usageGroups), 'none'),
       rollup: z._default(z.enum(usageRollups), 'day'),
       utc_offset: utcOffset,
+      time_zone: z._default(
+        text(64).check(
+          z.describe(
+            'IANA name of the time zone in which days, weeks and months begin, such as Europe/Berlin. Empty means that `utc_offset` applies to the whole range.',
+          ),
+        ),
+        '',
+      ),
       top: z._default(
         z.coerce
           .number<string>()
@@ -108,6 +117,6 @@ export const usageApi = {
     data: usageSchema,
     summary: 'Get usage: one metric over time, by model, token, user or channel',
     description:
-      'Admins get the calls of all users, other people only their own; `username`, `channel` and grouping by channel are for admins. The figures are exact: they are the sums of all log rows of the range, including rows that have since been deleted. Days, weeks (from Monday) and months begin according to `utc_offset`. If it is not a whole number of hours, an hour belongs to the day in which it begins.',
+      'Admins get the calls of all users, other people only their own; `username`, `channel` and grouping by channel are for admins. The figures are exact: they are the sums of all log rows of the range, including rows that have since been deleted. Days, weeks (from Monday) and months begin according to `time_zone`, or to `utc_offset` if there is none. If the offset is not a whole number of hours, an hour belongs to the day in which it begins.',
   }),
 }

@@ -5,6 +5,7 @@ import { deleteExpiredSessions } from '../store/accounts/sessions.ts'
 import { forgetMinutes } from '../store/ledger/limits.ts'
 import { type ReminderDeps, remindOfQuota } from './quota-reminders.ts'
 import type { Job } from './scheduler.ts'
+import { sendStatements } from './statement-emails.ts'
 
 const hourMs = 3_600_000
 const minuteMs = 60_000
@@ -15,6 +16,7 @@ export function peopleJobs(deps: ReminderDeps & { clock: Clock }): Job[] {
   const { store, clock } = deps
   return [
     { name: 'quota-reminders', everyMs: minuteMs, run: () => remindOfQuota(deps) },
+    { name: 'statement-emails', everyMs: 10 * minuteMs, run: () => sendStatements(deps) },
     { name: 'old-minutes', everyMs: minuteMs, run: () => forgetMinutes(store, epochSeconds(clock)) },
     {
       name: 'expired-logins',

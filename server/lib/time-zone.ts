@@ -36,6 +36,11 @@ export function timeZone(name: string): TimeZone | undefined {
   }
 }
 
+/** A zone whose clocks never change, by its minutes east of UTC. */
+export function fixedZone(offset: number): TimeZone {
+  return { name: 'UTC', offsetAt: () => offset }
+}
+
 /**
  * The parts of a time range in which the zone's offset stays the same, each with the hour since 1970 in which it begins.
  * Both ends are epoch seconds.

@@ -26,6 +26,7 @@ export function renderMail(mail: MailText, frame: MailFrame): RenderedMail {
   const { code, link, note } = mail
   const parts = [
     ...mail.lines,
+    mail.amounts?.map(({ label, amount }) => `${label}: ${amount}`).join('\n'),
     code && `    ${code}`,
     link && `${link.label}:\n${link.address}`,
     note,
@@ -99,11 +100,12 @@ function preview({ lines, code }: MailText): string {
   return `<div style="${hidden}">${escapeHtml(text)}${'&#847;&zwnj;&nbsp;'.repeat(60)}</div>`
 }
 
-function bodyOf({ title, lines, code, link, note }: MailText, openInstead: string): string {
+function bodyOf({ title, lines, amounts, code, link, note }: MailText, openInstead: string): string {
   const shown = lines.filter((line) => line.trim() !== '')
   const parts = [
     `<h1 style="margin:0 0 16px;font-size:21px;line-height:28px;font-weight:600">${escapeHtml(title)}</h1>`,
     ...shown.map((line) => `<p style="margin:0 0 20px">${escapeHtml(line)}</p>`),
+    amounts && amountsTable(amounts),
     code &&
       `<p class="code" style="margin:0 0 20px;padding:14px 10px 14px 16px;border:1px solid #dfe4ea;border-radius:8px;background:#f3f5f8;font-family:Menlo,Consolas,monospace;font-size:28px;line-height:36px;font-weight:600;letter-spacing:6px;text-align:center;color:#1c2430">${escapeHtml(code)}</p>`,
     link && button(link, openInstead),
@@ -111,6 +113,16 @@ function bodyOf({ title, lines, code, link, note }: MailText, openInstead: strin
       `<p class="faint" style="margin:0 0 20px;font-size:13px;line-height:20px;color:#52606d">${escapeHtml(note)}</p>`,
   ]
   return parts.filter((part) => part !== undefined && part !== '').join('\n')
+}
+
+function amountsTable(amounts: NonNullable<MailText['amounts']>): string {
+  const cell = 'padding:6px 0;border-top:1px solid #dfe4ea;font-size:14px;line-height:20px;vertical-align:top'
+  const rows = amounts.map(({ label, amount, strong }) => {
+    const weight = strong ? ';font-weight:600' : ''
+    const inset = label.startsWith(' ') ? ';padding-left:16px' : ''
+    return `<tr><td style="${cell}${weight}${inset}">${escapeHtml(label.trim())}</td><td align="right" style="${cell}${weight};padding-left:16px;white-space:nowrap">${escapeHtml(amount)}</td></tr>`
+  })
+  return `<table width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 20px;border-collapse:collapse">${rows.join('')}</table>`
 }
 
 /** A button in a table cell, because some email programs ignore the padding of a link. */

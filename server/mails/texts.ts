@@ -1,3 +1,5 @@
+import type { Statement } from '../../contract/api/statement.ts'
+
 /** The languages in which emails are written. */
 export type MailLanguage = 'en' | 'zh'
 
@@ -7,12 +9,42 @@ export interface MailText {
   /** Heading above the lines, in the HTML form. */
   title: string
   lines: readonly string[]
+  /** Labels with amounts, as a table below the lines. */
+  amounts?: readonly { label: string; amount: string; strong?: boolean }[]
   /** Shown in large type, for copying. */
   code?: string
   /** The one action that the email offers, as a button and as a plain URL. */
   link?: { label: string; address: string }
   /** Shown in small type below. */
   note?: string
+}
+
+/** A monthly statement, as an email contains it. */
+export interface StatementMail {
+  username: string
+  /** YYYY-MM. */
+  month: string
+  amount(quota: number): string
+  balances: Omit<Statement, 'month' | 'time_zone' | 'start' | 'end' | 'user'>
+  /** URL of the statement. */
+  address: string
+}
+
+/** The lines of a statement: the balance, what changed it, and the charges by model. */
+function statementAmounts(
+  { amount, balances }: StatementMail,
+  labels: Record<'opening' | 'top_ups' | 'bonuses' | 'adjustments' | 'charges' | 'closing' | 'unnamed', string>,
+): NonNullable<MailText['amounts']> {
+  const changes = ['top_ups', 'bonuses', 'adjustments'] as const
+  return [
+    { label: labels.opening, amount: amount(balances.opening) },
+    ...changes.flatMap((each) =>
+      balances[each] === 0 ? [] : [{ label: labels[each], amount: amount(balances[each]) }],
+    ),
+    { label: labels.charges, amount: amount(-balances.charges) },
+    ...balances.models.map(({ model, quota }) => ({ label: `  ${model || labels.unnamed}`, amount: amount(-quota) })),
+    { label: labels.closing, amount: amount(balances.closing), strong: true },
+  ]
 }
 
 /** Every email of the product. `name` is the option SystemName. */
@@ -26,6 +58,7 @@ interface MailTexts {
   addressReplaced(name: string, username: string): MailText
   quotaLow(name: string, username: string, quota: string, topUpAddress: string): MailText
   quotaUsedUp(name: string, username: string, topUpAddress: string): MailText
+  statement(name: string, statement: StatementMail): MailText
   notice(name: string, subject: string, text: string): MailText
   test(name: string): MailText
 }
@@ -80,6 +113,29 @@ const en: MailTexts = {
     lines: [`The account ${username} has no balance left. Requests are rejected until you top up.`],
     link: { label: 'Top up', address },
   }),
+  statement: (name, statement) => ({
+    subject: `${name}: your statement for ${statement.month}`,
+    title: `Statement for ${statement.month}`,
+    lines: [
+      `The account ${statement.username} in ${statement.month}. The month begins and ends at 00:00 UTC.`,
+      ...(statement.balances.is_exact
+        ? []
+        : [
+            'The balances are not certain: some earlier changes of the balance were not recorded, and their month is not known.',
+          ]),
+    ],
+    amounts: statementAmounts(statement, {
+      opening: 'Opening balance',
+      top_ups: 'Top-ups',
+      bonuses: 'Bonuses',
+      adjustments: 'Adjustments by admins',
+      charges: 'Usage',
+      closing: 'Closing balance',
+      unnamed: 'without a name',
+    }),
+    link: { label: 'View statement', address: statement.address },
+    note: 'You can switch these emails off on the statement page.',
+  }),
   notice: (name, subject, text) => ({ subject: `${name}: ${subject}`, title: subject, lines: text.split('\n') }),
   test: (name) => ({
     subject: `${name}: test email`,
@@ -133,6 +189,25 @@ const zh: MailTexts = {
     title: '您的额度已用尽',
     lines: [`账户 ${username} 的额度已用尽，充值之前的调用将被拒绝。`],
     link: { label: '充值', address },
+  }),
+  statement: (name, statement) => ({
+    subject: `${name}：${statement.month} 账单`,
+    title: `${statement.month} 账单`,
+    lines: [
+      `账户 ${statement.username} 在 ${statement.month} 的账单。月份按 UTC 计算。`,
+      ...(statement.balances.is_exact ? [] : ['余额并不确定：此前的部分变动没有记录，无法得知发生在哪个月。']),
+    ],
+    amounts: statementAmounts(statement, {
+      opening: '期初余额',
+      top_ups: '充值',
+      bonuses: '奖励',
+      adjustments: '管理员调整',
+      charges: '用量',
+      closing: '期末余额',
+      unnamed: '无名称',
+    }),
+    link: { label: '查看账单', address: statement.address },
+    note: '您可以在账单页面关闭此类邮件。',
   }),
   notice: (name, subject, text) => ({ subject: `${name}：${subject}`, title: subject, lines: text.split('\n') }),
   test: (name) => ({

@@ -131,3 +131,30 @@ test('spec 7: the statement of a month adds up', async () => {
   expect(Math.round(sum * 1e6)).toBe(Math.round((closing ?? Number.NaN) * 1e6))
   expect(await page.getByLabel('Month').locator('option').count()).toBe(24)
 })
+
+test('spec 7: the budgets page lists the limits that are closest first', async () => {
+  using database = openDatabase(site)
+  database
+    .query('UPDATE users SET monthly_budget = 1000, spent_month = 990, spent_at = ? WHERE username = ?')
+    .run(Math.floor(Date.now() / 1000), rootAccount.username)
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open('/usage')
+  await page.getByRole('link', { name: 'Budgets', exact: true }).click()
+  await page.waitForURL('**/budget')
+  await page.getByLabel('Limit', { exact: true }).selectOption('month')
+  const rows = rowsOf(page)
+  await eventually(() => rows.count()).toBe(1)
+  expect(await rows.first().textContent()).toContain('99%')
+  await page.getByLabel('Level', { exact: true }).selectOption('critical')
+  await page.waitForURL((url) => url.searchParams.get('level') === 'critical')
+  await eventually(() => rows.count()).toBe(1)
+  const saving = page.waitForEvent('download')
+  await page.getByRole('link', { name: 'Export all (CSV)' }).click()
+  expect((await saving).suggestedFilename()).toMatch(/^budgets-\d{4}-\d\d-\d\d\.csv$/)
+  await rows
+    .first()
+    .getByRole('button', { name: /^Edit limit/ })
+    .click()
+  await page.waitForURL('**/user/edit/*')
+})

@@ -101,7 +101,11 @@ GET    /api/overview/self                 401   ok    ok    ok    ban    401|bad
 GET    /api/usage/table                   401   ok    ok    ok    ban    401|bad
 GET    /api/user/statement                401   ok    ok    ok    ban    401|bad
 GET    /api/usage/values                  401   ok    ok    ok    ban    401|bad
+GET    /api/user/statement-emails         401   ok    ok    ok    ban    401|bad
+PUT    /api/user/statement-emails         401   ok    ok    ok    ban    401|bad
 GET    /api/usage/export                  401   ok    ok    ok    ban    401|bad
+GET    /api/budget/                       401   ok    ok    ok    ban    401|bad
+GET    /api/budget/export                 401   ok    ok    ok    ban    401|bad
 GET    /api/price/                        401   ok    ok    ok    ban    401|bad
 GET    /api/model/facts                   401   ok    ok    ok    ban    401|bad
 GET    /api/model/figures                 401   ok    ok    ok    ban    401|bad

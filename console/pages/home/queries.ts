@@ -48,6 +48,7 @@ const usageSince = (name: string, since: () => number, username: string | undefi
         top: topModels,
         start_timestamp: since(),
         utc_offset: -new Date().getTimezoneOffset(),
+        time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
         username,
       }
       return readUsage(query, signal)

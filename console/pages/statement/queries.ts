@@ -20,3 +20,10 @@ export const statementQuery = (month: string, user: number | undefined) =>
       ),
     placeholderData: keepPreviousData,
   })
+
+/** Whether statements are sent by email; undefined on a server that has none. */
+export const emailsQuery = queryOptions({
+  queryKey: ['statement', 'emails'],
+  queryFn: ({ signal }) => call(statementApi.statementEmails, {}, { signal, quiet: true }),
+  retry: false,
+})

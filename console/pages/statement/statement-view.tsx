@@ -38,10 +38,15 @@ export function StatementView({ statement, month }: { statement: Statement; mont
       </div>
       {!statement.is_exact && (
         <p className="text-sm text-warn">
-          {t('statement.inexact', {
-            changes: signed(statement.unknown_changes),
-            charges: amount(statement.unknown_charges),
-          })}
+          {[
+            t('statement.inexact'),
+            statement.unknown_changes !== 0 &&
+              t('statement.inexact.changes', { amount: signed(statement.unknown_changes) }),
+            statement.unknown_charges !== 0 &&
+              t('statement.inexact.charges', { amount: amount(statement.unknown_charges) }),
+          ]
+            .filter(Boolean)
+            .join(' ')}
         </p>
       )}
       <Card title={t('statement.balance')}>

@@ -8,6 +8,7 @@ import { isAdmin, useSessionUser } from '../../lib/session.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { languageTag, useText } from '../../lib/text.ts'
 import { useUrlState } from '../../lib/use-url-state.ts'
+import { Emails } from './emails.tsx'
 import { statementQuery } from './queries.ts'
 import { parseStatementSearch } from './search.ts'
 import { StatementView } from './statement-view.tsx'
@@ -83,6 +84,7 @@ export function StatementPage() {
       ) : (
         <div aria-busy={isPlaceholderData} className={isPlaceholderData ? 'opacity-60' : ''}>
           <StatementView statement={data} month={nameOf(data.month)} />
+          <Emails />
         </div>
       )}
     </Page>

@@ -7,6 +7,7 @@ import { Card, Page } from '../../components/ui/page.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { formatTime, useFormatSum } from '../../lib/format.ts'
 import { selfQuery } from '../../lib/self.ts'
+import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { historyQuery, spentQuery } from './queries.ts'
 import { RedeemCard } from './redeem-card.tsx'
@@ -93,10 +94,18 @@ function Lasts({ quota, week }: { quota: number | undefined; week: number | unde
 function History() {
   const t = useText()
   const { data, error, refetch, isPending } = useQuery(historyQuery)
+  const classic = useClassicServer()
   const all = (
-    <Link to="/log" search={{ type: String(logType.topUp) }} className="text-sm text-link hover:underline">
-      {t('topup.history.all')}
-    </Link>
+    <span className="flex flex-wrap gap-x-4 gap-y-1 text-sm">
+      {!classic && (
+        <Link to="/statement" className="text-link hover:underline">
+          {t('topup.statement')}
+        </Link>
+      )}
+      <Link to="/log" search={{ type: String(logType.topUp) }} className="text-link hover:underline">
+        {t('topup.history.all')}
+      </Link>
+    </span>
   )
   return (
     <Card title={t('topup.history')} actions={all}>

@@ -67,6 +67,7 @@ export const usageQuery = (view: UsageView) =>
         start_timestamp: from,
         end_timestamp: to - 1,
         utc_offset: -new Date().getTimezoneOffset(),
+        time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
         top,
         compare: 'previous',
       }

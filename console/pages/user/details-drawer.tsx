@@ -12,6 +12,7 @@ import { Input } from '../../components/ui/input.tsx'
 import { Kpi } from '../../components/ui/kpi.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { formatCount, formatTime, quotaPerUnit, showsCurrency, useFormatQuota, useFormatSum } from '../../lib/format.ts'
+import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { Bindings } from './bindings.tsx'
@@ -53,6 +54,7 @@ function Details({ user }: { user: User }) {
   const t = useText()
   const formatSum = useFormatSum()
   const spent = useQuery(userSpentQuery(user.username))
+  const classic = useClassicServer()
   return (
     <>
       <div className="grid grid-cols-2 gap-3">
@@ -92,6 +94,16 @@ function Details({ user }: { user: User }) {
         <Link to="/log" search={{ user: user.username }} className="text-link hover:underline">
           {t('user.peek.logs')}
         </Link>
+        {!classic && (
+          <>
+            <Link to="/statement" search={{ user: user.id }} className="text-link hover:underline">
+              {t('user.peek.statement')}
+            </Link>
+            <Link to="/budget" search={{ user: String(user.id) }} className="text-link hover:underline">
+              {t('user.peek.budgets')}
+            </Link>
+          </>
+        )}
       </p>
       <Bindings user={user} />
     </>

@@ -4,6 +4,7 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   authRegister: { username: 'alice', password: 'a good one' },
   authReset: { email: 'alice@example.com', token: 'from the mail' },
   userUpdateSelf: { display_name: 'Alice' },
+  usageSetStatementEmails: { wanted: false },
   userCreate: { username: 'bob', password: 'a good one', display_name: 'Bob' },
   userUpdate: { id: 2, quota_delta: 500_000, group: 'vip' },
   userManage: { username: 'bob', action: 'disable' },

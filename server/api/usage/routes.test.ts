@@ -55,6 +55,52 @@ forEachDatabase((_, openFresh) => {
     return answer.data
   }
 
+  test('the chart and the table of usage agree on days on both sides of a change of the clocks', async () => {
+    const at = (text: string) => Date.parse(text) / 1000
+    await add(ada, at('2023-03-25T22:59:00Z'), 1)
+    await add(ada, at('2023-03-25T23:00:00Z'), 2)
+    await add(ada, at('2023-03-26T21:59:59Z'), 4)
+    await add(ada, at('2023-03-26T22:00:00Z'), 8)
+    await add(ada, at('2023-10-28T21:59:00Z'), 16)
+    await add(ada, at('2023-10-28T22:00:00Z'), 32)
+    await add(ada, at('2023-10-29T22:59:59Z'), 64)
+    await add(ada, at('2023-10-29T23:00:00Z'), 128)
+    const zone = 'time_zone=Europe/Berlin'
+    const ranges = [
+      ['2023-02-28T23:00:00Z', '2023-03-31T21:59:59Z'],
+      ['2023-09-30T22:00:00Z', '2023-10-31T22:59:59Z'],
+      ['2022-12-31T23:00:00Z', '2023-11-14T22:59:59Z'],
+    ] as const
+    for (let round = 0; round < 2; round++) {
+      for (const [from, to] of ranges) {
+        const range = `start_timestamp=${at(from)}&end_timestamp=${at(to)}`
+        const usage = await read(`${zone}&${range}`)
+        const local = new Intl.DateTimeFormat('sv', {
+          timeZone: 'Europe/Berlin',
+          dateStyle: 'short',
+          timeStyle: 'short',
+        })
+        const starts = usage.buckets.map((start) => local.format(start * 1000).split(' '))
+        expect([...new Set(starts.map(([, time]) => time))]).toEqual(['00:00'])
+        const spent = starts.flatMap(([day], n) => (usage.values[n] ? [[day, usage.values[n]]] : []))
+        const table = await api.call('GET', `/api/usage/table?by=day&sort=name&order=asc&${zone}&${range}`, {
+          as: admin.token,
+        })
+        const rows = table.json.data as { key: string; quota: number }[]
+        expect(spent).toEqual(rows.map(({ key, quota }) => [key, quota]))
+        const months = await read(`rollup=month&${zone}&${range}`)
+        expect(months.values.reduce((sum, value) => sum + value, 0)).toBe(usage.total.quota)
+      }
+      const october = await read(
+        `rollup=month&${zone}&start_timestamp=${at(ranges[1][0])}&end_timestamp=${at(ranges[1][1])}`,
+      )
+      expect([october.buckets, october.values]).toEqual([[at(ranges[1][0])], [240]])
+      await rollUpUsage(api.store, now)
+    }
+    for (const name of ['Mars', '../etc/passwd', "'; drop table logs", 'x'.repeat(65)])
+      expect([name, (await ask(`time_zone=${encodeURIComponent(name)}`)).success]).toEqual([name, false])
+  })
+
   test('sums everything, in days, from the first call to now', async () => {
     await add(ada, midnight - 2 * day + 5, 10, { cached_tokens: 2 })
     await add(bob, midnight - 1, 20, { outcome: 'failed', first_byte_time: 0 })

@@ -6,6 +6,7 @@ import { ApiFailure } from '../../http/api-failure.ts'
 import type { Person } from '../../http/app-env.ts'
 import { type ApiRouter, type PersonCall, serve } from '../../http/serve-endpoint.ts'
 import { type Clock, epochSeconds } from '../../lib/clock.ts'
+import { fixedZone, type TimeZone, timeZone } from '../../lib/time-zone.ts'
 import type { UsageFigures } from '../../store/schema/usage-tables.ts'
 import type { Db } from '../../store/store.ts'
 import { failedAttempts } from '../../store/usage/channel-failures.ts'
@@ -14,14 +15,16 @@ import {
   firstUsageHour,
   type GroupFigures,
   rankUsage,
-  usageInBuckets,
   usageNames,
 } from '../../store/usage/usage-query.ts'
 import type { Dimension, HourRange, RowFilter } from '../../store/usage/usage-series.ts'
 import type { ApiDeps } from '../deps.ts'
+import { mountBudgets } from './budget-routes.ts'
+import { mountStatementEmails } from './statement-emails-routes.ts'
 import { mountStatement } from './statement-route.ts'
 import { mountUsageTable } from './table-routes.ts'
-import { type BucketPlan, planBuckets } from './usage-buckets.ts'
+import { type BucketPart, type BucketPlan, planBuckets } from './usage-buckets.ts'
+import { usageInParts } from './usage-in-parts.ts'
 import { mountUsageValues } from './values-route.ts'
 
 type Query = PersonCall<typeof api.usage.read>['query']
@@ -45,6 +48,8 @@ export function mountUsage(router: ApiRouter, deps: Pick<ApiDeps, 'store' | 'clo
   mountUsageTable(router, deps)
   mountStatement(router, deps)
   mountUsageValues(router, deps)
+  mountStatementEmails(router, deps)
+  mountBudgets(router, deps)
 }
 
 /** People who are not admins see their own calls, and nothing about channels. */
@@ -70,7 +75,7 @@ async function rangeOf(db: Db, clock: Clock, query: Query, filter: RowFilter): P
 
 async function readUsage(db: Db, query: Query, filter: RowFilter, range: HourRange): Promise<Usage> {
   const { metric, top: limit } = query
-  const plan = planBuckets(range, query.rollup, query.utc_offset)
+  const plan = planBuckets(range, query.rollup, zoneOf(query))
   if (plan.starts.length > maxUsageBuckets) {
     throw new ApiFailure(
       `A response has at most ${maxUsageBuckets} buckets. Choose a shorter range or a longer interval.`,
@@ -88,7 +93,7 @@ async function readUsage(db: Db, query: Query, filter: RowFilter, range: HourRan
   // None of these queries needs the results of the others, so on PostgreSQL they run in parallel.
   const [before, buckets, names, attempts, attemptsBefore] = await Promise.all([
     isCompared ? rankUsage(db, { ...ask, range: earlier, limit, only: keys }) : undefined,
-    usageInBuckets(db, { ...ask, range: read, only: keys, bucket: plan.unit }),
+    usageInParts(db, { ...ask, only: keys }, partsFrom(read.from, plan.parts)),
     namesOf(db, query.group_by, keys),
     failedAttempts(db, { filter, group, range: read }),
     isCompared ? failedAttempts(db, { filter, group, range: earlier }) : undefined,
@@ -129,6 +134,19 @@ async function readUsage(db: Db, query: Query, filter: RowFilter, range: HourRan
           }
         : null,
   }
+}
+
+/** The reader's time zone: by its name, otherwise with the same offset all year. */
+function zoneOf({ time_zone, utc_offset }: Query): TimeZone {
+  if (time_zone === '') return fixedZone(utc_offset)
+  const zone = timeZone(time_zone)
+  if (!zone) throw new ApiFailure('time_zone must be the name of a time zone, such as Europe/Berlin.')
+  return zone
+}
+
+/** The first part begins earlier, as there is nothing before it. */
+function partsFrom(start: number, parts: readonly BucketPart[]): BucketPart[] {
+  return parts.map((part, index) => (index === 0 ? { ...part, from: Math.min(start, part.from) } : part))
 }
 
 /** A metric over time, as dividends and divisors. */

@@ -112,6 +112,31 @@ forEachDatabase((_, openFresh) => {
     expect(await read('month=2023-11')).toMatchObject({ is_exact: false, unknown_charges: 70 })
   })
 
+  test('everybody has a switch of their own for emails; admins see how many went out', async () => {
+    const path = '/api/user/statement-emails'
+    const emails = async (as: typeof ada) => (await api.call('GET', path, { as: as.token })).json.data
+    expect(await emails(ada)).toEqual({
+      offered: false,
+      wanted: true,
+      has_address: false,
+      month: '2023-10',
+      counts: null,
+    })
+    for (const wanted of [false, false, true, false]) {
+      const { json } = await api.call('PUT', path, { as: ada.token, body: { wanted } })
+      expect(json.data).toMatchObject({ wanted })
+      expect(await emails(ada)).toMatchObject({ wanted })
+      expect(await emails(admin)).toMatchObject({ wanted: true })
+    }
+    const states = ['sent', 'sent', 'waiting', 'sending', 'refused'] as const
+    const values = states.map((state, index) => ({ month: '2023-10', user_id: index + 10, state, updated_at: now }))
+    await api.store.write((trx) => trx.insertInto('statement_emails').values(values).execute())
+    expect(await emails(admin)).toMatchObject({ counts: { sent: 2, waiting: 2, refused: 1 } })
+    for (const body of [{}, { wanted: 'yes' }, { wanted: null }, { wanted: true, user_id: admin.id }])
+      await api.call('PUT', path, { as: ada.token, body })
+    expect(await emails(admin)).toMatchObject({ wanted: true })
+  })
+
   test('people read only their own statements; invalid months are refused', async () => {
     for (const query of [
       `month=2023-10&user_id=${admin.id}`,

@@ -1,13 +1,12 @@
 import { api } from '../../../contract/api/index.ts'
-import type { Statement } from '../../../contract/api/statement.ts'
-import { logType } from '../../../contract/log-types.ts'
 import { roles } from '../../../contract/roles.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
 import { startOfDay, timeZone } from '../../lib/time-zone.ts'
 import { userById } from '../../store/accounts/users.ts'
-import { givingTypes, type StatementFigures, statementFigures, sumOf } from '../../store/usage/statement.ts'
+import { statementFigures } from '../../store/usage/statement.ts'
+import { statementBalances } from '../../store/usage/statement-balances.ts'
 import type { ApiDeps } from '../deps.ts'
 
 /** Monthly statements: everybody's own, and those of everybody for admins. */
@@ -33,36 +32,7 @@ export function mountStatement(router: ApiRouter, { store, clock }: Pick<ApiDeps
       start,
       end: Math.min(end, now),
       user: { id, username, display_name },
-      ...balancesOf(figures, { start, isOver: end < now }),
+      ...statementBalances(figures, { start, isOver: end < now }),
     }
   })
-}
-
-type Balances = Omit<Statement, 'month' | 'time_zone' | 'start' | 'end' | 'user'>
-
-/** The balance is known now, so those of the month follow from the changes since then. */
-function balancesOf(figures: StatementFigures, month: { start: number; isOver: boolean }): Balances {
-  const { inside, later, ever } = figures
-  const net = (parts: typeof inside) => sumOf(parts, ...givingTypes) - sumOf(parts, logType.consume)
-  const closing = figures.balance - net(later)
-  const unknown_changes = figures.granted - sumOf(ever, ...givingTypes)
-  const unknown_charges = figures.used - sumOf(ever, logType.consume)
-  return {
-    opening: closing - net(inside),
-    top_ups: sumOf(inside, logType.topUp),
-    bonuses: sumOf(inside, logType.system),
-    adjustments: sumOf(inside, logType.manage),
-    charges: sumOf(inside, logType.consume),
-    closing,
-    held: month.isOver ? 0 : figures.held,
-    models: inside
-      .filter(({ type }) => type === logType.consume)
-      .map(({ model, requests, prompt_tokens, completion_tokens, quota }) => {
-        return { model, requests, prompt_tokens, completion_tokens, quota }
-      })
-      .sort((a, b) => b.quota - a.quota || (a.model < b.model ? -1 : 1)),
-    is_exact: unknown_charges === 0 && (unknown_changes === 0 || month.start >= figures.amountsSince),
-    unknown_changes,
-    unknown_charges,
-  }
 }

@@ -1,9 +1,9 @@
 import { maxUsagePoints, type UsageDimension, type UsageRow } from '../../../contract/api/usage-table.ts'
 import type { Db } from '../../store/store.ts'
-import { usageInBuckets } from '../../store/usage/usage-query.ts'
 import type { TableRow } from '../../store/usage/usage-table.ts'
 import type { TablePlan } from './table-query.ts'
 import { planBuckets } from './usage-buckets.ts'
+import { usageInParts } from './usage-in-parts.ts'
 
 /** A row as people see it; `values` is its curve. */
 export function rowView({ by, ask }: TablePlan, row: TableRow, values: number[] = []): UsageRow {
@@ -49,10 +49,10 @@ export async function curvesOf(db: Db, plan: TablePlan, rows: readonly TableRow[
   if (rows.length === 0 || group === undefined || group === 'day' || second !== undefined) return new Map()
   const { start, end } = plan.range
   const hours = { from: Math.floor(start / 3600), to: Math.floor(end / 3600) + 1 }
-  const buckets = planBuckets(hours, end - start < hourlySeconds ? 'hour' : 'day', plan.zone.offsetAt(start))
+  const buckets = planBuckets(hours, end - start < hourlySeconds ? 'hour' : 'day', plan.zone)
   const only = rows.map(({ g }) => g)
   const { filter } = plan.ask
-  const found = await usageInBuckets(db, { filter, range: hours, group, only, metric: 'quota', bucket: buckets.unit })
+  const found = await usageInParts(db, { filter, group, only, metric: 'quota' }, buckets.parts)
   const step = Math.ceil(buckets.starts.length / maxUsagePoints)
   const curves = new Map<unknown, number[]>(
     only.map((key) => [key, Array.from({ length: Math.ceil(buckets.starts.length / step) }, () => 0)]),

@@ -1,17 +1,20 @@
 import { expect, test } from 'bun:test'
 import type { UsageRollup } from '../../../contract/api/usage.ts'
+import { fixedZone, timeZone } from '../../lib/time-zone.ts'
 import { planBuckets } from './usage-buckets.ts'
 
 const hoursOf = (text: string) => Date.parse(text) / 3_600_000
 const namesOf = (from: string, to: string, rollup: UsageRollup, offset = 0) =>
-  planBuckets({ from: hoursOf(from), to: hoursOf(to) }, rollup, offset).starts.map((start) =>
+  planBuckets({ from: hoursOf(from), to: hoursOf(to) }, rollup, fixedZone(offset)).starts.map((start) =>
     new Date(start * 1000).toISOString().slice(0, 16),
   )
 
 /** The index of an hour's bucket, derived from the bucket number that the database computes. */
 function indexOf(hour: string, from: string, to: string, rollup: UsageRollup, offset: number): number {
-  const plan = planBuckets({ from: hoursOf(from), to: hoursOf(to) }, rollup, offset)
-  return plan.indexOf(Math.trunc((hoursOf(hour) * 60 + plan.unit.shift) / plan.unit.minutes))
+  const plan = planBuckets({ from: hoursOf(from), to: hoursOf(to) }, rollup, fixedZone(offset))
+  return plan.indexOf(
+    Math.trunc((hoursOf(hour) * 60 + (plan.parts[0]?.unit.shift ?? 0)) / (plan.parts[0]?.unit.minutes ?? 0)),
+  )
 }
 
 test('divides a range into hours; an empty range has none', () => {
@@ -67,4 +70,40 @@ test('an hour belongs to the bucket in which it begins', () => {
 test('the first days of 1970 are divided like other days', () => {
   expect(indexOf('1970-01-01T00:00Z', '1970-01-01T00:00Z', '1970-01-02T00:00Z', 'day', -840)).toBe(0)
   expect(indexOf('1970-01-01T15:00Z', '1970-01-01T00:00Z', '1970-01-02T00:00Z', 'day', -840)).toBe(1)
+})
+
+test('days, weeks and months begin at midnight on both sides of a change of the clocks', () => {
+  const berlin = timeZone('Europe/Berlin')
+  if (!berlin) throw new Error('no time zone')
+  const namesIn = (from: string, to: string, rollup: UsageRollup) =>
+    planBuckets({ from: hoursOf(from), to: hoursOf(to) }, rollup, berlin).starts.map((start) =>
+      new Date(start * 1000).toISOString().slice(0, 16),
+    )
+  // The last Sunday of October has 25 hours there, that of March 23.
+  expect(namesIn('2023-10-27T22:00Z', '2023-10-30T23:00Z', 'day')).toEqual([
+    '2023-10-27T22:00',
+    '2023-10-28T22:00',
+    '2023-10-29T23:00',
+  ])
+  expect(namesIn('2024-03-29T23:00Z', '2024-04-01T22:00Z', 'day')).toEqual([
+    '2024-03-29T23:00',
+    '2024-03-30T23:00',
+    '2024-03-31T22:00',
+  ])
+  expect(namesIn('2023-09-30T22:00Z', '2023-11-30T23:00Z', 'month')).toEqual(['2023-09-30T22:00', '2023-10-31T23:00'])
+  expect(namesIn('2023-10-22T22:00Z', '2023-11-05T23:00Z', 'week')).toEqual(['2023-10-22T22:00', '2023-10-29T23:00'])
+})
+
+test('each part of a range has the offset of its time', () => {
+  const berlin = timeZone('Europe/Berlin')
+  if (!berlin) throw new Error('no time zone')
+  const { parts, indexOf } = planBuckets(
+    { from: hoursOf('2023-10-28T22:00Z'), to: hoursOf('2023-10-30T23:00Z') },
+    'day',
+    berlin,
+  )
+  const indexes = parts.flatMap(({ from, to, unit }) =>
+    Array.from({ length: to - from }, (_, n) => indexOf(Math.trunc(((from + n) * 60 + unit.shift) / unit.minutes))),
+  )
+  expect(indexes).toEqual([...Array.from({ length: 25 }, () => 0), ...Array.from({ length: 24 }, () => 1)])
 })

@@ -10,6 +10,7 @@ export const retentionRun = 'retention'
 export const errorRetentionRun = 'error-retention'
 export const alertRun = 'alerts'
 export const alertRetentionRun = 'alert-retention'
+export const statementRun = 'statement-emails'
 
 /** A run that has not reported for this long is considered dead, and another run may begin. */
 export const runDeadSeconds = 300

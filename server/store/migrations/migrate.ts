@@ -18,6 +18,7 @@ import { accountAmounts } from './0013-account-amounts.ts'
 import { captures } from './0014-captures.ts'
 import { alerts } from './0015-alerts.ts'
 import { serviceFailures } from './0016-service-failures.ts'
+import { statementEmails } from './0018-statement-emails.ts'
 
 const migrations: readonly Migration[] = [
   init,
@@ -36,6 +37,7 @@ const migrations: readonly Migration[] = [
   captures,
   alerts,
   serviceFailures,
+  statementEmails,
 ]
 
 /** An arbitrary number for the lock that keeps two starting nodes from migrating at the same time. */

@@ -51,6 +51,23 @@ export interface UsersTable extends LimitColumns {
   quota_armed: Generated<boolean>
 }
 
+/**
+ * Ours: monthly statements that were sent by email. `sending` is written before an email is handed over, so that no node
+ * sends it twice; it stays if the process died then.
+ */
+export interface StatementEmailsTable {
+  /** YYYY-MM. */
+  month: string
+  user_id: number
+  state: 'sending' | 'sent' | 'refused' | 'waiting'
+  updated_at: number
+}
+
+/** Ours: users who do not want statements by email. */
+export interface StatementOptoutsTable {
+  user_id: number
+}
+
 /** Ours: limits (0 = none), and the amounts charged in the UTC day and month that contain `spent_at`. */
 interface LimitColumns {
   rpm_limit: Generated<number>
@@ -388,6 +405,8 @@ export interface Tables {
   limit_windows: LimitWindowsTable
   nodes: NodesTable
   one_time_codes: OneTimeCodesTable
+  statement_emails: StatementEmailsTable
+  statement_optouts: StatementOptoutsTable
   mail_limits: MailLimitsTable
   audit_events: AuditEventsTable
   access_tokens: AccessTokensTable

@@ -1,0 +1,58 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { StatementEmails } from '../../../contract/api/statement.ts'
+import { statementApi } from '../../../contract/api/statement.ts'
+import { Card } from '../../components/ui/page.tsx'
+import { Switch } from '../../components/ui/switch.tsx'
+import { SwitchRow } from '../../components/ui/switch-row.tsx'
+import { call } from '../../lib/call.ts'
+import { formatCount } from '../../lib/format.ts'
+import { queryClient } from '../../lib/query-client.ts'
+import { useText } from '../../lib/text.ts'
+import { emailsQuery } from './queries.ts'
+
+/** The switch for statements by email, and for administrators how many went out; nothing if none are sent here. */
+export function Emails() {
+  const { data } = useQuery(emailsQuery)
+  return data?.offered ? <EmailsCard emails={data} /> : null
+}
+
+function EmailsCard({ emails }: { emails: StatementEmails }) {
+  const t = useText()
+  const [busy, setBusy] = useState(false)
+  const { wanted, has_address, month, counts } = emails
+  const change = async (next: boolean) => {
+    setBusy(true)
+    try {
+      const saved = await call(statementApi.setStatementEmails, { body: { wanted: next } })
+      queryClient.setQueryData(emailsQuery.queryKey, saved)
+    } catch {
+      // The call has already shown the error.
+    }
+    setBusy(false)
+  }
+  return (
+    <div className="pt-4 print:hidden">
+      <Card>
+        <SwitchRow
+          label={t('statement.email')}
+          hint={t(has_address ? 'statement.email.hint' : 'statement.email.noAddress')}
+        >
+          {(ids) => (
+            <Switch {...ids} checked={wanted} disabled={busy} onChange={(event) => void change(event.target.checked)} />
+          )}
+        </SwitchRow>
+        {counts && (
+          <p className="pt-3 text-sm text-muted">
+            {t('statement.email.counts', {
+              month,
+              sent: formatCount(counts.sent),
+              waiting: formatCount(counts.waiting),
+              refused: formatCount(counts.refused),
+            })}
+          </p>
+        )}
+      </Card>
+    </div>
+  )
+}

@@ -1,0 +1,101 @@
+import * as z from 'zod/mini'
+import { endpoint, mediaEndpoint } from './endpoint.ts'
+import { listQuery, numberFilter, wordFilter } from './list-query.ts'
+
+/** Whose limit it is. */
+export const budgetOwners = ['user', 'token'] as const
+
+/** What a limit applies to: everything that is left, the UTC day, or the UTC month. */
+export const budgetPeriods = ['total', 'day', 'month'] as const
+
+/** Which limits to list: nearly used up, almost completely used up, or running out within seven days. */
+export const budgetLevels = ['near', 'critical', 'runs_out'] as const
+
+/** The columns by which budgets can be sorted. */
+export const budgetSorts = ['share', 'runs_out', 'limit', 'used', 'left', 'pace', 'name'] as const
+
+/** The parts of a limit from which it counts as near and as critical. */
+export const budgetShares = { near: 0.8, critical: 0.95 } as const
+
+/** The pace is the average of this many days. */
+export const paceDays = 7
+
+/** The maximum number of rows in one exported file. */
+export const maxBudgetExport = 200_000
+
+const sum = (description: string) => z.int().check(z.describe(description))
+
+export const budgetSchema = z.object({
+  owner: z.enum(budgetOwners).check(z.describe('Whose limit it is.')),
+  period: z
+    .enum(budgetPeriods)
+    .check(z.describe('total: the balance of a user or the quota of a token. day, month: a budget (UTC).')),
+  user_id: z.int(),
+  username: z.string(),
+  token_id: sum('0 for a limit of a user.'),
+  token_name: z.string(),
+  from_group: z.string().check(z.describe('The group whose limit it is; empty if the user has this limit themselves.')),
+  limit: sum('Quota units. For a balance: what is left and what was spent this month.'),
+  used: sum('Quota units used in the current period. For a balance: in the current month (UTC).'),
+  left: sum('Quota units left. May be negative.'),
+  share: z.number().check(z.describe('used ÷ limit; 1 if the limit is 0.')),
+  pace: sum(
+    'Quota units per day: the average of the last seven days, or of the time since the account or token exists.',
+  ),
+  forecast: z
+    .nullable(z.int())
+    .check(z.describe('Quota units used at the end of the period at this pace; null without a period.')),
+  runs_out: z
+    .nullable(z.int())
+    .check(
+      z.describe(
+        'When the limit is reached at this pace, in epoch seconds; the time of the response if it is reached; null if it is not, or not before the period ends.',
+      ),
+    ),
+  resets: sum('When the period ends, in epoch seconds; 0 without a period.'),
+})
+
+export type Budget = z.output<typeof budgetSchema>
+
+const shape = {
+  keyword: wordFilter(100, 'Only limits of users or tokens whose names contain this text.'),
+  user_id: numberFilter(Number.MAX_SAFE_INTEGER, 'Only limits of this user and their tokens; for admins. 0 means all.'),
+  owner: z.optional(z.enum(budgetOwners).check(z.describe('Only limits of users, or only those of tokens.'))),
+  period: z.optional(z.enum(budgetPeriods).check(z.describe('Only limits of this kind.'))),
+  level: z.optional(
+    z
+      .enum(budgetLevels)
+      .check(
+        z.describe(
+          'near: at least 80% is used. critical: at least 95%. runs_out: reached within seven days at this pace.',
+        ),
+      ),
+  ),
+}
+
+const rows = z.extend(listQuery(budgetSorts), shape)
+const { sort, order } = rows.shape
+
+export const budgetApi = {
+  budgets: endpoint({
+    method: 'GET',
+    path: '/api/budget/',
+    access: 'user',
+    query: rows,
+    data: z.array(budgetSchema),
+    summary: 'List who has which limit on spending, what is used, and when it runs out',
+    description:
+      'Limits of enabled users and tokens: balances, quotas of tokens, and daily and monthly budgets, including those that a group gives its users. Sorted by share, highest first, unless `sort` and `order` say otherwise. The header `X-Total-Count` contains the number of rows. Quota that open calls hold counts as used only in quotas of tokens. Admins get the limits of all users, other people only their own.',
+  }),
+  budgetsExport: mediaEndpoint({
+    method: 'GET',
+    path: '/api/budget/export',
+    access: 'user',
+    query: z.object({ ...shape, sort, order }),
+    media: 'text/csv',
+    changesState: 'record',
+    summary: 'Export all limits on spending as CSV, in dollars and quota units',
+    description:
+      'The same rows as in the list, up to 200,000. Dollars have six decimals and follow from `QuotaPerUnit`; times are UTC. UTF-8 with a byte order mark, RFC 4180. Text that a spreadsheet would treat as a formula is marked as text with an apostrophe.',
+  }),
+}

@@ -1,0 +1,36 @@
+import type { Statement } from '../../../contract/api/statement.ts'
+import { logType } from '../../../contract/log-types.ts'
+import { givingTypes, type StatementFigures, sumOf } from './statement.ts'
+
+/** The amounts of a statement. */
+export type StatementBalances = Omit<Statement, 'month' | 'time_zone' | 'start' | 'end' | 'user'>
+
+/** The balance is known now, so those of the month follow from the changes since then. */
+export function statementBalances(
+  figures: StatementFigures,
+  month: { start: number; isOver: boolean },
+): StatementBalances {
+  const { inside, later, ever } = figures
+  const net = (parts: typeof inside) => sumOf(parts, ...givingTypes) - sumOf(parts, logType.consume)
+  const closing = figures.balance - net(later)
+  const unknown_changes = figures.granted - sumOf(ever, ...givingTypes)
+  const unknown_charges = figures.used - sumOf(ever, logType.consume)
+  return {
+    opening: closing - net(inside),
+    top_ups: sumOf(inside, logType.topUp),
+    bonuses: sumOf(inside, logType.system),
+    adjustments: sumOf(inside, logType.manage),
+    charges: sumOf(inside, logType.consume),
+    closing,
+    held: month.isOver ? 0 : figures.held,
+    models: inside
+      .filter(({ type }) => type === logType.consume)
+      .map(({ model, requests, prompt_tokens, completion_tokens, quota }) => {
+        return { model, requests, prompt_tokens, completion_tokens, quota }
+      })
+      .sort((a, b) => b.quota - a.quota || (a.model < b.model ? -1 : 1)),
+    is_exact: unknown_charges === 0 && (unknown_changes === 0 || month.start >= figures.amountsSince),
+    unknown_changes,
+    unknown_charges,
+  }
+}
