@@ -18,11 +18,11 @@ export const modelFactsSchema = z.object({
   context: tokens('The most tokens of a prompt and its response together.'),
   output: tokens('The most tokens of a response.'),
   knowledge: date('The end of the training data, as YYYY-MM-DD or YYYY-MM.'),
-  reads: z.array(z.enum(modalities)),
-  writes: z.array(z.enum(modalities)),
+  reads: z.array(z.enum(modalities)).check(z.describe('What a prompt can contain.')),
+  writes: z.array(z.enum(modalities)).check(z.describe('What a response can contain.')),
   tools: z.boolean().check(z.describe('True if the model can call tools.')),
-  reasoning: z.boolean(),
-  open_weights: z.boolean(),
+  reasoning: z.boolean().check(z.describe('True if the model can think before it answers.')),
+  open_weights: z.boolean().check(z.describe('True if the weights can be downloaded.')),
 })
 
 export type ModelFacts = z.output<typeof modelFactsSchema>

@@ -44,7 +44,7 @@ export const statusPageApi = {
       updated: z.int().check(z.describe('Epoch seconds.')),
       state,
       first_day: z.int().check(z.describe('Start of the first of the 90 days in epoch seconds.')),
-      families: z.array(familySchema),
+      families: z.array(familySchema).check(z.describe('In the order in which the page lists them.')),
       incidents: z.array(incidentSchema).check(z.describe('Incidents of today (UTC), newest first.')),
     }),
     summary: 'Get the state of the service: 90 days by model family, and the incidents of today',

@@ -31,7 +31,7 @@ export function mountModels(
   { store, clock, settings, priceList }: Pick<ApiDeps, 'store' | 'clock' | 'settings' | 'priceList'>,
 ): void {
   const shared = cachedFor(() => measured(store.read, clock), clock)
-  for (const { path } of [api.model.facts, api.model.visitors]) router.app.use(path, etag())
+  for (const { path } of [api.model.facts, api.model.visitors]) router.app.get(path, etag())
 
   serve(router, api.model.facts, ({ person, query, context }) => {
     const { group = person.group } = query
