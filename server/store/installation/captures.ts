@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
 import type { CaptureTarget } from '../../../contract/capture-targets.ts'
 import { userStatus } from '../../../contract/statuses.ts'
-import type { CaptureRulesTable, CapturesTable } from '../schema/tables.ts'
+import type { CaptureRulesTable, CapturesTable } from '../schema/capture-tables.ts'
 import { needsRowLocks } from '../statements/conditions.ts'
 import type { Db, Store, Trx } from '../store.ts'
 
