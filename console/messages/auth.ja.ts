@@ -8,6 +8,7 @@ export const authJa = {
   'login.forgot': 'パスワードをお忘れですか？',
   'login.register': 'アカウント登録',
   'login.noAccount': 'アカウントをお持ちでない場合：',
+  'login.status': 'サービスの稼働状況',
   'login.continue': '開いたページに進むには、ログインしてください。',
   'login.expired': 'ログインしていないか、ログインの有効期限が切れています。もう一度ログインしてください。',
   'login.done': 'ログインしました。',

@@ -97,6 +97,9 @@ export const settingJa = {
     '管理者を含め、連携済みアカウントのないユーザーはログインできなくなります。{count, plural, =0 {有効な外部ログインはありません。} other {有効な外部ログインは # 件です。}}先にアカウントを連携するようユーザーに依頼してください。',
   'setting.passwordLogin.confirm': 'オフにする',
   'setting.oauth.help': 'GitHub で OAuth アプリを登録するときに、次の値を入力してください：',
+  'setting.recording.help':
+    'スーパー管理者がユーザー、トークン、チャネルの記録を開始しない限り、何も記録されません。ここでは記録の保存先を設定します。',
+  'setting.recording.open': 'リクエストをキャプチャ',
   'setting.oauth.home': 'ホームページ URL',
   'setting.oauth.callback': '認可コールバック URL',
   'setting.mailTest': 'テストメールを送信',

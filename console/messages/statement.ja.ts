@@ -26,6 +26,12 @@ export const statementJa = {
   'statement.total': '合計',
   'statement.none': 'この月の利用はありません',
   'statement.unnamed': '名前なし',
+  'statement.email': '月次明細をメールで受け取る',
+  'statement.email.hint': '残高が変動した場合に、翌月の最初の数日間に送信されます。月は UTC の 0 時に始まります。',
+  'statement.email.noAddress': 'アカウントにメールアドレスがありません。設定で連携してください。',
+  'statement.email.counts': '{month} の全ユーザー：送信済み {sent} 件、待機中 {waiting} 件、拒否 {refused} 件',
   'statement.inexact':
-    'この月の残高は正確ではない可能性があります。{changes} の増減と {charges} の利用が記録されておらず、どの月のものか分かりません。',
+    '月初と月末の残高は正確ではない可能性があります。このアカウントの履歴の一部が記録されておらず、どの月のものか分かりません。',
+  'statement.inexact.changes': '{amount} の残高の増減が記録されていません。',
+  'statement.inexact.charges': '{amount} の利用が記録されていません。',
 } as const satisfies Translation<'statement'>

@@ -32,4 +32,5 @@ export const topupJa = {
   'topup.history.time': '日時',
   'topup.history.text': '詳細',
   'topup.history.all': 'ログで表示',
+  'topup.statement': '月次明細',
 } as const satisfies Translation<'topup'>
