@@ -7,6 +7,7 @@ import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx
 import { isAdmin, useSessionUser } from '../../lib/session.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { languageTag, useText } from '../../lib/text.ts'
+import { wholeNumber } from '../../lib/url-state.ts'
 import { useUrlState } from '../../lib/use-url-state.ts'
 import { Emails } from './emails.tsx'
 import { statementQuery } from './queries.ts'
@@ -14,6 +15,8 @@ import { parseStatementSearch } from './search.ts'
 import { StatementView } from './statement-view.tsx'
 
 const shownMonths = 24
+/** The month of a URL; undefined if it is not one. */
+const monthOf = (text: string | undefined) => (/^\d{4}-(?:0[1-9]|1[0-2])$/.test(text ?? '') ? text : undefined)
 const monthText = (at: Date) => `${at.getFullYear()}-${String(at.getMonth() + 1).padStart(2, '0')}`
 
 /** The current month and those before it, latest first, and the chosen one if it is older. */
@@ -39,8 +42,8 @@ export function StatementPage() {
   const [search, setSearch] = useUrlState(parseStatementSearch)
   const classic = useClassicServer()
   const now = new Date()
-  const month = search.month ?? monthText(new Date(now.getFullYear(), now.getMonth() - 1, 1))
-  const user = isAdmin(useSessionUser()) ? search.user : undefined
+  const month = monthOf(search.month) ?? monthText(new Date(now.getFullYear(), now.getMonth() - 1, 1))
+  const user = isAdmin(useSessionUser()) ? wholeNumber(search.user, 1) : undefined
   const { data, error, isFetching, isPlaceholderData, refetch } = useQuery({
     ...statementQuery(month, user),
     enabled: !classic,

@@ -96,7 +96,7 @@ function Details({ user }: { user: User }) {
         </Link>
         {!classic && (
           <>
-            <Link to="/statement" search={{ user: user.id }} className="text-link hover:underline">
+            <Link to="/statement" search={{ user: String(user.id) }} className="text-link hover:underline">
               {t('user.peek.statement')}
             </Link>
             <Link to="/budget" search={{ user: String(user.id) }} className="text-link hover:underline">
