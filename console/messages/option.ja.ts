@@ -227,7 +227,7 @@ export const optionJa = {
   'option.RequestSizeLimit.hint': '中継するリクエストの本文の最大サイズです。',
   'option.CaptureStore': 'キャプチャの保存先',
   'option.CaptureStore.hint':
-    '記録したリクエストは圧縮され、暗号化されます。複数のノードがある場合は、オブジェクトストレージを使ってください。',
+    'キャプチャしたリクエストは圧縮され、暗号化されます。複数のノードがある場合は、オブジェクトストレージを使ってください。',
   'choice.CaptureStore.files': 'データフォルダー',
   'choice.CaptureStore.s3': 'オブジェクトストレージ (S3)',
   'option.CaptureRetentionDays': 'キャプチャの保持期間',

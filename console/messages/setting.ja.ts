@@ -98,7 +98,7 @@ export const settingJa = {
   'setting.passwordLogin.confirm': 'オフにする',
   'setting.oauth.help': 'GitHub で OAuth アプリを登録するときに、次の値を入力してください：',
   'setting.recording.help':
-    'スーパー管理者がユーザー、トークン、チャネルの記録を開始しない限り、何も記録されません。ここでは記録の保存先を設定します。',
+    'スーパー管理者がユーザー、トークン、チャネルのキャプチャを開始しない限り、何もキャプチャされません。ここではキャプチャの保存先を設定します。',
   'setting.recording.open': 'リクエストをキャプチャ',
   'setting.oauth.home': 'ホームページ URL',
   'setting.oauth.callback': '認可コールバック URL',
