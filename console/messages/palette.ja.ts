@@ -2,7 +2,7 @@ import type { Translation } from './namespaces.ts'
 
 export const paletteJa = {
   'palette.title': '検索とコマンド',
-  'palette.placeholder': 'ページ、コマンド、設定、名前を検索…',
+  'palette.placeholder': '検索、またはリクエスト ID やキーを貼り付け…',
   'palette.pages': 'ページ',
   'palette.actions': '操作',
   'palette.here': 'このページ',

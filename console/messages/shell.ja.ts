@@ -8,7 +8,7 @@ export const shellJa = {
   'app.palette': '検索とコマンド',
   'app.palette.short': '検索',
   'app.shortcuts': 'キーボードショートカット',
-  'app.notices': 'お知らせ',
+  'app.notices': '通知',
   'app.notices.unread': '通知、未読 {count} 件',
   'app.help': 'ヘルプと情報',
   'app.news': '新着情報',
