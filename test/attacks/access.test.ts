@@ -46,7 +46,7 @@ forEachDatabase((_, openFresh) => {
         ['DELETE', `/api/token/${id}`, undefined],
       ] as const) {
         const { json } = await call(method, path, who, body)
-        expect([path, json]).toEqual([path, { success: false, message: 'Token not found.' }])
+        expect([path, json]).toEqual([path, { success: false, message: 'Token not found.', code: 'token_not_found' }])
       }
       for (const path of ['/api/token/?p=0&size=100', '/api/token/search?keyword=mine']) {
         expect((await call('GET', path, who)).json.data).toEqual([])
@@ -105,7 +105,7 @@ forEachDatabase((_, openFresh) => {
         method,
         path,
         200,
-        { success: false, message: 'You do not have the permission to do this.' },
+        { success: false, message: 'You do not have the permission to do this.', code: 'no_permission' },
       ])
     }
     expect(await everything()).toEqual(before)

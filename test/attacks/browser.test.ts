@@ -5,6 +5,7 @@ import type { Endpoint } from '../../contract/api/endpoint.ts'
 import { api as contract } from '../../contract/api/index.ts'
 import { cookieOf } from '../helpers/api-app.ts'
 import { forEachDatabase } from '../helpers/databases.ts'
+import { openPublicPages } from '../helpers/mail-server.ts'
 import { startTestGateway } from '../helpers/test-gateway.ts'
 import { type Attacker, belongings, password, type Scene, scene } from './setup.ts'
 
@@ -149,6 +150,7 @@ forEachDatabase((_, openFresh) => {
     const everything = async () => JSON.stringify(await Promise.all(tables.map((table) => set.rows(table))))
     const person = await set.person()
     await belongings(set, person, root)
+    await openPublicPages(set.api)
     const cookie = await set.session(root)
     const before = await everything()
     for (const { method, path, changesState, media } of endpoints) {

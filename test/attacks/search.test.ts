@@ -111,7 +111,8 @@ forEachDatabase((_, openFresh) => {
   test('8.5-16 SQL in an access token matches nobody', async () => {
     for (const token of [`' OR '1'='1`, `x' UNION SELECT 1 --`, `${root.token}' --`, `${root.token}\\`]) {
       const { json } = await set.api.call('GET', '/api/user/self', { as: token })
-      expect([token, json]).toEqual([token, { success: false, message: 'The access token is not valid.' }])
+      const message = 'The access token is not valid.'
+      expect([token, json]).toEqual([token, { success: false, message, code: 'access_token_invalid' }])
     }
   })
 })

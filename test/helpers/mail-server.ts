@@ -101,6 +101,10 @@ export async function mailThrough(api: TestApi, server: Pick<MailServer, 'port'>
   })
 }
 
+/** Turns on the pages that installations can show to everybody, whose calls answer 404 otherwise. */
+export const openPublicPages = (api: TestApi) =>
+  setOptions(api, { StatusPageEnabled: 'true', PublicModelsEnabled: 'true' })
+
 /** Writes options directly to the table. */
 export async function setOptions(api: TestApi, options: Readonly<Record<string, string>>): Promise<void> {
   await api.store.write(async (trx) => {

@@ -4,6 +4,7 @@ import { api as contract } from '../../contract/api/index.ts'
 import { mayAccess } from '../../contract/roles.ts'
 import { createTestApi, type TestApi } from '../helpers/api-app.ts'
 import { forEachDatabase } from '../helpers/databases.ts'
+import { openPublicPages } from '../helpers/mail-server.ts'
 
 const endpoints: Endpoint[] = Object.values(contract).flatMap((resource) => Object.values(resource))
 
@@ -25,6 +26,7 @@ forEachDatabase((_, openFresh) => {
 
   beforeAll(async () => {
     api = await createTestApi(await openFresh())
+    await openPublicPages(api)
     for (const role of [1, 10, 100]) people[role] = (await api.addPerson({ role })).token
   })
   afterAll(() => api.store.close())

@@ -10,6 +10,7 @@ import { openApiDocument } from '../../server/api/openapi/document.ts'
 import { openStore } from '../../server/store/connection/open.ts'
 import { migrate } from '../../server/store/migrations/migrate.ts'
 import { createTestApi } from '../helpers/api-app.ts'
+import { openPublicPages } from '../helpers/mail-server.ts'
 import { operationsOf, promisedBy } from './document.ts'
 import { endpoints, startWireGate, type WireGate } from './gate.ts'
 
@@ -129,6 +130,7 @@ async function failingApi() {
     },
   })
   const sound = await createTestApi(store)
+  await openPublicPages(sound)
   const settings = {
     ...sound.settings,
     current() {

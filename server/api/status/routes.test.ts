@@ -46,7 +46,7 @@ forEachDatabase((_, openFresh) => {
     await call('192.0.2.1')
     const refused = await call('192.0.2.1')
     expect(refused.status).toBe(429)
-    expect(refused.json).toEqual({ success: false, message: expect.any(String) })
+    expect(refused.json).toEqual({ success: false, message: expect.any(String), code: 'too_many_requests' })
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     expect((await call('192.0.2.2')).status).toBe(200)
   })

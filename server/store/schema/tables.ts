@@ -7,6 +7,7 @@ import type {
   AlertStatesTable,
 } from './alert-tables.ts'
 import type { CaptureRulesTable, CapturesTable } from './capture-tables.ts'
+import type { StatementEmailsTable, StatementOptoutsTable } from './statement-tables.ts'
 import type {
   ServiceFailuresTable,
   UsageDatesTable,
@@ -50,23 +51,6 @@ export interface UsersTable extends LimitColumns {
   github_account_id: Generated<string>
   /** Ours: true if the balance has been above QuotaRemindThreshold since the last reminder. */
   quota_armed: Generated<boolean>
-}
-
-/**
- * Ours: monthly statements that were sent by email. `sending` is written before an email is handed over, so that no node
- * sends it twice; it stays if the process died then.
- */
-export interface StatementEmailsTable {
-  /** YYYY-MM. */
-  month: string
-  user_id: number
-  state: 'sending' | 'sent' | 'refused' | 'waiting'
-  updated_at: number
-}
-
-/** Ours: users who do not want statements by email. */
-export interface StatementOptoutsTable {
-  user_id: number
 }
 
 /** Ours: limits (0 = none), and the amounts charged in the UTC day and month that contain `spent_at`. */
