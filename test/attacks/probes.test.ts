@@ -73,7 +73,7 @@ forEachDatabase((_, openFresh) => {
   })
 
   test('another user’s key is as unknown as one that does not exist, and so is a part of a key', async () => {
-    const unknown = { success: false, message: 'No token has this key.' }
+    const unknown = { success: false, code: 'key_without_token', message: 'No token has this key.' }
     expect((await find(`sk-${token.key}`, stranger)).json).toEqual(unknown)
     expect((await find(`sk-${'a'.repeat(48)}`, owner)).json).toEqual(unknown)
     for (const part of [token.key.slice(0, 47), token.key.slice(1), token.key.toUpperCase()])
