@@ -7,7 +7,8 @@ import { isAdmin, useSessionUser } from '../../lib/session.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import type { UsageView } from './queries.ts'
-import { rememberRange, rollupsOf } from './range.ts'
+import { rollupsOf } from './range.ts'
+import { rememberRange } from './remembered-range.ts'
 import { shownGroups, shownMetrics, shownRanges, type UsageSearch } from './search.ts'
 
 const momentOf = (text: string) => (text === '' ? undefined : Number(text))

@@ -6,7 +6,8 @@ import { facetQuery, facetsOf, isFor } from '../../lib/facets.ts'
 import { listSourceOf } from '../../lib/list-source.ts'
 import { readUsage } from '../../lib/read-usage.ts'
 import { isAdmin, sessionUser } from '../../lib/session.ts'
-import { momentOf, rememberedRange, rollupOf, timeOf } from './range.ts'
+import { momentOf, rollupOf, timeOf } from './range.ts'
+import { rememberedRange } from './remembered-range.ts'
 import type { UsageSearch } from './search.ts'
 
 /** A view of the usage page, with its defaults filled in. */

@@ -1,7 +1,5 @@
 import { maxUsageBuckets } from '../../../contract/api/usage.ts'
 import { sinceDays } from '../../lib/days.ts'
-import { sessionUser } from '../../lib/session.ts'
-import { readStored, type StorageKey, writeStored } from '../../lib/storage.ts'
 import { oneOf, wholeNumber } from '../../lib/url-state.ts'
 import { shownRanges, shownRollups, type UsageSearch } from './search.ts'
 
@@ -59,18 +57,6 @@ function calendarTime(range: UsageRange['range'], today: Date, now: number): { f
     default:
       return { from: start(month, day), to: now }
   }
-}
-
-const rangeKey = (): StorageKey => `ui.usage.range.${sessionUser()?.id ?? 0}`
-
-/** The range that this user chose last in this browser; 30 days at first. */
-export function rememberedRange(): UsageRange['range'] {
-  return oneOf(readStored(rangeKey()), shownRanges) ?? '30d'
-}
-
-/** Remembers a range for this user's next visit. A custom range is only in the address. */
-export function rememberRange(range: UsageRange['range']): void {
-  if (range !== 'custom') writeStored(rangeKey(), range)
 }
 
 /** Minimum length of one bar in days. */
