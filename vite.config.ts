@@ -23,7 +23,7 @@ const coreModules =
   /\/console\/(?:lib\/(?:base-path|call|chunk|clipboard|commands|countdown|expiry|finish-login|hotkeys|languages|observable|page-title|preferences|session|status|storage|text|theme|toast|url-state)\.ts|components\/ui\/(?:banner|button|icon-button|input|page|password-input|spinner|states)\.tsx|app\/(?:brand|footer|lazy-page|preferences-buttons)\.tsx)$|\/contract\/api\/auth\.ts$/
 
 /** Modules that nearly every page in the shell needs. The schemas of the contract are not among them. */
-const sharedPackages = /\/@tanstack\/(?:react-query|query-core)\//
+const sharedPackages = /\/@tanstack\/(?:react-query|query-core)\/(?!.*\/(?:useQueries|queriesObserver)\.js)/
 const sharedModules =
   /\/console\/(?:lib\/(?:crumb|csv|download|first-look|format|groups|list-source|query-client|read-usage|screen|self|undo|use-url-state|way-back)\.ts|components\/ui\/(?:checkbox|menu|on-demand|popover|segmented|select|use-confirm)\.tsx)$|\/contract\/(?:quota|statuses|log-types|api\/(?:channel|group|log|option|price|redemption|token|usage|user))\.ts$/
 
@@ -41,7 +41,7 @@ const chunkGroups = [
   },
   {
     name: 'table',
-    test: /\/console\/components\/data-table\/|\/@tanstack\/(?:react-table|table-core)\//,
+    test: /\/console\/components\/data-table\/(?!focus-first|lasting|filter-bar)|\/@tanstack\/(?:react-table|table-core)\/|\/(?:useQueries|queriesObserver)\.js$/,
     priority: 2,
     includeDependenciesRecursively: false,
   },

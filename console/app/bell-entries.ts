@@ -1,5 +1,4 @@
-import type { AttentionItem, Overview, OwnOverview } from '../../contract/api/overview.ts'
-import { tokenStatus } from '../../contract/statuses.ts'
+import type { AttentionItem } from '../../contract/api/overview.ts'
 import type { DotColor } from '../lib/dot-color.ts'
 import { observable } from '../lib/observable.ts'
 import { storedNames } from '../lib/preferences.ts'
@@ -18,56 +17,6 @@ export interface BellEntry {
   /** Epoch seconds; undefined for a state that has no beginning. */
   since?: number
   to: { to: string; search?: Record<string, string> }
-}
-
-const colors: Readonly<Partial<Record<AttentionItem['kind'], DotColor>>> = {
-  channel_off: 'red',
-  channel_failing: 'red',
-  model_no_route: 'orange',
-  model_no_price: 'orange',
-}
-
-/** What an administrator should look at. */
-export function entriesOf({ attention }: Overview): BellEntry[] {
-  return attention.map((item) => ({
-    id: `${item.kind} ${item.target.type} ${item.target.id} ${item.target.name} ${item.since}`,
-    color: colors[item.kind] ?? 'yellow',
-    what: { kind: 'item', item },
-    since: item.since,
-    to: placeOf(item),
-  }))
-}
-
-function placeOf({ target: { type, id, name }, kind }: AttentionItem): BellEntry['to'] {
-  if (type === 'channel') return { to: '/channel', search: { peek: String(id) } }
-  if (type === 'user') return { to: '/user', search: { peek: String(id) } }
-  return kind === 'model_no_price'
-    ? { to: '/setting', search: { tab: 'operation' } }
-    : { to: '/log', search: { model: name, outcome: 'failed' } }
-}
-
-/** A balance that lasts fewer days is worth telling. */
-const lowDays = 3
-/** Older news about a token are no news. */
-const freshSeconds = 7 * 86_400
-
-/** What users should know about their own account. `now` is in epoch seconds. */
-export function ownEntriesOf({ balance, days_left, tokens }: OwnOverview, now: number): BellEntry[] {
-  const days = days_left === null || days_left >= lowDays ? undefined : days_left
-  const money: BellEntry[] =
-    balance <= 0
-      ? [{ id: 'no balance', color: 'red', what: { kind: 'no_balance' }, to: { to: '/topup' } }]
-      : days === undefined
-        ? []
-        : [{ id: 'low balance', color: 'yellow', what: { kind: 'low_balance', days }, to: { to: '/topup' } }]
-  const ended = tokens.flatMap(({ id, name, status, expired_time, accessed_time }): BellEntry[] => {
-    if (status !== tokenStatus.expired && status !== tokenStatus.exhausted) return []
-    const since = status === tokenStatus.expired && expired_time > 0 ? expired_time : accessed_time
-    if (now - since > freshSeconds) return []
-    const to = { to: '/token', search: { peek: String(id) } }
-    return [{ id: `token ${id} ${status} ${since}`, color: 'orange', what: { kind: 'token', name, status }, since, to }]
-  })
-  return [...money, ...ended]
 }
 
 const readKey = 'ui.bell'

@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { overviewQuery, ownOverviewQuery } from '../lib/overview.ts'
 import { isAdmin, type SessionUser } from '../lib/session.ts'
-import { bellEntries, entriesOf, ownEntriesOf } from './bell-entries.ts'
+import { bellEntries } from './bell-entries.ts'
+import { entriesOf, ownEntriesOf } from './bell-news.ts'
 
 /**
  * Keeps the news of the bell up to date with one request, which the start page shares. The requests stop while the page

@@ -252,7 +252,7 @@ const table = [
     search: parseUsageSearch,
     heading: { title: 'usage.title', text: 'usage.intro', width: 'full' },
     menu: { text: 'menu.usage', group: 'activity', icon: 'ChartColumn' },
-    early: ['usage/usage-chart.tsx', 'usage/usage-table.tsx'],
+    early: ['usage/usage-chart.tsx'],
   },
   {
     path: '/budget',

@@ -51,6 +51,7 @@ describe('the menu', () => {
       'Users',
       'Alerts',
       'Usage',
+      'Budgets',
       'Logs',
       'Settings',
       'API reference',

@@ -46,7 +46,7 @@ const budgets: Record<string, { kb: number; modules: string[] }> = {
     modules: [...list, 'app/admin-only.tsx', 'pages/redemption/list.page.tsx', 'messages/redemption.en.ts'],
   },
   '/user': { kb: 185, modules: [...list, 'app/admin-only.tsx', 'pages/user/list.page.tsx', 'messages/user.en.ts'] },
-  '/log': { kb: 185, modules: [...list, 'pages/log/list.page.tsx', 'messages/log.en.ts'] },
+  '/log': { kb: 190, modules: [...list, 'pages/log/list.page.tsx', 'messages/log.en.ts'] },
   '/model': { kb: 185, modules: [...list, 'pages/model/list.page.tsx', 'messages/model.en.ts'] },
   '/token/add': { kb: 190, modules: [...form, 'pages/token/form.page.tsx', 'messages/token.en.ts'] },
   '/channel/add': {
@@ -83,7 +83,6 @@ const budgets: Record<string, { kb: number; modules: string[] }> = {
       ...list,
       'pages/usage/usage.page.tsx',
       'pages/usage/usage-chart.tsx',
-      'pages/usage/usage-table.tsx',
       'messages/usage.en.ts',
     ],
   },
@@ -183,14 +182,14 @@ describe('a first visit', () => {
   })
 })
 
-test('the API reference adds at most 60 KB to the shell: 10 KB of script and 50 KB of document', () => {
+test('the API reference adds at most 70 KB to the shell: 10 KB of script and 60 KB of document', () => {
   const shellFiles = filesOf(['index.html', ...shell])
   const own = [...filesOf(['pages/reference/reference.page.tsx', 'messages/reference.en.ts'])]
   // `shared` has parts that nearly every page loads.
   const added = own.filter((file) => !shellFiles.has(file) && !file.includes('/shared-'))
   expect(sum(added)).toBeLessThanOrEqual(10)
   const document = gzipSync(JSON.stringify(openApiDocument('1.2.3'))).byteLength / 1024
-  expect(document).toBeLessThanOrEqual(50)
+  expect(document).toBeLessThanOrEqual(60)
 })
 
 test(`no chunk that loads later is larger than ${largestLazyKb} KB, and no message file is larger than ${messagesKb} KB`, () => {

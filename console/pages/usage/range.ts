@@ -1,7 +1,7 @@
 import { maxUsageBuckets } from '../../../contract/api/usage.ts'
 import { sinceDays } from '../../lib/days.ts'
-import { oneOf, wholeNumber } from '../../lib/url-state.ts'
-import { shownRanges, shownRollups, type UsageSearch } from './search.ts'
+import { wholeNumber } from '../../lib/url-state.ts'
+import { shownRollups, type UsageSearch } from './search.ts'
 
 type Rollup = (typeof shownRollups)[number]
 
