@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useRouter } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import type { Channel } from '../../../contract/api/channel.ts'
 import { Form } from '../../components/form/form.tsx'
 import { newTry } from '../../components/form/new-try.ts'
@@ -20,11 +20,13 @@ import { ChannelState } from './channel-state.tsx'
 import { CredentialsSection } from './credentials-section.tsx'
 import { ChannelFormFooter, type TestState } from './form-footer.tsx'
 import { type ChannelValues, channelBody, channelFormSchema, channelValues, problemsOf } from './form-values.ts'
-import { MappingField } from './mapping-field.tsx'
 import { ModelsSection } from './models-section.tsx'
 import { ProviderSection } from './provider-section.tsx'
 import { channelQuery, createChannel, testChannel, updateChannel } from './queries.ts'
 import { useProbe } from './use-probe.ts'
+
+/** Part of the advanced settings, which are folded at first. */
+const MappingField = lazy(() => import('./mapping-field.tsx').then((it) => ({ default: it.MappingField })))
 
 /** `/channel/add` and `/channel/edit/{id}`. */
 export function ChannelFormPage() {
@@ -141,7 +143,9 @@ function ChannelForm({ channel }: { channel?: Channel }) {
         <CredentialsSection form={form} channel={channel} probe={probe} />
         <ModelsSection form={form} channel={channel} probe={probe} />
         <AdvancedFold form={form}>
-          <MappingField form={form} />
+          <Suspense fallback={<Skeleton className="h-24 w-full" />}>
+            <MappingField form={form} />
+          </Suspense>
           {!classic && <AdvancedSection form={form} />}
         </AdvancedFold>
         <ChannelFormFooter
