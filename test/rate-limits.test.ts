@@ -94,7 +94,11 @@ describe('one caller cannot lock out another', () => {
 test('each class has its own error message', async () => {
   await start({ GLOBAL_API_RATE_LIMIT: '1', GLOBAL_WEB_RATE_LIMIT: '1' })
   const api = (await until429('/api/status', '203.0.113.7')).refused
-  expect(await api.json()).toEqual({ success: false, message: 'Too many requests, please try again later.' })
+  expect(await api.json()).toEqual({
+    success: false,
+    code: 'too_many_requests',
+    message: 'Too many requests, please try again later.',
+  })
   const billing = (await until429('/dashboard/billing/usage', '203.0.113.7')).refused
   expect(billing.headers.get('access-control-allow-origin')).toBe('*')
   expect(await billing.json()).toMatchObject({ error: { type: 'rate_limit_error', code: 'rate_limit_exceeded' } })

@@ -33,7 +33,7 @@ test('without the options, visitors see neither page, and nothing leads there', 
   expect(await page.getByRole('link', { name: 'Service status' }).count()).toBe(0)
 })
 
-test('visitors see the status page, 90 days for each family', async () => {
+test('spec 2: visitors see the status page, 90 days for each family', async () => {
   await turn('StatusPageEnabled', true)
   await using visit = await site.visit()
   const { page } = visit
@@ -50,7 +50,7 @@ test('visitors see the status page, 90 days for each family', async () => {
   for (const word of ['reseller', 'gpt-4o', 'no-price']) expect(text).not.toContain(word)
 })
 
-test('visitors see models and prices of the default group, search and filter them, and log in from there', async () => {
+test('spec 2: visitors see models and prices of the default group, search and filter them, and log in from there', async () => {
   await turn('PublicModelsEnabled', true)
   await using visit = await site.visit()
   const { page } = visit

@@ -198,7 +198,9 @@ describe('a caller who does not complete a request gets 408, and the connection 
     ])
     for (const answer of answers) {
       expect(answer).toStartWith('HTTP/1.1 408 ')
-      expect(answer).toContain('{"success":false,"message":"The request body did not arrive in time."}')
+      expect(answer).toContain(
+        '{"success":false,"message":"The request body did not arrive in time.","code":"body_too_slow"}',
+      )
     }
   })
 })

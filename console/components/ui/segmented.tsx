@@ -18,7 +18,7 @@ export function Segmented<T extends string>({ label, options, value, onChange, w
       {options.map((option) => (
         <label
           key={option.value}
-          className="flex h-6.5 cursor-pointer items-center rounded-[5px] px-2.5 text-sm whitespace-nowrap text-muted hover:text-fg has-checked:bg-raised has-checked:text-fg has-checked:shadow-control has-focus-visible:outline-2 has-focus-visible:outline-ring max-sm:h-9"
+          className={`flex cursor-pointer items-center rounded-[5px] px-2.5 text-sm text-muted hover:text-fg has-checked:bg-raised has-checked:text-fg has-checked:shadow-control has-focus-visible:outline-2 has-focus-visible:outline-ring ${wraps ? 'min-h-6.5 min-w-0 max-sm:min-h-9' : 'h-6.5 whitespace-nowrap max-sm:h-9'}`}
         >
           <input
             type="radio"

@@ -73,7 +73,7 @@ export function LogListPage() {
   return (
     <Page
       title={t('log.title')}
-      {...(isWide && { text: t('log.intro') })}
+      text={t('log.intro')}
       width="full"
       {...(admin && {
         actions: (
