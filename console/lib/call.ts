@@ -119,8 +119,7 @@ export function addressOf<E extends Endpoint>(endpoint: E, input: CallInput<E>):
   const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])))
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(input.query ?? {})) {
-    if (Array.isArray(value)) for (const each of value) query.append(name, String(each))
-    else if (value !== undefined) query.set(name, String(value))
+    for (const each of [value].flat()) if (each !== undefined) query.append(name, String(each))
   }
   const search = query.toString()
   return `${basePath}${path}${search === '' ? '' : `?${search}`}`

@@ -6,12 +6,8 @@ export type RawSearch = Readonly<Record<string, string | undefined>>
  * lines of one text.
  */
 export function parseQuery(query: string): Record<string, string> {
-  const found = new Map<string, string>()
-  for (const [name, value] of new URLSearchParams(query)) {
-    const before = found.get(name)
-    found.set(name, before === undefined ? value : `${before}\n${value}`)
-  }
-  return Object.fromEntries(found)
+  const params = new URLSearchParams(query)
+  return Object.fromEntries([...params.keys()].map((name) => [name, params.getAll(name).join('\n')]))
 }
 
 /** Writes a query; empty, undefined and false values are omitted, and each line of a text is a value of its own. */

@@ -9,7 +9,7 @@ export interface FacetPopupProps extends FacetPanelProps {
 /** The panel of a facet with its button. It is loaded when a facet is first opened, and is open from the start. */
 export function FacetPopup({ trigger, ...panel }: FacetPopupProps) {
   return (
-    <PopoverPopup trigger={trigger} align="start">
+    <PopoverPopup trigger={trigger} title={panel.label} align="start">
       <FacetPanel {...panel} />
     </PopoverPopup>
   )

@@ -226,22 +226,6 @@ const log: Screen[] = [
       await page.locator('[role="dialog"] select').first().waitFor()
     },
   },
-  {
-    path: '/log',
-    state: 'with the list of a select box',
-    as: root,
-    only: 'wide',
-    async prepare(page) {
-      await rows(page)
-      const box = page.locator('main [role="group"] select').first()
-      // The list is loaded when the pointer reaches the box.
-      const loaded = page.waitForResponse(/select-popup/)
-      await box.hover()
-      await loaded
-      await box.click()
-      await page.locator('[role="listbox"]').waitFor()
-    },
-  },
   { path: '/log', state: 'failed', as: root, fails: '**/api/log/**', prepare: failed },
   {
     path: '/log?type=2',
@@ -256,6 +240,7 @@ const log: Screen[] = [
   {
     path: '/log',
     state: 'with the saved views',
+    only: 'wide',
     as: root,
     async prepare(page) {
       await rows(page)
