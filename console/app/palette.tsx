@@ -77,9 +77,6 @@ function ordered({ registered, tasks, options, found }: Offered, typed: string, 
 const itemClass =
   'flex min-h-9 py-1 cursor-default items-center gap-3 rounded-md px-2.5 text-sm outline-none select-none data-highlighted:bg-active'
 
-/** The id of a command's second line; ids may not contain spaces. */
-const idOf = ({ id }: Command) => `detail-${id.replaceAll(/\W/g, '-')}`
-
 /** Search and commands: type, arrow keys, Enter. */
 export function Palette() {
   const t = useText()
@@ -145,15 +142,13 @@ export function Palette() {
                         <Autocomplete.Item
                           key={command.id}
                           value={command}
-                          aria-label={command.label}
-                          aria-describedby={command.detail === undefined ? undefined : idOf(command)}
                           className={itemClass}
                           onClick={() => run(command)}
                         >
                           <span className="min-w-0 flex-1">
                             <span className="block truncate">{command.label}</span>
                             {command.detail !== undefined && (
-                              <span id={idOf(command)} className="flex items-center gap-1.5 text-xs text-muted">
+                              <span className="flex items-center gap-1.5 text-xs text-muted">
                                 {command.dot && (
                                   <span
                                     className={`size-1.5 shrink-0 rounded-full ${dotMark[command.dot]}`}

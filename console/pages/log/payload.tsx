@@ -130,7 +130,7 @@ function Body({ title, body, view }: { title: string; body: CapturedBody; view: 
   const t = useText()
   const bytes = (count: number) => t('recording.bytes', { count: formatCount(count) })
   return (
-    <section aria-label={title} className="flex min-w-0 flex-col gap-2">
+    <div className="flex min-w-0 flex-col gap-2">
       <h3 className="flex flex-wrap items-baseline gap-x-3 text-sm font-medium">
         {title}
         <span className="num text-xs font-normal text-muted">{bytes(body.size)}</span>
@@ -145,7 +145,7 @@ function Body({ title, body, view }: { title: string; body: CapturedBody; view: 
       ) : (
         <Raw title={title} body={body} expected={view === 'turns'} />
       )}
-    </section>
+    </div>
   )
 }
 

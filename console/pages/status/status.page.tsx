@@ -93,7 +93,7 @@ function Content({ feed, stale }: { feed: Feed; stale: boolean }) {
         <time dateTime={new Date(updated * 1000).toISOString()}>
           {t(stale ? 'status.page.stale' : 'status.page.updated', { time: clockText(updated) })}
         </time>{' '}
-        <a href={`${basePath}/api/status-page`} className="text-link hover:underline">
+        <a href={`${basePath}/api/status-page`} className="text-link underline">
           {t('status.page.feed')}
         </a>
       </p>
