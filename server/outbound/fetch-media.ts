@@ -1,10 +1,10 @@
-import http, { type IncomingMessage } from 'node:http'
-import https from 'node:https'
+import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { GatewayError } from '../errors.ts'
 import { isPublicAddress } from '../lib/network/public-address.ts'
 import { runningSignal } from '../lib/running-timer.ts'
 import { unlessAborted } from '../lib/unless-aborted.ts'
+import { callAddress } from './call-address.ts'
 import { mediaTypeOf } from './media-type.ts'
 import { type Resolve, systemResolve } from './metadata-guard.ts'
 
@@ -106,39 +106,15 @@ async function callFirst(
   let last: unknown
   for (const address of addresses) {
     try {
-      return await call(url, address, options, signal)
+      // Nothing that comes from the caller is sent, except the URL.
+      const headers = { accept: 'image/*, audio/*, application/pdf' }
+      return await callAddress({ url, address, method: 'GET', headers, ca: options.ca, signal })
     } catch (error) {
       if (signal.aborted) throw error
       last = error
     }
   }
   throw last
-}
-
-/** Sends nothing that comes from the caller, except the URL. */
-function call(url: URL, address: string, { ca }: FetchMediaOptions, signal: AbortSignal): Promise<IncomingMessage> {
-  const isTls = url.protocol === 'https:'
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  const request = {
-    host: address,
-    port: Number(url.port) || (isTls ? 443 : 80),
-    path: `${url.pathname}${url.search}`,
-    headers: { host: url.host, accept: 'image/*, audio/*, application/pdf', 'accept-encoding': 'identity' },
-    agent: false,
-    signal,
-  }
-  return new Promise((resolve, reject) => {
-    const answered = (response: IncomingMessage) => {
-      // The response may break off while nothing is reading it. That must not end the process.
-      response.on('error', () => undefined)
-      resolve(response)
-    }
-    const sent = isTls
-      ? // The certificate must match the name, although the IP address is called.
-        https.get({ ...request, ...(isIP(host) === 0 && { servername: host }), ...(ca && { ca }) }, answered)
-      : http.get(request, answered)
-    sent.on('error', reject)
-  })
 }
 
 async function read(

@@ -1,11 +1,11 @@
-import http, { type IncomingMessage } from 'node:http'
-import https from 'node:https'
+import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { readAtMost } from '../lib/bytes/read-at-most.ts'
 import { fetchPlain } from '../lib/network/fetch-plain.ts'
 import { isPublicAddress } from '../lib/network/public-address.ts'
 import { runningSignal } from '../lib/running-timer.ts'
 import { unlessAborted } from '../lib/unless-aborted.ts'
+import { callAddress } from './call-address.ts'
 import { leadsToMetadata, type Resolve, systemResolve } from './metadata-guard.ts'
 
 /** A message for a service, as an HTTP request with a JSON body. */
@@ -130,7 +130,15 @@ async function postPublic(
   let last: unknown
   for (const address of addresses) {
     try {
-      const response = await send(url, address, message, options, signal)
+      const response = await callAddress({
+        url,
+        address,
+        method: 'POST',
+        headers: headersOf(message),
+        body: message.body,
+        ca: options.ca,
+        signal,
+      })
       return { status: response.statusCode ?? 0, text: await beginningOf(response, signal) }
     } catch (error) {
       if (signal.aborted) throw error
@@ -138,39 +146,6 @@ async function postPublic(
     }
   }
   throw last
-}
-
-function send(
-  url: URL,
-  address: string,
-  message: OutgoingMessage,
-  { ca }: PostMessageOptions,
-  signal: AbortSignal,
-): Promise<IncomingMessage> {
-  const isTls = url.protocol === 'https:'
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  const request = {
-    method: 'POST',
-    host: address,
-    port: Number(url.port) || (isTls ? 443 : 80),
-    path: `${url.pathname}${url.search}`,
-    headers: { ...headersOf(message), host: url.host, 'accept-encoding': 'identity' },
-    agent: false,
-    signal,
-  }
-  return new Promise((resolve, reject) => {
-    const answered = (response: IncomingMessage) => {
-      // The response may break off while nothing is reading it. That must not end the process.
-      response.on('error', () => undefined)
-      resolve(response)
-    }
-    const sent = isTls
-      ? // The certificate must match the name, although the IP address is called.
-        https.request({ ...request, ...(isIP(host) === 0 && { servername: host }), ...(ca && { ca }) }, answered)
-      : http.request(request, answered)
-    sent.on('error', reject)
-    sent.end(message.body)
-  })
 }
 
 /** The beginning of a body; the rest is not read. */

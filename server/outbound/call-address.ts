@@ -1,0 +1,44 @@
+import http, { type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
+import https from 'node:https'
+import { isIP } from 'node:net'
+
+/** A call to one IP address of a URL's host, so that a name cannot resolve to another address after it was checked. */
+export interface AddressCall {
+  url: URL
+  address: string
+  method: 'GET' | 'POST'
+  headers: OutgoingHttpHeaders
+  body?: string | undefined
+  /** Certificates to trust besides the usual ones. */
+  ca?: string | undefined
+  signal: AbortSignal
+}
+
+/** The response, whose body is not read yet; redirects are not followed. Rejects if there is no response. */
+export function callAddress(call: AddressCall): Promise<IncomingMessage> {
+  const { url, address, method, headers, body, ca, signal } = call
+  const isTls = url.protocol === 'https:'
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const request = {
+    method,
+    host: address,
+    port: Number(url.port) || (isTls ? 443 : 80),
+    path: `${url.pathname}${url.search}`,
+    headers: { ...headers, host: url.host, 'accept-encoding': 'identity' },
+    agent: false,
+    signal,
+  }
+  return new Promise((resolve, reject) => {
+    const answered = (response: IncomingMessage) => {
+      // The response may break off while nothing is reading it. That must not end the process.
+      response.on('error', () => undefined)
+      resolve(response)
+    }
+    const sent = isTls
+      ? // The certificate must match the name, although the IP address is called.
+        https.request({ ...request, ...(isIP(host) === 0 && { servername: host }), ...(ca && { ca }) }, answered)
+      : http.request(request, answered)
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}
