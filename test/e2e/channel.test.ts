@@ -650,6 +650,24 @@ describe('the form of a channel', () => {
     await eventually(isInSight).toBe(true)
   })
 
+  test('the name of the type, when it loads late, does not join what is being typed', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    const letGo = await hold(page, '**/api/channel/types')
+    await visit.open('/channel/add')
+    const name = page.getByLabel('Name', { exact: true })
+    await name.focus()
+    const loaded = page.waitForResponse('**/api/channel/types')
+    letGo()
+    await loaded
+    await page.getByRole('combobox', { name: 'Type', exact: true }).waitFor()
+    await page.keyboard.type('my own')
+    expect(await name.inputValue()).toBe('my own')
+    await name.fill('')
+    await page.getByLabel('Key', { exact: true }).focus()
+    await eventually(() => name.inputValue()).toBe('OpenAI')
+  })
+
   test('spec 2: a channel may serve several groups', async () => {
     const groups = await site.api<string[]>('GET', '/api/group/')
     const other = groups.find((group) => group !== 'default') ?? ''

@@ -60,15 +60,27 @@ function useTypeModels(form: UseFormReturn<ChannelValues>, type: string): void {
   }, [form, type, types.data])
 }
 
-/** Keeps the name of a new channel equal to the label of its type until the user enters another name. */
+/**
+ * Keeps the name of a new channel equal to the label of its type until the user enters another name. If the user is in
+ * the empty box when the label is loaded, it is filled in when they leave, or it would join what they are typing.
+ */
 function useTypeName(form: UseFormReturn<ChannelValues>, type: string, isNew: boolean): void {
   const { data } = useQuery(typesQuery)
   useEffect(() => {
     const label = isNew && data?.find((each) => String(each.type) === type)?.label
     if (!label) return
-    const name = form.getValues('name')
-    const isUntouched = name === '' && !form.getFieldState('name').isDirty
-    // The default changes with the value, so that a name that nobody entered is no unsaved change.
-    if (isUntouched || data.some((each) => each.label === name)) form.resetField('name', { defaultValue: label })
+    const fill = () => {
+      const name = form.getValues('name')
+      const isUntouched = name === '' && !form.getFieldState('name').isDirty
+      // The default changes with the value, so that a name that nobody entered is no unsaved change.
+      if (isUntouched || data.some((each) => each.label === name)) form.resetField('name', { defaultValue: label })
+    }
+    const box = document.activeElement
+    if (!(box instanceof HTMLInputElement) || box.name !== 'name') {
+      fill()
+      return
+    }
+    box.addEventListener('blur', fill, { once: true })
+    return () => box.removeEventListener('blur', fill)
   }, [form, type, isNew, data])
 }
