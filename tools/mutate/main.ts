@@ -27,10 +27,12 @@ const folders = ['server/relay', 'server/billing', 'server/store', 'server/diale
  * not counted.
  */
 const testFolders = ['./contract/', './server/', './test/']
-const usage = `Usage: npm run mutate -- [--count 200] [--seed 1] [--only server/billing] [--fresh]
+const usage = `Usage: npm run mutate -- [--count 200] [--seed 1] [--only server/billing] [--patience 4] [--fresh]
 
 Plants faults into ${folders.join(', ')} and runs the tests that reach them, in a checkout
-of its own of the last commit. A run that was stopped goes on with the next fault; --fresh begins again.`
+of its own of the last commit. A run that was stopped goes on with the next fault; --fresh begins again.
+Tests that take more than --patience times as long as without a fault are ended, and have noticed it; on a
+busy machine allow more.`
 
 /** The result for one fault. */
 interface Result {
@@ -49,7 +51,6 @@ interface State {
 
 /** Test files that together take at most this many seconds are run in one process. */
 const batchSeconds = 40
-const slownessFactor = 4
 const leastLimitMs = 60_000
 
 async function main(): Promise<void> {
@@ -58,12 +59,13 @@ async function main(): Promise<void> {
       count: { type: 'string', default: '200' },
       seed: { type: 'string', default: '1' },
       only: { type: 'string' },
+      patience: { type: 'string', default: '4' },
       fresh: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   })
-  const [count, seed] = [Number(values.count), Number(values.seed)]
-  if (values.help || !Number.isSafeInteger(count) || count < 1 || !Number.isSafeInteger(seed)) {
+  const [count, seed, patience] = [Number(values.count), Number(values.seed), Number(values.patience)]
+  if (values.help || !Number.isSafeInteger(count) || count < 1 || !Number.isSafeInteger(seed) || !(patience >= 1)) {
     console.log(usage)
     process.exitCode = values.help ? 0 : 2
     return
@@ -78,7 +80,7 @@ async function main(): Promise<void> {
   for (const [at, fault] of faults.entries()) {
     const key = keyOf(fault)
     if (state.results[key] === undefined) {
-      state.results[key] = await tryFault(state, fault)
+      state.results[key] = await tryFault(state, fault, patience)
       writeState(state)
     }
     console.log(`${String(at + 1).padStart(4)} of ${faults.length}  ${lineOf(state.results[key])}`)
@@ -148,7 +150,7 @@ function keyOf({ file, from, after }: Fault): string {
   return `${file}:${from}:${after}`
 }
 
-async function tryFault(state: State, fault: Fault): Promise<Result> {
+async function tryFault(state: State, fault: Fault, patience: number): Promise<Result> {
   const reaching = Object.entries(state.reach)
     .flatMap(([file, reach]) =>
       reach?.lines[fault.file]?.includes(fault.line) ? [{ file, seconds: reach.seconds }] : [],
@@ -160,7 +162,7 @@ async function tryFault(state: State, fault: Fault): Promise<Result> {
   try {
     for (const batch of batches(reaching)) {
       const seconds = batch.reduce((sum, each) => sum + each.seconds, 0)
-      const limitMs = Math.max(leastLimitMs, seconds * slownessFactor * 1000)
+      const limitMs = Math.max(leastLimitMs, seconds * patience * 1000)
       const files = batch.map((each) => each.file)
       // A busy machine can fail a test by itself, so a failure counts only if it happens again.
       const fails = async () => (await runTests(tree, ['--bail=1', ...files], limitMs)) !== 'passed'
