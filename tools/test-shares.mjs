@@ -1,4 +1,5 @@
 // Distributes test files over parallel processes, by the time each took in the last run.
+import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
@@ -12,6 +13,22 @@ export function testFiles(base, folders) {
     .filter((path) => /\.test\.tsx?$/.test(path) && !path.includes('node_modules'))
     .map((path) => `./${path.replaceAll('\\', '/').replace(/^\.\//, '')}`)
     .toSorted()
+}
+
+/** Browser tests that every run executes: the first minutes of a user, and the screens, which are sampled one by one. */
+const always = new Set(['./test/e2e/first-call.test.ts', './test/e2e/screens.test.ts'])
+
+/**
+ * The files that a run during development executes: all but the browser tests, which take half of the time of a whole
+ * run, and a third of those, chosen by the seed.
+ */
+export function sampledFiles(files, seed) {
+  return files.filter(
+    (file) =>
+      !file.startsWith('./test/e2e/') ||
+      always.has(file) ||
+      createHash('sha256').update(`${seed} ${file}`).digest().readUInt32BE() % 3 === 0,
+  )
 }
 
 /**

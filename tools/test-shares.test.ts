@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { deal, fileSeconds, keepTimes, readTimes, slowest, testFiles } from './test-shares.mjs'
+import { deal, fileSeconds, keepTimes, readTimes, sampledFiles, slowest, testFiles } from './test-shares.mjs'
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-shares-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -27,6 +27,19 @@ test('finds the tests in every folder, and nothing else', () => {
   for (const name of ['one/a.test.ts', 'one/two/b.test.tsx', 'one/two/c.ts', 'one/d.test.md'])
     writeFileSync(join(folder, name), '')
   expect(testFiles(folder, ['./one/'])).toEqual(['./one/a.test.ts', './one/two/b.test.tsx'])
+})
+
+test('a seed chooses a third of the browser tests and all other files; many seeds together choose every file', () => {
+  const browser = Array.from({ length: 90 }, (_, at) => `./test/e2e/page-${at}.test.ts`)
+  const always = ['./server/a.test.ts', './test/e2e/first-call.test.ts', './test/e2e/screens.test.ts']
+  const files = [...browser, ...always]
+  const chosen = sampledFiles(files, '7')
+  expect(chosen).toEqual(expect.arrayContaining(always))
+  expect(chosen.length).toBeGreaterThan(20)
+  expect(chosen.length).toBeLessThan(50)
+  expect(sampledFiles(files, '7')).toEqual(chosen)
+  const many = Array.from({ length: 40 }, (_, seed) => sampledFiles(files, String(seed)))
+  expect(new Set(many.flat()).size).toBe(files.length)
 })
 
 test('the time of a file is taken from its own suite, not from the groups inside it', () => {

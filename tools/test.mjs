@@ -1,5 +1,5 @@
 // Runs every test, or the tests that the arguments name. Without arguments, and not in CI, a tenth of each long sweep
-// is run; "--full" runs all of it. The last line is always "N passed, N failed".
+// and a third of the files of browser tests are run; "--full" runs all of them. The last line is always "N passed, N failed".
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import { ensureChromium, howToInstall } from './chromium.mjs'
 import { buildConsoleIfStale } from './console-build.mjs'
 import { InTurn } from './in-turn.mjs'
 import { ensureInstalled } from './install.mjs'
-import { deal, fileSeconds, keepTimes, readTimes, slowest, testFiles, writeTimes } from './test-shares.mjs'
+import { deal, fileSeconds, keepTimes, readTimes, sampledFiles, slowest, testFiles, writeTimes } from './test-shares.mjs'
 import { failures, skippedTests, tallyAll } from './test-summary.mjs'
 
 ensureInstalled()
@@ -21,7 +21,7 @@ const usualTimes = join(root, 'tools/test-times.json')
 const updatesTimes = process.argv.includes('--update-times')
 const own = new Set(['--update-times', '--full'])
 const given = process.argv.slice(2).filter((argument) => !own.has(argument))
-/** The seed that chooses a tenth of each sweep; undefined = all of each sweep is run. */
+/** The seed that chooses a part of the sweeps and the browser tests; undefined = everything is run. */
 const sweepSeed =
   process.env.CI === 'true' || updatesTimes || given.length > 0 || process.argv.includes('--full')
     ? undefined
@@ -32,7 +32,7 @@ const byName = given.some((argument) => argument === '-t' || argument.startsWith
 // Ends tests that hang. On a slow machine a run only takes longer.
 const patience = given.some((argument) => argument.startsWith('--timeout')) ? [] : ['--timeout=120000']
 
-/** How long each file took in earlier runs here; runs of a tenth of the sweeps have a separate file. */
+/** How long each file took in earlier runs here; runs of a part of the tests have a separate file. */
 const ownTimes = join(root, `node_modules/.cache/tollgate-test-times${sweepSeed === undefined ? '' : '-desk'}.json`)
 
 /**
@@ -45,7 +45,8 @@ function shares() {
   if (filters.length > 0) return [given]
   if (given.length > 0) return [[...given, ...folders]]
   const times = { ...readTimes(usualTimes), ...readTimes(ownTimes) }
-  return deal(testFiles(root, folders), times, Math.max(3, availableParallelism()))
+  const files = testFiles(root, folders)
+  return deal(sweepSeed === undefined ? files : sampledFiles(files, sweepSeed), times, Math.max(3, availableParallelism()))
 }
 
 const scratch = mkdtempSync(join(tmpdir(), 'tollgate-test-'))
@@ -124,7 +125,7 @@ const skipped = runs.flatMap((run) => run.skipped)
 if (skipped.length > 0 && !byName) console.log(`${skipped.length} skipped: ${skipped.join('; ')}`)
 if (sweepSeed !== undefined)
   console.log(
-    `Only a tenth of the screens, recordings and invalid requests was run, chosen by SWEEP_SEED=${sweepSeed}. "npm run test:full" runs all of them.`,
+    `Only a tenth of the screens, recordings and invalid requests and a third of the browser tests' files were run, chosen by SWEEP_SEED=${sweepSeed}. "npm run test:full" runs all of them.`,
   )
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed > 0 || notes.length > 0 ? 1 : 0
