@@ -9,7 +9,16 @@ import { ensureChromium, howToInstall } from './chromium.mjs'
 import { buildConsoleIfStale } from './console-build.mjs'
 import { InTurn } from './in-turn.mjs'
 import { ensureInstalled } from './install.mjs'
-import { deal, fileSeconds, keepTimes, readTimes, sampledFiles, slowest, testFiles, writeTimes } from './test-shares.mjs'
+import {
+  deal,
+  fileSeconds,
+  keepTimes,
+  readTimes,
+  sampledFiles,
+  slowest,
+  testFiles,
+  writeTimes,
+} from './test-shares.mjs'
 import { failures, skippedTests, tallyAll } from './test-summary.mjs'
 
 ensureInstalled()
@@ -46,7 +55,11 @@ function shares() {
   if (given.length > 0) return [[...given, ...folders]]
   const times = { ...readTimes(usualTimes), ...readTimes(ownTimes) }
   const files = testFiles(root, folders)
-  return deal(sweepSeed === undefined ? files : sampledFiles(files, sweepSeed), times, Math.max(3, availableParallelism()))
+  return deal(
+    sweepSeed === undefined ? files : sampledFiles(files, sweepSeed),
+    times,
+    Math.max(3, availableParallelism()),
+  )
 }
 
 const scratch = mkdtempSync(join(tmpdir(), 'tollgate-test-'))
