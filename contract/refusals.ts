@@ -134,6 +134,8 @@ export const refusals = {
   alert_channel_not_allowed: 'channel_id is not allowed for this condition.',
   alert_time_zone_invalid: 'time_zone is not a time zone such as Europe/Berlin.',
   quiet_hours_both: 'quiet_start and quiet_end must both be set, or both be empty.',
+  alert_token_needed_to_move: 'token must be entered again with another URL.',
+  alert_topic_needed_to_move: 'to must be entered again with another URL.',
   alert_destination_unknown: 'destinations has an id that does not exist.',
   subnet_invalid: 'subnet has "{part}", which is not a network such as 192.168.0.0/24.',
   too_many_key_lines: 'key may have at most {max} lines.',

@@ -123,7 +123,7 @@ export const channelZh = {
   'channel.map.more': '另有 {count} 个',
   'channel.map.unpriced': '未定价',
   'channel.map.none': '无渠道可用',
-  'channel.map.single': '单点故障',
+  'channel.map.single': '仅一个渠道',
   'channel.map.group': '分组',
   'channel.map.allGroups': '所有分组',
   'channel.map.filter': '筛选模型',

@@ -137,6 +137,7 @@ export const homeEn = {
 
   'home.lasts':
     '{days, plural, =0 {Runs out in less than a day} one {Runs out in about # day} other {Runs out in about # days}}',
+  'home.lasts.over': 'Balance used up',
   'home.lasts.long': 'Lasts more than a year',
   'home.errors': 'Failed requests, last 24 hours',
   'home.errors.open': 'View failed requests',
@@ -148,10 +149,10 @@ export const homeEn = {
   'home.ownTokens.left': '{quota} left',
   'home.ownTokens.used': 'used {time}',
   'home.ownTokens.unused': 'never used',
-  'home.ownTokens.1': 'enabled',
-  'home.ownTokens.2': 'disabled',
-  'home.ownTokens.3': 'expired',
-  'home.ownTokens.4': 'used up',
+  'home.ownTokens.1': 'Enabled',
+  'home.ownTokens.2': 'Disabled',
+  'home.ownTokens.3': 'Expired',
+  'home.ownTokens.4': 'Used up',
   'home.written': 'From your administrator',
 
   'home.steps.next': 'Next: {step}',

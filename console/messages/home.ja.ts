@@ -137,6 +137,7 @@ export const homeJa = {
   'home.spenders.new': '新規',
 
   'home.lasts': '{days, plural, =0 {1 日以内になくなります} other {あと約 # 日でなくなります}}',
+  'home.lasts.over': '残高がありません',
   'home.lasts.long': '1 年以上もちます',
   'home.errors': '失敗したリクエスト（過去 24 時間）',
   'home.errors.open': '失敗したリクエストを表示',

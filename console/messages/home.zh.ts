@@ -135,6 +135,7 @@ export const homeZh = {
   'home.spenders.new': '新增',
 
   'home.lasts': '{days, plural, =0 {不足一天即用完} other {约 # 天后用完}}',
+  'home.lasts.over': '余额已用完',
   'home.lasts.long': '可用一年以上',
   'home.errors': '近 24 小时失败的请求',
   'home.errors.open': '查看失败的请求',

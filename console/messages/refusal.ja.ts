@@ -136,6 +136,8 @@ export const refusalJa = {
   'refusal.alert_channel_not_allowed': 'この条件ではチャネルを指定できません。',
   'refusal.alert_time_zone_invalid': 'タイムゾーンには Asia/Tokyo のような名前を入力してください。',
   'refusal.quiet_hours_both': '通知しない時間帯は、開始と終了を両方とも入力するか、両方とも空欄にしてください。',
+  'refusal.alert_token_needed_to_move': 'URL を変更するときは、トークンをもう一度入力してください。',
+  'refusal.alert_topic_needed_to_move': 'URL を変更するときは、トピックをもう一度入力してください。',
   'refusal.alert_destination_unknown': '選択した送信先の中に、存在しないものがあります。',
   'refusal.subnet_invalid': '許可する IP の「{part}」は、192.168.0.0/24 のようなネットワークではありません。',
   'refusal.too_many_key_lines': 'キーは {max} 行以内にしてください。',

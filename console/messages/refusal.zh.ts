@@ -131,6 +131,8 @@ export const refusalZh = {
   'refusal.alert_channel_not_allowed': '此条件不能指定渠道。',
   'refusal.alert_time_zone_invalid': '时区无效，请填写例如 Asia/Shanghai 的时区名称。',
   'refusal.quiet_hours_both': '免打扰时段的开始和结束时间必须同时填写，或都留空。',
+  'refusal.alert_token_needed_to_move': '更改 URL 后必须重新填写令牌。',
+  'refusal.alert_topic_needed_to_move': '更改 URL 后必须重新填写主题。',
   'refusal.alert_destination_unknown': '所选的接收方中有不存在的接收方。',
   'refusal.subnet_invalid': '允许的 IP 中的“{part}”不是有效的网段，例如 192.168.0.0/24。',
   'refusal.too_many_key_lines': '密钥最多 {max} 行。',

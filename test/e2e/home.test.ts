@@ -166,6 +166,19 @@ describe('without a custom home page', () => {
     await page.waitForURL(({ pathname, search }) => pathname === '/log' && search.includes('type=6'))
   })
 
+  test('once calls flow, the first steps are one line, also while their state is not known or cannot be read', async () => {
+    await using visit = await site.visit({ as: user, expectedErrors: /ERR_FAILED/ })
+    const { page } = visit
+    const steps = page.getByRole('region', { name: 'Get started' })
+    const { id } = await site.apiAs<{ id: number }>(user, 'GET', '/api/user/self')
+    await page.addInitScript((key) => localStorage.setItem(key, 'flowing'), `ui.start.${id}`)
+    await page.route('**/api/token/?*', (route) => route.abort())
+    await visit.open('/')
+    await steps.getByRole('button', { name: 'Show steps' }).waitFor()
+    expect(await steps.getByRole('listitem').count()).toBe(0)
+    expect(await steps.textContent()).not.toContain('done')
+  })
+
   test('parts that cannot be loaded show an error and can be retried', async () => {
     await using visit = await site.visit({ as: user, expectedErrors: /ERR_FAILED/ })
     const { page } = visit

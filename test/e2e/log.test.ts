@@ -96,10 +96,31 @@ describe('the logs', () => {
       'GET',
       '/api/log/stat?type=2&username=caller',
     )
-    await page.getByRole('region', { name: `cost $${(quota / 500_000).toFixed(2)}, ${token} tokens` }).waitFor()
+    const decimals = quota < 5000 ? 6 : 2
+    await page.getByRole('region', { name: `cost $${(quota / 500_000).toFixed(decimals)}, ${token} tokens` }).waitFor()
     await page.getByText('Only mine').click()
     await rowWith(page, 'of root').waitFor()
     await rowWith(page, 'laptop').waitFor({ state: 'detached' })
+  })
+
+  test('requests are counted without top-ups and other entries, and an average is of requests only', async () => {
+    await site.api('POST', '/api/topup', {
+      user_id: (await site.api<{ id: number }>('GET', '/api/user/self')).id,
+      quota: 5,
+      remark: 'gift',
+    })
+    const { calls, quota } = await site.api<{ calls: number; quota: number }>('GET', '/api/log/stat')
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    const figure = (label: string) => page.getByText(label, { exact: true }).locator('..')
+    await visit.open('/log')
+    await rowWith(page, 'laptop').waitFor()
+    await eventually(() => figure('Requests').textContent()).toBe(`Requests${calls}`)
+    const average = `$${(quota / calls / 500_000).toFixed(6)}`
+    await eventually(() => figure('Avg cost per request').textContent()).toBe(`Avg cost per request${average}`)
+    await page.getByLabel('Type', { exact: true }).selectOption('Top-up')
+    await eventually(() => figure('Entries').textContent()).toBe('Entries1')
+    expect(await figure('Avg cost per request').textContent()).toBe('Avg cost per request–')
   })
 
   test('spec 2, 7: filters by type, model and time range are sent to the list and to the figures', async () => {
@@ -313,12 +334,12 @@ describe('the details of a call', () => {
     await visit.open('/log?token=cut%20short')
     const ground = (token: string) =>
       rowWith(visit.page, token).evaluate((row) => getComputedStyle(row).backgroundColor)
-    await rowWith(visit.page, 'cut short').getByText('interrupted').waitFor()
+    await rowWith(visit.page, 'cut short').getByText('Interrupted').waitFor()
     const standsOut = await ground('cut short')
     await visit.open('/log?token=retried')
     await rowWith(visit.page, 'retried').waitFor()
     expect(await ground('retried')).not.toBe(standsOut)
-    await rowWith(visit.page, 'retried').getByText('retried 1×').waitFor()
+    await rowWith(visit.page, 'retried').getByText('Retried 1×').waitFor()
   })
 
   test('the drawer goes from row to row, with buttons and with the keys of the list', async () => {

@@ -71,7 +71,7 @@ test('a sorted log shows that it covers only the newest rows, and its figures st
   expect(await figures.textContent()).toMatch(/Requests1,6\d{2}/)
 })
 
-test('the log’s figures stay while another page loads; after a change of filters, they wait for the new row count', async () => {
+test('the log’s figures stay while another page loads; after a change of filters, they wait for the new sums', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   const figures = page.getByRole('region', { name: /tokens/i }).first()
@@ -98,6 +98,11 @@ test('the log’s figures stay while another page loads; after a change of filte
   await eventually(() => page.locator('.data-table[aria-busy="true"]').count()).toBe(0)
   held = Promise.withResolvers()
   isAsked = Promise.withResolvers()
+  await page.route(/\/api\/log\/stat/, async (route) => {
+    isAsked.resolve()
+    await held.promise
+    await route.continue()
+  })
   await chooseFacet(page, 'Model', 'a-model-with-a-long-name')
   await isAsked.promise
   await eventually(() => figures.textContent()).toMatch(/Requests–Avg cost per request–$/)

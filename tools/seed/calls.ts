@@ -1,5 +1,7 @@
 import type { Insertable } from 'kysely'
 import { logType } from '../../contract/log-types.ts'
+import { roles } from '../../contract/roles.ts'
+import { type UtcPeriods, utcPeriods } from '../../server/lib/utc.ts'
 import { emptyLogRow } from '../../server/store/logs/logs.ts'
 import type { LogsTable } from '../../server/store/schema/tables.ts'
 import type { Store, Trx } from '../../server/store/store.ts'
@@ -48,7 +50,8 @@ export async function addCalls(store: Store, plan: CallsPlan): Promise<void> {
         .values(rows.slice(at, at + rowsPerStatement))
         .execute()
     await addFailures(trx, rows)
-    await addUse(trx, rows)
+    await addUse(trx, rows, utcPeriods(nowSeconds))
+    await addCredit(trx, start)
   })
 }
 
@@ -151,28 +154,34 @@ async function addFailures(trx: Trx, rows: readonly Row[]): Promise<void> {
 }
 
 /** Adds what was used to users, tokens and channels. */
-async function addUse(trx: Trx, rows: readonly Row[]): Promise<void> {
+async function addUse(trx: Trx, rows: readonly Row[], periods: UtcPeriods): Promise<void> {
   const sums = { users: new Map<number, Sum>(), tokens: new Map<number, Sum>(), channels: new Map<number, Sum>() }
-  for (const { type, quota, user_id, token_id, channel_id } of rows) {
-    if (type !== logType.consume) continue
-    add(sums.users, user_id, quota)
-    add(sums.tokens, token_id, quota)
-    add(sums.channels, channel_id, quota)
+  for (const row of rows) {
+    if (row.type !== logType.consume) continue
+    add(sums.users, row.user_id, row, periods)
+    add(sums.tokens, row.token_id, row, periods)
+    add(sums.channels, row.channel_id, row, periods)
   }
-  for (const [id, { quota, calls }] of sums.users)
+  for (const [id, { quota, calls, ...spent }] of sums.users)
     await trx
       .updateTable('users')
       .set((eb) => ({
         used_quota: quota,
         request_count: calls,
         granted_quota: eb('granted_quota', '+', quota),
+        ...spent,
       }))
       .where('id', '=', id)
       .execute()
-  for (const [id, { quota }] of sums.tokens)
+  for (const [id, { quota, calls: _, ...spent }] of sums.tokens)
     await trx
       .updateTable('tokens')
-      .set((eb) => ({ used_quota: quota, granted_quota: eb('granted_quota', '+', quota) }))
+      .set((eb) => ({
+        used_quota: quota,
+        granted_quota: eb('granted_quota', '+', quota),
+        accessed_time: spent.spent_at,
+        ...spent,
+      }))
       .where('id', '=', id)
       .execute()
   for (const [id, { quota }] of sums.channels)
@@ -182,11 +191,45 @@ async function addUse(trx: Trx, rows: readonly Row[]): Promise<void> {
 interface Sum {
   quota: number
   calls: number
+  spent_today: number
+  spent_month: number
+  spent_at: number
 }
 
-function add(sums: Map<number, Sum>, id: number, quota: number): void {
-  const sum = sums.get(id) ?? { quota: 0, calls: 0 }
-  sums.set(id, { quota: sum.quota + quota, calls: sum.calls + 1 })
+/** Adds a call to a sum. The calls come in the order of their times. */
+function add(sums: Map<number, Sum>, id: number, { quota, created_at }: Row, periods: UtcPeriods): void {
+  const sum = sums.get(id) ?? { quota: 0, calls: 0, spent_today: 0, spent_month: 0, spent_at: 0 }
+  sums.set(id, {
+    quota: sum.quota + quota,
+    calls: sum.calls + 1,
+    spent_today: sum.spent_today + (created_at >= periods.dayStart ? quota : 0),
+    spent_month: sum.spent_month + (created_at >= periods.monthStart ? quota : 0),
+    spent_at: created_at,
+  })
+}
+
+/** The credit of each user as one entry in the log, without which their statements would be incomplete. */
+async function addCredit(trx: Trx, at: number): Promise<void> {
+  const users = await trx
+    .selectFrom('users')
+    .select(['id', 'username', 'granted_quota'])
+    .where('granted_quota', '>', 0)
+    .where('role', '=', roles.user)
+    .execute()
+  const rows = users.map(({ id, username, granted_quota }) => ({
+    ...emptyLogRow,
+    user_id: id,
+    username,
+    created_at: at,
+    type: logType.topUp,
+    content: 'credit added by an admin',
+    quota: granted_quota,
+  }))
+  for (let from = 0; from < rows.length; from += rowsPerStatement)
+    await trx
+      .insertInto('logs')
+      .values(rows.slice(from, from + rowsPerStatement))
+      .execute()
 }
 
 /** A request id as the gateway makes them: when the request began, then 17 digits. */

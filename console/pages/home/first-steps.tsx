@@ -30,19 +30,37 @@ interface Step {
  */
 export function FirstSteps({ user }: { user: SessionUser }) {
   const key = `ui.start.${user.id}` as const
-  const [gone, setGone] = useState(() => readStored(key) !== undefined)
-  if (gone) return null
+  const [stored, setStored] = useState(() => readStored(key))
+  if (stored !== undefined && stored !== flowing) return null
   const dismiss = () => {
     writeStored(key, 'dismissed')
-    setGone(true)
+    setStored('dismissed')
   }
-  return <Steps user={user} onDismiss={dismiss} onFinish={() => writeStored(key, 'done')} />
+  return (
+    <Steps
+      user={user}
+      wasFlowing={stored === flowing}
+      onDismiss={dismiss}
+      onFlow={() => writeStored(key, flowing)}
+      onFinish={() => writeStored(key, 'done')}
+    />
+  )
 }
 
-function Steps(props: { user: SessionUser; onDismiss(): void; onFinish(): void }) {
-  const { user, onDismiss, onFinish } = props
+/** Stored once calls flow: from then on, the list is only a line, even before the steps are known. */
+const flowing = 'flowing'
+
+interface StepsProps {
+  user: SessionUser
+  wasFlowing: boolean
+  onDismiss(): void
+  onFlow(): void
+  onFinish(): void
+}
+
+function Steps({ user, wasFlowing, onDismiss, onFlow, onFinish }: StepsProps) {
   const t = useText()
-  const steps = useSteps(user)
+  const steps = useSteps(user, wasFlowing)
   const known = steps.every((step) => step.done !== undefined)
   const done = steps.filter((step) => step.done).length
   const finished = known && done === steps.length
@@ -50,19 +68,21 @@ function Steps(props: { user: SessionUser; onDismiss(): void; onFinish(): void }
   // seeing the list.
   const shown = useRef(false)
   shown.current ||= known && !finished
-  const finish = useRef(onFinish)
-  finish.current = onFinish
-  useEffect(() => {
-    if (finished) finish.current()
-  }, [finished])
   // Once calls flow, the steps that are left need no more than a line.
   const call = steps.find(({ id }) => id === 'call')?.done
+  const reached = finished ? onFinish : known && call ? onFlow : undefined
+  const reach = useRef(reached)
+  reach.current = reached
+  const name = finished ? 'finished' : known && call ? 'flowing' : 'open'
+  useEffect(() => {
+    if (name !== 'open') reach.current?.()
+  }, [name])
   const opened = useRef<'short' | 'full' | undefined>(undefined)
   if (known) opened.current ??= call ? 'short' : 'full'
   const [whole, setWhole] = useState(false)
   if (finished && !shown.current) return null
-  if (opened.current === 'short' && !whole)
-    return <OneLine steps={steps} done={done} onShow={() => setWhole(true)} onDismiss={onDismiss} />
+  if ((opened.current ?? (wasFlowing ? 'short' : 'full')) === 'short' && !whole)
+    return <OneLine steps={known ? steps : undefined} done={done} onShow={() => setWhole(true)} onDismiss={onDismiss} />
   return (
     <Card
       title={t('home.steps')}
@@ -83,21 +103,21 @@ function Steps(props: { user: SessionUser; onDismiss(): void; onFinish(): void }
   )
 }
 
-/** The steps in one line: how many are done, and the next one. */
-function OneLine(props: { steps: readonly Step[]; done: number; onShow(): void; onDismiss(): void }) {
+/** The steps in one line: how many are done, and the next one. Without steps, the line waits for them. */
+function OneLine(props: { steps: readonly Step[] | undefined; done: number; onShow(): void; onDismiss(): void }) {
   const { steps, done, onShow, onDismiss } = props
   const t = useText()
-  const next = steps.find((step) => step.done === false)
+  const next = steps?.find((step) => step.done === false)
   return (
     <section
       aria-label={t('home.steps')}
       className="flex min-h-11 flex-wrap items-center gap-x-3 gap-y-1 rounded-lg border border-line bg-surface px-4 py-1.5 text-sm"
     >
       <span className="font-medium">{t('home.steps')}</span>
-      <span className="text-muted max-sm:flex-1">{t('home.steps.progress', { done, all: steps.length })}</span>
-      {next && (
-        <span className="min-w-0 flex-1 truncate max-sm:order-last max-sm:basis-full">
-          {t('home.steps.next', { step: t(`home.step.${next.id}`) })}
+      <span className="text-muted max-sm:flex-1">{steps && t('home.steps.progress', { done, all: steps.length })}</span>
+      {(next || !steps) && (
+        <span className="min-h-5 min-w-0 flex-1 truncate max-sm:order-last max-sm:basis-full">
+          {next && t('home.steps.next', { step: t(`home.step.${next.id}`) })}
         </span>
       )}
       <Button look="quiet" size="small" onClick={onShow}>
@@ -140,7 +160,7 @@ function StepLine({ step }: { step: Step }) {
   )
 }
 
-function useSteps(user: SessionUser): Step[] {
+function useSteps(user: SessionUser, wasFlowing: boolean): Step[] {
   const admin = isAdmin(user)
   const { server_address, email_verification } = useServerStatus()
   const channels = useQuery({ ...channelsQuery, enabled: admin })
@@ -148,9 +168,9 @@ function useSteps(user: SessionUser): Step[] {
   const unpriced = useQuery({ ...unpricedQuery, enabled: admin })
   const token = useQuery(hasTokenQuery)
   const call = useQuery(hasCallQuery(admin))
-  // A step whose state cannot be determined counts as not done.
+  // A step whose state cannot be determined counts as not done, unless it was done before for all that is known here.
   const of = <T,>(query: { data: T | undefined; isError: boolean }, done: (data: T) => boolean) =>
-    query.data === undefined ? (query.isError ? false : undefined) : done(query.data)
+    query.data === undefined ? (query.isError && !wasFlowing ? false : undefined) : done(query.data)
   const both: Step[] = [
     { id: 'token', to: '/token/add', done: of(token, Boolean) },
     { id: 'call', to: '/playground', done: of(call, Boolean) },
@@ -162,7 +182,6 @@ function useSteps(user: SessionUser): Step[] {
     return [{ id: 'quota', to: '/topup', done: funded }, ...(email_verification ? [mail] : []), ...both]
   }
   return [
-    { id: 'address', to: '/setting', search: { tab: 'system' }, done: Boolean(server_address) },
     { id: 'channel', to: '/channel/add', done: of(channels, ({ any }) => any) },
     { id: 'test', to: '/channel', done: of(channels, ({ tested }) => tested) },
     // Most models have a price; setting prices is a step only if a model does not have one.
@@ -170,5 +189,7 @@ function useSteps(user: SessionUser): Step[] {
       ? [{ id: 'prices' as const, to: '/setting', search: { tab: 'operation' }, hash: 'ratios', done: false }]
       : []),
     ...both,
+    // The first request works without it.
+    { id: 'address', to: '/setting', search: { tab: 'system' }, done: Boolean(server_address) },
   ]
 }

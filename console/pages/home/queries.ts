@@ -76,6 +76,9 @@ export const latestQuery = (everybody: boolean) =>
     placeholderData: keepPreviousData,
   })
 
+/** Asks again after a failure, so that the steps are right when the server is back. */
+const afterError = ({ state }: { state: { status: string } }) => (state.status === 'error' ? callPollMs : false)
+
 /** Whether a channel exists, and whether any channel has been tested. */
 export const channelsQuery = queryOptions({
   queryKey: ['channel', 'steps'],
@@ -86,6 +89,7 @@ export const channelsQuery = queryOptions({
   },
   // Always stale, so that a step that was just done is ticked when the user returns.
   staleTime: 0,
+  refetchInterval: afterError,
 })
 
 /**
@@ -106,6 +110,7 @@ export const hasTokenQuery = queryOptions({
   queryFn: async ({ signal }) =>
     (await call(tokenApi.list, { query: { p: 0, size: 1 } }, { signal, quiet: true })).length > 0,
   staleTime: 0,
+  refetchInterval: afterError,
 })
 
 /** Whether a call was made, by any user or by this user; checked repeatedly until there is a call. */

@@ -141,6 +141,7 @@ const longDays = 365
 /** How long the balance lasts; undefined if this is not known. */
 function lastsText(days: number | null | undefined, t: Text): string | undefined {
   if (days === null || days === undefined) return undefined
+  if (days <= 0) return t('home.lasts.over')
   return days > longDays ? t('home.lasts.long') : t('home.lasts', { days: Math.floor(days) })
 }
 

@@ -12,7 +12,8 @@ import { formatCount, formatTime, useFormatQuota } from '../../lib/format.ts'
 import { rowIdOf } from '../../lib/log-row.ts'
 import { useText } from '../../lib/text.ts'
 import { Attempts, ChannelLink } from './attempts.tsx'
-import { LogTypeLabel, outcomeText } from './log-parts.tsx'
+import { LogTypeLabel } from './log-parts.tsx'
+import { outcomeOf } from './outcome.tsx'
 import { requestQuery, rowQuery } from './queries.ts'
 import type { LogSearch } from './search.ts'
 
@@ -211,7 +212,7 @@ function Facts({ log, everybody }: { log: Log; everybody: boolean }) {
         )}
         {log.token_name && <Fact name={t('log.token')}>{log.token_name}</Fact>}
         {log.asked_model && <Fact name={t('log.peek.askedModel')}>{log.asked_model}</Fact>}
-        {log.outcome && <Fact name={t('log.peek.outcome')}>{outcomeText(log.outcome, t)}</Fact>}
+        {log.outcome && <Fact name={t('log.outcome')}>{outcomeOf(log, t).text}</Fact>}
         {log.elapsed_time > 0 && <Fact name={t('log.duration')}>{ms(log.elapsed_time)}</Fact>}
         {log.first_byte_time > 0 && <Fact name={t('log.firstByte')}>{ms(log.first_byte_time)}</Fact>}
         {log.type === logType.consume && (

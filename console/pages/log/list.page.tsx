@@ -54,7 +54,7 @@ export function LogListPage() {
   // On a phone, the figures are below the rows.
   const figures = (
     <>
-      <Statistics filter={filter} everybody={everybody} rows={list.matching} ofCalls={isOfCalls(search)} />
+      <Statistics filter={filter} everybody={everybody} rows={list.matching} />
       <Suspense fallback={<ChartSkeleton className="mb-3 h-[134px] w-full max-sm:h-[142px]" />}>
         {!classic && (
           <Histogram

@@ -51,10 +51,3 @@ export function LogTypeLabel({ type }: { type: number }) {
   const t = useText()
   return <Status color={typeColor(type)}>{typeText(type, t)}</Status>
 }
-
-/** How a call ended, in one word. */
-export function outcomeText(outcome: string, t: Text): string {
-  if (outcome === 'aborted') return t('log.peek.outcome.aborted')
-  if (outcome === 'failed') return t('log.peek.outcome.failed')
-  return outcome === 'interrupted' ? t('log.peek.outcome.interrupted') : t('log.peek.outcome.complete')
-}

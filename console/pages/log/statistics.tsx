@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
+import { logType } from '../../../contract/log-types.ts'
 import { Kpi } from '../../components/ui/kpi.tsx'
-import { formatCount, formatPercent, useFormatQuota } from '../../lib/format.ts'
+import { formatCount, formatPercent, useFormatQuota, useFormatSum } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import { type LogFilter, statQuery } from './queries.ts'
 
@@ -9,14 +10,13 @@ interface StatisticsProps {
   everybody: boolean
   /** Number of rows that match the filters; undefined while the number is unknown. */
   rows: number | undefined
-  /** Whether the rows may include calls; only calls have quota and tokens. */
-  ofCalls: boolean
 }
 
 /** Quota, tokens and number of rows that match the filters, as figures and as a sentence. */
-export function Statistics({ filter, everybody, rows, ofCalls }: StatisticsProps) {
+export function Statistics({ filter, everybody, rows }: StatisticsProps) {
   const t = useText()
   const formatQuota = useFormatQuota()
+  const formatSum = useFormatSum()
   const { data, isPending, isPlaceholderData, error } = useQuery(statQuery(filter, everybody))
   if (error) {
     return (
@@ -25,8 +25,16 @@ export function Statistics({ filter, everybody, rows, ofCalls }: StatisticsProps
       </p>
     )
   }
-  const quota = data ? formatQuota(data.quota) : '–'
+  const quota = data ? formatSum(data.quota) : '–'
   const tokens = data ? formatCount(data.token ?? 0) : '–'
+  const { type = 0 } = filter
+  const isOfCalls = type === 0 || type === logType.consume || type === logType.error
+  // Among rows of all types are top-ups, tests and other events, which are not requests. The sums include requests whose
+  // rows have been deleted, just as the cost does.
+  const counted = type === 0 && data?.calls !== undefined
+  const requests = counted ? (isPlaceholderData ? undefined : data.calls) : rows
+  // The cost is that of all requests, even if only failed ones are listed.
+  const hasAverage = data && !isPlaceholderData && isOfCalls && type !== logType.error && requests
   return (
     <section
       aria-label={t('log.stat', { quota, tokens })}
@@ -41,11 +49,14 @@ export function Statistics({ filter, everybody, rows, ofCalls }: StatisticsProps
           value={data?.calls ? formatPercent(data.failed / data.calls) : '–'}
         />
       ) : null}
-      <Kpi label={t('log.kpi.requests')} value={rows === undefined ? '–' : formatCount(rows)} />
+      <Kpi
+        label={t(isOfCalls ? 'log.kpi.requests' : 'log.kpi.entries')}
+        value={requests === undefined ? '–' : formatCount(requests)}
+      />
       <Kpi
         label={t('log.kpi.average')}
         loading={isPending}
-        value={data && !isPlaceholderData && ofCalls && rows ? formatQuota(data.quota / rows, 6) : '–'}
+        value={hasAverage ? formatQuota(data.quota / requests, 6) : '–'}
       />
     </section>
   )

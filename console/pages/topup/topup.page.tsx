@@ -86,8 +86,9 @@ const yearDays = 365
 function Lasts({ quota, week }: { quota: number | undefined; week: number | undefined }) {
   const t = useText()
   if (quota === undefined || week === undefined) return '–'
+  if (quota <= 0) return t('topup.lasts.over')
   if (week <= 0) return '∞'
-  const days = Math.max(0, Math.floor((quota / week) * 7))
+  const days = Math.floor((quota / week) * 7)
   return days > yearDays ? t('topup.lasts.long') : t('topup.lasts.days', { count: days })
 }
 

@@ -32,8 +32,9 @@ export function changedAddress(
   isOperators: boolean,
 ): CheckedAddress {
   const isMoved = url !== undefined && url !== '' && url !== before.url
-  // Otherwise somebody could have a token sent to a server of their own.
+  // Otherwise somebody could have a token sent to a server of their own, or a topic of ntfy, which works like one.
   if (isMoved && before.token !== '' && !token) throw new ApiFailure('token must be entered again with another URL.')
+  if (isMoved && kind === 'ntfy' && !to) throw new ApiFailure('to must be entered again with another URL.')
   const address = {
     url: url || before.url,
     token: token || before.token,

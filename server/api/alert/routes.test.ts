@@ -167,7 +167,7 @@ forEachDatabase((_, openFresh) => {
     expect((await call('GET', '/rule')).message).toContain('permission')
   })
 
-  test('a token is entered again when its server changes, so that it cannot be sent elsewhere', async () => {
+  test('a token and a topic are entered again when their server changes, so that they cannot be sent elsewhere', async () => {
     const { data } = await addHook(
       { kind: 'ntfy', url: 'https://ntfy.example', token: 'tk', to: 'topic' },
       '',
@@ -176,7 +176,8 @@ forEachDatabase((_, openFresh) => {
     const move = (fields: object) =>
       call('PUT', '/destination', { id: data.id, url: 'https://evil.example', ...fields }, admin.token)
     expect((await move({})).message).toContain('token')
-    expect((await move({ token: 'tk2' })).data.hint).toBe('evil.example')
+    expect((await move({ token: 'tk2' })).message).toContain('to must')
+    expect((await move({ token: 'tk2', to: 'topic' })).data.hint).toBe('evil.example')
   })
 
   test('the test button sends a message and reports the result, ten times an hour', async () => {

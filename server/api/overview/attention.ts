@@ -18,6 +18,8 @@ const weekHours = 7 * dayHours
 /** The longest pause that the circuit breaker makes. */
 const coolDownSeconds = 300
 const leastAttempts = 5
+/** Attempts of this many hours can show that a channel fails. */
+const failingHours = 6
 const failingShare = 0.2
 /** A balance below this part of a unit of currency is too small for most calls. */
 const emptyBalance = 0.1
@@ -55,10 +57,11 @@ const about = ({ id, name }: WatchedChannel): Item['target'] => ({ type: 'channe
 async function channelItems({ db, now }: Ask, channels: readonly WatchedChannel[]): Promise<Item[]> {
   const hour = Math.floor(now / hourSeconds)
   const [attempts, pauses] = await Promise.all([
-    attemptsByHour(db, { from: hour - 1, to: hour + 1 }),
+    attemptsByHour(db, { from: hour + 1 - failingHours, to: hour + 1 }),
     coolDownsSince(db, now - coolDownSeconds),
   ])
   const pauseOf = new Map(pauses.map((pause) => [pause.channelId, pause]))
+  const attemptsOf = Map.groupBy(attempts, (each) => each.channel)
   return channels.flatMap((channel): Item[] => {
     const target = about(channel)
     if (channel.status === channelStatus.autoDisabled) {
@@ -66,10 +69,7 @@ async function channelItems({ db, now }: Ask, channels: readonly WatchedChannel[
       return [{ kind: 'channel_off', target, since, reason, act: 'test_and_enable' }]
     }
     if (channel.status !== channelStatus.enabled) return []
-    const failing = failingNow(
-      attempts.filter((each) => each.channel === channel.id),
-      hour,
-    )
+    const failing = failingNow(attemptsOf.get(channel.id) ?? [])
     const pause = pauseOf.get(channel.id)
     const act = 'open_channel'
     return [
@@ -82,20 +82,18 @@ async function channelItems({ db, now }: Ask, channels: readonly WatchedChannel[
 }
 
 /**
- * The attempts of a channel if too many of them failed. The current hour is enough if it has enough attempts; otherwise
- * the hour before counts, too.
+ * The newest attempts of a channel if too many of them failed. Earlier hours count only while there are not enough
+ * attempts, so that a channel with little traffic is judged, too, and one that works again is soon well.
  */
-function failingNow(
-  hours: readonly ChannelHour[],
-  current: number,
-): { since: number; count: number; failed: number } | undefined {
-  const newest = hours.filter(({ hour }) => hour === current)
-  const isEnough = newest.reduce((sum, { attempts }) => sum + attempts, 0) >= leastAttempts
-  const used = isEnough ? newest : hours
-  const count = used.reduce((sum, { attempts }) => sum + attempts, 0)
-  const failed = used.reduce((sum, each) => sum + each.failed, 0)
-  if (count < leastAttempts || failed <= count * failingShare) return undefined
-  return { since: Math.min(...used.map(({ hour }) => hour)) * hourSeconds, count, failed }
+function failingNow(hours: readonly ChannelHour[]): { since: number; count: number; failed: number } | undefined {
+  let [count, failed, since] = [0, 0, 0]
+  for (const each of [...hours].sort((a, b) => b.hour - a.hour)) {
+    if (count >= leastAttempts) break
+    count += each.attempts
+    failed += each.failed
+    since = each.hour * hourSeconds
+  }
+  return count < leastAttempts || failed <= count * failingShare ? undefined : { since, count, failed }
 }
 
 /** Balances in dollars can be compared with what was charged; other currencies and numbers cannot. */

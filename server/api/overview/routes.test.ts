@@ -171,6 +171,23 @@ forEachDatabase((_, openFresh) => {
     expect(kinds((await read()).attention)).not.toContain('channel_cooling fine')
   })
 
+  test('a channel with little traffic is failing if its attempts of the last hours failed', async () => {
+    const rare = await addChannel({ name: 'rare' })
+    const mended = await addChannel({ name: 'mended' })
+    const old = await addChannel({ name: 'old' })
+    const slot = Math.floor(now / hour)
+    const failures = [1, 3, 5].flatMap((hours) => [
+      { channel_id: rare, model_name: 'gpt-4', slot: slot - hours, attempts: 2 },
+      { channel_id: mended, model_name: 'gpt-4', slot: slot - hours, attempts: 2 },
+      { channel_id: old, model_name: 'gpt-4', slot: slot - 5 - hours, attempts: 2 },
+    ])
+    await api.store.write((trx) => addChannelFailures(trx, failures))
+    for (let call = 0; call < 5; call++) await add(ada, now - 10, { channel_id: mended })
+    const { attention } = await read()
+    expect(kinds(attention)).toEqual(['channel_failing rare'])
+    expect(attention[0]).toMatchObject({ count: 6, failed: 6, since: (slot - 5) * hour })
+  })
+
   test('models that were requested need attention until they have a channel or a price', async () => {
     await fail(ada, now - 100, 'no_available_channel', { asked_model: 'gpt-4', model_name: '' })
     await fail(ada, now - 90, 'no_available_channel', { asked_model: 'gpt-4', model_name: '', left_out: 3 })

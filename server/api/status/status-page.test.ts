@@ -154,6 +154,13 @@ forEachDatabase((_, openFresh) => {
     expect(page.state).toBe('degraded')
   })
 
+  test('after a few requests in the last hour, the state is that of the day', async () => {
+    await turnOn()
+    await add('claude-sonnet-4-5', now - 6 * hour, 40)
+    await add('claude-sonnet-4-5', now - 60, 1, failure)
+    expect(familyOf(await read(), 'claude')?.state).toBe('up')
+  })
+
   test('few requests say nothing about how many there were', async () => {
     await turnOn()
     await add('gpt-4o', now - 60, 9)

@@ -64,8 +64,9 @@ function familyPage(
   const states = Array.from({ length: hours.to - hours.from }, (_, index) => stateOf(ofHour(hours.from + index)))
   const now = addCounts([ofHour(hours.to - 2), ofHour(hours.to - 1)])
   const today = dayCounts.at(-1) ?? noCalls
-  // Nobody has called lately: what was true today is the best answer.
-  const state = stateOf(now.calls > 0 ? now : today)
+  const lately = stateOf(now)
+  // Too few have called lately: what was true today is the best answer.
+  const state = lately === 'none' ? stateOf(today) : lately
   return {
     page: {
       id: family.id,

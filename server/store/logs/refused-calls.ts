@@ -82,7 +82,8 @@ const mostCodes = 10
 export async function ownFailures(db: Db, userId: number, since: number): Promise<OwnFailures[]> {
   const { rows } = await sql<OwnFailures>`
     with newest as (
-      select l.id, l.type, l.code, l.left_out, l.created_at from logs l where l.user_id = ${userId}
+      select l.id, l.type, l.code, l.left_out, l.created_at from logs l
+      where l.user_id = ${userId} and ${rowsSince(since)}
       order by l.id desc limit ${sql.lit(mostOwnRows)}
     ),
     counted as (
