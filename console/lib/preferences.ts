@@ -6,6 +6,7 @@ export type Density = 'comfortable' | 'compact'
 
 const density = observable<Density>(readStored('ui.density') === 'compact' ? 'compact' : 'comfortable')
 const folded = observable(readStored('ui.sidebar') === 'icons')
+const logSummary = observable(readStored('ui.logSummary') !== 'off')
 const keys = observable(readStored('ui.keys') !== 'off')
 
 /** Row height in lists. */
@@ -32,6 +33,17 @@ export function setSidebarFolded(next: boolean): void {
   if (next) document.documentElement.dataset['sidebar'] = 'icons'
   else delete document.documentElement.dataset['sidebar']
   folded.set(next)
+}
+
+/** Whether the logs show figures and a chart above the rows. */
+export function useLogSummary(): boolean {
+  return useObservable(logSummary)
+}
+
+/** Shows or hides the figures and the chart of the logs and remembers the choice. */
+export function setLogSummary(next: boolean): void {
+  writeStored('ui.logSummary', next ? undefined : 'off')
+  logSummary.set(next)
 }
 
 /** Whether single-key shortcuts work. */

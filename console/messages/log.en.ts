@@ -61,6 +61,7 @@ export const logEn = {
   'log.request.leftOut':
     'This request has no row of its own: too many calls failed like it at that time. The row below stands for it and counts {count, plural, one {# call} other {# calls}} without a row.',
   'log.request.failed': 'Could not look up the request',
+  'log.summary': 'Summary',
   'log.tail': 'Live',
   'log.tail.on': 'New entries appear as they are written.',
   'log.tail.count': '{count, plural, one {# new entry} other {# new entries}}',

@@ -62,6 +62,7 @@ export const logJa = {
   'log.request.leftOut':
     'このリクエスト自体の行はありません。同じ時間帯に、同様に失敗したリクエストが多すぎたためです。下の行がこのリクエストを代表し、行のない {count, plural, other {# 件のリクエスト}}を含みます。',
   'log.request.failed': 'リクエストを検索できませんでした',
+  'log.summary': '概要',
   'log.tail': 'ライブ',
   'log.tail.on': '新しい項目が記録されると表示されます。',
   'log.tail.count': '{count, plural, other {新しい項目 # 件}}',

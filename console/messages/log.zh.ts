@@ -61,6 +61,7 @@ export const logZh = {
   'log.request.leftOut':
     '此请求没有单独的日志：当时有太多同样失败的调用。下面这条日志代表它，共有 {count, number} 次调用没有单独的日志。',
   'log.request.failed': '无法查找此请求',
+  'log.summary': '汇总',
   'log.tail': '实时',
   'log.tail.on': '新的日志会立即出现。',
   'log.tail.count': '{count, number} 条新日志',

@@ -257,6 +257,28 @@ describe('the logs', () => {
     await page.waitForURL('**/log?token=server')
   })
 
+  test('figures and chart can be hidden to make room for rows, and stay hidden', async () => {
+    await using visit = await site.visit({ as: caller })
+    const { page } = visit
+    await visit.open('/log')
+    const figure = page.getByText('Error rate', { exact: true })
+    const chart = page.getByText('Requests over time', { exact: true })
+    await figure.waitFor()
+    await chart.waitFor()
+    const firstRow = () => rowWith(page, 'laptop').evaluate((row) => row.getBoundingClientRect().top)
+    const before = await firstRow()
+    await page.getByRole('switch', { name: 'Summary' }).uncheck()
+    await eventually(() => figure.count()).toBe(0)
+    await eventually(() => chart.count()).toBe(0)
+    expect(await firstRow()).toBeLessThan(before - 200)
+    await page.reload()
+    await rowWith(page, 'laptop').waitFor()
+    await eventually(() => page.getByRole('switch', { name: 'Summary' }).isChecked()).toBe(false)
+    await eventually(() => figure.count()).toBe(0)
+    await page.getByRole('switch', { name: 'Summary' }).check()
+    await figure.waitFor()
+  })
+
   test('the CSV file contains the filtered rows', async () => {
     await using visit = await site.visit({ as: caller })
     const { page } = visit

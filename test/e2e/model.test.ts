@@ -49,6 +49,8 @@ beforeAll(async () => {
 
 /** Name, type and prices of a row. */
 const cells = async (page: Page, model: string) => {
+  // The column appears when the facts about the models have arrived.
+  await page.getByRole('columnheader', { name: 'Context' }).waitFor()
   // Before them is the checkbox, between them the context, after them the figures of this server and the buttons.
   const [, name, kind, , ...others] = await rowOf(page, model).locator('th, td').allInnerTexts()
   return [name, kind, ...others.slice(0, 3)].map((text) => text?.trim())
@@ -210,4 +212,20 @@ test('prices use the server’s quota format', async () => {
   } finally {
     await site.api('PUT', '/api/option/', { key: 'DisplayInCurrencyEnabled', value: 'true' })
   }
+})
+
+test('the filters share their rows with the search box and the toolbar’s buttons', async () => {
+  await using visit = await site.visit({ as: rootAccount, width: 1366 })
+  const { page } = visit
+  await visit.open('/model')
+  await rowOf(page, 'gpt-4o').waitFor()
+  const filters = page.getByRole('group', { name: 'Filters' })
+  const middle = (name: string) =>
+    page.getByLabel(name, { exact: true }).evaluate((box) => {
+      const { top, bottom } = box.getBoundingClientRect()
+      return Math.round((top + bottom) / 2)
+    })
+  await eventually(() => filters.getByRole('combobox').count()).toBeGreaterThan(3)
+  await eventually(async () => (await middle('Provider')) - (await middle('Search by name'))).toBe(0)
+  await eventually(async () => (await middle('Refresh')) - (await middle('Prices for group'))).toBe(0)
 })

@@ -133,6 +133,22 @@ test('on a narrow screen nothing covers the text of an empty conversation', asyn
   expect(said.y + said.height).toBeLessThanOrEqual(box.y)
 })
 
+describe('an empty conversation', () => {
+  test('suggests messages, which are put into the box and sent only by the user', async () => {
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open(path())
+    const box = page.getByRole('textbox', { name: 'Message' })
+    await page.getByRole('button', { name: 'Explain recursion to a beginner' }).click()
+    await eventually(() => box.inputValue()).toBe('Explain recursion to a beginner')
+    await eventually(() => box.evaluate((element) => element === document.activeElement)).toBe(true)
+    expect(upstream.requests).toEqual([])
+    await page.keyboard.press('Control+Enter')
+    await card(page).getByText('Four words of answer.').waitFor()
+    await eventually(() => page.getByRole('button', { name: 'Explain recursion to a beginner' }).count()).toBe(0)
+  })
+})
+
 describe('a call', () => {
   test('sends the form values, streams, and shows tokens and the exact cost', async () => {
     await using visit = await site.visit({ as: user })

@@ -229,11 +229,10 @@ describe('the list of tokens', () => {
     await visit.open('/token')
     await page.getByRole('button', { name: 'Columns' }).click()
     await page.getByRole('checkbox', { name: 'created' }).uncheck()
-    await page.getByRole('checkbox', { name: 'last used' }).check()
     await eventually(() => page.getByRole('checkbox', { name: 'name', exact: true }).isDisabled()).toBe(true)
     await page.keyboard.press('Escape')
     await page.reload()
-    await page.getByRole('columnheader', { name: 'last used' }).waitFor()
+    await page.getByRole('columnheader', { name: 'expiry' }).waitFor()
     await eventually(() => page.getByRole('columnheader', { name: 'created' }).count()).toBe(0)
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -241,8 +240,27 @@ describe('the list of tokens', () => {
     ])
     expect(download.suggestedFilename()).toBe('tokens.csv')
     const [header, line] = readFileSync(await download.path(), 'utf8').split('\r\n')
-    expect(header).toBe('\uFEFFname,status,used quota,remaining quota,expiry,last used')
-    expect(line).toStartWith(`"'=risky, ""name""",Enabled,0,5,-1,`)
+    expect(header).toBe('\uFEFFname,status,used quota,remaining quota,last used,expiry')
+    expect(line).toBe(`"'=risky, ""name""",Enabled,0,5,Never used,-1`)
+  })
+
+  test('shows when a token was last used, and of a new token that it never was', async () => {
+    const user = await site.addUser('user-of-keys')
+    await addToken(user, { name: 'idle' })
+    const busy = await addToken(user, { name: 'busy' })
+    {
+      using database = openDatabase(site)
+      database.run(
+        `update tokens set accessed_time = unixepoch() - 7260, created_time = unixepoch() - 9000 where id = ${busy.id}`,
+      )
+    }
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/token')
+    await row(page, 'busy').getByText('2 hours ago').waitFor()
+    await row(page, 'idle').getByText('Never used').waitFor()
+    await visit.open(`/token?peek=${busy.id}`)
+    await page.getByRole('dialog').getByText('2 hours ago').waitFor()
   })
 
   test('on narrow screens, rows are cards with the same names and actions', async () => {

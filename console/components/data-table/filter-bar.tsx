@@ -12,6 +12,8 @@ interface FilterBarProps {
   /** How many filters are set. */
   active: number
   onClear(): void
+  /** The filters wrap in the rows of the search box and the toolbar's buttons. For lists with many filters. */
+  flows?: boolean
   /** Filters with one value each. */
   selects?: readonly FilterSelectProps[]
   /** Other filters. */
@@ -24,7 +26,7 @@ interface FilterBarProps {
 
 /** The filters of a list, beside its search box. On a phone, a button opens them, and chips say which are set. */
 export function FilterBar(props: FilterBarProps) {
-  const { active, onClear, selects = [], children } = props
+  const { active, onClear, flows = false, selects = [], children } = props
   const t = useText()
   const isWide = useScreen('sm')
   const bar = useRef<HTMLDivElement>(null)
@@ -47,7 +49,7 @@ export function FilterBar(props: FilterBarProps) {
       ref={bar}
       role="group"
       aria-label={t('table.filters')}
-      className="flex max-w-full min-w-0 flex-wrap items-center gap-2"
+      className={`flex max-w-full min-w-0 flex-wrap items-center gap-2 ${flows ? 'sm:contents' : ''}`}
     >
       {isWide ? (
         <>

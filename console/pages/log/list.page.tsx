@@ -8,7 +8,10 @@ import { SavedViews } from '../../components/saved-views.tsx'
 import { Page } from '../../components/ui/page.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
 import { ChartSkeleton, EmptyState } from '../../components/ui/states.tsx'
+import { Switch } from '../../components/ui/switch.tsx'
+import { SwitchRow } from '../../components/ui/switch-row.tsx'
 import { rowIdOf } from '../../lib/log-row.ts'
+import { setLogSummary, useLogSummary } from '../../lib/preferences.ts'
 import { useScreen } from '../../lib/screen.ts'
 import { isAdmin, useSessionUser } from '../../lib/session.ts'
 import { useClassicServer } from '../../lib/status.ts'
@@ -51,6 +54,7 @@ export function LogListPage() {
   const listed = useMemo(() => ({ ...search, request: undefined }), [search])
   const columns = useMemo(() => logColumns(t, { everybody, classic }), [t, everybody, classic])
   const isWide = useScreen('sm')
+  const summary = useLogSummary()
   // On a phone, the figures are below the rows.
   const figures = (
     <>
@@ -98,7 +102,7 @@ export function LogListPage() {
           extra={<Finders search={search} setSearch={setSearch} />}
         />
       </div>
-      {isWide && figures}
+      {isWide && summary && figures}
       <DataTable
         // Rows of all users must not be shown as the user's own, not even while the new rows are being drawn.
         key={everybody ? 'all' : 'own'}
@@ -118,6 +122,13 @@ export function LogListPage() {
           <>
             {isWide && <Finders search={search} setSearch={setSearch} />}
             <Tail filter={filter} everybody={everybody} />
+            {isWide && (
+              <SwitchRow label={t('log.summary')}>
+                {(ids) => (
+                  <Switch {...ids} checked={summary} onChange={(event) => setLogSummary(event.target.checked)} />
+                )}
+              </SwitchRow>
+            )}
           </>
         }
         toolbar={<Links search={search} filter={filter} everybody={everybody} />}

@@ -123,6 +123,7 @@ export function Filters({ search, setSearch, all, admin }: FiltersProps) {
   ]
   return (
     <FilterBar
+      flows
       active={active + group}
       onClear={() => setSearch({ ...noFilters, group: undefined, page: undefined })}
       selects={selects.map((each) => ({ ...each, slim: true }))}

@@ -1,11 +1,13 @@
 import { SendHorizontal, Square } from 'lucide-react'
-import { useId } from 'react'
+import { type Ref, useId } from 'react'
 import { Button } from '../../components/ui/button.tsx'
 import { Textarea } from '../../components/ui/input.tsx'
 import { useHotkeys } from '../../lib/hotkeys.ts'
 import { useText } from '../../lib/text.ts'
 
 interface ComposerProps {
+  /** The text area, for whoever moves the focus there. */
+  box: Ref<HTMLTextAreaElement>
   draft: string
   setDraft(draft: string): void
   onSend(): void
@@ -21,7 +23,7 @@ interface ComposerProps {
 }
 
 /** The input box for the next message. */
-export function Composer({ draft, setDraft, onSend, onStop, busy, follows, disabled }: ComposerProps) {
+export function Composer({ box, draft, setDraft, onSend, onStop, busy, follows, disabled }: ComposerProps) {
   const t = useText()
   const id = useId()
   useHotkeys({ 'mod+enter': onSend })
@@ -38,6 +40,7 @@ export function Composer({ draft, setDraft, onSend, onStop, busy, follows, disab
         {t('playground.message')}
       </label>
       <Textarea
+        ref={box}
         id={id}
         rows={3}
         value={draft}

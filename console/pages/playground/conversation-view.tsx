@@ -1,6 +1,7 @@
 import { Copy, RotateCcw } from 'lucide-react'
 import { lazy, Suspense, useEffect, useRef } from 'react'
 import { Banner } from '../../components/ui/banner.tsx'
+import { Button } from '../../components/ui/button.tsx'
 import { IconButton } from '../../components/ui/icon-button.tsx'
 import { EmptyState } from '../../components/ui/states.tsx'
 import { copyText } from '../../lib/clipboard.ts'
@@ -18,10 +19,14 @@ interface ViewProps {
   turns: readonly Turn[]
   /** Sends the question to a model again; undefined while that is not possible. */
   onRetry: ((lane: number, model: string) => void) | undefined
+  /** Puts a suggested message into the input box. */
+  onSuggestion(text: string): void
 }
 
+const suggestions = ['playground.try.explain', 'playground.try.code', 'playground.try.table'] as const
+
 /** Questions and answers; the answers of two models are side by side. */
-export function ConversationView({ turns, onRetry }: ViewProps) {
+export function ConversationView({ turns, onRetry, onSuggestion }: ViewProps) {
   const t = useText()
   useFollow(turns)
   const answers = turns.at(-1)?.answers ?? []
@@ -35,7 +40,13 @@ export function ConversationView({ turns, onRetry }: ViewProps) {
       </p>
       {turns.length === 0 && (
         <div className="grid flex-1 place-items-center rounded-lg border border-dashed border-edge">
-          <EmptyState title={t('playground.empty')} text={t('playground.empty.text')} />
+          <EmptyState title={t('playground.empty')} text={t('playground.empty.text')}>
+            {suggestions.map((key) => (
+              <Button key={key} size="small" onClick={() => onSuggestion(t(key))}>
+                {t(key)}
+              </Button>
+            ))}
+          </EmptyState>
         </div>
       )}
       <ol className="flex flex-col gap-6">

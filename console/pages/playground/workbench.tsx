@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Code, Eraser } from 'lucide-react'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense, useRef, useState } from 'react'
 import type { Token } from '../../../contract/api/token.ts'
 import { tokenStatus } from '../../../contract/statuses.ts'
 import { Button } from '../../components/ui/button.tsx'
@@ -34,6 +34,7 @@ export function Workbench({ tokens, newest }: { tokens: readonly Token[]; newest
   const [settings, setSettings] = useState(emptySettings)
   const [draft, setDraft] = useState('')
   const [code, setCode] = useState(false)
+  const box = useRef<HTMLTextAreaElement>(null)
   const token = tokens.find(({ id }) => id === search.token) ?? tokens.find(isUsable) ?? newest
   const models = useQuery(modelsQuery(token))
   const first = useFirstModel(models.data, search.model === undefined)
@@ -75,9 +76,14 @@ export function Workbench({ tokens, newest }: { tokens: readonly Token[]; newest
         </div>
         <ConversationView
           turns={turns}
+          onSuggestion={(text) => {
+            setDraft(text)
+            box.current?.focus()
+          }}
           onRetry={ready ? (lane, asked) => conversation.retry(lane, chosen[lane] ?? asked) : undefined}
         />
         <Composer
+          box={box}
           draft={draft}
           setDraft={setDraft}
           onSend={send}

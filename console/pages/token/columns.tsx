@@ -6,7 +6,17 @@ import { IconButton } from '../../components/ui/icon-button.tsx'
 import { formatQuota } from '../../lib/format.ts'
 import { type Text, useText } from '../../lib/text.ts'
 import { keyOf, maskedKey } from '../../lib/token-key.ts'
-import { Expiry, Moment, nameOf, Remaining, statusOf, statusText, TokenStatus } from './token-parts.tsx'
+import {
+  Expiry,
+  LastUse,
+  lastUse,
+  Moment,
+  nameOf,
+  Remaining,
+  statusOf,
+  statusText,
+  TokenStatus,
+} from './token-parts.tsx'
 
 /** The columns of the list; `copy` copies a key to the clipboard. */
 export function tokenColumns(t: Text, copy: (token: Token) => Promise<boolean>): Column<Token>[] {
@@ -64,21 +74,20 @@ export function tokenColumns(t: Text, copy: (token: Token) => Promise<boolean>):
       skeleton: 'w-36',
     },
     {
+      id: 'accessed_time',
+      header: t('token.accessed'),
+      cell: (token) => <LastUse token={token} />,
+      value: (token) => lastUse(token) ?? t('token.notUsed'),
+      sortable: true,
+      card: 'hide',
+      skeleton: 'w-24',
+    },
+    {
       id: 'expired_time',
       header: t('token.expiry'),
       cell: (token) => <Expiry token={token} />,
       value: (token) => token.expired_time,
       sortable: true,
-      skeleton: 'w-36',
-    },
-    {
-      id: 'accessed_time',
-      header: t('token.accessed'),
-      cell: (token) => <Moment seconds={token.accessed_time} none={t('token.notUsed')} />,
-      value: (token) => token.accessed_time,
-      sortable: true,
-      hidden: true,
-      card: 'hide',
       skeleton: 'w-36',
     },
   ]

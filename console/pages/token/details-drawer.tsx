@@ -16,7 +16,7 @@ import { keyOf, maskedKey } from '../../lib/token-key.ts'
 import { AppSetups } from './app-setups.tsx'
 import { tokenLogsQuery, tokenQuery, tokenSpentQuery } from './queries.ts'
 import { SnippetTabs } from './snippet-tabs.tsx'
-import { Expiry, Moment, nameOf, Remaining, TokenStatus } from './token-parts.tsx'
+import { Expiry, LastUse, Moment, nameOf, Remaining, TokenStatus } from './token-parts.tsx'
 
 interface TokenPeekProps {
   id: string
@@ -71,7 +71,7 @@ function Details({ token }: { token: Token }) {
           <Expiry token={token} />
         </Fact>
         <Fact name={t('token.accessed')}>
-          <Moment seconds={token.accessed_time} none={t('token.notUsed')} />
+          <LastUse token={token} />
         </Fact>
         <Fact name={t('token.created')}>
           <Moment seconds={token.created_time} none="" />

@@ -101,3 +101,16 @@ export function Moment({ seconds, none }: { seconds: number; none: string }) {
   if (!(seconds > 0)) return <span className="text-muted">{none}</span>
   return <time title={formatRelative(seconds)}>{formatTime(seconds)}</time>
 }
+
+/** When the token was last used; undefined if it never was. The server sets this time when it creates the token. */
+export function lastUse({ accessed_time, created_time, used_quota }: Token): number | undefined {
+  return accessed_time > created_time || (used_quota > 0 && accessed_time > 0) ? accessed_time : undefined
+}
+
+/** How long ago the token was last used, with the exact time on hover. */
+export function LastUse({ token }: { token: Token }) {
+  const t = useText()
+  const seconds = lastUse(token)
+  if (seconds === undefined) return <span className="text-muted">{t('token.notUsed')}</span>
+  return <time title={formatTime(seconds)}>{formatRelative(seconds)}</time>
+}
