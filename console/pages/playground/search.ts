@@ -1,11 +1,15 @@
+import { severalOf } from '../../lib/several.ts'
 import { type RawSearch, someText, wholeNumber } from '../../lib/url-state.ts'
+
+/** Most models that answer side by side. */
+export const mostModels = 4
 
 /** The state of the playground, stored in the URL. */
 export interface PlaygroundSearch {
   /** Id of the token that is used for calls. */
   token?: number | undefined
   model?: string | undefined
-  /** A second model that receives the same questions. */
+  /** Further models that receive the same questions, as a state of several values. */
   compare?: string | undefined
 }
 
@@ -16,4 +20,9 @@ export function parsePlaygroundSearch(raw: RawSearch): PlaygroundSearch {
     model: someText(raw['model']),
     compare: someText(raw['compare']),
   }
+}
+
+/** The further models of a search. */
+export function comparedModels({ compare }: PlaygroundSearch): string[] {
+  return severalOf(compare).slice(0, mostModels - 1)
 }
