@@ -2,11 +2,14 @@ import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import type { ModelFacts } from '../../../contract/api/model.ts'
 import { factsQuery } from '../../lib/model-queries.ts'
-import { severalText } from '../../lib/several.ts'
+import { severalOf, severalText } from '../../lib/several.ts'
 import { useServerStatus } from '../../lib/status.ts'
 import type { Lane } from './conversation.ts'
 import { areValid, emptySettings, parametersOf, type Settings } from './parameters.ts'
-import { comparedModels, mostModels, type PlaygroundSearch } from './search.ts'
+import type { PlaygroundSearch } from './search.ts'
+
+/** Most models that answer side by side. */
+export const mostModels = 4
 
 /** The models side by side and their settings. */
 export interface Lanes {
@@ -41,7 +44,7 @@ export function useLanes(
   facts: ReadonlyMap<string, ModelFacts>,
 ): Lanes {
   const [stored, setStored] = useState<readonly Settings[]>([])
-  const models = first === undefined ? [] : [first, ...comparedModels(search)]
+  const models = first === undefined ? [] : [first, ...severalOf(search.compare)].slice(0, mostModels)
   // A model that the user has just added starts with the settings of the first one.
   const settings = models.map((_, lane) => stored[lane] ?? stored[0] ?? emptySettings)
   const lanes = models.map((model, lane) => {

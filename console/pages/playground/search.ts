@@ -1,8 +1,4 @@
-import { severalOf } from '../../lib/several.ts'
 import { type RawSearch, someText, wholeNumber } from '../../lib/url-state.ts'
-
-/** Most models that answer side by side. */
-export const mostModels = 4
 
 /** The state of the playground, stored in the URL. */
 export interface PlaygroundSearch {
@@ -20,9 +16,4 @@ export function parsePlaygroundSearch(raw: RawSearch): PlaygroundSearch {
     model: someText(raw['model']),
     compare: someText(raw['compare']),
   }
-}
-
-/** The further models of a search. */
-export function comparedModels({ compare }: PlaygroundSearch): string[] {
-  return severalOf(compare).slice(0, mostModels - 1)
 }

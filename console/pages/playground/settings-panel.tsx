@@ -12,11 +12,10 @@ import { useText } from '../../lib/text.ts'
 import { maskedKey } from '../../lib/token-key.ts'
 import { FormatBoxes } from './format-boxes.tsx'
 import { Labelled } from './labelled.tsx'
-import type { Lanes } from './lanes.ts'
+import { type Lanes, mostModels } from './lanes.ts'
 import { ModelPicker } from './model-picker.tsx'
 import { ParameterBoxes } from './parameter-boxes.tsx'
 import type { Extras } from './request.ts'
-import { mostModels } from './search.ts'
 
 interface PanelProps {
   tokens: readonly Token[]
