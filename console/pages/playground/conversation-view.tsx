@@ -51,7 +51,8 @@ export function ConversationView({ turns, isKept, onSuggestion, onRetry, onResen
         <div className="grid flex-1 place-items-center rounded-lg border border-dashed border-edge">
           <EmptyState
             title={t('playground.empty')}
-            text={t(isKept ? 'playground.empty.kept' : 'playground.empty.text')}>
+            text={t(isKept ? 'playground.empty.kept' : 'playground.empty.text')}
+          >
             {suggestions.map((key) => (
               <Button key={key} size="small" onClick={() => onSuggestion(t(key))}>
                 {t(key)}

@@ -53,7 +53,16 @@ export function Talk({ token, lanes, facts, extras, setExtras, conversation }: T
   return (
     <div className="flex min-w-0 flex-col lg:min-h-[calc(100dvh-13rem)]">
       <Toolbar hasTurns={turns.length > 0} hasModel={lanes.models.length > 0} onOpen={setOpen} onClear={startAgain} />
-      <Answers lanes={lanes} conversation={conversation} isReady={ready} isKept={kept.isOn} onSuggestion={(text) => { setDraft(text); box.current?.focus() }} />
+      <Answers
+        lanes={lanes}
+        conversation={conversation}
+        isReady={ready}
+        isKept={kept.isOn}
+        onSuggestion={(text) => {
+          setDraft(text)
+          box.current?.focus()
+        }}
+      />
       <Composer
         box={box}
         draft={draft}
@@ -128,7 +137,14 @@ function Answers({ lanes: { lanes }, conversation, isReady, isKept, onSuggestion
   const [main] = lanes
   if (!isReady || !main) {
     return (
-      <ConversationView turns={turns} isKept={isKept} onSuggestion={onSuggestion} onRetry={undefined} onResend={undefined} onReply={undefined} />
+      <ConversationView
+        turns={turns}
+        isKept={isKept}
+        onSuggestion={onSuggestion}
+        onRetry={undefined}
+        onResend={undefined}
+        onReply={undefined}
+      />
     )
   }
   return (
