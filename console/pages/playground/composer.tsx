@@ -115,7 +115,7 @@ export function Composer(props: ComposerProps) {
           void add(files)
         }}
       />
-      <div className="mt-2 flex items-center gap-3">
+      <div className="mt-2 flex flex-wrap items-center justify-end gap-3">
         <input
           ref={picker}
           type="file"
