@@ -1,13 +1,7 @@
 import { useState } from 'react'
+import type { Snippet } from './snippet.ts'
 import { CodeBlock } from './ui/code-block.tsx'
 import { Segmented } from './ui/segmented.tsx'
-
-/** A few lines of code that do one thing in one language. */
-export interface Snippet {
-  id: string
-  label: string
-  code: string
-}
 
 interface CodeTabsProps {
   /** Describes the code. */

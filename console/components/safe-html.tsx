@@ -28,6 +28,8 @@ const answers = new Marked({
   renderer: {
     html: ({ text }) => escaped(text),
     image: ({ href, text }) => `<a href="${escaped(href)}">${escaped(text || href)}</a>`,
+    code: ({ text, lang = '' }) =>
+      `<pre data-language="${escaped(/^[\w+#.-]*/.exec(lang)?.[0] ?? '')}"><code>${escaped(text)}\n</code></pre>\n`,
     // Headings are one level below the heading of the page.
     heading({ tokens, depth }) {
       const level = Math.min(6, depth + 1)
@@ -38,14 +40,53 @@ const answers = new Marked({
 
 /**
  * Converts a model's Markdown to HTML without images, scripts, frames or anything that could affect the rest of the
- * page.
+ * page. Every block of code gets a button with the attribute `data-copy`, labelled with `copy`.
  */
-export function answerHtml(source: string): string {
-  return sanitise(answers.parse(source, { async: false }), ['img', 'svg', 'picture', 'source'])
+export function answerHtml(source: string, copy: string): string {
+  const fragment = sanitised(answers.parse(source, { async: false }), ['img', 'svg', 'picture', 'source'])
+  for (const block of fragment.querySelectorAll('pre')) addCopyButton(block, copy)
+  for (const table of fragment.querySelectorAll('table')) {
+    const box = framed(table)
+    box.dataset['scroll'] = ''
+    box.tabIndex = 0
+  }
+  return htmlOf(fragment)
+}
+
+/** Puts an element into a box of its own. */
+function framed(element: HTMLElement): HTMLElement {
+  const box = document.createElement('div')
+  element.replaceWith(box)
+  box.append(element)
+  return box
+}
+
+function addCopyButton(block: HTMLElement, copy: string): void {
+  const language = block.dataset['language'] ?? ''
+  const bar = document.createElement('div')
+  const name = document.createElement('span')
+  const button = document.createElement('button')
+  bar.dataset['codeBar'] = ''
+  name.textContent = language
+  button.type = 'button'
+  button.dataset['copy'] = ''
+  button.textContent = copy
+  bar.append(name, button)
+  // The keyboard must be able to scroll it.
+  block.tabIndex = 0
+  const box = framed(block)
+  box.dataset['code'] = ''
+  box.prepend(bar)
+}
+
+function htmlOf(fragment: DocumentFragment): string {
+  const box = document.createElement('div')
+  box.append(fragment)
+  return box.innerHTML
 }
 
 /** Returns HTML without scripts, frames or anything that could affect the rest of the page. */
-function sanitise(html: string, alsoForbidden: readonly string[] = []): string {
+function sanitised(html: string, alsoForbidden: readonly string[] = []): DocumentFragment {
   const fragment = DOMPurify.sanitize(withoutHandlers(html), {
     USE_PROFILES: { html: true },
     FORBID_TAGS: [
@@ -73,14 +114,12 @@ function sanitise(html: string, alsoForbidden: readonly string[] = []): string {
     image.setAttribute('loading', 'lazy')
     if (!image.hasAttribute('alt')) image.setAttribute('alt', '')
   }
-  const box = document.createElement('div')
-  box.append(fragment)
-  return box.innerHTML
+  return fragment
 }
 
 /** Shows Markdown or HTML from the options, sanitised. Import it lazily, because the libraries are large. */
 export function SafeHtml({ source, className = '' }: { source: string; className?: string }) {
-  const html = useMemo(() => sanitise(marked.parse(source, { async: false, gfm: true })), [source])
+  const html = useMemo(() => htmlOf(sanitised(marked.parse(source, { async: false, gfm: true }))), [source])
   // biome-ignore lint/security/noDangerouslySetInnerHtml: this is the one place, and it is sanitised above
   return <div className={`prose ${className}`} dangerouslySetInnerHTML={{ __html: html }} />
 }

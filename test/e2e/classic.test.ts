@@ -8,6 +8,7 @@ import { onlySpecifiedCalls } from './support/classic.ts'
 import { type Account, openConsole, rootAccount } from './support/console.ts'
 import { eventually } from './support/eventually.ts'
 import { choose, rowOf, rowsOf } from './support/lists.ts'
+import { chooseModel } from './support/playground.ts'
 import { toastShown } from './support/toasts.ts'
 
 const site = openConsole()
@@ -145,8 +146,7 @@ test('spec 7: users log in, create a token, find their logs and use the playgrou
   await page.getByText(/Based on the newest \d+ requests/).waitFor()
   await page.getByRole('link', { name: 'Logs of gpt-4o', exact: true }).waitFor()
   await visit.open('/playground')
-  await page.getByLabel('Model', { exact: true }).waitFor()
-  await page.getByLabel('Model', { exact: true }).selectOption('gpt-4o')
+  await chooseModel(page, 'gpt-4o')
   await page.getByRole('textbox', { name: 'Message' }).fill('hello')
   await page.keyboard.press('Control+Enter')
   await page.getByText('an answer').waitFor()

@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core'
 import { type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { openConsole, rootAccount } from './support/console.ts'
 import { eventually } from './support/eventually.ts'
+import { chooseModel } from './support/playground.ts'
 import { toastShown } from './support/toasts.ts'
 
 const site = openConsole()
@@ -76,7 +77,7 @@ test('spec 1, 2: log in, add a channel, create a token, get a streamed response'
 
   await addToken(page)
   await page.waitForURL('**/playground?token=*')
-  await page.getByLabel('Model', { exact: true }).selectOption('gpt-4o-mini')
+  await chooseModel(page, 'gpt-4o-mini')
   await page.getByRole('textbox', { name: 'Message' }).fill(question)
   await page.keyboard.press('Control+Enter')
   const card = page.getByRole('article', { name: 'gpt-4o-mini' })

@@ -1,11 +1,11 @@
 // The playground: calls through the gateway with one of the user's tokens. Specification: 1 (tokens), 3 (token), 9
 // (quota display).
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import type { Page } from 'playwright-core'
 import { endsEarly, type FakeUpstream, ok, stallsStream, startFakeUpstream, status } from '../helpers/fake-upstream.ts'
 import { type Account, openConsole } from './support/console.ts'
 import { eventually } from './support/eventually.ts'
 import { hold } from './support/held.ts'
+import { card, chooseModel, modelBox, modelList, send } from './support/playground.ts'
 
 const site = openConsole()
 let upstream: FakeUpstream
@@ -28,13 +28,6 @@ beforeEach(() => {
 })
 
 const path = () => `/playground?token=${token.id}&model=gpt-4o-mini`
-const card = (page: Page, model = 'gpt-4o-mini') => page.getByRole('article', { name: model, exact: true })
-
-async function send(page: Page, words: string): Promise<void> {
-  await page.getByRole('textbox', { name: 'Message' }).fill(words)
-  await page.keyboard.press('Control+Enter')
-}
-
 describe('choosing', () => {
   test('without a token, the page offers only a link to create one', async () => {
     const bare = await site.addUser('bare')
@@ -53,22 +46,45 @@ describe('choosing', () => {
     const masked = `mine · sk-••••${token.key.slice(-4)}`
     await eventually(() => tokens.locator('option').allTextContents()).toContain(masked)
     expect(await page.content()).not.toContain(token.key)
-    const models = page.getByLabel('Model', { exact: true })
-    await page.locator('option[value="gpt-4o"]').waitFor({ state: 'attached' })
-    await eventually(() => models.locator('option').allTextContents()).toEqual(['gpt-4o'])
+    await eventually(() => modelBox(page).textContent()).toBe('gpt-4o')
+    await modelBox(page).click()
+    await eventually(() => modelList(page).getByRole('option').count()).toBe(1)
+    await page.keyboard.press('Escape')
     await tokens.selectOption(masked)
-    await page.locator('option[value="gpt-4o-mini"]').waitFor({ state: 'attached' })
-    await models.selectOption('gpt-4o-mini')
+    await chooseModel(page, 'gpt-4o-mini')
     await page.waitForURL(`**/playground?token=${token.id}&model=gpt-4o-mini`)
     await page.reload()
-    await eventually(() => models.inputValue()).toBe('gpt-4o-mini')
+    await eventually(() => modelBox(page).textContent()).toBe('gpt-4o-mini')
     await eventually(() => tokens.inputValue()).toBe(String(token.id))
+  })
+
+  test('the list of models shows provider, context and price, and is searched by name or provider', async () => {
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open(path())
+    await modelBox(page).click()
+    const rows = modelList(page).getByRole('option')
+    await eventually(() => rows.count()).toBe(2)
+    const row = rows.filter({ hasText: 'gpt-4o-mini' })
+    await row.getByText('128K context · $0.15 in, $0.60 out per 1M tokens').waitFor()
+    await eventually(() => row.locator('[data-mark]').getAttribute('data-mark')).toBe('O')
+    const box = page.getByRole('combobox', { name: 'Search models' })
+    await box.fill('openai')
+    await eventually(() => rows.count()).toBe(2)
+    await box.fill('mini')
+    await eventually(() => rows.count()).toBe(1)
+    await box.fill('nothing like it')
+    await page.getByText('No results found.').waitFor()
+    await box.fill('gpt-4o')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**model=gpt-4o')
+    await eventually(() => modelBox(page).textContent()).toBe('gpt-4o')
+    await eventually(() => modelList(page).count()).toBe(0)
   })
 })
 
 describe('the default model', () => {
   const models = 'a-model-of-ours,babbage-002,gpt-4o-mini'
-  const shown = (page: Page) => page.getByLabel('Model', { exact: true })
   const personOfLab = async (username: string, role: number) => {
     const person = await site.addUser(username, { role })
     await site.api('PUT', '/api/user/', { id: person.id, group: 'lab' })
@@ -83,21 +99,22 @@ describe('the default model', () => {
   test('is a model with a price, if prices are known', async () => {
     await using visit = await site.visit({ as: await personOfLab('lab-admin', 10) })
     await visit.open('/playground')
-    await eventually(() => shown(visit.page).inputValue()).toBe('gpt-4o-mini')
-    await eventually(() => shown(visit.page).locator('option').allTextContents()).toEqual(models.split(','))
+    await eventually(() => modelBox(visit.page).textContent()).toBe('gpt-4o-mini')
+    await modelBox(visit.page).click()
+    const rows = modelList(visit.page).locator('[data-model]')
+    await eventually(() => rows.evaluateAll((all) => all.map((row) => row.getAttribute('data-model')))).toEqual(
+      models.split(','),
+    )
   })
 
   test('is not preselected before it is known', async () => {
     await using visit = await site.visit({ as: await personOfLab('lab-waiter', 1) })
     const release = await hold(visit.page, '**/api/log/self*')
     await visit.open('/playground')
-    const chosenWithTheList = await visit.page.waitForFunction(() => {
-      const select = [...document.querySelectorAll('select')].find(({ labels }) => labels[0]?.textContent === 'Model')
-      return select && select.options.length > 1 ? { value: select.value } : undefined
-    })
-    expect(await chosenWithTheList.jsonValue()).toEqual({ value: '' })
+    await eventually(() => modelBox(visit.page).isEnabled()).toBe(true)
+    expect(await modelBox(visit.page).textContent()).toBe('loading models ...')
     release()
-    await eventually(() => shown(visit.page).inputValue()).toBe('a-model-of-ours')
+    await eventually(() => modelBox(visit.page).textContent()).toBe('a-model-of-ours')
   })
 
   test('is the model that last answered in this browser; in a new browser, it is taken from the user’s own log', async () => {
@@ -106,19 +123,19 @@ describe('the default model', () => {
       await using visit = await site.visit({ as: person, expectedErrors: /status of 503/ })
       const { page } = visit
       await visit.open('/playground')
-      await eventually(() => shown(page).inputValue()).toBe('a-model-of-ours')
+      await eventually(() => modelBox(page).textContent()).toBe('a-model-of-ours')
       await send(page, 'Hello')
       await card(page, 'a-model-of-ours').getByText('Request failed').waitFor()
-      await shown(page).selectOption('gpt-4o-mini')
+      await chooseModel(page, 'gpt-4o-mini')
       await send(page, 'Hello')
       await card(page).getByText('Four words of answer.').waitFor()
       await card(page).getByText('cost $').waitFor()
       await visit.open('/playground')
-      await eventually(() => shown(page).inputValue()).toBe('gpt-4o-mini')
+      await eventually(() => modelBox(page).textContent()).toBe('gpt-4o-mini')
     }
     await using elsewhere = await site.visit({ as: person })
     await elsewhere.open('/playground')
-    await eventually(() => shown(elsewhere.page).inputValue()).toBe('gpt-4o-mini')
+    await eventually(() => modelBox(elsewhere.page).textContent()).toBe('gpt-4o-mini')
   })
 })
 
@@ -128,7 +145,10 @@ test('on a narrow screen nothing covers the text of an empty conversation', asyn
   await visit.open('/playground')
   const words = page.getByText('Conversations are not stored.')
   await words.scrollIntoViewIfNeeded()
-  const [said, box] = [await words.boundingBox(), await page.getByRole('textbox', { name: 'Message' }).boundingBox()]
+  const [said, box] = [
+    await words.boundingBox(),
+    await page.getByRole('textbox', { name: 'Message', exact: true }).boundingBox(),
+  ]
   if (!said || !box) throw new Error('it is not on the screen')
   expect(said.y + said.height).toBeLessThanOrEqual(box.y)
 })
@@ -178,7 +198,7 @@ describe('a call', () => {
     await card(page).nth(1).getByText('Four words of answer.').waitFor()
     const roles = (upstream.last.fields['messages'] as { role: string }[]).map(({ role }) => role)
     expect(roles).toEqual(['system', 'user', 'assistant', 'user'])
-    await page.getByRole('button', { name: 'Clear' }).click()
+    await page.getByRole('button', { name: 'New conversation' }).click()
     await page.getByText('Start a conversation').waitFor()
     await page.reload()
     await page.getByText('Start a conversation').waitFor()
@@ -233,32 +253,6 @@ describe('a call', () => {
     await eventually(() => page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true)
     expect(upstream.requests.length).toBe(before)
   })
-
-  test('a second model can be chosen once the models have loaded', async () => {
-    await using visit = await site.visit({ as: user })
-    const { page } = visit
-    const release = await hold(page, '**/v1/models')
-    await visit.open(path())
-    const compare = page.getByLabel('Compare two models')
-    await eventually(() => compare.isDisabled()).toBe(true)
-    release()
-    await compare.check()
-    await page.waitForURL('**compare=gpt-4o')
-  })
-
-  test('sends a question to two models and shows the answers side by side', async () => {
-    await using visit = await site.visit({ as: user })
-    const { page } = visit
-    await visit.open(path())
-    await page.locator('option[value="gpt-4o"]').first().waitFor({ state: 'attached' })
-    await page.getByLabel('Compare two models').check()
-    await page.waitForURL('**compare=gpt-4o')
-    await send(page, 'Both of you')
-    await card(page).getByText('Four words of answer.').waitFor()
-    await card(page, 'gpt-4o').getByText('Four words of answer.').waitFor()
-    const asked = upstream.requests.slice(-2).map(({ model }) => model)
-    expect(asked.sort()).toEqual(['gpt-4o', 'gpt-4o-mini'])
-  })
 })
 
 test('an answer is rendered as Markdown; nothing in it runs or loads anything', async () => {
@@ -282,12 +276,43 @@ test('an answer is rendered as Markdown; nothing in it runs or loads anything', 
   expect(await page.evaluate(() => 'ran' in window)).toBe(false)
 })
 
+test('a block of code in an answer can be copied, and wide tables and code scroll by themselves', async () => {
+  const line = `x = "${'wide '.repeat(60)}"`
+  const table = `| ${'name | '.repeat(30)}\n|${'---|'.repeat(30)}\n| ${'value | '.repeat(30)}`
+  upstream.always(
+    ok({
+      text: `1. Run\n\n   \`\`\`bash\n   a && b < c\n   \`\`\`\n\n\`\`\`python onclick=x\n${line}\n\`\`\`\n\n${table}`,
+    }),
+  )
+  await using visit = await site.visit({ as: user, width: 390 })
+  const { page } = visit
+  await visit.open(path())
+  await send(page, 'code')
+  const buttons = card(page).getByRole('button', { name: 'Copy code' })
+  await eventually(() => buttons.count()).toBe(2)
+  await card(page).getByText('python', { exact: true }).waitFor()
+  const copied = () => page.evaluate(() => navigator.clipboard.readText())
+  await buttons.first().focus()
+  await page.keyboard.press('Enter')
+  await eventually(copied).toBe('a && b < c')
+  await buttons.last().click()
+  await eventually(copied).toBe(line)
+  const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
+  expect(isWide).toBe(false)
+  const scrolls = card(page).locator('pre[tabindex="0"], [data-scroll][tabindex="0"]')
+  expect(await scrolls.evaluateAll((all) => all.map((each) => each.scrollWidth > each.clientWidth))).toEqual([
+    false,
+    true,
+    true,
+  ])
+})
+
 test('the code for the call contains what would be sent; the key is hidden only on the screen', async () => {
   await using visit = await site.visit({ as: user })
   const { page } = visit
   await visit.open(path())
   await page.getByLabel('Temperature').fill('0.4')
-  await page.getByRole('textbox', { name: 'Message' }).fill("What's this?")
+  await page.getByRole('textbox', { name: 'Message', exact: true }).fill("What's this?")
   await page.getByRole('button', { name: 'View code' }).click()
   const dialog = page.getByRole('dialog')
   const code = dialog.locator('pre')
@@ -296,7 +321,7 @@ test('the code for the call contains what would be sent; the key is hidden only 
   await eventually(() => code.textContent()).toContain(`Bearer sk-••••${token.key.slice(-4)}`)
   await dialog.getByText('Python', { exact: true }).click()
   await eventually(() => code.textContent()).toContain('stream=True')
-  await dialog.getByText('Node', { exact: true }).click()
+  await dialog.getByText('TypeScript', { exact: true }).click()
   await eventually(() => code.textContent()).toContain('temperature: 0.4,')
   await dialog.getByRole('button', { name: /^Copy/ }).click()
   const copied = () => page.evaluate(() => navigator.clipboard.readText())

@@ -3,18 +3,10 @@ import type { Column } from '../../components/data-table/types.ts'
 import { ModelMark } from '../../components/provider-mark.tsx'
 import { Status } from '../../components/ui/badge.tsx'
 import { formatSum } from '../../lib/format.ts'
+import { priceText, shortPriceText, tokensText } from '../../lib/price-text.ts'
 import type { Text } from '../../lib/text.ts'
-import { firstByteText, modalitiesText, speedText, tokensText, uptimeText } from './facts-parts.tsx'
-import {
-  hasOutput,
-  isByToken,
-  kindOf,
-  kindText,
-  priceNumber,
-  priceText,
-  shortPriceText,
-  unitPriceText,
-} from './price-parts.tsx'
+import { firstByteText, modalitiesText, speedText, uptimeText } from './facts-parts.tsx'
+import { hasOutput, isByToken, kindOf, kindText, priceNumber, unitPriceText } from './price-parts.tsx'
 import type { CatalogueRow } from './rows.ts'
 
 type ModelColumn = Column<CatalogueRow>

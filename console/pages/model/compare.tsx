@@ -2,10 +2,11 @@ import { X } from 'lucide-react'
 import { ModelMark } from '../../components/provider-mark.tsx'
 import { Dialog } from '../../components/ui/dialog.tsx'
 import { IconButton } from '../../components/ui/icon-button.tsx'
+import { priceText } from '../../lib/price-text.ts'
 import { useServerStatus } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { factLines, figureLines, type Line } from './facts-parts.tsx'
-import { hasOutput, isByToken, kindOf, kindText, priceText, unitPriceText } from './price-parts.tsx'
+import { hasOutput, isByToken, kindOf, kindText, unitPriceText } from './price-parts.tsx'
 import type { CatalogueRow } from './rows.ts'
 
 interface CompareProps {

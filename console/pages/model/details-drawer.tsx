@@ -11,6 +11,7 @@ import { CopyField } from '../../components/ui/copy-field.tsx'
 import { Drawer } from '../../components/ui/drawer.tsx'
 import { EmptyState } from '../../components/ui/states.tsx'
 import { formatCount } from '../../lib/format.ts'
+import { priceText } from '../../lib/price-text.ts'
 import { useSessionUser } from '../../lib/session.ts'
 import { useServerStatus } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
@@ -23,7 +24,6 @@ import {
   kindOf,
   kindText,
   outputRates,
-  priceText,
   unitPriceText,
 } from './price-parts.tsx'
 import type { CatalogueRow } from './rows.ts'

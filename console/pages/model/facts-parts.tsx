@@ -4,12 +4,6 @@ import { formatCount, formatPercent, formatSum } from '../../lib/format.ts'
 import type { Text } from '../../lib/text.ts'
 import type { CatalogueRow } from './rows.ts'
 
-/** A number of tokens as makers write it: 128K, 1M, 1.05M. */
-export function tokensText(tokens: number): string {
-  if (tokens >= 1e6) return `${Number((tokens / 1e6).toFixed(2))}M`
-  return tokens >= 1000 ? `${Math.round(tokens / 1000)}K` : String(tokens)
-}
-
 /** The names of modalities, such as "text, images". */
 export function modalitiesText(modalities: readonly Modality[], t: Text): string {
   return modalities.map((each) => t(`model.modality.${each}`)).join(', ')

@@ -1,7 +1,8 @@
 import type { Price, PricedModel, SpecialRate } from '../../../contract/api/price.ts'
 import { modeOfModel } from '../../../contract/model-kinds.ts'
 import { quotaPerUnit, showsCurrency } from '../../lib/format.ts'
-import { languageTag, type Text } from '../../lib/text.ts'
+import { priceText } from '../../lib/price-text.ts'
+import type { Text } from '../../lib/text.ts'
 
 /** Kinds of models, in display order. */
 export const kinds = [
@@ -44,36 +45,6 @@ const noOutput: readonly Kind[] = ['embeddings', 'rerank', 'moderations']
 /** Whether responses have tokens that can be charged. */
 export function hasOutput(row: PricedModel): boolean {
   return !noOutput.includes(kindOf(row))
-}
-
-const smallest = 1e-6
-
-/**
- * A price in the server's quota format. All its decimals are shown, because users compare prices; a dollar amount has
- * at least two.
- */
-export function priceText(quota: number): string {
-  const currency = showsCurrency()
-  const amount = currency ? quota / quotaPerUnit() : quota
-  // A tiny price must not look like zero.
-  const digits = amount > 0 && amount < smallest ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: 6 }
-  if (!currency) return new Intl.NumberFormat(languageTag(), digits).format(amount)
-  const format = { ...digits, ...(amount >= smallest || amount === 0 ? { minimumFractionDigits: 2 } : {}) }
-  return `$${new Intl.NumberFormat('en-US', { useGrouping: false, ...format }).format(amount)}`
-}
-
-/**
- * A price with as many decimals as people compare by: two above a dollar, otherwise three significant digits. Quota is
- * shown in full.
- */
-export function shortPriceText(quota: number): string {
-  const amount = quota / quotaPerUnit()
-  if (!showsCurrency() || amount < smallest) return priceText(quota)
-  const digits =
-    amount >= 1
-      ? { minimumFractionDigits: 2, maximumFractionDigits: 2 }
-      : { minimumFractionDigits: 2, maximumFractionDigits: Math.max(2, 2 - Math.floor(Math.log10(amount))) }
-  return `$${new Intl.NumberFormat('en-US', { useGrouping: false, ...digits }).format(amount)}`
 }
 
 /** Quota as a number for export and sorting: in dollars, or in quota units. */

@@ -3,7 +3,8 @@ import { useMemo } from 'react'
 import type { ModelFacts, ModelFigures } from '../../../contract/api/model.ts'
 import type { PricedModel } from '../../../contract/api/price.ts'
 import { familyOf, modelFamilies } from '../../../contract/model-families.ts'
-import { factsQuery, figuresQuery } from './queries.ts'
+import { factsQuery } from '../../lib/model-queries.ts'
+import { figuresQuery } from './queries.ts'
 
 /** A model with everything that is known about it. */
 export interface CatalogueRow extends PricedModel {

@@ -1,4 +1,4 @@
-import type { ChatRequest } from '../../components/chat-snippets.ts'
+import type { ChatRequest } from '../../components/chat-code.ts'
 import { absoluteUrl } from '../../lib/base-path.ts'
 import { EventReader } from './event-reader.ts'
 
@@ -6,6 +6,15 @@ import { EventReader } from './event-reader.ts'
 export interface Usage {
   prompt: number
   completion: number
+}
+
+/** A piece of a function call; its name and arguments may arrive in several pieces. */
+export interface CallPiece {
+  index: number
+  id: string
+  name: string
+  arguments: string
+  extra: Readonly<Record<string, unknown>> | undefined
 }
 
 /** A call that failed, either before its response or in the middle of it. */
@@ -26,6 +35,9 @@ interface Listener {
   onStart(requestId: string | undefined): void
   onText(text: string): void
   onReasoning(text: string): void
+  /** Reasoning in the form that must be sent back with the results of function calls. */
+  onDetails(details: readonly unknown[]): void
+  onCall(piece: CallPiece): void
   onUsage(usage: Usage): void
 }
 
@@ -43,8 +55,24 @@ interface Failure {
   code?: string | number | null
 }
 
+interface Delta {
+  content?: string | null
+  refusal?: string | null
+  reasoning_content?: string | null
+  reasoning?: unknown
+  reasoning_details?: unknown
+  tool_calls?:
+    | {
+        index?: number
+        id?: string | null
+        function?: { name?: string | null; arguments?: string | null }
+        extra_content?: Readonly<Record<string, unknown>> | null
+      }[]
+    | null
+}
+
 interface Chunk {
-  choices?: { delta?: { content?: string | null; reasoning_content?: string | null } }[]
+  choices?: { delta?: Delta | null }[]
   usage?: { prompt_tokens?: number; completion_tokens?: number } | null
   error?: Failure
 }
@@ -93,8 +121,25 @@ export async function streamChat({ key, request, signal, brokenOff, listener }: 
 function tell(chunk: Chunk, listener: Listener, brokenOff: string): void {
   if (chunk.error) throw failureOf(chunk.error, brokenOff, 0)
   const delta = chunk.choices?.[0]?.delta
-  if (delta?.reasoning_content) listener.onReasoning(delta.reasoning_content)
-  if (delta?.content) listener.onText(delta.content)
+  if (delta) tellDelta(delta, listener)
   const { prompt_tokens: prompt, completion_tokens: completion } = chunk.usage ?? {}
   if (prompt !== undefined && completion !== undefined) listener.onUsage({ prompt, completion })
+}
+
+function tellDelta(delta: Delta, listener: Listener): void {
+  // The field has two names, and some upstreams send both.
+  const reasoning = delta.reasoning_content || (typeof delta.reasoning === 'string' ? delta.reasoning : '')
+  if (reasoning) listener.onReasoning(reasoning)
+  if (Array.isArray(delta.reasoning_details)) listener.onDetails(delta.reasoning_details)
+  const words = delta.content || delta.refusal
+  if (words) listener.onText(words)
+  for (const [place, call] of (delta.tool_calls ?? []).entries()) {
+    listener.onCall({
+      index: call.index ?? place,
+      id: call.id ?? '',
+      name: call.function?.name ?? '',
+      arguments: call.function?.arguments ?? '',
+      extra: call.extra_content ?? undefined,
+    })
+  }
 }

@@ -1,75 +1,39 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import type { Token } from '../../../contract/api/token.ts'
-import type { ChatRequest } from '../../components/chat-snippets.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import { selfQuery } from '../../lib/self.ts'
-import { text } from '../../lib/text.ts'
 import { keyOf } from '../../lib/token-key.ts'
-import { ChatFailure, streamChat, type Usage } from './chat-stream.ts'
 import type { Parameters } from './parameters.ts'
-import { costOf, rememberModel } from './queries.ts'
+import { receive } from './receive.ts'
+import { type Ask, type Extras, requestFor } from './request.ts'
+import { type Answer, isAnswering, newRound, type Round, type Turn, withAnswer, withRound } from './turns.ts'
 
-/** The answer of one model so far. */
-export interface Answer {
+/** A model that answers, with its own parameters. */
+export interface Lane {
   model: string
-  state: 'waiting' | 'streaming' | 'done' | 'stopped' | 'failed'
-  text: string
-  reasoning: string
-  /** Milliseconds from the request to the first text. */
-  firstTextMs?: number
-  /** Milliseconds from the first text to the end. */
-  writingMs?: number
-  usage?: Usage
-  /** The quota charged. */
-  cost?: number
-  error?: { status: number; message: string; requestId: string | undefined }
+  parameters: Parameters
 }
 
-/** A question, and the answers of the models that it was sent to. */
-export interface Turn {
-  id: number
-  question: string
-  answers: readonly Answer[]
+/** The question of a new turn. */
+export type Question = Pick<Turn, 'question' | 'attachments'>
+
+/** What a conversation can do. */
+export interface Conversation {
+  turns: readonly Turn[]
+  busy: boolean
+  stop(): void
+  /** Shows other turns; without any, the conversation starts again. */
+  show(turns: readonly Turn[]): void
+  /** Sends the same question to every model, after the first `after` turns; the others are removed. */
+  send(question: Question, lanes: readonly Lane[], after?: number): void
+  /** Requests another answer to the last question. */
+  retry(lane: number, by: Lane): void
+  /** Sends the results of function calls back to the model, in the order of the calls. */
+  reply(turn: Turn, lane: number, results: readonly string[], parameters: Parameters): void
 }
 
-/** True while more of the answer is expected. */
-export const isRunning = ({ state }: Answer) => state === 'waiting' || state === 'streaming'
-
-const newAnswer = (model: string): Answer => ({ model, state: 'waiting', text: '', reasoning: '' })
-
-/**
- * The messages sent to a model. They contain the model's own earlier answers; for a turn that was not sent to this
- * model, they contain the first model's answer.
- */
-function messagesFor(turns: readonly Turn[], lane: number, question: string, system: string) {
-  const before = turns.flatMap((turn) => {
-    const answer = turn.answers[lane] ?? turn.answers[0]
-    if (!answer || answer.text === '') return []
-    return [
-      { role: 'user', content: turn.question },
-      { role: 'assistant', content: answer.text },
-    ]
-  })
-  const head = system.trim() === '' ? [] : [{ role: 'system', content: system }]
-  return [...head, ...before, { role: 'user', content: question }]
-}
-
-/** The request that sends a question to a model. */
-export function requestFor(
-  turns: readonly Turn[],
-  ask: { lane: number; model: string; question: string } & Parameters,
-) {
-  const { lane, model, question, system, temperature, maxTokens } = ask
-  return {
-    model,
-    messages: messagesFor(turns, lane, question, system),
-    ...(temperature !== undefined && { temperature }),
-    ...(maxTokens !== undefined && { max_tokens: maxTokens }),
-  } satisfies ChatRequest
-}
-
-/** A conversation, which exists as long as the page is open. */
-export function useConversation(token: Token, parameters: Parameters) {
+/** The conversation of the page, which exists as long as the page is open. */
+export function useConversation(token: Token, extras: Extras): Conversation {
   const [turns, setTurns] = useState<readonly Turn[]>([])
   const running = useRef(new Set<AbortController>())
   const stop = useCallback(() => {
@@ -78,90 +42,58 @@ export function useConversation(token: Token, parameters: Parameters) {
   // When the user leaves the page, running calls are aborted.
   useEffect(() => stop, [stop])
 
-  const patch = (id: number, lane: number, change: (answer: Answer) => Answer) =>
-    setTurns((all) => all.map((turn) => (turn.id === id ? withAnswer(turn, lane, change) : turn)))
-
-  const ask = async (before: readonly Turn[], turn: Turn, lane: number, model: string) => {
+  const patch = (turn: Turn, lane: number, change: (answer: Answer) => Answer) =>
+    setTurns((all) => all.map((each) => (each.id === turn.id ? withAnswer(each, lane, change) : each)))
+  const ask = async (before: readonly Turn[], turn: Turn, round: Round, by: Omit<Ask, 'turn' | 'extras'>) => {
     const controller = new AbortController()
     running.current.add(controller)
-    const request = requestFor(before, { lane, model, question: turn.question, ...parameters })
-    await receive(keyOf(token), request, controller.signal, (change) => patch(turn.id, lane, change))
+    const change = (next: (it: Round) => Round) => patch(turn, by.lane, (answer) => withRound(answer, round.id, next))
+    await receive(keyOf(token), requestFor(before, { ...by, turn, extras }), controller.signal, change)
     running.current.delete(controller)
     // The call has changed the user's balance.
     void queryClient.invalidateQueries({ queryKey: selfQuery.queryKey })
   }
+  const fresh = () => newRound(extras.format.kind !== 'text')
 
   return {
     turns,
-    busy: turns.some((turn) => turn.answers.some(isRunning)),
+    busy: turns.some((turn) => turn.answers.some(isAnswering)),
     stop,
-    clear: () => {
+    show: (next) => {
       stop()
-      setTurns([])
+      setTurns(next)
     },
-    /** Sends the same question to every model. */
-    send: (question: string, models: readonly string[]) => {
-      const turn = { id: (turns.at(-1)?.id ?? 0) + 1, question, answers: models.map(newAnswer) }
-      setTurns([...turns, turn])
-      for (const [lane, model] of models.entries()) void ask(turns, turn, lane, model)
+    send: ({ question, attachments }, lanes, after = turns.length) => {
+      const before = turns.slice(0, after)
+      const id = (turns.at(-1)?.id ?? 0) + 1
+      const rounds = lanes.map(fresh)
+      const answers = lanes.map(({ model }, lane) => ({ model, rounds: rounds.slice(lane, lane + 1) }))
+      const turn = { id, question, attachments, answers }
+      setTurns([...before, turn])
+      for (const [lane, round] of rounds.entries()) {
+        const by = lanes[lane]
+        if (by) void ask(before, turn, round, { lane, ...by })
+      }
     },
-    /** Requests another answer to the last question, from the currently chosen model. */
-    retry: (lane: number, model: string) => {
+    retry: (lane, by) => {
       const last = turns.at(-1)
       if (!last) return
-      patch(last.id, lane, () => newAnswer(model))
-      void ask(turns.slice(0, -1), last, lane, model)
+      const round = fresh()
+      patch(last, lane, () => ({ model: by.model, rounds: [round] }))
+      void ask(turns.slice(0, -1), last, round, { lane, ...by })
+    },
+    reply: (turn, lane, results, parameters) => {
+      const answer = turn.answers[lane]
+      const last = answer?.rounds.at(-1)
+      if (!answer || !last) return
+      const full = withRound(answer, last.id, (round) => ({
+        ...round,
+        calls: round.calls.map((call, index) => ({ ...call, result: results[index] ?? '' })),
+      }))
+      const round = fresh()
+      patch(turn, lane, () => ({ ...full, rounds: [...full.rounds, round] }))
+      const before = turns.slice(0, turns.indexOf(turn))
+      void ask(before, turn, round, { lane, model: answer.model, answer: full, parameters })
     },
   }
-}
-
-function withAnswer(turn: Turn, lane: number, change: (answer: Answer) => Answer): Turn {
-  return { ...turn, answers: turn.answers.map((answer, index) => (index === lane ? change(answer) : answer)) }
-}
-
-type Patch = (change: (answer: Answer) => Answer) => void
-
-/** Makes the call and records the arriving text with its times. Afterwards, it records the cost. */
-async function receive(key: string, request: ChatRequest, signal: AbortSignal, patch: Patch): Promise<void> {
-  const from = performance.now()
-  let first: number | undefined
-  let requestId: string | undefined
-  const began = () => {
-    first ??= performance.now()
-    return { state: 'streaming' as const, firstTextMs: first - from }
-  }
-  const ended = () => (first === undefined ? {} : { writingMs: performance.now() - first })
-  try {
-    await streamChat({
-      key,
-      request,
-      signal,
-      brokenOff: text('playground.brokenOff'),
-      listener: {
-        onStart: (id) => {
-          requestId = id
-        },
-        onText: (more) => {
-          const times = began()
-          patch((answer) => ({ ...answer, ...times, text: answer.text + more }))
-        },
-        onReasoning: (more) => {
-          const times = began()
-          patch((answer) => ({ ...answer, ...times, reasoning: answer.reasoning + more }))
-        },
-        onUsage: (usage) => patch((answer) => ({ ...answer, usage })),
-      },
-    })
-    patch((answer) => ({ ...answer, ...ended(), state: 'done' }))
-    rememberModel(request.model)
-  } catch (error) {
-    if (signal.aborted) patch((answer) => ({ ...answer, ...ended(), state: 'stopped' }))
-    else {
-      const { status, message } = error instanceof ChatFailure ? error : new ChatFailure(text('error.network'))
-      patch((answer) => ({ ...answer, ...ended(), state: 'failed', error: { status, message, requestId } }))
-    }
-  }
-  if (requestId === undefined || (first === undefined && !signal.aborted)) return
-  const cost = await costOf(requestId)
-  if (cost !== undefined) patch((answer) => ({ ...answer, cost }))
 }

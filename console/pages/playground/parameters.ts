@@ -1,18 +1,27 @@
-/** Request parameters besides the messages; a parameter that is undefined is left to the model. */
+/** How much a model is asked to reason; every provider with such a parameter knows these levels. */
+export const efforts = ['low', 'medium', 'high'] as const
+
+export type Effort = (typeof efforts)[number]
+
+/** Request parameters of one model; a parameter that is undefined is left to the model. */
 export interface Parameters {
   system: string
   temperature: number | undefined
+  topP: number | undefined
   maxTokens: number | undefined
+  effort: Effort | undefined
 }
 
 /** The form values as the user typed them. */
 export interface Settings {
   system: string
   temperature: string
+  topP: string
   maxTokens: string
+  effort: string
 }
 
-export const emptySettings: Settings = { system: '', temperature: '', maxTokens: '' }
+export const emptySettings: Settings = { system: '', temperature: '', topP: '', maxTokens: '', effort: '' }
 
 const hottest = 2
 const mostTokens = 10_000_000
@@ -25,10 +34,21 @@ export function isTemperature(value: string): boolean {
   return number === undefined || (number >= 0 && number <= hottest)
 }
 
+/** Whether the share of likely tokens is empty, or a number from 0 to 1. */
+export function isTopP(value: string): boolean {
+  const number = numberOf(value)
+  return number === undefined || (number >= 0 && number <= 1)
+}
+
 /** Whether the limit is empty, or a whole number of at least 1. */
 export function isTokenLimit(value: string): boolean {
   const number = numberOf(value)
   return number === undefined || (Number.isInteger(number) && number >= 1 && number <= mostTokens)
+}
+
+/** Whether every box contains a value that can be sent. */
+export function areValid({ temperature, topP, maxTokens }: Settings): boolean {
+  return isTemperature(temperature) && isTopP(topP) && isTokenLimit(maxTokens)
 }
 
 /** The request parameters that the input boxes contain; empty boxes give undefined. */
@@ -36,6 +56,8 @@ export function parametersOf(settings: Settings): Parameters {
   return {
     system: settings.system,
     temperature: numberOf(settings.temperature),
+    topP: numberOf(settings.topP),
     maxTokens: numberOf(settings.maxTokens),
+    effort: efforts.find((each) => each === settings.effort),
   }
 }

@@ -5,7 +5,7 @@ export interface PlaygroundSearch {
   /** Id of the token that is used for calls. */
   token?: number | undefined
   model?: string | undefined
-  /** A second model that receives the same questions. */
+  /** Further models that receive the same questions, as a state of several values. */
   compare?: string | undefined
 }
 

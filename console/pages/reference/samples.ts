@@ -1,4 +1,4 @@
-import type { Snippet } from '../../components/code-tabs.tsx'
+import type { Snippet } from '../../components/snippet.ts'
 import { type Call, isRelay } from './document.ts'
 
 /** The value that stands for a token until the reader chooses one. */

@@ -18,6 +18,7 @@ import {
 } from './screen-steps.ts'
 import { alertScreens } from './screens-alert.ts'
 import { openPages, waysIn } from './screens-open.ts'
+import { playground } from './screens-playground.ts'
 import { recording } from './screens-recording.ts'
 
 const root = rootAccount
@@ -296,33 +297,6 @@ const model: Screen[] = [
     state: 'with a drawer',
     as: root,
     prepare: (page) => page.getByRole('dialog').locator('dl').first().waitFor(),
-  },
-]
-
-const playground: Screen[] = [
-  { path: '/playground', state: 'without a token', as: person, bare: true },
-  { path: '/playground?token=1', as: root, prepare: (page) => page.locator('main textarea').last().waitFor() },
-  {
-    path: '/playground?token=1&model=gpt-4o&compare=unknown-model',
-    state: 'with an answer and a failure',
-    says: /status of 503/,
-    as: root,
-    async prepare(page) {
-      await page.locator('main textarea').last().fill('Hello')
-      await page.keyboard.press('Control+Enter')
-      await page.locator('article[data-state="done"]').waitFor()
-      await page.locator('article[data-state="failed"]').waitFor()
-    },
-  },
-  {
-    path: '/playground?token=1&model=gpt-4o',
-    state: 'with the code of the call',
-    as: root,
-    async prepare(page) {
-      await page.locator('main textarea').last().waitFor()
-      await page.locator('main button:has(.lucide-code), main button:has(.lucide-code-xml)').first().click()
-      await popup(page)
-    },
   },
 ]
 

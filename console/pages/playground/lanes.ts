@@ -1,0 +1,82 @@
+import { useQuery } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
+import type { ModelFacts } from '../../../contract/api/model.ts'
+import { factsQuery } from '../../lib/model-queries.ts'
+import { severalOf, severalText } from '../../lib/several.ts'
+import { useServerStatus } from '../../lib/status.ts'
+import type { Lane } from './conversation.ts'
+import { areValid, emptySettings, parametersOf, type Settings } from './parameters.ts'
+import type { PlaygroundSearch } from './search.ts'
+
+/** Most models that answer side by side. */
+export const mostModels = 4
+
+/** The models side by side and their settings. */
+export interface Lanes {
+  models: readonly string[]
+  settings: readonly Settings[]
+  /** What is sent to each model. */
+  lanes: readonly Lane[]
+  areValid: boolean
+  setModel(lane: number, model: string): void
+  setSettings(lane: number, settings: Settings): void
+  /** Gives every model the settings of one. */
+  copyToAll(lane: number): void
+  add(model: string): void
+  remove(lane: number): void
+  /** Replaces all of them. */
+  show(models: readonly string[], settings: readonly Settings[]): void
+}
+
+/** Published facts by model; empty on servers that have none. */
+export function useFacts(): ReadonlyMap<string, ModelFacts> {
+  const { public_models: known } = useServerStatus()
+  // Servers that have the catalogue report whether it is public.
+  const { data } = useQuery({ ...factsQuery(undefined), enabled: known !== undefined })
+  return useMemo(() => new Map(data?.models.map((each) => [each.model, each])), [data])
+}
+
+/** The models are in the URL, the settings are not, because a system prompt can be long and private. */
+export function useLanes(
+  first: string | undefined,
+  search: PlaygroundSearch,
+  setSearch: (patch: Partial<PlaygroundSearch>) => void,
+  facts: ReadonlyMap<string, ModelFacts>,
+): Lanes {
+  const [stored, setStored] = useState<readonly Settings[]>([])
+  const models = first === undefined ? [] : [first, ...severalOf(search.compare)].slice(0, mostModels)
+  // A model that the user has just added starts with the settings of the first one.
+  const settings = models.map((_, lane) => stored[lane] ?? stored[0] ?? emptySettings)
+  const lanes = models.map((model, lane) => {
+    const parameters = parametersOf(settings[lane] ?? emptySettings)
+    return { model, parameters: facts.get(model)?.reasoning ? parameters : { ...parameters, effort: undefined } }
+  })
+  const show: Lanes['show'] = ([model, ...others], next) => {
+    setStored(next)
+    setSearch({ model, compare: severalText(others) })
+  }
+  return {
+    models,
+    settings,
+    lanes,
+    areValid: settings.every(areValid),
+    setModel: (lane, model) =>
+      show(
+        models.map((each, index) => (index === lane ? model : each)),
+        settings,
+      ),
+    // Before the models are known, the boxes already belong to the first one.
+    setSettings: (lane, next) =>
+      setStored(models.length === 0 ? [next] : settings.map((each, index) => (index === lane ? next : each))),
+    copyToAll: (lane) => setStored(settings.map(() => settings[lane] ?? emptySettings)),
+    add: (model) => {
+      if (models.length < mostModels) show([...models, model], settings)
+    },
+    remove: (lane) =>
+      show(
+        models.filter((_, index) => index !== lane),
+        settings.filter((_, index) => index !== lane),
+      ),
+    show,
+  }
+}

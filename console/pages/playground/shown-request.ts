@@ -1,0 +1,36 @@
+import { type ChatRequest, FileOnDisk } from '../../components/chat-code.ts'
+import type { Attachment } from './attachments.ts'
+import type { Lane } from './conversation.ts'
+import { type Content, type Extras, requestFor } from './request.ts'
+import type { Turn } from './turns.ts'
+
+/** Everything that the request depends on. */
+export interface Shown {
+  lanes: readonly Lane[]
+  turns: readonly Turn[]
+  draft: string
+  attachments: readonly Attachment[]
+  extras: Extras
+}
+
+const asFile: Content = ({ name, mediaType }) => new FileOnDisk(name, mediaType)
+
+/**
+ * The request to show as code: the one that sends the message in the box, otherwise the last one that was made. Files
+ * are shown by their names.
+ */
+export function shownRequest(
+  { lanes, turns, draft, attachments, extras }: Shown,
+  lane: number,
+): ChatRequest | undefined {
+  const by = lanes[lane]
+  if (!by) return undefined
+  const isDraft = draft.trim() !== '' || attachments.length > 0
+  const last = turns.at(-1)
+  const turn = isDraft || !last ? { question: draft.trim() || (isDraft ? '' : 'Hello'), attachments } : last
+  const before = isDraft ? turns : turns.slice(0, -1)
+  const answer = isDraft ? undefined : last?.answers[lane]
+  const earlier = answer && { ...answer, rounds: answer.rounds.slice(0, -1) }
+  const request = requestFor(before, { lane, ...by, turn, extras, ...(earlier && { answer: earlier }) }, asFile)
+  return { ...request, stream: true }
+}
