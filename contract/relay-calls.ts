@@ -156,6 +156,15 @@ const responsesBody = z.looseObject({
   ...responsesFields,
 })
 
+const compactBody = z.looseObject({
+  model,
+  input: z
+    .union([z.string(), z.array(z.unknown())])
+    .check(z.describe('The conversation to compact: a text or a list of items.')),
+  instructions: responsesFields.instructions,
+  reasoning: responsesFields.reasoning,
+})
+
 const contentsBody = z.looseObject({
   contents: z.array(z.looseObject({ parts: z.array(z.looseObject({})) })).check(z.minLength(1)),
   ...geminiFields,
@@ -274,6 +283,17 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
     body: responsesBody,
     answer: z.looseObject({ object: z.literal('response'), output: z.array(z.looseObject({})) }),
     media: { 'text/event-stream': 'With stream: typed events, ending with response.completed or with an error event.' },
+  },
+  '/v1/responses/compact': {
+    summary: 'Compact a conversation (OpenAI Responses)',
+    description:
+      'Returns one item that takes the place of the conversation in later requests. OpenAI and Azure channels compact it themselves. With other channels, the model writes a summary, which only the same token can use. The call is charged like any other. An input of `/v1/responses` that ends with an item of type `compaction_trigger` does the same.',
+    body: compactBody,
+    answer: z.looseObject({
+      object: z.literal('response.compaction'),
+      output: z.array(z.looseObject({})),
+      usage: z.nullish(z.looseObject({})),
+    }),
   },
   '/v1/realtime': {
     summary: 'Open a session over a WebSocket (OpenAI Realtime)',

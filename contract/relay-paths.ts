@@ -34,6 +34,8 @@ export interface DialectPath extends RelayPath {
   dialect: CallerDialect
   /** The call only counts the tokens of the request. */
   countOnly?: true
+  /** The response replaces the conversation so far. */
+  compacts?: true
   /** The response is a stream of events. If this is absent and the path names no model, the body decides. */
   stream?: true
   /** The body contains one text or several, to be turned into vectors. */
@@ -43,6 +45,7 @@ export interface DialectPath extends RelayPath {
 /** Every POST path of the other dialects: Anthropic's Messages, OpenAI's Responses, Google's Gemini. */
 export const dialectPaths = [
   { path: '/v1/responses', mode: 'chat', dialect: 'openai-responses' },
+  { path: '/v1/responses/compact', mode: 'chat', dialect: 'openai-responses', compacts: true },
   { path: '/v1/messages', mode: 'chat', dialect: 'anthropic-messages' },
   { path: '/v1/messages/count_tokens', mode: 'chat', dialect: 'anthropic-messages', countOnly: true },
   { path: '/v1beta/models/{model}:generateContent', mode: 'chat', dialect: 'gemini' },

@@ -39,6 +39,7 @@ import { createPostMessage } from './outbound/post-message.ts'
 import { providers } from './providers/registry.ts'
 import { createTokenCache } from './relay/admission/token-cache.ts'
 import { cleanSpool } from './relay/body/clean-spool.ts'
+import { createCompactionSeals } from './relay/call/compactions.ts'
 import type { RelayDeps } from './relay/call/deps.ts'
 import { createItemStore } from './relay/call/item-store.ts'
 import { createThreads } from './relay/call/threads.ts'
@@ -137,6 +138,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
     guard,
     captures,
     accessTokens: createAccessTokens({ store, secrets, nowMs, warn }),
+    compactionSeals: createCompactionSeals(secrets),
     disable: (...of) => care.disable(...of),
     cooled: (event) => care.cooled(event),
   })
@@ -331,6 +333,7 @@ interface RelayParts {
   guard: RelayDeps['guard']
   captures: RelayDeps['captures']
   accessTokens: RelayDeps['accessTokens']
+  compactionSeals: RelayDeps['compactionSeals']
   disable: RelayDeps['disableChannel']
   cooled: ChannelCare['cooled']
 }

@@ -65,6 +65,7 @@ export const providers: readonly Provider[] = [
     chat: { options: { freeformTools: true, wantsNewLimit: true, refusesMetadata: 'unstored' } },
     takesSystemAnywhere: true,
     also: ['responses'],
+    compacts: true,
     realtime: true,
   }),
   azure,

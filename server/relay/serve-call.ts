@@ -8,6 +8,7 @@ import { readJson } from './body/json-body.ts'
 import type { CallBody, RelayCall } from './call/call.ts'
 import type { CallRoute } from './call/call-routes.ts'
 import type { Caller } from './call/caller.ts'
+import { withSummaries } from './call/compactions.ts'
 import { withItems } from './call/item-store.ts'
 import { lastEventsFor } from './failures/error-response.ts'
 import { countCall } from './free-calls/count-call.ts'
@@ -30,7 +31,7 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
   try {
     const read = await readBody(deps, incoming, caller, route)
     beginRecording(deps.relay, incoming, caller, { read, route })
-    body = route.dialect === 'openai-responses' ? withItems(deps.relay.itemStore, caller, read) : read
+    body = route.dialect === 'openai-responses' ? completeBody(deps, caller, read) : read
     if (route.embeds) {
       call = buildCall(deps.relay.routing(), incoming, caller, route, embeddingsIn(body, route), { startedAtMs })
       return await embeddingsOut(await relay(deps.relay, call), route.embeds)
@@ -51,6 +52,11 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
     // By the time the upstream responds, it has read the upload, so the upload can be removed.
     if (body?.kind === 'form') await body.form.dispose()
   }
+}
+
+/** A body of the Responses API in which what is stored or encrypted here is replaced by its content. */
+function completeBody({ relay: { itemStore, compactionSeals } }: RelayRouteDeps, caller: Caller, read: CallBody) {
+  return withSummaries(compactionSeals, caller, withItems(itemStore, caller, read))
 }
 
 /**

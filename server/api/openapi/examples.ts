@@ -50,6 +50,7 @@ export const relayExamples: Readonly<Record<string, unknown>> = {
   '/v1/engines/{model}/embeddings': { input: 'A text.' },
   '/v1/rerank': { model: 'rerank-v3.5', query: 'Which is red?', documents: ['The gate is red.', 'The wall is grey.'] },
   '/v1/responses': { model: 'gpt-4o-mini', input: 'Say hello.' },
+  '/v1/responses/compact': { model: 'gpt-4o-mini', input: 'A long conversation.' },
   '/v1/messages': { model: 'claude-sonnet-4-5', max_tokens: 100, messages: [message] },
   '/v1/messages/count_tokens': { model: 'claude-sonnet-4-5', messages: [message] },
   '/v1beta/models/{model}:generateContent': { contents: [content] },

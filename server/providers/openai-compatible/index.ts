@@ -32,6 +32,8 @@ interface Options extends Omit<ProviderMeta, 'keyHint' | 'models'> {
   /** How the service's chat differs from OpenAI's. */
   chat?: Partial<Pick<ChatEndpoint, 'dialect' | 'options' | 'lacks' | 'finish'>>
   takesSystemAnywhere?: true
+  /** The service compacts conversations of the Responses API. */
+  compacts?: true
   /** Other dialects that the service also speaks. */
   also?: readonly OtherDialect[]
   /** The paths of these dialects, if they are not the usual ones. */
@@ -85,6 +87,13 @@ export function openaiCompatible(options: Options): Provider {
         url: own === undefined ? joinPath(upstream.baseUrl, path, prefix) : withoutVersion(upstream.baseUrl) + own,
         headers: bearer(upstream),
       }),
+      ...(options.compacts &&
+        each === 'responses' && {
+          compactTarget: (upstream: Upstream) => ({
+            url: joinPath(upstream.baseUrl, `${path}/compact`, prefix),
+            headers: bearer(upstream),
+          }),
+        }),
     }
   })
   const endpoints = only.includes('chat') ? [chat, ...others] : []

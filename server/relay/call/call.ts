@@ -30,6 +30,11 @@ export interface RelayCall {
   readonly known?: KnownRequest
   /** What the URL specifies about the request in addition to the body; absent = nothing. */
   readonly address?: RequestAddress
+  /**
+   * The response replaces the conversation: `call` is a call of its own, `item` is a response with one item, requested
+   * by the last item of the input. Absent = an ordinary response.
+   */
+  readonly compacts?: 'call' | 'item'
   /** The caller's headers that may be sent upstream. */
   readonly headers: Readonly<Record<string, string>>
   /** Aborted when the caller disconnects. */

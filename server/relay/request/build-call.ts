@@ -5,6 +5,7 @@ import type { Conversation } from '../../dialects/neutral/conversation.ts'
 import type { RequestFacts } from '../../dialects/neutral/dialect.ts'
 import { factsOf } from '../../dialects/neutral/facts.ts'
 import { readRequest } from '../../dialects/openai-passthrough/request.ts'
+import { requestTokens } from '../../dialects/openai-responses/compaction.ts'
 import { tierOf } from '../../dialects/wire/service-tier.ts'
 import { GatewayError } from '../../errors.ts'
 import { foldedName } from '../../lib/folded-name.ts'
@@ -12,6 +13,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { AnyCall, CallBody, RelayCall } from '../call/call.ts'
 import type { CallRoute } from '../call/call-routes.ts'
 import type { Caller } from '../call/caller.ts'
+import { asksToCompact } from '../call/compactions.ts'
 import { addressOf, type KnownRequest } from '../call/known-request.ts'
 import { Leaving } from '../cancellation/caller-left.ts'
 import { imageCountFields } from '../charging/image-charging.ts'
@@ -49,9 +51,11 @@ export function buildCall(
 ): RelayCall {
   refuseAmbiguous(body, route.mode)
   if (body.kind === 'json') refuseOtherModels(body.json)
-  const { facts, conversation, promptGuess } = known
+  const compacts = compactionOf(body, route)
+  const read = known
     ? { ...known, facts: withTier(known.facts, body), conversation: undefined }
     : requestIn(body, route, incoming.pathModel)
+  const { facts, conversation, promptGuess } = compacts ? withSummaryRequest(read) : read
   if (caller.allowedModels && !caller.allowedModels.has(facts.model)) {
     throw new GatewayError('model_not_allowed', `this token is not allowed to use model ${facts.model}`, {
       param: 'model',
@@ -67,6 +71,7 @@ export function buildCall(
     facts,
     address: addressOf(route),
     ...(known && { known }),
+    ...(compacts && { compacts }),
     headers: forwardedHeaders(incoming.request.headers, route.dialect),
     signal,
     leaving: new Leaving(signal, incoming.ended),
@@ -74,6 +79,24 @@ export function buildCall(
     ...(incoming.recording && { recording: incoming.recording }),
     state: { body, conversation, promptGuess, attempts: [] },
   }
+}
+
+/**
+ * How the call compacts its conversation, if it does. Throws GatewayError (400) if a compaction is to be streamed in a
+ * way that does not exist.
+ */
+function compactionOf(body: CallBody, { dialect, compacts }: CallRoute): RelayCall['compacts'] {
+  if (dialect !== 'openai-responses' || body.kind === 'form') return undefined
+  if (!compacts) return asksToCompact(body) ? 'item' : undefined
+  if (body.json['stream'] === true)
+    throw new GatewayError('invalid_field_value', 'a compaction cannot be streamed: omit stream', { param: 'stream' })
+  return 'call'
+}
+
+/** Adds the tokens of the request for a summary, which the gateway may have to send. */
+function withSummaryRequest({ facts, promptGuess, conversation }: ReadRequest): ReadRequest {
+  const prompt = { ...facts.prompt, fixedTokens: facts.prompt.fixedTokens + requestTokens }
+  return { facts: { ...facts, prompt }, promptGuess: promptGuess + requestTokens, conversation }
 }
 
 /** The caller, bound to a proxy channel that its group is allowed to use for the model. */

@@ -134,8 +134,10 @@ export function callUpstream(
   prepared: Prepared,
   patience: Patience,
 ): Promise<Response> {
-  const { channel, endpoint, upstreamCall, lent } = attempting
-  const pendingTarget = targetFor(deps, endpoint, channel, upstreamCall, prepared.body, lent)
+  const { call, channel, endpoint, upstreamCall, lent } = attempting
+  // A summary by the gateway is always translated.
+  const isCompaction = call.compacts === 'call' && prepared.codec !== undefined && !prepared.codec.to
+  const pendingTarget = targetFor(deps, endpoint, channel, upstreamCall, prepared.body, lent, isCompaction)
   const answer =
     pendingTarget instanceof Promise
       ? pendingTarget.then((target) => callTarget(deps, attempting, target, prepared, patience))
@@ -174,13 +176,17 @@ function targetFor(
   call: UpstreamCall,
   body: Prepared['body'],
   lent: Attempting['lent'],
+  isCompaction = false,
 ): Target | Promise<Target> {
-  return endpoint.target(channel.upstream, call, {
+  const signing = {
     body: typeof body === 'string' ? body : '',
     nowMs: deps.clock.nowMs(),
     tokens: lent ? lending(deps.accessTokens, lent) : deps.accessTokens,
     fetchJson: deps.fetchJson,
-  })
+  }
+  const compacting =
+    isCompaction && isChat(endpoint) ? endpoint.compactTarget?.(channel.upstream, call, signing) : undefined
+  return compacting ?? endpoint.target(channel.upstream, call, signing)
 }
 
 /** Records the tokens that came from the cache. A token made for this call cannot be out of date. */
