@@ -25,6 +25,8 @@ export interface RelayCallText {
   form?: z.ZodMiniType
   /** The JSON response, if there is one. */
   answer?: z.ZodMiniType
+  /** A GET that becomes a WebSocket. */
+  isSocket?: true
   /** Other content types that the response may have, and when it has them. */
   media?: Readonly<Record<string, string>>
 }
@@ -206,6 +208,14 @@ const billingUsage = {
   }),
 }
 
+/** `GET /v1/responses`, the socket of the same API. */
+export const responsesSocket: RelayCallText = {
+  isSocket: true,
+  summary: 'Create responses over a WebSocket (OpenAI Responses)',
+  description:
+    'Works with every channel. Each message of type response.create has the fields of the POST, and is a call of its own. Its events are sent back as messages. With previous_response_id, a turn continues from the last response of the same connection and contains only new items. The first message must arrive within 30 seconds, and a connection may be idle for 300 seconds between turns. An option limits the number of connections of a token.',
+}
+
 /** The API page's text for every call in `relay-paths.ts`. */
 export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
   '/v1/chat/completions': { summary: 'Create a chat completion', body: chatBody, answer: choiceAnswer, media: events },
@@ -296,6 +306,7 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
     }),
   },
   '/v1/realtime': {
+    isSocket: true,
     summary: 'Open a session over a WebSocket (OpenAI Realtime)',
     description:
       'For channels whose type offers sessions. Events are passed on unchanged in both directions. Browsers can send the token as the protocol openai-insecure-api-key.sk-… next to realtime. Each response.done is charged by its usage. When the quota runs out, an error event (quota_exhausted_mid_stream) is sent and the session is closed with 1008.',

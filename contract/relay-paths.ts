@@ -61,6 +61,9 @@ export const dialectReads = ['/v1beta/models', '/v1beta/models/{model}'] as cons
 /** A session over a WebSocket, OpenAI's Realtime API: a GET that is upgraded. */
 export const realtimePath = '/v1/realtime'
 
+/** A connection over which responses are created, turn by turn: a GET that is upgraded. */
+export const responsesSocketPath = '/v1/responses'
+
 /**
  * Embeddings with the model named in the path, as clients of old versions of the OpenAI API send it. The model name may
  * contain slashes.

@@ -118,6 +118,8 @@ export interface ChatEndpoint extends Endpoint {
    * The endpoint at which the service counts the tokens of a request in its dialect, for callers that use that dialect.
    */
   countTarget?(upstream: Upstream, call: UpstreamCall, signing: Signing): Target | Promise<Target>
+  /** The service is OpenAI itself, which understands the headers of Codex. */
+  readonly forwardsCodex?: true
   /**
    * The endpoint at which the service compacts a conversation in its dialect. A service that has it also understands
    * `compaction` items and `compaction_trigger`.

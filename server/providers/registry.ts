@@ -66,6 +66,7 @@ export const providers: readonly Provider[] = [
     takesSystemAnywhere: true,
     also: ['responses'],
     compacts: true,
+    forwardsCodex: true,
     realtime: true,
   }),
   azure,

@@ -1,6 +1,6 @@
 import type { Hono } from 'hono'
 import { cors } from 'hono/cors'
-import { enginePath, notServedPaths, realtimePath } from '../../contract/relay-paths.ts'
+import { enginePath, notServedPaths, realtimePath, responsesSocketPath } from '../../contract/relay-paths.ts'
 import type { DialectName } from '../dialects/neutral/conversation.ts'
 import { GatewayError } from '../errors.ts'
 import type { AppContext, AppEnv } from '../http/app-env.ts'
@@ -18,8 +18,10 @@ import { modelList, modelsFor, oneModel } from './free-calls/model-list.ts'
 import { limitHeaderNames } from './headers/limit-headers.ts'
 import { exposedHeaders, idHeaderOf } from './headers/relay-headers.ts'
 import { type RealtimeDeps, serveRealtime } from './realtime/serve-realtime.ts'
+import { serveResponses } from './realtime/serve-responses.ts'
 import { serveRelay } from './serve-call.ts'
 
+const responses: CallRoute = { path: '/v1/responses', mode: 'chat', dialect: 'openai-responses' }
 const embeddings: CallRoute = { path: '/v1/embeddings', mode: 'embeddings', dialect: 'openai-chat' }
 
 /**
@@ -44,6 +46,10 @@ export function mountRelay(app: Hono<AppEnv>, deps: RealtimeDeps, billingLimit: 
   )
   for (const path of [realtimePath, `${realtimePath}/`])
     app.get(path, (c) => serveRealtime(deps, incomingOf(c), c.env.upgrade))
+  for (const path of [responsesSocketPath, `${responsesSocketPath}/`])
+    app.get(path, (c) =>
+      serveResponses(deps, incomingOf(c), c.env.upgrade, (turn) => serveRelay(deps, turn, responses)),
+    )
   mountModels(app, deps)
   mountBilling(app, deps)
   for (const path of notServedPaths) {

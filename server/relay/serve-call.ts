@@ -29,7 +29,9 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
   let body: CallBody | undefined
   let call: RelayCall | undefined
   try {
-    const read = await readBody(deps, incoming, caller, route)
+    const sent = await readBody(deps, incoming, caller, route)
+    const read = incoming.complete && sent.kind === 'json' ? incoming.complete(sent) : sent
+    if (read instanceof Response) return read
     beginRecording(deps.relay, incoming, caller, { read, route })
     body = route.dialect === 'openai-responses' ? completeBody(deps, caller, read) : read
     if (route.embeds) {

@@ -52,7 +52,7 @@ interface Compaction {
 
 const compact = (token: string, fields: object = {}) =>
   rig.gateway.post(path, { model: 'm', input: history, tools, ...fields }, token)
-const sent = (index = 0) => rig.upstream.requests[index]?.fields as JsonObject & { messages: JsonObject[] }
+const sent = () => rig.upstream.requests[0]?.fields as JsonObject
 
 /** Lets a channel that speaks chat write a summary, and returns the item. */
 async function ownItem(token: string, text: string): Promise<JsonObject> {
@@ -114,6 +114,29 @@ describe('a channel that compacts conversations itself', () => {
     expect(rig.upstream.requests.map((each) => each.path)).toEqual(['/v1/responses'])
     expect(sent()['max_output_tokens']).toBeLessThan(2000)
     await chargedUnits(rig, caller, 2000)
+  })
+})
+
+describe('the headers of Codex', () => {
+  const own = { session_id: 'session-1', originator: 'codex_exec', 'x-codex-turn-metadata': '{"turn":1}' }
+  const others = { 'x-codex-': 'none', 'x-other': 'none', cookie: 'a=b', 'x-codex-long': 'x'.repeat(9000) }
+
+  test.each([
+    ['OpenAI, for a response', 1, '/v1/responses', own],
+    ['OpenAI, for a compaction', 1, path, own],
+    ['xAI, which speaks the same dialect', 45, '/v1/responses', {}],
+    ['a custom channel', 8, '/v1/responses', {}],
+    ['OpenAI, for a chat', 1, '/v1/chat/completions', {}],
+  ] as const)('are sent to OpenAI only: %s', async (_, type, to, expected) => {
+    await rig.channel({ type })
+    const body = { model: 'm', input: 'Hi', messages: [{ role: 'user', content: 'Hi' }] }
+    const headers = { ...own, ...others, authorization: `Bearer ${rig.gateway.token}` }
+    await see(fetch(rig.gateway.url + to, { method: 'POST', headers, body: JSON.stringify(body) }))
+    const seen = Object.fromEntries(rig.upstream.requests[0]?.headers ?? [])
+    const names = [...Object.keys(own), ...Object.keys(others)]
+    expect(Object.fromEntries(names.flatMap((name) => (seen[name] === undefined ? [] : [[name, seen[name]]])))).toEqual(
+      expected,
+    )
   })
 })
 

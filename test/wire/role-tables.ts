@@ -213,6 +213,7 @@ GET  /dashboard/billing/usage                         401  200  200   200  403  
 GET  /v1/dashboard/billing/usage                      401  200  200   200  403    403     | 401      401     401     | 401    401
 POST /v1/responses                                    401  200  200   200  403    403     | 401      401     401     | 401    401
 POST /v1/responses/compact                            401  200  200   200  403    403     | 401      401     401     | 401    401
+GET  /v1/responses                                    401  426  426   426  403    403     | 401      401     401     | 401    401
 GET  /v1/realtime                                     401  426  426   426  403    403     | 401      401     401     | 401    401
 POST /v1/messages                                     401  200  200   200  403    403     | 401      401     401     | 401    401
 POST /v1/messages/count_tokens                        401  200  200   200  403    403     | 401      401     401     | 401    401

@@ -10,6 +10,7 @@ import { tierOf } from '../../dialects/wire/service-tier.ts'
 import { GatewayError } from '../../errors.ts'
 import { foldedName } from '../../lib/folded-name.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import type { JsonBody } from '../body/json-body.ts'
 import type { AnyCall, CallBody, RelayCall } from '../call/call.ts'
 import type { CallRoute } from '../call/call-routes.ts'
 import type { Caller } from '../call/caller.ts'
@@ -31,6 +32,8 @@ export interface Incoming {
   pathModel?: string
   /** The state of the call when it failed, for its log row. */
   failed?: { call: AnyCall | undefined; model: string; startedAtMs: number }
+  /** Completes the body of a turn within a WebSocket, or answers the turn without a call. Throws GatewayError (400). */
+  complete?(read: JsonBody): JsonBody | Response
   /** Records the call; absent = it is not recorded. */
   recording?: Recording
   /** Called when the response has been sent, or when the call has ended without one. */

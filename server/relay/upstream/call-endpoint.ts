@@ -13,6 +13,7 @@ import type { RelayDeps } from '../call/deps.ts'
 import { viaFor } from '../call/via.ts'
 import { CallerLeft } from '../cancellation/caller-left.ts'
 import { shuttingDown } from '../cancellation/shutting-down.ts'
+import { isOfCodex } from '../headers/relay-headers.ts'
 import type { Channel } from '../routing/routing-table.ts'
 import { type Attempting, type Prepared, prepare } from './prepare.ts'
 import { type Conversing, prepareConversation } from './prepare-conversation.ts'
@@ -210,11 +211,14 @@ function headersFor(call: RelayCall, prepared: Prepared): Readonly<Record<string
 }
 
 function withForwarded(target: Target, call: RelayCall, endpoint: ChatEndpoint | ModeEndpoint): Target {
-  if (!isChat(endpoint) || !endpoint.forwards || endpoint.dialect.name !== call.dialect) return target
-  const own = endpoint.forwards.flatMap((name) => {
+  if (!isChat(endpoint) || endpoint.dialect.name !== call.dialect) return target
+  const { forwards, forwardsCodex } = endpoint
+  if (!forwards && !forwardsCodex) return target
+  const named = (forwards ?? []).flatMap((name) => {
     const value = call.headers[name]
     return value === undefined ? [] : [[name, value] as const]
   })
+  const own = forwardsCodex ? [...named, ...Object.entries(call.headers).filter(([name]) => isOfCodex(name))] : named
   return own.length === 0 ? target : { url: target.url, headers: { ...target.headers, ...Object.fromEntries(own) } }
 }
 
