@@ -64,6 +64,22 @@ export const realtimePath = '/v1/realtime'
 /** A connection over which responses are created, turn by turn: a GET that is upgraded. */
 export const responsesSocketPath = '/v1/responses'
 
+/** Calls about responses and conversations that a service stores, for the user who made them. */
+export const storedPaths = [
+  { method: 'GET', path: '/v1/responses/{id}' },
+  { method: 'DELETE', path: '/v1/responses/{id}' },
+  { method: 'GET', path: '/v1/responses/{id}/input_items' },
+  { method: 'POST', path: '/v1/responses/{id}/cancel' },
+  { method: 'POST', path: '/v1/conversations' },
+  { method: 'GET', path: '/v1/conversations/{id}' },
+  { method: 'POST', path: '/v1/conversations/{id}' },
+  { method: 'DELETE', path: '/v1/conversations/{id}' },
+  { method: 'GET', path: '/v1/conversations/{id}/items' },
+  { method: 'POST', path: '/v1/conversations/{id}/items' },
+  { method: 'GET', path: '/v1/conversations/{id}/items/{item_id}' },
+  { method: 'DELETE', path: '/v1/conversations/{id}/items/{item_id}' },
+] as const
+
 /**
  * Embeddings with the model named in the path, as clients of old versions of the OpenAI API send it. The model name may
  * contain slashes.

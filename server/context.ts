@@ -42,6 +42,7 @@ import { cleanSpool } from './relay/body/clean-spool.ts'
 import { createCompactionSeals } from './relay/call/compactions.ts'
 import type { RelayDeps } from './relay/call/deps.ts'
 import { createItemStore } from './relay/call/item-store.ts'
+import { createResponseOwners } from './relay/call/response-owners.ts'
 import { createThreads } from './relay/call/threads.ts'
 import { createAccessTokens } from './relay/call/upstream-tokens.ts'
 import { createDeadlineWatch } from './relay/cancellation/deadline-watch.ts'
@@ -138,7 +139,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
     guard,
     captures,
     accessTokens: createAccessTokens({ store, secrets, nowMs, warn }),
-    compactionSeals: createCompactionSeals(secrets),
+    ...responsesParts(store, secrets, clock),
     disable: (...of) => care.disable(...of),
     cooled: (event) => care.cooled(event),
   })
@@ -226,6 +227,7 @@ async function closeAll({
   await failedCalls.close()
   await captures.close()
   await relay.channelFailures.write().catch((error) => warn(`failed attempts were not counted: ${String(error)}`))
+  await relay.responseOwners.write().catch((error) => warn(`stored responses were not noted: ${String(error)}`))
   stopJobs()
   await care.health.close()
   relay.deadlineWatch.close()
@@ -308,6 +310,7 @@ function jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer
     { name: 'channel-tests', everyMs: testsDueMs, run: care.health.testIfDue },
     { name: 'sweep-holds', everyMs: sweepMs, run: () => sweepHolds(sweep) },
     { name: 'count-failures', everyMs: failuresMs, run: channelFailures.write },
+    { name: 'stored-responses', everyMs: failuresMs, run: relay.responseOwners.write },
     { name: 'sweep-own-holds', everyMs: sweepMs, run: () => sweepOwnHolds(sweep, ledger) },
     { name: 'refresh-caches', everyMs: refreshMs, run: () => Promise.all([settings.reload(), routing.refresh()]) },
     {
@@ -322,7 +325,15 @@ function jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer
   ]
 }
 
-interface RelayParts {
+/** What belongs to the Responses API alone. */
+function responsesParts(store: Store, secrets: Secrets, clock: Clock) {
+  return {
+    compactionSeals: createCompactionSeals(secrets),
+    responseOwners: createResponseOwners(store, secrets, clock),
+  }
+}
+
+interface RelayParts extends ReturnType<typeof responsesParts> {
   installationId: string
   sweep: Pick<SweepDeps, 'store' | 'nodeId'>
   settings: SettingsSource
@@ -333,7 +344,6 @@ interface RelayParts {
   guard: RelayDeps['guard']
   captures: RelayDeps['captures']
   accessTokens: RelayDeps['accessTokens']
-  compactionSeals: RelayDeps['compactionSeals']
   disable: RelayDeps['disableChannel']
   cooled: ChannelCare['cooled']
 }

@@ -10,6 +10,7 @@ import type { CallRoute } from './call/call-routes.ts'
 import type { Caller } from './call/caller.ts'
 import { withSummaries } from './call/compactions.ts'
 import { withItems } from './call/item-store.ts'
+import { responseKeeper } from './call/kept-responses.ts'
 import { lastEventsFor } from './failures/error-response.ts'
 import { countCall } from './free-calls/count-call.ts'
 import { relay } from './relay.ts'
@@ -40,7 +41,9 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
     }
     const reading = readAside(deps.relay.asideReader, body, route)
     const known = reading && (await reading)
-    call = buildCall(deps.relay.routing(), incoming, caller, route, body, { startedAtMs, known })
+    const keeping = route.dialect === 'openai-responses' ? responseKeeper(deps.relay, caller, body) : undefined
+    const keeper = keeping && (await keeping)
+    call = buildCall(deps.relay.routing(), incoming, caller, route, body, { startedAtMs, known, keeper })
     if (call.recording) call.recording.isStreamed = call.facts.stream || call.mode === 'speech'
     if (route.countOnly) return await countCall(deps.relay, call)
     const response = await answered(deps, incoming, caller, call)

@@ -7,7 +7,9 @@ import {
   relayPaths,
   relayReads,
   responsesSocketPath,
+  storedPaths,
 } from '../../../contract/relay-paths.ts'
+import { storedCalls } from '../../../contract/stored-calls.ts'
 import { type ErrorCode, errorTable } from '../../errors.ts'
 import { formExamples, relayExamples } from './examples.ts'
 import { headersNamed, limitHeaderNames } from './headers.ts'
@@ -50,6 +52,7 @@ const special: Partial<Record<ErrorCode, (path: string, text: RelayCallText) => 
   api_not_implemented: (path) => path === realtimePath,
   invalid_json: hasBody,
   request_too_complex: hasBody,
+  response_not_found: (path) => /^\/v1\/(?:responses|conversations)/.test(path),
   thread_not_found: (path) => path.startsWith('/v1/messages'),
   request_timeout: hasBody,
   request_too_large: hasBody,
@@ -79,6 +82,7 @@ export function relayOperations(writer: SchemaWriter): PathOperation[] {
       method: 'get',
       operation: describeSocket(writer, responsesSocketPath, responsesSocket),
     },
+    ...storedPaths.map((each) => describeStored(writer, each)),
   ]
 }
 
@@ -95,6 +99,30 @@ function describeSocket(
     operationId: path === realtimePath ? operation.operationId : `${operation.operationId}Socket`,
     security: ['relayToken', 'relayTokenAsProtocol'].map((name) => ({ [name]: [] })),
     responses: { 101: { description: 'The session is open. WebSocket messages follow.' }, ...failures },
+  }
+}
+
+/** A call about something that a service stores. */
+function describeStored(writer: SchemaWriter, { method, path }: (typeof storedPaths)[number]): PathOperation {
+  const lower = ({ GET: 'get', POST: 'post', DELETE: 'delete' } as const)[method]
+  const text = storedCalls[`${method} ${path}` as keyof typeof storedCalls]
+  const { responses, ...operation } = describe(writer, path, relayTag.name, text)
+  const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+    name,
+    in: 'path' as const,
+    required: true,
+    description: name === 'id' ? 'Id of the response or conversation.' : 'Id of the item.',
+    schema: { type: 'string' },
+  }))
+  return {
+    path,
+    method: lower,
+    operation: {
+      ...operation,
+      operationId: `${operation.operationId}${lower[0]?.toUpperCase()}${lower.slice(1)}`,
+      ...(parameters.length > 0 && { parameters }),
+      responses,
+    },
   }
 }
 
@@ -116,9 +144,9 @@ function describeSession(writer: SchemaWriter): Operation {
 
 function describe(
   writer: SchemaWriter,
-  path: keyof typeof relayCalls,
+  path: string,
   tag: string,
-  text: RelayCallText = relayCalls[path],
+  text: RelayCallText = relayCalls[path as keyof typeof relayCalls],
 ): Operation {
   const content = bodyContent(writer, path, text)
   return {

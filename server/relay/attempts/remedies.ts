@@ -131,7 +131,7 @@ function freshLogin({ deps, trial }: Run, { error }: AttemptFailed): Trial | und
 
 /** Tries another key of the same channel, at the same price, if the failure is the fault of the key. */
 function otherKey({ deps, call, trial, keysTried, isKeysFault }: Run): Trial | undefined {
-  if (!isKeysFault || continuedFrom(call) !== undefined) return undefined
+  if (!isKeysFault || call.keeper || continuedFrom(call) !== undefined) return undefined
   const channel = withOtherKey(deps, trial.channel, keysTried)
   return channel && newTrial({ ...trial, channel })
 }

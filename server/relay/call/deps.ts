@@ -17,6 +17,7 @@ import type { UnsupportedFeatures } from '../routing/unsupported-features.ts'
 import type { CompactionSeals } from './compactions.ts'
 import type { ItemStore } from './item-store.ts'
 import type { AsideReader } from './known-request.ts'
+import type { ResponseOwners } from './response-owners.ts'
 import type { Threads } from './threads.ts'
 import type { TokenKeeper } from './upstream-tokens.ts'
 
@@ -38,6 +39,7 @@ export interface RelayDeps {
   /** Encrypts summaries of conversations for their tokens. */
   compactionSeals: CompactionSeals
   threads: Threads
+  responseOwners: ResponseOwners
   /** Records the requests that root has asked to record. */
   captures: Pick<Captures, 'isRecording' | 'begin'>
   /** Temporary upstream tokens with which providers sign or authorise requests. */

@@ -16,6 +16,7 @@ import type { CallRoute } from '../call/call-routes.ts'
 import type { Caller } from '../call/caller.ts'
 import { asksToCompact } from '../call/compactions.ts'
 import { addressOf, type KnownRequest } from '../call/known-request.ts'
+import type { ThreadKeeper } from '../call/threads.ts'
 import { Leaving } from '../cancellation/caller-left.ts'
 import { imageCountFields } from '../charging/image-charging.ts'
 import { quickEstimate } from '../counting/quick-estimate.ts'
@@ -40,6 +41,15 @@ export interface Incoming {
   ended?: (() => void) | undefined
 }
 
+/** What is known about a call before it is built. */
+export interface Beginning {
+  startedAtMs: number
+  /** Absent = the request has not been read. */
+  known?: KnownRequest | undefined
+  /** The channel and key that store what the call continues from. */
+  keeper?: ThreadKeeper | undefined
+}
+
 /**
  * Builds a call from a request. Throws GatewayError (400, 403) if no upstream could serve the call or if this caller is
  * not allowed to make it.
@@ -50,7 +60,7 @@ export function buildCall(
   caller: Caller,
   route: CallRoute,
   body: CallBody,
-  { startedAtMs, known }: { startedAtMs: number; known?: KnownRequest | undefined },
+  { startedAtMs, known, keeper }: Beginning,
 ): RelayCall {
   refuseAmbiguous(body, route.mode)
   if (body.kind === 'json') refuseOtherModels(body.json)
@@ -75,6 +85,7 @@ export function buildCall(
     address: addressOf(route),
     ...(known && { known }),
     ...(compacts && { compacts }),
+    ...(keeper && { keeper }),
     headers: forwardedHeaders(incoming.request.headers, route.dialect),
     signal,
     leaving: new Leaving(signal, incoming.ended),

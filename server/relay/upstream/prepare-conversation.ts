@@ -261,7 +261,7 @@ function refuseBackground({ background }: JsonObject): void {
 /** Refuses a reference to an earlier response, because only the service that gave that response knows it. */
 function refuseKept(deps: RelayDeps, call: RelayCall, json: JsonObject): void {
   const keptField = keptFields.find((field) => json[field] !== undefined && json[field] !== null)
-  if (keptField === undefined || call.caller.chosenChannel) return
+  if (keptField === undefined || call.keeper || call.caller.chosenChannel) return
   if (deps.routing().candidates(call.caller.group, call.facts.model).length === 1) return
   throw new GatewayError(
     'invalid_field_value',
