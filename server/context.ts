@@ -39,10 +39,9 @@ import { createPostMessage } from './outbound/post-message.ts'
 import { providers } from './providers/registry.ts'
 import { createTokenCache } from './relay/admission/token-cache.ts'
 import { cleanSpool } from './relay/body/clean-spool.ts'
-import { createCompactionSeals } from './relay/call/compactions.ts'
 import type { RelayDeps } from './relay/call/deps.ts'
 import { createItemStore } from './relay/call/item-store.ts'
-import { createResponseOwners } from './relay/call/response-owners.ts'
+import { createResponsesParts, type ResponsesParts } from './relay/call/responses-parts.ts'
 import { createThreads } from './relay/call/threads.ts'
 import { createAccessTokens } from './relay/call/upstream-tokens.ts'
 import { createDeadlineWatch } from './relay/cancellation/deadline-watch.ts'
@@ -139,7 +138,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
     guard,
     captures,
     accessTokens: createAccessTokens({ store, secrets, nowMs, warn }),
-    ...responsesParts(store, secrets, clock),
+    ...createResponsesParts(store, secrets, clock),
     disable: (...of) => care.disable(...of),
     cooled: (event) => care.cooled(event),
   })
@@ -325,15 +324,7 @@ function jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer
   ]
 }
 
-/** What belongs to the Responses API alone. */
-function responsesParts(store: Store, secrets: Secrets, clock: Clock) {
-  return {
-    compactionSeals: createCompactionSeals(secrets),
-    responseOwners: createResponseOwners(store, secrets, clock),
-  }
-}
-
-interface RelayParts extends ReturnType<typeof responsesParts> {
+interface RelayParts extends ResponsesParts {
   installationId: string
   sweep: Pick<SweepDeps, 'store' | 'nodeId'>
   settings: SettingsSource

@@ -184,7 +184,7 @@ describe('a conversation', () => {
   })
 })
 
-test('an id that is none reaches no service', async () => {
+test('an invalid id reaches no service', async () => {
   const { caller } = await storedAtSecond()
   for (const id of ['..%2f..%2fmodels', 'a%20b', 'x'.repeat(300), '%00', 'resp_1%3fx=1']) {
     const seen = await call('GET', `/v1/responses/${id}`, caller)

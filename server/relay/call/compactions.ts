@@ -1,5 +1,5 @@
 import { GatewayError } from '../../errors.ts'
-import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Secrets } from '../../lib/secrets/secrets.ts'
 import type { CallBody } from './call.ts'
 import type { Caller } from './caller.ts'
@@ -36,7 +36,7 @@ const introduction =
   'The conversation before this point was replaced by the following summary. Continue from it, and do not repeat work that it describes as done.'
 
 /** True for an item that stands for an earlier part of the conversation. */
-export function isCompaction(item: unknown): item is JsonObject {
+function isCompaction(item: unknown): item is JsonObject {
   return isObject(item) && itemTypes.has(item['type'])
 }
 
@@ -95,19 +95,4 @@ export function asksToCompact(body: CallBody): boolean {
 export function foreignCompaction({ input }: JsonObject): number | undefined {
   const at = Array.isArray(input) ? (input as unknown[]).findIndex(isCompaction) : -1
   return at < 0 ? undefined : at
-}
-
-/** The encrypted contents of the compaction items in a list of items. */
-export function sealedContents(items: unknown): string[] {
-  const list: unknown[] = Array.isArray(items) ? items : []
-  return list.flatMap((item) => {
-    const content = isCompaction(item) ? item['encrypted_content'] : undefined
-    return typeof content === 'string' && content !== '' ? [content] : []
-  })
-}
-
-/** The compaction items of a complete response, from the data of its last event. */
-export function sealedInEvent(data: string): string[] {
-  const event = data.includes('compaction') ? tryParse(data) : undefined
-  return isObject(event) && isObject(event['response']) ? sealedContents(event['response']['output']) : []
 }

@@ -7,7 +7,7 @@ import type { ThreadKeeper } from './threads.ts'
 
 /**
  * The channel and key that store the response or conversation from which a call of the Responses API continues.
- * Undefined if the call begins anew, or continues from something that this gateway does not know. Throws GatewayError
+ * Undefined if the call starts a new conversation, or continues from something that this gateway does not know. Throws GatewayError
  * (404) for what belongs to another user, and for what is no longer reachable.
  */
 export function responseKeeper(

@@ -34,7 +34,7 @@ export interface ResponseOwners {
 }
 
 /** True for something that may be an id of a stored response or conversation. */
-export function isStoredId(id: string): boolean {
+function isStoredId(id: string): boolean {
   return idForm.test(id)
 }
 

@@ -2,7 +2,7 @@
 export interface Turn {
   id: string
   items: string
-  /** The number of lists and objects in the items, as far as it was counted. */
+  /** The number of lists and objects in the input that led to the items. */
   containers: number
 }
 

@@ -11,7 +11,7 @@ export function compactionFeature({ id, upstream }: Channel): string {
   return `${id} ${upstream.baseUrl} compaction`
 }
 
-/** Whether an endpoint's service has compaction, as far as is known. */
+/** Whether an endpoint's service is believed to have compaction. */
 export function hasCompaction(
   deps: Pick<RelayDeps, 'unsupportedFeatures'>,
   channel: Channel,
