@@ -310,6 +310,15 @@ export const optionDefinitions = {
       'How long a caller can leave a stream or audio unread, or its request unfinished (for a relayed request, plus one second for each 32 KiB).',
     ),
     RealtimeIdleTimeout: seconds(900, 'How long a realtime session can stay open without a message from either side.'),
+    ResponsesSocketLimit: {
+      kind: 'integer',
+      default: '64',
+      min: 0,
+      max: 10_000,
+      writer: 'admin',
+      description:
+        'How many WebSocket connections to /v1/responses a token can have open at a time, in each process. 0 = no limit.',
+    },
     KeepAliveInterval: seconds(
       15,
       'A stream that is silent for this long, even before its upstream begins to respond, gets a comment line, so that proxies keep it open.',

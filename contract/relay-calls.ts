@@ -25,6 +25,8 @@ export interface RelayCallText {
   form?: z.ZodMiniType
   /** The JSON response, if there is one. */
   answer?: z.ZodMiniType
+  /** A GET that becomes a WebSocket. */
+  isSocket?: true
   /** Other content types that the response may have, and when it has them. */
   media?: Readonly<Record<string, string>>
 }
@@ -156,6 +158,15 @@ const responsesBody = z.looseObject({
   ...responsesFields,
 })
 
+const compactBody = z.looseObject({
+  model,
+  input: z
+    .union([z.string(), z.array(z.unknown())])
+    .check(z.describe('The conversation to compact: a text or a list of items.')),
+  instructions: responsesFields.instructions,
+  reasoning: responsesFields.reasoning,
+})
+
 const contentsBody = z.looseObject({
   contents: z.array(z.looseObject({ parts: z.array(z.looseObject({})) })).check(z.minLength(1)),
   ...geminiFields,
@@ -195,6 +206,14 @@ const billingUsage = {
     object: z.literal('list'),
     total_usage: z.number().check(z.describe('In hundredths of the unit that the subscription uses.')),
   }),
+}
+
+/** `GET /v1/responses`, the socket of the same API. */
+export const responsesSocket: RelayCallText = {
+  isSocket: true,
+  summary: 'Create responses over a WebSocket (OpenAI Responses)',
+  description:
+    'Works with every channel. Each message of type response.create has the fields of the POST, and is a call of its own. Its events are sent back as messages. With previous_response_id, a turn continues from the last response of the same connection and contains only new items. The first message must arrive within 30 seconds, and a connection may be idle for 300 seconds between turns. An option limits the number of connections of a token.',
 }
 
 /** The API page's text for every call in `relay-paths.ts`. */
@@ -275,7 +294,19 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
     answer: z.looseObject({ object: z.literal('response'), output: z.array(z.looseObject({})) }),
     media: { 'text/event-stream': 'With stream: typed events, ending with response.completed or with an error event.' },
   },
+  '/v1/responses/compact': {
+    summary: 'Compact a conversation (OpenAI Responses)',
+    description:
+      'Returns one item that takes the place of the conversation in later requests. OpenAI and Azure channels compact it themselves. With other channels, the model writes a summary, which only the same token can use. The call is charged like any other. An input of `/v1/responses` that ends with an item of type `compaction_trigger` does the same.',
+    body: compactBody,
+    answer: z.looseObject({
+      object: z.literal('response.compaction'),
+      output: z.array(z.looseObject({})),
+      usage: z.nullish(z.looseObject({})),
+    }),
+  },
   '/v1/realtime': {
+    isSocket: true,
     summary: 'Open a session over a WebSocket (OpenAI Realtime)',
     description:
       'For channels whose type offers sessions. Events are passed on unchanged in both directions. Browsers can send the token as the protocol openai-insecure-api-key.sk-… next to realtime. Each response.done is charged by its usage. When the quota runs out, an error event (quota_exhausted_mid_stream) is sent and the session is closed with 1008.',

@@ -34,6 +34,8 @@ export interface DialectPath extends RelayPath {
   dialect: CallerDialect
   /** The call only counts the tokens of the request. */
   countOnly?: true
+  /** The response replaces the conversation so far. */
+  compacts?: true
   /** The response is a stream of events. If this is absent and the path names no model, the body decides. */
   stream?: true
   /** The body contains one text or several, to be turned into vectors. */
@@ -43,6 +45,7 @@ export interface DialectPath extends RelayPath {
 /** Every POST path of the other dialects: Anthropic's Messages, OpenAI's Responses, Google's Gemini. */
 export const dialectPaths = [
   { path: '/v1/responses', mode: 'chat', dialect: 'openai-responses' },
+  { path: '/v1/responses/compact', mode: 'chat', dialect: 'openai-responses', compacts: true },
   { path: '/v1/messages', mode: 'chat', dialect: 'anthropic-messages' },
   { path: '/v1/messages/count_tokens', mode: 'chat', dialect: 'anthropic-messages', countOnly: true },
   { path: '/v1beta/models/{model}:generateContent', mode: 'chat', dialect: 'gemini' },
@@ -57,6 +60,25 @@ export const dialectReads = ['/v1beta/models', '/v1beta/models/{model}'] as cons
 
 /** A session over a WebSocket, OpenAI's Realtime API: a GET that is upgraded. */
 export const realtimePath = '/v1/realtime'
+
+/** A connection over which responses are created, turn by turn: a GET that is upgraded. */
+export const responsesSocketPath = '/v1/responses'
+
+/** Calls about responses and conversations that a service stores, for the user who made them. */
+export const storedPaths = [
+  { method: 'GET', path: '/v1/responses/{id}' },
+  { method: 'DELETE', path: '/v1/responses/{id}' },
+  { method: 'GET', path: '/v1/responses/{id}/input_items' },
+  { method: 'POST', path: '/v1/responses/{id}/cancel' },
+  { method: 'POST', path: '/v1/conversations' },
+  { method: 'GET', path: '/v1/conversations/{id}' },
+  { method: 'POST', path: '/v1/conversations/{id}' },
+  { method: 'DELETE', path: '/v1/conversations/{id}' },
+  { method: 'GET', path: '/v1/conversations/{id}/items' },
+  { method: 'POST', path: '/v1/conversations/{id}/items' },
+  { method: 'GET', path: '/v1/conversations/{id}/items/{item_id}' },
+  { method: 'DELETE', path: '/v1/conversations/{id}/items/{item_id}' },
+] as const
 
 /**
  * Embeddings with the model named in the path, as clients of old versions of the OpenAI API send it. The model name may

@@ -41,6 +41,7 @@ import { createTokenCache } from './relay/admission/token-cache.ts'
 import { cleanSpool } from './relay/body/clean-spool.ts'
 import type { RelayDeps } from './relay/call/deps.ts'
 import { createItemStore } from './relay/call/item-store.ts'
+import { createResponsesParts, type ResponsesParts } from './relay/call/responses-parts.ts'
 import { createThreads } from './relay/call/threads.ts'
 import { createAccessTokens } from './relay/call/upstream-tokens.ts'
 import { createDeadlineWatch } from './relay/cancellation/deadline-watch.ts'
@@ -137,6 +138,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
     guard,
     captures,
     accessTokens: createAccessTokens({ store, secrets, nowMs, warn }),
+    ...createResponsesParts(store, secrets, clock),
     disable: (...of) => care.disable(...of),
     cooled: (event) => care.cooled(event),
   })
@@ -224,6 +226,7 @@ async function closeAll({
   await failedCalls.close()
   await captures.close()
   await relay.channelFailures.write().catch((error) => warn(`failed attempts were not counted: ${String(error)}`))
+  await relay.responseOwners.write().catch((error) => warn(`stored responses were not noted: ${String(error)}`))
   stopJobs()
   await care.health.close()
   relay.deadlineWatch.close()
@@ -306,6 +309,7 @@ function jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer
     { name: 'channel-tests', everyMs: testsDueMs, run: care.health.testIfDue },
     { name: 'sweep-holds', everyMs: sweepMs, run: () => sweepHolds(sweep) },
     { name: 'count-failures', everyMs: failuresMs, run: channelFailures.write },
+    { name: 'stored-responses', everyMs: failuresMs, run: relay.responseOwners.write },
     { name: 'sweep-own-holds', everyMs: sweepMs, run: () => sweepOwnHolds(sweep, ledger) },
     { name: 'refresh-caches', everyMs: refreshMs, run: () => Promise.all([settings.reload(), routing.refresh()]) },
     {
@@ -320,7 +324,7 @@ function jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer
   ]
 }
 
-interface RelayParts {
+interface RelayParts extends ResponsesParts {
   installationId: string
   sweep: Pick<SweepDeps, 'store' | 'nodeId'>
   settings: SettingsSource

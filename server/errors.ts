@@ -38,6 +38,7 @@ export const errorTable = {
   feature_not_supported: { status: 400, type: invalid },
   thread_not_supported: { status: 400, type: invalid },
   thread_not_found: { status: 404, type: invalid },
+  response_not_found: { status: 404, type: invalid },
   database_unavailable: { status: 503, type: gateway },
   storage_unavailable: { status: 503, type: gateway },
   loop_detected: { status: 508, type: gateway },

@@ -220,6 +220,8 @@ export const optionEn = {
   'option.RelayTimeout.hint': '0 = no limit.',
   'option.RealtimeIdleTimeout': 'Realtime idle timeout',
   'option.RealtimeIdleTimeout.hint': '0 = no limit.',
+  'option.ResponsesSocketLimit': 'Responses connections per token',
+  'option.ResponsesSocketLimit.hint': 'In each process. 0 = no limit.',
   'option.CallerIdleTimeout': 'Slow client timeout',
   'option.CallerIdleTimeout.hint': 'How long a client can leave a stream unread or a request unfinished. 0 = no limit.',
   'option.KeepAliveInterval': 'Keep-alive interval',

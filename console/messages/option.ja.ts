@@ -217,6 +217,8 @@ export const optionJa = {
   'option.RelayTimeout.hint': '0 は無制限です。',
   'option.RealtimeIdleTimeout': 'リアルタイムの無通信タイムアウト',
   'option.RealtimeIdleTimeout.hint': '0 は無制限です。',
+  'option.ResponsesSocketLimit': 'トークンごとの Responses 接続数',
+  'option.ResponsesSocketLimit.hint': 'プロセスごと。0 は無制限です。',
   'option.CallerIdleTimeout': '低速クライアントのタイムアウト',
   'option.CallerIdleTimeout.hint':
     'クライアントがストリームを読まない、またはリクエストを送り終えない状態を許す時間です。0 は無制限です。',

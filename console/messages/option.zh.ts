@@ -203,6 +203,8 @@ export const optionZh = {
   'option.RelayTimeout.hint': '0 表示不限制。',
   'option.RealtimeIdleTimeout': '实时会话空闲超时',
   'option.RealtimeIdleTimeout.hint': '0 表示不限制。',
+  'option.ResponsesSocketLimit': '每个令牌的 Responses 连接数',
+  'option.ResponsesSocketLimit.hint': '每个进程。0 表示不限制。',
   'option.CallerIdleTimeout': '调用方最长停顿时间',
   'option.CallerIdleTimeout.hint': '调用方可以不读取流式响应、或不发完请求的最长时间。0 表示不限制。',
   'option.KeepAliveInterval': '保活间隔',

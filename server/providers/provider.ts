@@ -118,6 +118,13 @@ export interface ChatEndpoint extends Endpoint {
    * The endpoint at which the service counts the tokens of a request in its dialect, for callers that use that dialect.
    */
   countTarget?(upstream: Upstream, call: UpstreamCall, signing: Signing): Target | Promise<Target>
+  /** The service is OpenAI itself, which understands the headers of Codex. */
+  readonly forwardsCodex?: true
+  /**
+   * The endpoint at which the service compacts a conversation in its dialect. A service that has it also understands
+   * `compaction` items and `compaction_trigger`.
+   */
+  compactTarget?(upstream: Upstream, call: UpstreamCall, signing: Signing): Target | Promise<Target>
   /** Caller headers that this service understands, in addition to the headers that all services understand. */
   readonly forwards?: readonly string[]
   /** The parts of a caller's headers that the service requires in the body. Used for callers of the same dialect. */

@@ -65,6 +65,8 @@ export const providers: readonly Provider[] = [
     chat: { options: { freeformTools: true, wantsNewLimit: true, refusesMetadata: 'unstored' } },
     takesSystemAnywhere: true,
     also: ['responses'],
+    compacts: true,
+    forwardsCodex: true,
     realtime: true,
   }),
   azure,

@@ -49,6 +49,7 @@ async function attempt(deps: RelayDeps, call: RelayCall, trial: Trial): Promise<
       withoutUsage:
         form.withoutUsage || (call.facts.stream && refusesUsage(deps.unsupportedFeatures, channel, upstreamModel)),
       withoutThoughts: form.withoutThoughts === true,
+      ownSummary: form.ownSummary === true,
       lent: trial.lent,
     }
     const preparing = prepareCall(deps, attempting)

@@ -1,6 +1,12 @@
 import type { Hono } from 'hono'
 import { cors } from 'hono/cors'
-import { enginePath, notServedPaths, realtimePath } from '../../contract/relay-paths.ts'
+import {
+  enginePath,
+  notServedPaths,
+  realtimePath,
+  responsesSocketPath,
+  storedPaths,
+} from '../../contract/relay-paths.ts'
 import type { DialectName } from '../dialects/neutral/conversation.ts'
 import { GatewayError } from '../errors.ts'
 import type { AppContext, AppEnv } from '../http/app-env.ts'
@@ -15,11 +21,17 @@ import { type Caller, tokenExhausted } from './call/caller.ts'
 import { errorResponse } from './failures/error-response.ts'
 import { billingUsage, subscription } from './free-calls/billing-calls.ts'
 import { modelList, modelsFor, oneModel } from './free-calls/model-list.ts'
+import { storedCall } from './free-calls/stored-responses.ts'
 import { limitHeaderNames } from './headers/limit-headers.ts'
 import { exposedHeaders, idHeaderOf } from './headers/relay-headers.ts'
 import { type RealtimeDeps, serveRealtime } from './realtime/serve-realtime.ts'
+import { serveResponses } from './realtime/serve-responses.ts'
 import { serveRelay } from './serve-call.ts'
 
+/** Ids of stored responses, conversations and items. */
+const storedIdForm = '[A-Za-z0-9_-]{1,200}'
+
+const responses: CallRoute = { path: '/v1/responses', mode: 'chat', dialect: 'openai-responses' }
 const embeddings: CallRoute = { path: '/v1/embeddings', mode: 'embeddings', dialect: 'openai-chat' }
 
 /**
@@ -44,6 +56,11 @@ export function mountRelay(app: Hono<AppEnv>, deps: RealtimeDeps, billingLimit: 
   )
   for (const path of [realtimePath, `${realtimePath}/`])
     app.get(path, (c) => serveRealtime(deps, incomingOf(c), c.env.upgrade))
+  for (const path of [responsesSocketPath, `${responsesSocketPath}/`])
+    app.get(path, (c) =>
+      serveResponses(deps, incomingOf(c), c.env.upgrade, (turn) => serveRelay(deps, turn, responses)),
+    )
+  mountStored(app, deps)
   mountModels(app, deps)
   mountBilling(app, deps)
   for (const path of notServedPaths) {
@@ -76,6 +93,25 @@ function notServedDialect(path: string, c: AppContext): DialectName {
   if (path.startsWith('/v1/messages')) return 'anthropic-messages'
   if (path.startsWith('/v1beta/') || path.startsWith('/v1alpha/') || path.startsWith('/upload/')) return 'gemini'
   return readerDialect(c.req.raw)
+}
+
+/** Calls about responses and conversations that a service stores. */
+function mountStored(app: Hono<AppEnv>, deps: RelayRouteDeps): void {
+  for (const { method, path } of storedPaths) {
+    const [, kind] = /^\/v1\/(responses|conversations)/.exec(path) ?? []
+    const route = path.replace('{id}', `:id{${storedIdForm}}`).replace('{item_id}', `:item_id{${storedIdForm}}`)
+    const handle = (c: AppContext) => {
+      const id = c.req.param('id')
+      const rest = path.replace(/^\/v1\/\w+(?:\/\{id\})?/, '').replace('{item_id}', c.req.param('item_id') ?? '')
+      const call = {
+        kind: kind === 'conversations' ? kind : 'responses',
+        rest,
+        ...(id !== undefined && { id }),
+      } as const
+      return answer(c, deps, (caller) => storedCall(deps.relay, incomingOf(c), caller, call), 'openai-responses')
+    }
+    app.on(method, route, handle)
+  }
 }
 
 function mountModels(app: Hono<AppEnv>, deps: RelayRouteDeps): void {

@@ -8,7 +8,9 @@ import { readJson } from './body/json-body.ts'
 import type { CallBody, RelayCall } from './call/call.ts'
 import type { CallRoute } from './call/call-routes.ts'
 import type { Caller } from './call/caller.ts'
+import { withSummaries } from './call/compactions.ts'
 import { withItems } from './call/item-store.ts'
+import { responseKeeper } from './call/kept-responses.ts'
 import { lastEventsFor } from './failures/error-response.ts'
 import { countCall } from './free-calls/count-call.ts'
 import { relay } from './relay.ts'
@@ -28,16 +30,20 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
   let body: CallBody | undefined
   let call: RelayCall | undefined
   try {
-    const read = await readBody(deps, incoming, caller, route)
+    const sent = await readBody(deps, incoming, caller, route)
+    const read = incoming.complete && sent.kind === 'json' ? incoming.complete(sent) : sent
+    if (read instanceof Response) return read
     beginRecording(deps.relay, incoming, caller, { read, route })
-    body = route.dialect === 'openai-responses' ? withItems(deps.relay.itemStore, caller, read) : read
+    body = route.dialect === 'openai-responses' ? completeBody(deps, caller, read) : read
     if (route.embeds) {
       call = buildCall(deps.relay.routing(), incoming, caller, route, embeddingsIn(body, route), { startedAtMs })
       return await embeddingsOut(await relay(deps.relay, call), route.embeds)
     }
     const reading = readAside(deps.relay.asideReader, body, route)
     const known = reading && (await reading)
-    call = buildCall(deps.relay.routing(), incoming, caller, route, body, { startedAtMs, known })
+    const keeping = route.dialect === 'openai-responses' ? responseKeeper(deps.relay, caller, body) : undefined
+    const keeper = keeping && (await keeping)
+    call = buildCall(deps.relay.routing(), incoming, caller, route, body, { startedAtMs, known, keeper })
     if (call.recording) call.recording.isStreamed = call.facts.stream || call.mode === 'speech'
     if (route.countOnly) return await countCall(deps.relay, call)
     const response = await answered(deps, incoming, caller, call)
@@ -51,6 +57,11 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
     // By the time the upstream responds, it has read the upload, so the upload can be removed.
     if (body?.kind === 'form') await body.form.dispose()
   }
+}
+
+/** A body of the Responses API in which what is stored or encrypted here is replaced by its content. */
+function completeBody({ relay: { itemStore, compactionSeals } }: RelayRouteDeps, caller: Caller, read: CallBody) {
+  return withSummaries(compactionSeals, caller, withItems(itemStore, caller, read))
 }
 
 /**

@@ -251,6 +251,33 @@ const cline: Client = {
   }),
 }
 
+const continueCli: Client = {
+  name: 'Continue',
+  id: 'continue',
+  packages: { '@continuedev/cli': '1.5.47' },
+  speaks: 'chat',
+  model: 'any-model',
+  run: { program: 'cn' },
+  start: ({ url, token, home }) => ({
+    args: ['-p', '--auto', '--config', join(home, '.continue/config.yaml'), prompt],
+    env: { CONTINUE_TELEMETRY_ENABLED: '0' },
+    files: {
+      '.continue/config.yaml': `name: Gateway
+version: 1.0.0
+schema: v1
+models:
+  - name: any-model
+    provider: openai
+    model: any-model
+    apiBase: "${url}/v1"
+    apiKey: "${token}"
+    roles: [chat, edit, apply]
+    capabilities: [tool_use]
+`,
+    },
+  }),
+}
+
 /** Every program, in the order of the table. */
 export const programs: readonly Client[] = [
   claudeCode,
@@ -262,6 +289,7 @@ export const programs: readonly Client[] = [
   qwenCode,
   copilot,
   cline,
+  continueCli,
 ]
 
 /** The path of a task's note. */

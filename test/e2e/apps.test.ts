@@ -176,6 +176,62 @@ describe('apps', () => {
     expect(await scanned(setup.getByRole('img', { name: 'QR code: OpenCat' }))).toBe(link)
   })
 
+  test('that are coding agents have files or commands with the address, key and model', async () => {
+    await using visit = await site.visit({ as: owner })
+    const { page } = visit
+    await visit.open(`/token?start=${id}`)
+    const setup = page.getByRole('dialog').getByRole('region', { name: 'Set up an app' })
+    await eventually(() => setup.locator('pre').first().textContent()).toContain('gpt-4o-mini')
+    const base = `${site.gateway.url}/v1`
+    for (const [app, isJson] of [
+      ['opencode', true],
+      ['qwen-code', false],
+      ['Copilot CLI', false],
+      ['cline', true],
+      ['pi', true],
+      ['crush', true],
+      ['Continue', false],
+    ] as const) {
+      await setup.getByText(app, { exact: true }).click()
+      await eventually(async () => (await setup.locator('pre').allTextContents()).join('')).toContain(base)
+      const text = (await setup.locator('pre').allTextContents()).join('\n')
+      for (const part of [base, key, 'gpt-4o-mini']) expect([app, text]).toEqual([app, expect.stringContaining(part)])
+      if (isJson) expect(JSON.parse(text)).toBeObject()
+    }
+  })
+
+  test('on this computer, cc-switch and Cherry Studio, are set up with a link', async () => {
+    await using visit = await site.visit({ as: owner })
+    const { page } = visit
+    await visit.open(`/token?start=${id}`)
+    const setup = page.getByRole('dialog').getByRole('region', { name: 'Set up an app' })
+    const { url } = site.gateway
+    const linkOf = async (name: string) => {
+      await setup.getByText(name, { exact: true }).click()
+      return new URL((await setup.getByRole('link', { name: `Open ${name}` }).getAttribute('href')) ?? '')
+    }
+    for (const [name, app, endpoint] of [
+      ['cc-switch (Claude Code)', 'claude', url],
+      ['cc-switch (Codex)', 'codex', `${url}/v1`],
+      ['cc-switch (Gemini CLI)', 'gemini', url],
+    ] as const) {
+      const link = await linkOf(name)
+      expect(link.href).toStartWith('ccswitch://v1/import?')
+      expect(Object.fromEntries(link.searchParams)).toEqual({
+        resource: 'provider',
+        app,
+        name: new URL(url).host,
+        endpoint,
+        apiKey: key,
+        model: 'gpt-4o-mini',
+        homepage: url,
+      })
+    }
+    const cherry = await linkOf('Cherry Studio')
+    expect(cherry.href).toStartWith('cherrystudio://providers/api-keys?v=1&')
+    expect(JSON.parse(atob(cherry.searchParams.get('data') ?? ''))).toMatchObject({ baseUrl: url, apiKey: key })
+  })
+
   test('in the drawer hide the key on the screen, but not in the copied text, and show no QR code', async () => {
     await using visit = await site.visit({ as: owner })
     const { page } = visit

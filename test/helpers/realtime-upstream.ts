@@ -40,8 +40,9 @@ export async function refusedSession(
   query: string,
   token: string,
   headers: Record<string, string> = {},
+  path = '/v1/realtime',
 ): Promise<{ status: number; code: string; type: string; message: string }> {
-  const answer = await fetch(`${gatewayUrl}/v1/realtime?${query}`, {
+  const answer = await fetch(`${gatewayUrl}${path}?${query}`, {
     headers: {
       ...(token !== '' && { authorization: `Bearer ${token}` }),
       connection: 'Upgrade',
@@ -141,9 +142,9 @@ export async function openSession(
   url: string,
   token: string,
   query = 'model=m',
-  options: { protocols?: string[]; headers?: Record<string, string> } = {},
+  options: { protocols?: string[]; headers?: Record<string, string>; path?: string } = {},
 ): Promise<RealtimeCaller> {
-  const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/realtime?${query}`, {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}${options.path ?? '/v1/realtime'}?${query}`, {
     ...(options.protocols && { protocols: options.protocols }),
     headers: { ...(token !== '' && { authorization: `Bearer ${token}` }), ...options.headers },
   })

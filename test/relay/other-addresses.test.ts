@@ -52,7 +52,7 @@ test('an API that is not served returns 501 in its dialect', async () => {
     501,
     { type: 'error', error: { type: 'api_error' } },
   ])
-  for (const path of ['/v1/responses/input_tokens', '/v1/responses/resp_1', '/v1/files', '/v1/batches']) {
+  for (const path of ['/v1/responses/resp_1/more', '/v1/conversations/c/more', '/v1/files', '/v1/batches']) {
     const seen = await get(path, bearer())
     expect([path, seen.status, seen.error?.code]).toEqual([path, 501, 'api_not_implemented'])
   }

@@ -7,6 +7,8 @@ import {
   realtimePath,
   relayPaths,
   relayReads,
+  responsesSocketPath,
+  storedPaths,
 } from '../../contract/relay-paths.ts'
 import { openApiDocument } from '../../server/api/openapi/document.ts'
 import type { JsonSchema } from '../../server/api/openapi/types.ts'
@@ -66,7 +68,8 @@ test('the document contains every endpoint of the contract and every call of the
   const relay = [
     ...[...relayPaths, ...dialectPaths].map(({ path }) => `post ${path}`),
     `post ${enginePath}`,
-    ...[...relayReads, ...dialectReads, realtimePath].map((path) => `get ${path}`),
+    ...[...relayReads, ...dialectReads, realtimePath, responsesSocketPath].map((path) => `get ${path}`),
+    ...storedPaths.map(({ method, path }) => `${method.toLowerCase()} ${path}`),
   ]
   const management = endpoints.map(({ endpoint }) => `${endpoint.method.toLowerCase()} ${endpoint.path}`)
   expect(

@@ -14,7 +14,8 @@ const modelOf = (path: string) =>
   ].find(([pattern]) => (pattern as RegExp).test(path))?.[1] as string
 
 /** The path, with a model that the gateway serves filled in. */
-export const addressOf = (path: string, model = modelOf(path) ?? 'gpt-4o') => path.replace('{model}', model)
+export const addressOf = (path: string, model = modelOf(path) ?? 'gpt-4o') =>
+  path.replace('{model}', model).replace('{id}', 'resp_1').replace('{item_id}', 'msg_1')
 
 /** A body that the path accepts: the document's example, with a model that the gateway serves, or a form. */
 export function bodyOf(path: string, { requestBody }: Operation, fields: object = {}): unknown {

@@ -10,6 +10,8 @@ import {
   realtimePath,
   relayPaths,
   relayReads,
+  responsesSocketPath,
+  storedPaths,
 } from '../../contract/relay-paths.ts'
 import { differences, repeated } from '../../tools/repo-rules.ts'
 import { type Credentials, endpoints, type Person, startWireGate, type Who, type WireGate, whoNames } from './gate.ts'
@@ -66,7 +68,11 @@ test('the tables have a row for every route, and no row without a route', () => 
   const relay = [...[...relayPaths, ...dialectPaths].map(({ path }) => path), enginePath].map((path) => `POST ${path}`)
   expect(
     differences(
-      [...relay, ...[...relayReads, ...dialectReads, realtimePath].map((path) => `GET ${path}`)],
+      [
+        ...relay,
+        ...[...relayReads, ...dialectReads, realtimePath, responsesSocketPath].map((path) => `GET ${path}`),
+        ...storedPaths.map(({ method, path }) => `${method} ${path}`),
+      ],
       routesOf(tables.relay),
     ),
   ).toEqual([])

@@ -1,9 +1,11 @@
 import { serverAddress } from '../../lib/server-address.ts'
+import { agentSetups, type SetupBlock } from './agent-configs.ts'
 import { appLinks } from './app-links.ts'
+import { desktopLinks } from './desktop-links.ts'
 
 /** How an app is set up: with lines for a shell or a file, or with a link that opens the app. */
 export type AppSetup =
-  | { id: string; name: string; blocks: readonly { file?: string; code: string }[] }
+  | { id: string; name: string; blocks: readonly SetupBlock[] }
   | { id: string; name: string; href: string }
 
 /** Shell lines that set variables. */
@@ -51,11 +53,13 @@ export function appSetups(key: string, model: string, linkName: (link: ReturnTyp
       name: 'Gemini CLI',
       blocks: [{ code: exported({ GOOGLE_GEMINI_BASE_URL: server, GEMINI_API_KEY: key, GEMINI_MODEL: model }) }],
     },
+    ...agentSetups(server, key, model, exported),
     {
       id: 'open-webui',
       name: 'Open WebUI',
       blocks: [{ code: exported({ OPENAI_API_BASE_URL: `${server}/v1`, OPENAI_API_KEY: key }) }],
     },
+    ...desktopLinks(key, model),
     ...appLinks(key).map((link) => ({ id: link.id, name: linkName(link), href: link.href })),
   ]
   return setups

@@ -26,6 +26,7 @@ export const errorWords: Readonly<Record<ErrorCode, string>> = {
   mode_not_supported: 'No channel of the model supports this kind of request.',
   feature_not_supported: 'No channel of the model can do what the request asks for.',
   thread_not_supported: 'The channel does not support threads. Send the whole conversation.',
+  response_not_found: 'No response or conversation with this id is stored for this user.',
   thread_not_found: 'The thread is no longer known. Send the whole conversation.',
   database_unavailable: 'The database cannot be reached. Nothing was charged; try again.',
   storage_unavailable: 'The upload cannot be stored. Nothing was sent or charged; try again later.',

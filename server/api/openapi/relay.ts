@@ -1,4 +1,4 @@
-import { type RelayCallText, relayCalls } from '../../../contract/relay-calls.ts'
+import { type RelayCallText, relayCalls, responsesSocket } from '../../../contract/relay-calls.ts'
 import {
   dialectPaths,
   dialectReads,
@@ -6,7 +6,10 @@ import {
   realtimePath,
   relayPaths,
   relayReads,
+  responsesSocketPath,
+  storedPaths,
 } from '../../../contract/relay-paths.ts'
+import { storedCalls } from '../../../contract/stored-calls.ts'
 import { type ErrorCode, errorTable } from '../../errors.ts'
 import { formExamples, relayExamples } from './examples.ts'
 import { headersNamed, limitHeaderNames } from './headers.ts'
@@ -45,10 +48,11 @@ const special: Partial<Record<ErrorCode, (path: string, text: RelayCallText) => 
   // Calls are limited by their token and owner, billing endpoints by address.
   rate_limit_exceeded: (path) => !isRead(path) || path.includes('/dashboard/'),
   // A session has no body, so its parameters are checked in its URL.
-  upgrade_required: (path) => path === realtimePath,
+  upgrade_required: (_, { isSocket }) => isSocket === true,
   api_not_implemented: (path) => path === realtimePath,
   invalid_json: hasBody,
   request_too_complex: hasBody,
+  response_not_found: (path) => /^\/v1\/(?:responses|conversations)/.test(path),
   thread_not_found: (path) => path.startsWith('/v1/messages'),
   request_timeout: hasBody,
   request_too_large: hasBody,
@@ -73,15 +77,59 @@ export function relayOperations(writer: SchemaWriter): PathOperation[] {
       operation: describe(writer, path, modelsTag.name),
     })),
     { path: realtimePath, method: 'get', operation: describeSession(writer) },
+    {
+      path: responsesSocketPath,
+      method: 'get',
+      operation: describeSocket(writer, responsesSocketPath, responsesSocket),
+    },
+    ...storedPaths.map((each) => describeStored(writer, each)),
   ]
 }
 
 /** A GET that becomes a WebSocket. */
-function describeSession(writer: SchemaWriter): Operation {
-  const { responses, ...operation } = describe(writer, realtimePath, relayTag.name)
+function describeSocket(
+  writer: SchemaWriter,
+  path: keyof typeof relayCalls,
+  text: RelayCallText = relayCalls[path],
+): Operation {
+  const { responses, ...operation } = describe(writer, path, relayTag.name, text)
   const { 200: _none, ...failures } = responses
   return {
     ...operation,
+    operationId: path === realtimePath ? operation.operationId : `${operation.operationId}Socket`,
+    security: ['relayToken', 'relayTokenAsProtocol'].map((name) => ({ [name]: [] })),
+    responses: { 101: { description: 'The session is open. WebSocket messages follow.' }, ...failures },
+  }
+}
+
+/** A call about something that a service stores. */
+function describeStored(writer: SchemaWriter, { method, path }: (typeof storedPaths)[number]): PathOperation {
+  const lower = ({ GET: 'get', POST: 'post', DELETE: 'delete' } as const)[method]
+  const text = storedCalls[`${method} ${path}` as keyof typeof storedCalls]
+  const { responses, ...operation } = describe(writer, path, relayTag.name, text)
+  const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+    name,
+    in: 'path' as const,
+    required: true,
+    description: name === 'id' ? 'Id of the response or conversation.' : 'Id of the item.',
+    schema: { type: 'string' },
+  }))
+  return {
+    path,
+    method: lower,
+    operation: {
+      ...operation,
+      operationId: `${operation.operationId}${lower[0]?.toUpperCase()}${lower.slice(1)}`,
+      ...(parameters.length > 0 && { parameters }),
+      responses,
+    },
+  }
+}
+
+/** A realtime session names its model in the URL. */
+function describeSession(writer: SchemaWriter): Operation {
+  return {
+    ...describeSocket(writer, realtimePath),
     parameters: [
       {
         name: 'model',
@@ -91,12 +139,15 @@ function describeSession(writer: SchemaWriter): Operation {
         schema: { type: 'string' },
       },
     ],
-    responses: { 101: { description: 'The session is open. WebSocket messages follow.' }, ...failures },
   }
 }
 
-function describe(writer: SchemaWriter, path: keyof typeof relayCalls, tag: string): Operation {
-  const text = relayCalls[path]
+function describe(
+  writer: SchemaWriter,
+  path: string,
+  tag: string,
+  text: RelayCallText = relayCalls[path as keyof typeof relayCalls],
+): Operation {
   const content = bodyContent(writer, path, text)
   return {
     operationId: nameOf(path),
@@ -122,9 +173,7 @@ function securityOf(path: string): Operation['security'] {
     ? ['relayTokenForGemini', 'relayTokenInAddress']
     : path.startsWith('/v1/messages')
       ? ['relayTokenForMessages']
-      : path === realtimePath
-        ? ['relayTokenAsProtocol']
-        : []
+      : []
   return ['relayToken', ...others].map((name) => ({ [name]: [] }))
 }
 
@@ -222,8 +271,8 @@ function errorResponses(path: string, text: RelayCallText): Record<string, Respo
   )
 }
 
-function hasBody(path: string): boolean {
-  return !isRead(path) && path !== realtimePath
+function hasBody(path: string, { isSocket }: RelayCallText): boolean {
+  return !isRead(path) && !isSocket
 }
 
 function isRead(path: string): boolean {

@@ -65,6 +65,7 @@ const responses: ChatEndpoint = {
   dialect: openaiResponses,
   takesSystemAnywhere: true,
   target: (upstream, call) => address(upstream, '/v1/responses', call.model),
+  compactTarget: (upstream, call) => address(upstream, '/v1/responses/compact', call.model),
 }
 
 /**

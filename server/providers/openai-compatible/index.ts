@@ -32,6 +32,10 @@ interface Options extends Omit<ProviderMeta, 'keyHint' | 'models'> {
   /** How the service's chat differs from OpenAI's. */
   chat?: Partial<Pick<ChatEndpoint, 'dialect' | 'options' | 'lacks' | 'finish'>>
   takesSystemAnywhere?: true
+  /** The service is OpenAI itself, which understands the headers of Codex. */
+  forwardsCodex?: true
+  /** The service compacts conversations of the Responses API. */
+  compacts?: true
   /** Other dialects that the service also speaks. */
   also?: readonly OtherDialect[]
   /** The paths of these dialects, if they are not the usual ones. */
@@ -85,6 +89,14 @@ export function openaiCompatible(options: Options): Provider {
         url: own === undefined ? joinPath(upstream.baseUrl, path, prefix) : withoutVersion(upstream.baseUrl) + own,
         headers: bearer(upstream),
       }),
+      ...(options.forwardsCodex && each === 'responses' && { forwardsCodex: true }),
+      ...(options.compacts &&
+        each === 'responses' && {
+          compactTarget: (upstream: Upstream) => ({
+            url: joinPath(upstream.baseUrl, `${path}/compact`, prefix),
+            headers: bearer(upstream),
+          }),
+        }),
     }
   })
   const endpoints = only.includes('chat') ? [chat, ...others] : []

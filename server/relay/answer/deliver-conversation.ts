@@ -7,6 +7,7 @@ import { replyEvents } from '../../dialects/neutral/events-of-reply.ts'
 import type { Reply } from '../../dialects/neutral/reply.ts'
 import { isEventStream } from '../../lib/bytes/sse.ts'
 import { isObject, stringify, tryParse } from '../../lib/json.ts'
+import type { RelayCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { keeperOf, keepingEncoder } from '../call/item-store.ts'
 import { isThreaded } from '../call/thread-calls.ts'
@@ -53,7 +54,7 @@ async function deliverWhole(answering: Answering, codec: Codec): Promise<Respons
   open.tools?.take(body)
   const output = () => (from.billsPromptAlone ? '' : outputOf(reply))
   const measured = { usage: undefined, reported: reply.usage, output, media: mediaOf(reply) }
-  noterOf(deps, open)?.(reply.id)
+  noterOf(deps, open, codec)?.(reply.id)
   if (!to) return settleWhole(answering, { text, isJson: true, ...measured })
   if (!open.call.facts.stream) {
     const answer = madeOf(() => to.dialect.encodeReply(reply, to.frame), status)
@@ -101,12 +102,25 @@ function mediaOf(reply: Reply): MediaTokens | undefined {
 }
 
 /** Returns a function that remembers which channel sent a response, because only that channel can continue from it. */
-function noterOf({ threads }: RelayDeps, { call, channel }: OpenCall): NoteAnswer | undefined {
+function noterOf(
+  { threads, responseOwners }: RelayDeps,
+  { call, channel, upstreamModel }: OpenCall,
+  { to }: Codec,
+): NoteAnswer | undefined {
+  if (call.dialect === 'openai-responses' && !to && isStored(call))
+    return (id) => {
+      if (id !== undefined) responseOwners.note(call.caller.userId, id, channel, upstreamModel)
+    }
   if (!isThreaded(call)) return undefined
   const keeper = { channelId: channel.id, key: channel.upstream.key }
   return (id) => {
     if (id !== undefined) threads.note(call.caller.tokenId, id, keeper)
   }
+}
+
+/** True if the service stores the response of a call that is passed on to it. */
+function isStored({ compacts, state: { body } }: RelayCall): boolean {
+  return compacts !== 'call' && body.kind === 'json' && body.json['store'] !== false
 }
 
 type NoteAnswer = (id: string | undefined) => void
@@ -133,7 +147,7 @@ async function deliverEvents(answering: Answering, codec: Codec): Promise<Respon
   const { deps, open, response } = answering
   const { from, to } = codec
   const { requestId } = open.call
-  const note = noterOf(deps, open)
+  const note = noterOf(deps, open, codec)
   const noting = note ? notingDialect(from, note) : from
   const newMeter = () => new DecodingMeter(noting, requestId)
   const { reader, opening } = await openStream(answering, newMeter)

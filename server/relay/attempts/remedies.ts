@@ -9,6 +9,7 @@ import { isAboutUsage, noteRefusesUsage, refusesUsage } from '../failures/stream
 import { isAboutThoughts } from '../failures/thoughts-refused.ts'
 import { mappedModel } from '../routing/routing-table.ts'
 import { endpointFeature, isChat, mayBeMissing } from '../upstream/call-endpoint.ts'
+import { compactionFeature, hasCompaction } from '../upstream/prepare-compaction.ts'
 import { nextPaid } from './next-channel.ts'
 import { noteFailure } from './note-failure.ts'
 import { type Form, newTrial, type Trial } from './trial.ts'
@@ -43,6 +44,7 @@ interface Remedy {
  * The remedies, in the order in which they are tried. Each remedy of the kind `form` is tried at most once per channel.
  */
 const remedies: readonly Remedy[] = [
+  { kind: 'form', next: ownSummary },
   { kind: 'form', next: otherEndpoint },
   { kind: 'form', next: withoutUsage },
   { kind: 'form', next: withoutThoughts },
@@ -71,6 +73,21 @@ export async function remedyFor(run: Run, failed: AttemptFailed): Promise<Trial 
  */
 function changed(trial: Trial, change: Form, lesson?: () => void): Trial {
   return newTrial(trial, { ...trial.form, ...change }, lesson ? [...trial.lessons, lesson] : trial.lessons)
+}
+
+/** Asks the model for a summary if the server turns out not to compact conversations. */
+function ownSummary({ deps, call, trial }: Run, { status, text }: AttemptFailed): Trial | undefined {
+  const { channel, endpoints, form } = trial
+  if (call.mode !== 'chat' || !call.compacts || form.ownSummary || !endpoints[0]) return undefined
+  if (!hasCompaction(deps, channel, endpoints[0])) return undefined
+  const isMissing =
+    call.compacts === 'call' ? mayBeMissing(status) : status === 400 && text.includes('compaction_trigger')
+  if (!isMissing || isOfficial(channel.upstream.baseUrl, channel.provider.meta.defaultBaseUrl)) return undefined
+  const verdict = call.compacts === 'call' ? addressVerdict(status, text, '/responses/compact') : 'unsure'
+  if (verdict === 'there') return undefined
+  if (verdict === 'unsure') return changed(trial, { ownSummary: true })
+  const { message } = readErrorBody(text, status)
+  return changed(trial, { ownSummary: true }, () => deps.unsupportedFeatures.note(compactionFeature(channel), message))
 }
 
 /** Tries the next endpoint of the channel if the server does not have the current one. */
@@ -114,7 +131,7 @@ function freshLogin({ deps, trial }: Run, { error }: AttemptFailed): Trial | und
 
 /** Tries another key of the same channel, at the same price, if the failure is the fault of the key. */
 function otherKey({ deps, call, trial, keysTried, isKeysFault }: Run): Trial | undefined {
-  if (!isKeysFault || continuedFrom(call) !== undefined) return undefined
+  if (!isKeysFault || call.keeper || continuedFrom(call) !== undefined) return undefined
   const channel = withOtherKey(deps, trial.channel, keysTried)
   return channel && newTrial({ ...trial, channel })
 }

@@ -14,6 +14,8 @@ export interface Form {
   withoutUsage?: true
   /** Reasoning from earlier in the conversation is dropped. */
   withoutThoughts?: true
+  /** The gateway summarizes the conversation, because the service does not compact it. */
+  ownSummary?: true
   /** The cached upstream tokens of the previous attempt were refused. */
   freshLogin?: true
 }

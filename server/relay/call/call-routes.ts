@@ -10,6 +10,7 @@ import {
 export interface CallRoute extends RelayPath {
   dialect: CallerDialect
   countOnly?: true
+  compacts?: true
   stream?: boolean
   embeds?: 'one' | 'batch'
   /** The model named in the URL. */

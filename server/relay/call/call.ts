@@ -9,6 +9,7 @@ import type { JsonBody } from '../body/json-body.ts'
 import type { Leaving } from '../cancellation/caller-left.ts'
 import type { Caller } from './caller.ts'
 import type { KnownRequest } from './known-request.ts'
+import type { ThreadKeeper } from './threads.ts'
 
 /** The body of a call: JSON text with its parsed form, or a multipart form that may be in a spool file. */
 export type CallBody = JsonBody | { kind: 'form'; form: FormBody }
@@ -30,10 +31,17 @@ export interface RelayCall {
   readonly known?: KnownRequest
   /** What the URL specifies about the request in addition to the body; absent = nothing. */
   readonly address?: RequestAddress
+  /**
+   * The response replaces the conversation: `call` is a call of its own, `item` is a response with one item, requested
+   * by the last item of the input. Absent = an ordinary response.
+   */
+  readonly compacts?: 'call' | 'item'
   /** The caller's headers that may be sent upstream. */
   readonly headers: Readonly<Record<string, string>>
   /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal
+  /** The channel and key that store what the call continues from; absent = any will do. */
+  readonly keeper?: ThreadKeeper
   /** What to do when the caller disconnects. */
   readonly leaving: Leaving
   readonly startedAtMs: number

@@ -14,8 +14,10 @@ import type { Breaker } from '../routing/breaker.ts'
 import type { ChannelFailures } from '../routing/channel-failures.ts'
 import type { RoutingTable } from '../routing/routing-table.ts'
 import type { UnsupportedFeatures } from '../routing/unsupported-features.ts'
+import type { CompactionSeals } from './compactions.ts'
 import type { ItemStore } from './item-store.ts'
 import type { AsideReader } from './known-request.ts'
+import type { ResponseOwners } from './response-owners.ts'
 import type { Threads } from './threads.ts'
 import type { TokenKeeper } from './upstream-tokens.ts'
 
@@ -34,7 +36,10 @@ export interface RelayDeps {
   /** Features that a channel's service turned out not to support, such as a dialect. */
   unsupportedFeatures: UnsupportedFeatures
   itemStore: ItemStore
+  /** Encrypts summaries of conversations for their tokens. */
+  compactionSeals: CompactionSeals
   threads: Threads
+  responseOwners: ResponseOwners
   /** Records the requests that root has asked to record. */
   captures: Pick<Captures, 'isRecording' | 'begin'>
   /** Temporary upstream tokens with which providers sign or authorise requests. */

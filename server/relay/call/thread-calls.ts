@@ -26,6 +26,7 @@ export function continuedFrom(call: AnyCall): string | undefined {
  * whole conversation.
  */
 export function threadKeeper(deps: RelayDeps, call: AnyCall): ThreadKeeper | undefined {
+  if (call.keeper) return call.keeper
   const messageId = continuedFrom(call)
   const { caller, facts } = call
   if (messageId === undefined) return undefined

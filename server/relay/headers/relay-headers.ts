@@ -9,6 +9,14 @@ import { droppedHeader } from './dropped-header.ts'
  */
 const toUpstream = ['accept', 'openai-beta', viaHeader] as const
 
+/**
+ * Headers with which Codex tells OpenAI about its session. They are sent only to services that ask for them
+ * (`forwardsCodex` of an endpoint), because they identify the caller's session.
+ */
+const ofCodex = /^(?:session[-_]id|originator|x-codex-[a-z0-9-]{1,60})$/
+const mostOfCodex = 20
+const longestOfCodex = 8 * 1024
+
 /** Headers that are sent only to services that list them (`forwards` of an endpoint). */
 const ofDialect: Readonly<Partial<Record<DialectName, readonly string[]>>> = {
   'anthropic-messages': ['anthropic-version', 'anthropic-beta'],
@@ -30,7 +38,21 @@ const toCaller = [
 /** The caller's headers that may be forwarded. */
 export function forwardedHeaders(headers: Headers, dialect: DialectName): Record<string, string> {
   const names = ofDialect[dialect]
-  return pick(headers, names ? [...toUpstream, ...names] : toUpstream)
+  const picked = pick(headers, names ? [...toUpstream, ...names] : toUpstream)
+  return dialect === 'openai-responses' ? { ...picked, ...codexHeaders(headers) } : picked
+}
+
+function codexHeaders(headers: Headers): Record<string, string> {
+  const own: Record<string, string> = {}
+  let left = mostOfCodex
+  for (const [name, value] of headers)
+    if (isOfCodex(name) && value.length <= longestOfCodex && left-- > 0) own[name] = value
+  return own
+}
+
+/** True for a header of Codex, by its name in lower case. */
+export function isOfCodex(name: string): boolean {
+  return ofCodex.test(name)
 }
 
 /** Headers that a page of another site may read in addition to the body. */

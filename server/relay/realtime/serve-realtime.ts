@@ -1,4 +1,4 @@
-import { errorTable, GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../errors.ts'
 import type { Upgrade } from '../../lib/network/socket-session.ts'
 import { requestIdHeader } from '../../lib/secrets/ids.ts'
 import { authenticate, credentialOf, protocolsOf } from '../admission/authenticate.ts'
@@ -18,6 +18,7 @@ import { type Channel, mappedModel } from '../routing/routing-table.ts'
 import { patienceOf } from '../upstream/call-endpoint.ts'
 import { RealtimeSession } from './session.ts'
 import type { RealtimeSessions } from './sessions.ts'
+import { nameUpgrade, upgradeFor } from './upgrading.ts'
 import { openSocket, SocketFailure, type UpstreamSocket } from './upstream-socket.ts'
 
 /** The maximum length of a message from an upstream, in bytes. */
@@ -38,19 +39,14 @@ export async function serveRealtime(
   upgrade: Upgrade | undefined,
 ): Promise<Response> {
   const response = await serveCaller(deps, incoming, async (caller) => {
-    if (!upgrade || !asksForWebSocket(incoming.request.headers)) {
-      throw new GatewayError(
-        'upgrade_required',
-        'this endpoint accepts only WebSocket connections: connect with wss:// or ws://',
-      )
-    }
+    const opening = upgradeFor(incoming.request, upgrade)
     const startedAtMs = deps.relay.clock.nowMs()
     const model = new URL(incoming.request.url).searchParams.get('model') ?? ''
     incoming.failed = { call: undefined, model, startedAtMs }
     const call = sessionCall(incoming, caller, startedAtMs)
     incoming.failed.call = call
     try {
-      return await throughChannels(deps.relay, call, attemptWith(deps, incoming, upgrade))
+      return await throughChannels(deps.relay, call, attemptWith(deps, incoming, opening))
     } catch (error) {
       if (error instanceof GatewayError && error.code === 'token_exhausted') deps.exhausted(caller.tokenId)
       throw error
@@ -58,13 +54,7 @@ export async function serveRealtime(
       call.leaving.close()
     }
   })
-  // Names the required protocol (RFC 9110, section 15.5.22).
-  if (response.status === errorTable.upgrade_required.status) response.headers.set('upgrade', 'websocket')
-  return response
-}
-
-function asksForWebSocket(headers: Headers): boolean {
-  return headers.get('upgrade')?.toLowerCase() === 'websocket'
+  return nameUpgrade(response)
 }
 
 /** The session, treated as a call. Its prompt is not known in advance, and may be audio. */

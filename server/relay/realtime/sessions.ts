@@ -1,3 +1,5 @@
+import { TurnMemory } from './turn-memory.ts'
+
 /** The operations on an open session. */
 export interface OpenSession {
   /** Ends the session once no response is in progress. */
@@ -8,7 +10,10 @@ export interface OpenSession {
 
 /** The sessions of this process, so that they can be ended when it shuts down. */
 export class RealtimeSessions {
+  /** What sockets of the Responses API can continue from. */
+  readonly memory = new TurnMemory()
   readonly #open = new Set<OpenSession>()
+  readonly #counts = new Map<number, number>()
   #isDraining = false
 
   add(session: OpenSession): void {
@@ -18,6 +23,24 @@ export class RealtimeSessions {
 
   remove(session: OpenSession): void {
     this.#open.delete(session)
+  }
+
+  /**
+   * Counts a socket of a token, and returns the function to call when it is closed. Undefined if the token already has
+   * `most` sockets here; 0 = no limit.
+   */
+  claim(tokenId: number, most: number): (() => void) | undefined {
+    const count = this.#counts.get(tokenId) ?? 0
+    if (most > 0 && count >= most) return undefined
+    this.#counts.set(tokenId, count + 1)
+    let isOpen = true
+    return () => {
+      if (!isOpen) return
+      isOpen = false
+      const left = (this.#counts.get(tokenId) ?? 1) - 1
+      if (left > 0) this.#counts.set(tokenId, left)
+      else this.#counts.delete(tokenId)
+    }
   }
 
   /** From now on, sessions end as soon as no response is in progress. */

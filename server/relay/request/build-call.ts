@@ -5,14 +5,18 @@ import type { Conversation } from '../../dialects/neutral/conversation.ts'
 import type { RequestFacts } from '../../dialects/neutral/dialect.ts'
 import { factsOf } from '../../dialects/neutral/facts.ts'
 import { readRequest } from '../../dialects/openai-passthrough/request.ts'
+import { requestTokens } from '../../dialects/openai-responses/compaction.ts'
 import { tierOf } from '../../dialects/wire/service-tier.ts'
 import { GatewayError } from '../../errors.ts'
 import { foldedName } from '../../lib/folded-name.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import type { JsonBody } from '../body/json-body.ts'
 import type { AnyCall, CallBody, RelayCall } from '../call/call.ts'
 import type { CallRoute } from '../call/call-routes.ts'
 import type { Caller } from '../call/caller.ts'
+import { asksToCompact } from '../call/compactions.ts'
 import { addressOf, type KnownRequest } from '../call/known-request.ts'
+import type { ThreadKeeper } from '../call/threads.ts'
 import { Leaving } from '../cancellation/caller-left.ts'
 import { imageCountFields } from '../charging/image-charging.ts'
 import { quickEstimate } from '../counting/quick-estimate.ts'
@@ -29,10 +33,21 @@ export interface Incoming {
   pathModel?: string
   /** The state of the call when it failed, for its log row. */
   failed?: { call: AnyCall | undefined; model: string; startedAtMs: number }
+  /** Completes the body of a turn within a WebSocket, or answers the turn without a call. Throws GatewayError (400). */
+  complete?(read: JsonBody): JsonBody | Response
   /** Records the call; absent = it is not recorded. */
   recording?: Recording
   /** Called when the response has been sent, or when the call has ended without one. */
   ended?: (() => void) | undefined
+}
+
+/** What is known about a call before it is built. */
+export interface Beginning {
+  startedAtMs: number
+  /** Absent = the request has not been read. */
+  known?: KnownRequest | undefined
+  /** The channel and key that store what the call continues from. */
+  keeper?: ThreadKeeper | undefined
 }
 
 /**
@@ -45,13 +60,15 @@ export function buildCall(
   caller: Caller,
   route: CallRoute,
   body: CallBody,
-  { startedAtMs, known }: { startedAtMs: number; known?: KnownRequest | undefined },
+  { startedAtMs, known, keeper }: Beginning,
 ): RelayCall {
   refuseAmbiguous(body, route.mode)
   if (body.kind === 'json') refuseOtherModels(body.json)
-  const { facts, conversation, promptGuess } = known
+  const compacts = compactionOf(body, route)
+  const read = known
     ? { ...known, facts: withTier(known.facts, body), conversation: undefined }
     : requestIn(body, route, incoming.pathModel)
+  const { facts, conversation, promptGuess } = compacts ? withSummaryRequest(read) : read
   if (caller.allowedModels && !caller.allowedModels.has(facts.model)) {
     throw new GatewayError('model_not_allowed', `this token is not allowed to use model ${facts.model}`, {
       param: 'model',
@@ -67,6 +84,8 @@ export function buildCall(
     facts,
     address: addressOf(route),
     ...(known && { known }),
+    ...(compacts && { compacts }),
+    ...(keeper && { keeper }),
     headers: forwardedHeaders(incoming.request.headers, route.dialect),
     signal,
     leaving: new Leaving(signal, incoming.ended),
@@ -74,6 +93,24 @@ export function buildCall(
     ...(incoming.recording && { recording: incoming.recording }),
     state: { body, conversation, promptGuess, attempts: [] },
   }
+}
+
+/**
+ * How the call compacts its conversation, if it does. Throws GatewayError (400) if a compaction is to be streamed in a
+ * way that does not exist.
+ */
+function compactionOf(body: CallBody, { dialect, compacts }: CallRoute): RelayCall['compacts'] {
+  if (dialect !== 'openai-responses' || body.kind === 'form') return undefined
+  if (!compacts) return asksToCompact(body) ? 'item' : undefined
+  if (body.json['stream'] === true)
+    throw new GatewayError('invalid_field_value', 'a compaction cannot be streamed: omit stream', { param: 'stream' })
+  return 'call'
+}
+
+/** Adds the tokens of the request for a summary, which the gateway may have to send. */
+function withSummaryRequest({ facts, promptGuess, conversation }: ReadRequest): ReadRequest {
+  const prompt = { ...facts.prompt, fixedTokens: facts.prompt.fixedTokens + requestTokens }
+  return { facts: { ...facts, prompt }, promptGuess: promptGuess + requestTokens, conversation }
 }
 
 /** The caller, bound to a proxy channel that its group is allowed to use for the model. */

@@ -13,6 +13,7 @@ import type { RelayDeps } from '../call/deps.ts'
 import { viaFor } from '../call/via.ts'
 import { CallerLeft } from '../cancellation/caller-left.ts'
 import { shuttingDown } from '../cancellation/shutting-down.ts'
+import { isOfCodex } from '../headers/relay-headers.ts'
 import type { Channel } from '../routing/routing-table.ts'
 import { type Attempting, type Prepared, prepare } from './prepare.ts'
 import { type Conversing, prepareConversation } from './prepare-conversation.ts'
@@ -134,8 +135,10 @@ export function callUpstream(
   prepared: Prepared,
   patience: Patience,
 ): Promise<Response> {
-  const { channel, endpoint, upstreamCall, lent } = attempting
-  const pendingTarget = targetFor(deps, endpoint, channel, upstreamCall, prepared.body, lent)
+  const { call, channel, endpoint, upstreamCall, lent } = attempting
+  // A summary by the gateway is always translated.
+  const isCompaction = call.compacts === 'call' && prepared.codec !== undefined && !prepared.codec.to
+  const pendingTarget = targetFor(deps, endpoint, channel, upstreamCall, prepared.body, lent, isCompaction)
   const answer =
     pendingTarget instanceof Promise
       ? pendingTarget.then((target) => callTarget(deps, attempting, target, prepared, patience))
@@ -174,13 +177,17 @@ function targetFor(
   call: UpstreamCall,
   body: Prepared['body'],
   lent: Attempting['lent'],
+  isCompaction = false,
 ): Target | Promise<Target> {
-  return endpoint.target(channel.upstream, call, {
+  const signing = {
     body: typeof body === 'string' ? body : '',
     nowMs: deps.clock.nowMs(),
     tokens: lent ? lending(deps.accessTokens, lent) : deps.accessTokens,
     fetchJson: deps.fetchJson,
-  })
+  }
+  const compacting =
+    isCompaction && isChat(endpoint) ? endpoint.compactTarget?.(channel.upstream, call, signing) : undefined
+  return compacting ?? endpoint.target(channel.upstream, call, signing)
 }
 
 /** Records the tokens that came from the cache. A token made for this call cannot be out of date. */
@@ -204,11 +211,14 @@ function headersFor(call: RelayCall, prepared: Prepared): Readonly<Record<string
 }
 
 function withForwarded(target: Target, call: RelayCall, endpoint: ChatEndpoint | ModeEndpoint): Target {
-  if (!isChat(endpoint) || !endpoint.forwards || endpoint.dialect.name !== call.dialect) return target
-  const own = endpoint.forwards.flatMap((name) => {
+  if (!isChat(endpoint) || endpoint.dialect.name !== call.dialect) return target
+  const { forwards, forwardsCodex } = endpoint
+  if (!forwards && !forwardsCodex) return target
+  const named = (forwards ?? []).flatMap((name) => {
     const value = call.headers[name]
     return value === undefined ? [] : [[name, value] as const]
   })
+  const own = forwardsCodex ? [...named, ...Object.entries(call.headers).filter(([name]) => isOfCodex(name))] : named
   return own.length === 0 ? target : { url: target.url, headers: { ...target.headers, ...Object.fromEntries(own) } }
 }
 

@@ -1,7 +1,7 @@
 import { callerDialects } from '../../dialects/caller-dialects.ts'
 import type { Conversation } from '../../dialects/neutral/conversation.ts'
 import type { EncodedRequest } from '../../dialects/neutral/dialect.ts'
-import { needsOf } from '../../dialects/neutral/needs.ts'
+import { type Feature, needsOf } from '../../dialects/neutral/needs.ts'
 import { chatRules } from '../../dialects/neutral/tool-rules.ts'
 import { openaiChat } from '../../dialects/openai-chat/index.ts'
 import { wireEdits } from '../../dialects/pass-through-edits.ts'
@@ -17,6 +17,7 @@ import type { ChatEndpoint, HeadersInBody } from '../../providers/provider.ts'
 import { refuseHeavyInputs } from '../body/heavy-inputs.ts'
 import { translatedLimits } from '../body/json-limits.ts'
 import { conversationOf, type RelayCall } from '../call/call.ts'
+import { foreignCompaction } from '../call/compactions.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { refuseUnknown } from '../call/item-store.ts'
 import { continuedFrom, isThreaded, noThreads } from '../call/thread-calls.ts'
@@ -26,6 +27,7 @@ import { droppedNames } from '../headers/dropped-header.ts'
 import { inlineMedia, namesAddresses } from '../request/inline-media.ts'
 import type { Channel } from '../routing/routing-table.ts'
 import { type Attempting, chatPlaced, edited, type Prepared, placedMembers, prepare, written } from './prepare.ts'
+import { compactsNatively, hasCompaction, summaryCodec, summaryRequest } from './prepare-compaction.ts'
 
 /** Fields of a Responses request that refer to something stored by the service that gave an earlier response. */
 const keptFields = ['previous_response_id', 'conversation'] as const
@@ -40,6 +42,7 @@ export type Conversing = Attempting & { endpoint: ChatEndpoint }
 export function prepareConversation(deps: RelayDeps, attempting: Conversing): Prepared | Promise<Prepared> {
   const { call, endpoint } = attempting
   if (!endpoint.keepsThreads && isThreaded(call)) throw unsent(noThreads(attempting.channel.provider.meta.label))
+  if (call.compacts && !compactsNatively(deps, attempting)) return translated(deps, attempting, summaryRequest)
   if (endpoint.dialect.name !== call.dialect) return translated(deps, attempting)
   if (call.state.body.kind === 'json') refuseUnpriced(deps, attempting, call.state.body.json)
   if (endpoint.lacks) refuseLacking(attempting)
@@ -83,6 +86,7 @@ function passedOn(deps: RelayDeps, attempting: Conversing): Prepared {
   if (call.dialect === 'openai-responses') {
     refuseBackground(json)
     refuseKept(deps, call, json)
+    refuseForeignCompaction(deps, attempting, json)
   }
   // A thread keeps the system prompt it was begun with, and the service refuses a different one.
   const systemPromptReset = channel.systemPrompt !== '' && continuedFrom(call) === undefined
@@ -115,14 +119,27 @@ function passedOn(deps: RelayDeps, attempting: Conversing): Prepared {
   }
 }
 
-async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prepared> {
+/**
+ * `summarize`: the request for a summary that is sent instead of the conversation. The caller gets the summary as a
+ * compaction.
+ */
+async function translated(
+  deps: RelayDeps,
+  attempting: Conversing,
+  summarize?: typeof summaryRequest,
+): Promise<Prepared> {
   const { call, channel, endpoint, upstreamModel, upstreamCall, capTokens } = attempting
-  if (call.dialect === 'openai-responses' && call.state.body.kind === 'json') refuseUnknown(call.state.body.json)
-  refuseLacking(attempting)
+  if (call.dialect === 'openai-responses' && call.state.body.kind === 'json') {
+    refuseUnknown(call.state.body.json)
+    refuseForeignCompaction(deps, attempting, call.state.body.json)
+  }
+  const summary = summarize?.(partsOf(call))
+  refuseLacking(attempting, summary?.needs)
   // The files are kept with the call, so that another channel does not need to download them again.
   if (endpoint.wantsBytes)
     call.state.conversation = await inlineMedia(partsOf(call), (url) => deps.fetchMedia(url, call.signal))
-  const original = attempting.withoutThoughts ? withoutThoughts(partsOf(call)) : partsOf(call)
+  const whole = summary?.conversation ?? partsOf(call)
+  const original = attempting.withoutThoughts ? withoutThoughts(whole) : whole
   await refuseHeavyInputs(original, endpoint.dialect.name, { limits: translatedLimits, turns: deps.turns })
   const systemPromptReset = channel.systemPrompt !== ''
   const conversation: Conversation = {
@@ -133,7 +150,7 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
     ...(capTokens !== undefined && { maxTokens: capTokens }),
     ...(systemPromptReset && { system: [{ type: 'text', text: channel.systemPrompt }] }),
   }
-  const isForeign = endpoint.dialect.name !== call.dialect
+  const isForeign = summary !== undefined || endpoint.dialect.name !== call.dialect
   const turns = isForeign ? spokenTurns(conversation, endpoint.dialect.name) : { conversation, dropped: [] }
   // In a response that is passed on unchanged, changed tool names could not be mapped back to the caller's names.
   const fit = fitTools(
@@ -164,7 +181,7 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
     // memory.
     request: { ...rest, messages: [] },
   }
-  const caller = callerDialects[call.dialect]
+  const { dialect: caller } = summary ? summaryCodec(deps, attempting) : { dialect: callerDialects[call.dialect] }
   return {
     ...jsonBody(written(body)),
     systemPromptReset,
@@ -221,9 +238,9 @@ function jsonBody(body: string) {
   return { body, contentLength: undefined, contentType: 'application/json', requestsUsage: false }
 }
 
-function refuseLacking({ call, channel, endpoint }: Conversing): void {
+function refuseLacking({ call, channel, endpoint }: Conversing, ofSummary?: ReadonlySet<Feature>): void {
   if (!endpoint.lacks) return
-  const needs = call.known?.needs ?? needsOf(partsOf(call))
+  const needs = ofSummary ?? call.known?.needs ?? needsOf(partsOf(call))
   const missing = endpoint.lacks.filter((feature) => needs.has(feature))
   if (missing.length > 0) throw cannot(`channel type ${channel.provider.meta.label} cannot do ${missing.join(', ')}`)
 }
@@ -244,12 +261,28 @@ function refuseBackground({ background }: JsonObject): void {
 /** Refuses a reference to an earlier response, because only the service that gave that response knows it. */
 function refuseKept(deps: RelayDeps, call: RelayCall, json: JsonObject): void {
   const keptField = keptFields.find((field) => json[field] !== undefined && json[field] !== null)
-  if (keptField === undefined || call.caller.chosenChannel) return
+  if (keptField === undefined || call.keeper || call.caller.chosenChannel) return
   if (deps.routing().candidates(call.caller.group, call.facts.model).length === 1) return
   throw new GatewayError(
     'invalid_field_value',
     `${keptField} is known only to the channel that responded before, and several channels serve this model: send the whole conversation instead, or choose the channel in the token (sk-…-<channel id>)`,
     { param: keptField },
+  )
+}
+
+/**
+ * Refuses a channel whose service cannot read the compaction item of another service. Only the service that wrote the
+ * item can decrypt it.
+ */
+function refuseForeignCompaction(deps: RelayDeps, { channel, endpoint }: Conversing, json: JsonObject): void {
+  const at = foreignCompaction(json)
+  if (at === undefined || hasCompaction(deps, channel, endpoint)) return
+  throw unsent(
+    new GatewayError(
+      'feature_not_supported',
+      `input[${at}] is a compaction item that only the service that wrote it can read, and channel type ${channel.provider.meta.label} is another service: send the conversation itself, or use the model that wrote the item`,
+      { param: `input[${at}]` },
+    ),
   )
 }
 

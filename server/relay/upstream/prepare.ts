@@ -66,6 +66,8 @@ export interface Attempting {
   withoutUsage?: boolean
   /** The service refused reasoning from earlier in the conversation, so it is dropped. */
   withoutThoughts?: boolean
+  /** The service does not compact conversations, so the gateway asks the model for a summary. */
+  ownSummary?: boolean
   /** Cached access tokens of the upstream that are sent with the call, by name. */
   lent?: Map<string, string>
 }

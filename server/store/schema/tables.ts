@@ -8,6 +8,7 @@ import type {
 } from './alert-tables.ts'
 import type { CaptureRulesTable, CapturesTable } from './capture-tables.ts'
 import type { StatementEmailsTable, StatementOptoutsTable } from './statement-tables.ts'
+import type { StoredResponsesTable } from './stored-response-tables.ts'
 import type {
   ServiceFailuresTable,
   UsageDatesTable,
@@ -365,6 +366,7 @@ export interface Tables {
   one_time_codes: OneTimeCodesTable
   statement_emails: StatementEmailsTable
   statement_optouts: StatementOptoutsTable
+  stored_responses: StoredResponsesTable
   mail_limits: MailLimitsTable
   audit_events: AuditEventsTable
   access_tokens: AccessTokensTable

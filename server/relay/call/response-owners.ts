@@ -1,0 +1,98 @@
+import type { Clock } from '../../lib/clock.ts'
+import { epochSeconds } from '../../lib/clock.ts'
+import type { Secrets } from '../../lib/secrets/secrets.ts'
+import {
+  addStoredResponses,
+  findStoredResponses,
+  purgeStoredResponses,
+  removeStoredResponse,
+  type StoredResponse,
+} from '../../store/accounts/stored-responses.ts'
+import type { Store } from '../../store/store.ts'
+import type { Channel } from '../routing/routing-table.ts'
+import type { ThreadKeeper } from './threads.ts'
+
+/** How long a service keeps a response (OpenAI docs, "Data controls"). */
+const keptSeconds = 30 * 86_400
+const purgeSeconds = 3600
+/** Responses that are noted but not yet written. Beyond this number, the oldest are written first. */
+const mostAtOnce = 500
+/** Ids are written by services, and end up in URLs. */
+const idForm = /^[A-Za-z0-9_-]{1,200}$/
+
+/** Knows whose the responses and conversations are that services store, and at which channel and key. */
+export interface ResponseOwners {
+  /** Remembers a response, and writes it down soon. */
+  note(userId: number, id: string, channel: Channel, model: string): void
+  /** The response with this id: the user's own, `other` if it belongs to somebody else, or undefined if unknown. */
+  find(userId: number, id: string): Promise<StoredResponse | 'other' | undefined>
+  remove(userId: number, id: string): Promise<void>
+  /** The channel and key that store a response; undefined if the channel or its key is gone. */
+  keeper(response: StoredResponse, channel: Channel | undefined): ThreadKeeper | undefined
+  /** Writes what is not written yet, and forgets what is too old. */
+  write(): Promise<void>
+}
+
+/** True for something that may be an id of a stored response or conversation. */
+function isStoredId(id: string): boolean {
+  return idForm.test(id)
+}
+
+/** Keeps the owners in the database, so that all nodes know them. */
+export function createResponseOwners(
+  store: Store,
+  { fingerprint }: Pick<Secrets, 'fingerprint'>,
+  clock: Clock,
+): ResponseOwners {
+  const pending = new Map<string, StoredResponse>()
+  let purgedAt = 0
+  const keyHash = (key: string) => fingerprint(key, 'stored-response-key')
+  return {
+    note(userId, id, channel, model) {
+      if (!isStoredId(id)) return
+      pending.set(`${userId} ${id}`, {
+        id,
+        user_id: userId,
+        channel_id: channel.id,
+        key_hash: channel.keyRing ? keyHash(channel.upstream.key) : '',
+        model,
+        created_at: epochSeconds(clock),
+      })
+    },
+    async find(userId, id) {
+      if (!isStoredId(id)) return undefined
+      const noted = pending.get(`${userId} ${id}`)
+      if (noted) return noted
+      const rows = await findStoredResponses(store.read, id)
+      const isOthers = rows.length > 0 || [...pending.values()].some((each) => each.id === id)
+      return rows.find((row) => Number(row.user_id) === userId) ?? (isOthers ? 'other' : undefined)
+    },
+    async remove(userId, id) {
+      pending.delete(`${userId} ${id}`)
+      await store.write((trx) => removeStoredResponse(trx, id, userId))
+    },
+    keeper({ channel_id, key_hash }, channel) {
+      if (!channel) return undefined
+      const key = channel.keyRing
+        ? channel.keyRing.live().find((each) => keyHash(each) === key_hash)
+        : channel.upstream.key
+      return key === undefined ? undefined : { channelId: Number(channel_id), key }
+    },
+    async write() {
+      const rows = [...pending].slice(0, mostAtOnce)
+      if (rows.length > 0) {
+        await store.write((trx) =>
+          addStoredResponses(
+            trx,
+            rows.map(([, row]) => row),
+          ),
+        )
+        for (const [name] of rows) pending.delete(name)
+      }
+      const now = epochSeconds(clock)
+      if (now - purgedAt < purgeSeconds) return
+      purgedAt = now
+      await store.write((trx) => purgeStoredResponses(trx, now - keptSeconds))
+    },
+  }
+}
