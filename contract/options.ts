@@ -286,6 +286,14 @@ export const optionDefinitions = {
       writer: 'admin',
       description: 'How many more channels are tried if one fails.',
     },
+    ChannelAffinity: {
+      kind: 'choice',
+      default: 'on',
+      choices: ['on', 'explicit', 'off'],
+      writer: 'admin',
+      description:
+        'Which calls keep to one channel and key, so that the provider finds their prompt in its cache. on: every conversation, recognised by the session that the app names or by how it begins. explicit: only calls that name their session. off: every call is placed by weight.',
+    },
     StrictTranslationEnabled: bool(
       false,
       'admin',

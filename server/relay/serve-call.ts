@@ -15,6 +15,7 @@ import { relay } from './relay.ts'
 import { buildCall, type Incoming } from './request/build-call.ts'
 import { embeddingsIn, embeddingsOut } from './request/gemini-embeddings.ts'
 import { readAside } from './request/read-aside.ts'
+import type { ChannelAffinity } from './request/session-key.ts'
 import { answerInTime } from './stream/answer-in-time.ts'
 import { asArray } from './stream/array-framing.ts'
 
@@ -25,6 +26,7 @@ export function serveRelay(deps: RelayRouteDeps, incoming: Incoming, route: Call
 
 async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller, route: CallRoute): Promise<Response> {
   const startedAtMs = deps.relay.clock.nowMs()
+  const affinity = deps.relay.settings().ChannelAffinity as ChannelAffinity
   let body: CallBody | undefined
   let call: RelayCall | undefined
   try {
@@ -32,12 +34,13 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
     beginRecording(deps.relay, incoming, caller, { read, route })
     body = route.dialect === 'openai-responses' ? withItems(deps.relay.itemStore, caller, read) : read
     if (route.embeds) {
-      call = buildCall(deps.relay.routing(), incoming, caller, route, embeddingsIn(body, route), { startedAtMs })
+      const asked = embeddingsIn(body, route)
+      call = buildCall(deps.relay.routing(), incoming, caller, route, asked, { startedAtMs, affinity })
       return await embeddingsOut(await relay(deps.relay, call), route.embeds)
     }
     const reading = readAside(deps.relay.asideReader, body, route)
     const known = reading && (await reading)
-    call = buildCall(deps.relay.routing(), incoming, caller, route, body, { startedAtMs, known })
+    call = buildCall(deps.relay.routing(), incoming, caller, route, body, { startedAtMs, known, affinity })
     if (call.recording) call.recording.isStreamed = call.facts.stream || call.mode === 'speech'
     if (route.countOnly) return await countCall(deps.relay, call)
     const response = await answered(deps, incoming, caller, call)

@@ -1,6 +1,7 @@
 import { readErrorBody } from '../../dialects/openai-passthrough/errors.ts'
 import type { AnyCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
+import { notePlace } from '../call/note-place.ts'
 import { continuedFrom } from '../call/thread-calls.ts'
 import { withOtherKey } from '../failures/key-failure.ts'
 import { addressVerdict, isOfficial } from '../failures/no-such-address.ts'
@@ -115,8 +116,10 @@ function freshLogin({ deps, trial }: Run, { error }: AttemptFailed): Trial | und
 /** Tries another key of the same channel, at the same price, if the failure is the fault of the key. */
 function otherKey({ deps, call, trial, keysTried, isKeysFault }: Run): Trial | undefined {
   if (!isKeysFault || continuedFrom(call) !== undefined) return undefined
-  const channel = withOtherKey(deps, trial.channel, keysTried)
-  return channel && newTrial({ ...trial, channel })
+  const channel = withOtherKey(deps, call, trial.channel, keysTried)
+  if (!channel) return undefined
+  notePlace(call, channel, call.state.isAtPlace === true)
+  return newTrial({ ...trial, channel })
 }
 
 /** Tries another channel, after a pause that grows with each retry. */

@@ -1,3 +1,4 @@
+import type { AnyCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { type Channel, withKey } from '../routing/routing-table.ts'
 import type { AttemptFailed } from './retry-policy.ts'
@@ -27,8 +28,13 @@ export function noteKeyFailure(deps: RelayDeps, channel: Channel, failed: Attemp
 }
 
 /** The channel with a key that this call has not tried; undefined if there is none or enough have been tried. */
-export function withOtherKey(deps: RelayDeps, channel: Channel, keysTried: ReadonlySet<string>): Channel | undefined {
+export function withOtherKey(
+  deps: RelayDeps,
+  { session }: Pick<AnyCall, 'session'>,
+  channel: Channel,
+  keysTried: ReadonlySet<string>,
+): Channel | undefined {
   const nowMs = deps.clock.nowMs()
   const isPossible = keysTried.size < keysPerCall && channel.keyRing?.hasOther(keysTried, nowMs)
-  return isPossible ? withKey(channel, nowMs, keysTried) : undefined
+  return isPossible ? withKey(channel, nowMs, { except: keysTried, session }) : undefined
 }

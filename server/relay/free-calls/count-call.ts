@@ -44,14 +44,14 @@ export async function countCall(deps: RelayDeps, call: RelayCall): Promise<Respo
 }
 
 function channelFor(deps: RelayDeps, call: RelayCall): Channel {
-  const { mode, requestId } = call
+  const { mode, requestId, session } = call
   const { chosenChannel, group } = call.caller
   const { model } = call.facts
   const candidates = deps.routing().candidates(group, model)
-  const channel =
-    chosenChannel ?? selectChannel({ mode, model, requestId }, candidates, new Set(), deps.breaker, deps.random)
+  const wanted = { mode, model, requestId, session }
+  const channel = chosenChannel ?? selectChannel(wanted, candidates, new Set(), deps.breaker, deps.random)?.channel
   if (!channel) throw noChannel(call, candidates)
-  return withKey(channel, deps.clock.nowMs())
+  return withKey(channel, deps.clock.nowMs(), { session })
 }
 
 /** Holds the smallest amount of quota, or none for a free model. The hold is released at the end. */

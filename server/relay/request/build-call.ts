@@ -18,6 +18,7 @@ import { imageCountFields } from '../charging/image-charging.ts'
 import { quickEstimate } from '../counting/quick-estimate.ts'
 import { forwardedHeaders } from '../headers/relay-headers.ts'
 import type { RoutingTable } from '../routing/routing-table.ts'
+import { type ChannelAffinity, sessionOf } from './session-key.ts'
 
 /** A request as it arrived. */
 export interface Incoming {
@@ -45,7 +46,7 @@ export function buildCall(
   caller: Caller,
   route: CallRoute,
   body: CallBody,
-  { startedAtMs, known }: { startedAtMs: number; known?: KnownRequest | undefined },
+  { startedAtMs, known, affinity }: BuildOptions,
 ): RelayCall {
   refuseAmbiguous(body, route.mode)
   if (body.kind === 'json') refuseOtherModels(body.json)
@@ -58,6 +59,9 @@ export function buildCall(
     })
   }
   const { signal } = incoming.request
+  const session = hasChoice(routing, caller, facts.model)
+    ? sessionOf({ affinity, tokenId: caller.tokenId, headers: incoming.request.headers, body, ...route })
+    : undefined
   return {
     requestId: incoming.requestId,
     mode: route.mode,
@@ -71,9 +75,24 @@ export function buildCall(
     signal,
     leaving: new Leaving(signal, incoming.ended),
     startedAtMs,
+    ...(session !== undefined && { session }),
     ...(incoming.recording && { recording: incoming.recording }),
     state: { body, conversation, promptGuess, attempts: [] },
   }
+}
+
+/** What is known about a call in addition to its request. */
+interface BuildOptions {
+  startedAtMs: number
+  known?: KnownRequest | undefined
+  affinity: ChannelAffinity
+}
+
+/** True if there is more than one channel or key for the call. Otherwise its session makes no difference. */
+function hasChoice(routing: RoutingTable, { chosenChannel, group }: Caller, model: string): boolean {
+  if (chosenChannel) return chosenChannel.keyRing !== undefined
+  const candidates = routing.candidates(group, model)
+  return candidates.length > 1 || candidates[0]?.channel.keyRing !== undefined
 }
 
 /** The caller, bound to a proxy channel that its group is allowed to use for the model. */

@@ -1,3 +1,14 @@
+import { hashText } from '../../lib/quick-hash.ts'
+import { rankOf } from './rendezvous.ts'
+
+/** Which key to use for a call. */
+export interface KeyChoice {
+  /** Keys that the call has already tried. */
+  except?: ReadonlySet<string>
+  /** The call's session, which keeps to one key; absent = the key whose turn it is. */
+  session?: number | undefined
+}
+
 /** State shared by a key ring and the ring that replaces it. */
 interface Shared {
   /** Index of the key whose turn it is. */
@@ -12,6 +23,7 @@ interface Shared {
  */
 export class KeyRing {
   readonly #keys: readonly string[]
+  readonly #hashes: readonly number[]
   readonly #dead: Set<string>
   readonly #shared: Shared
 
@@ -19,20 +31,31 @@ export class KeyRing {
   constructor(keys: readonly string[], dead: Iterable<string>, previous?: KeyRing) {
     this.#shared = previous ? previous.#shared : { next: 0, restUntilMs: new Map(), unstored: new Set() }
     this.#keys = keys
+    this.#hashes = keys.map((key) => hashText(0, key))
     this.#dead = new Set([...dead, ...this.#shared.unstored])
   }
 
   /**
-   * The next key in turn that is not in `except`. If all keys are dead or paused, one of them is used anyway, because
-   * refusing the call would help nobody.
+   * The session's key, or else the next key in turn, that is not in `except`. If all keys are dead or paused, one of
+   * them is used anyway, because refusing the call would help nobody.
    */
-  pick(nowMs: number, except?: ReadonlySet<string>): string {
+  pick(nowMs: number, { except, session }: KeyChoice = {}): string {
+    const kept =
+      session === undefined
+        ? undefined
+        : this.#bestFor(session, (key) => this.#isUsable(key, nowMs) && !except?.has(key))
+    if (kept !== undefined) return kept
     const index =
       this.#first((key) => this.#isUsable(key, nowMs) && !except?.has(key)) ??
       this.#first((key) => !this.#dead.has(key)) ??
       this.#shared.next % this.#keys.length
     this.#shared.next = index + 1
     return this.#keys[index] ?? ''
+  }
+
+  /** The place of a session among the keys in use. */
+  placeOf(session: number): string | undefined {
+    return this.#bestFor(session, (key) => !this.#dead.has(key))
   }
 
   /** True while at least one key is not dead, not paused and not in `except`. */
@@ -70,6 +93,18 @@ export class KeyRing {
 
   #isUsable(key: string, nowMs: number): boolean {
     return !this.#dead.has(key) && (this.#shared.restUntilMs.get(key) ?? 0) <= nowMs
+  }
+
+  #bestFor(session: number, fits: (key: string) => boolean): string | undefined {
+    let best: string | undefined
+    let bestRank = Number.POSITIVE_INFINITY
+    for (const [index, key] of this.#keys.entries()) {
+      const rank = rankOf(session, this.#hashes[index] ?? 0, 1)
+      if (rank >= bestRank || !fits(key)) continue
+      best = key
+      bestRank = rank
+    }
+    return best
   }
 
   /** Index of the first key that fits, starting with the one whose turn it is. */

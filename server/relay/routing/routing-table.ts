@@ -7,7 +7,7 @@ import { providerOf } from '../../providers/registry.ts'
 import { keyLines } from '../../store/channels/key-lines.ts'
 import { type ChannelRow, routingMark, routingRows } from '../../store/channels/routing-rows.ts'
 import type { Store } from '../../store/store.ts'
-import { KeyRing } from './key-ring.ts'
+import { type KeyChoice, KeyRing } from './key-ring.ts'
 
 /** A channel ready to be called: parsed, decrypted, with its provider. */
 export interface Channel {
@@ -94,10 +94,10 @@ export async function loadRouting(
   }
 }
 
-/** The channel with the key that is next in turn, or the same channel if it has only one key. */
-export function withKey(channel: Channel, nowMs: number, except?: ReadonlySet<string>): Channel {
+/** The channel with the key of the session or that is next in turn, or the same channel if it has only one key. */
+export function withKey(channel: Channel, nowMs: number, choice?: KeyChoice): Channel {
   if (!channel.keyRing) return channel
-  return { ...channel, upstream: { ...channel.upstream, key: channel.keyRing.pick(nowMs, except) } }
+  return { ...channel, upstream: { ...channel.upstream, key: channel.keyRing.pick(nowMs, choice) } }
 }
 
 /** The name that the channel uses for a model. */
