@@ -280,11 +280,20 @@ export const optionDefinitions = {
   ...section('relay', {
     RetryTimes: {
       kind: 'integer',
-      default: '0',
+      default: '2',
       min: 0,
       max: 20,
       writer: 'admin',
       description: 'How many more channels are tried if one fails.',
+    },
+    SameChannelRetries: {
+      kind: 'integer',
+      default: '1',
+      min: 0,
+      max: 5,
+      writer: 'admin',
+      description:
+        'How often the same channel is called again before another one is tried, if the failure may be momentary: no connection, a connection that was reset before the response, 408, 500, 502, 503, 504, 529, or 429 with a short Retry-After.',
     },
     ChannelAffinity: {
       kind: 'choice',
@@ -311,8 +320,15 @@ export const optionDefinitions = {
     },
     ConnectTimeout: seconds(10, 'Time limit for connecting to the upstream.'),
     FirstByteTimeout: seconds(120, 'Time limit from sending a request to the first byte of the response.'),
+    FirstTokenTimeout: seconds(
+      30,
+      'Time limit for a stream to say something, from sending the request; one second more for each 5,000 prompt tokens. Keep-alives and events without content do not count. Applies to models that are known not to think, and to calls that do not ask for thinking.',
+    ),
     StreamIdleTimeout: seconds(60, 'Maximum silence within a stream.'),
-    RelayTimeout: seconds(0, 'Time limit for a complete call.'),
+    RelayTimeout: seconds(
+      0,
+      'Time limit for a complete call, with all its attempts. Callers can set a shorter one with the header X-Tollgate-Timeout.',
+    ),
     CallerIdleTimeout: seconds(
       120,
       'How long a caller can leave a stream or audio unread, or its request unfinished (for a relayed request, plus one second for each 32 KiB).',

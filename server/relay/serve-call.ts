@@ -13,6 +13,7 @@ import { lastEventsFor } from './failures/error-response.ts'
 import { countCall } from './free-calls/count-call.ts'
 import { relay } from './relay.ts'
 import { buildCall, type Incoming } from './request/build-call.ts'
+import { deadlineIn } from './request/call-deadline.ts'
 import { embeddingsIn, embeddingsOut } from './request/gemini-embeddings.ts'
 import { readAside } from './request/read-aside.ts'
 import type { ChannelAffinity } from './request/session-key.ts'
@@ -26,21 +27,24 @@ export function serveRelay(deps: RelayRouteDeps, incoming: Incoming, route: Call
 
 async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller, route: CallRoute): Promise<Response> {
   const startedAtMs = deps.relay.clock.nowMs()
+  const arrivedAtMs = deps.relay.deadlineWatch.nowMs()
   const affinity = deps.relay.settings().ChannelAffinity as ChannelAffinity
   let body: CallBody | undefined
   let call: RelayCall | undefined
   try {
+    const endsByMs = deadlineIn(incoming.request.headers, arrivedAtMs)
+    const times = { startedAtMs, arrivedAtMs, ...(endsByMs !== undefined && { endsByMs }) }
     const read = await readBody(deps, incoming, caller, route)
     beginRecording(deps.relay, incoming, caller, { read, route })
     body = route.dialect === 'openai-responses' ? withItems(deps.relay.itemStore, caller, read) : read
     if (route.embeds) {
       const asked = embeddingsIn(body, route)
-      call = buildCall(deps.relay.routing(), incoming, caller, route, asked, { startedAtMs, affinity })
+      call = buildCall(deps.relay.routing(), incoming, caller, route, asked, { ...times, affinity })
       return await embeddingsOut(await relay(deps.relay, call), route.embeds)
     }
     const reading = readAside(deps.relay.asideReader, body, route)
     const known = reading && (await reading)
-    call = buildCall(deps.relay.routing(), incoming, caller, route, body, { startedAtMs, known, affinity })
+    call = buildCall(deps.relay.routing(), incoming, caller, route, body, { ...times, known, affinity })
     if (call.recording) call.recording.isStreamed = call.facts.stream || call.mode === 'speech'
     if (route.countOnly) return await countCall(deps.relay, call)
     const response = await answered(deps, incoming, caller, call)

@@ -3,12 +3,13 @@ import { describeFault, GatewayError } from '../../errors.ts'
 import type { CrashRow } from '../../store/schema/ledger-types.ts'
 import type { AnyCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
+import { keyFor } from '../call/key-for.ts'
 import { notePlace } from '../call/note-place.ts'
 import { keeperOf, threadKeeper } from '../call/thread-calls.ts'
 import { chargingFor } from '../charging/charging.ts'
 import type { Charging } from '../charging/charging-types.ts'
 import { noteHealth } from '../failures/note-health.ts'
-import { type Channel, mappedModel, withKey } from '../routing/routing-table.ts'
+import { type Channel, mappedModel } from '../routing/routing-table.ts'
 import { selectChannel } from '../routing/select-channel.ts'
 import { noChannel } from './no-channel.ts'
 
@@ -83,9 +84,9 @@ function nextChannel(deps: RelayDeps, call: AnyCall, tried: ReadonlySet<number>)
   if (keeper) return keeperOf(chosenChannel ? [{ channel: chosenChannel }] : candidates, keeper, tried)
   const selected = chosenChannel
     ? { channel: chosenChannel, isFirst: true }
-    : selectChannel({ mode, model, requestId, session }, candidates, tried, deps.breaker, deps.random)
+    : selectChannel({ mode, model, requestId, session }, candidates, tried, deps)
   if (!selected) return undefined
-  const channel = withKey(selected.channel, deps.clock.nowMs(), { session })
+  const channel = keyFor(deps, call, selected.channel)
   notePlace(call, channel, selected.isFirst)
   return channel
 }

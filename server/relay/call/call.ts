@@ -37,6 +37,9 @@ export interface RelayCall {
   /** What to do when the caller disconnects. */
   readonly leaving: Leaving
   readonly startedAtMs: number
+  /** When the request arrived, and when its caller wants it to be over, on the deadline clock; absent = no limit. */
+  readonly arrivedAtMs: number
+  readonly endsByMs?: number
   /** A hash of the session, if there is a choice to make for it; absent = the call can be served anywhere. */
   readonly session?: number
   /** Records the call; absent = it is not recorded. */

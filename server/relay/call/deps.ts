@@ -12,6 +12,8 @@ import type { DeadlineWatch } from '../cancellation/deadline-watch.ts'
 import type { TokenCounter } from '../counting/count-tokens.ts'
 import type { Breaker } from '../routing/breaker.ts'
 import type { ChannelFailures } from '../routing/channel-failures.ts'
+import type { Rests } from '../routing/rests.ts'
+import type { RetryBudget } from '../routing/retry-budget.ts'
 import type { RoutingTable } from '../routing/routing-table.ts'
 import type { UnsupportedFeatures } from '../routing/unsupported-features.ts'
 import type { ItemStore } from './item-store.ts'
@@ -26,8 +28,12 @@ export interface RelayDeps {
   settings(): Settings
   routing(): RoutingTable
   breaker: Breaker
+  rests: Rests
+  retryBudget: RetryBudget
   channelFailures: ChannelFailures
   counter: TokenCounter
+  /** Whether a model may think before it says anything. Only known models may not. */
+  mayThink(model: string): boolean
   asideReader: AsideReader
   deadlineWatch: DeadlineWatch
   guard: MetadataGuard

@@ -4,13 +4,15 @@ import { GatewayError } from '../../errors.ts'
 import { noChannel } from '../attempts/no-channel.ts'
 import type { RelayCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
+import { keyFor } from '../call/key-for.ts'
 import { chargingFor } from '../charging/charging.ts'
 import { noteHealth } from '../failures/note-health.ts'
 import { ownHeaders } from '../headers/relay-headers.ts'
-import { type Channel, mappedModel, withKey } from '../routing/routing-table.ts'
+import { type Channel, mappedModel } from '../routing/routing-table.ts'
 import { selectChannel } from '../routing/select-channel.ts'
-import { askAt, endpointsOf, isChat, patienceOf } from '../upstream/call-endpoint.ts'
+import { askAt, endpointsOf, isChat } from '../upstream/call-endpoint.ts'
 import { readBounded } from '../upstream/read-answer.ts'
+import { patienceOf } from '../upstream/time-limits.ts'
 
 const mostBytes = 64 * 1024
 /** How long to wait for the body of a service's token count, once the response has begun. */
@@ -49,9 +51,9 @@ function channelFor(deps: RelayDeps, call: RelayCall): Channel {
   const { model } = call.facts
   const candidates = deps.routing().candidates(group, model)
   const wanted = { mode, model, requestId, session }
-  const channel = chosenChannel ?? selectChannel(wanted, candidates, new Set(), deps.breaker, deps.random)?.channel
+  const channel = chosenChannel ?? selectChannel(wanted, candidates, new Set(), deps)?.channel
   if (!channel) throw noChannel(call, candidates)
-  return withKey(channel, deps.clock.nowMs(), { session })
+  return keyFor(deps, call, channel)
 }
 
 /** Holds the smallest amount of quota, or none for a free model. The hold is released at the end. */

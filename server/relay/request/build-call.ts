@@ -46,7 +46,7 @@ export function buildCall(
   caller: Caller,
   route: CallRoute,
   body: CallBody,
-  { startedAtMs, known, affinity }: BuildOptions,
+  { known, affinity, ...times }: BuildOptions,
 ): RelayCall {
   refuseAmbiguous(body, route.mode)
   if (body.kind === 'json') refuseOtherModels(body.json)
@@ -74,16 +74,18 @@ export function buildCall(
     headers: forwardedHeaders(incoming.request.headers, route.dialect),
     signal,
     leaving: new Leaving(signal, incoming.ended),
-    startedAtMs,
+    ...times,
     ...(session !== undefined && { session }),
     ...(incoming.recording && { recording: incoming.recording }),
     state: { body, conversation, promptGuess, attempts: [] },
   }
 }
 
+/** When a call began, and when it must have ended. */
+export type CallTimes = Pick<RelayCall, 'startedAtMs' | 'arrivedAtMs' | 'endsByMs'>
+
 /** What is known about a call in addition to its request. */
-interface BuildOptions {
-  startedAtMs: number
+interface BuildOptions extends CallTimes {
   known?: KnownRequest | undefined
   affinity: ChannelAffinity
 }

@@ -1,6 +1,7 @@
 import type { CallMode } from '../../../contract/relay-modes.ts'
 import type { Breaker } from './breaker.ts'
 import { rankOf } from './rendezvous.ts'
+import type { Rests } from './rests.ts'
 import { type Candidate, type Channel, mappedModel } from './routing-table.ts'
 
 /** What a call needs from a channel. */
@@ -12,6 +13,13 @@ export interface Wanted {
   readonly session?: number | undefined
 }
 
+/** The health of channels, and chance. */
+export interface SelectDeps {
+  readonly breaker: Breaker
+  readonly rests: Rests
+  random(): number
+}
+
 /** The channel for the next attempt. */
 export interface Selected {
   readonly channel: Channel
@@ -21,17 +29,18 @@ export interface Selected {
 
 /**
  * Picks the channel for the next attempt: highest priority first, then the place of the call's session, or by weight if
- * it has none. Channels that this call has tried, or that do not serve this kind of call, are excluded. Channels whose breaker is open are skipped while another channel
+ * it has none. Channels that this call has tried, or that do not serve this kind of call, are excluded. Channels that rest or whose breaker is open are skipped while another
  * is left. If all are open, the best of them is tried anyway, because refusing the call would help nobody.
  */
 export function selectChannel(
   { mode, model, requestId, session }: Wanted,
   candidates: readonly Candidate[],
   tried: ReadonlySet<number>,
-  breaker: Breaker,
-  random: () => number,
+  { breaker, rests, random }: SelectDeps,
 ): Selected | undefined {
   const isUsable = ({ channel }: Candidate) => !tried.has(channel.id) && serves(channel, mode, model)
+  const isWell = ({ channel }: Candidate) =>
+    !rests.isResting(channel, model) && breaker.allows(channel.id, model, requestId)
   const [only] = candidates
   if (only && candidates.length === 1) {
     if (!isUsable(only)) return undefined
@@ -49,7 +58,7 @@ export function selectChannel(
     while (level.length > 0) {
       const index = session === undefined ? pickByWeight(level, random) : pickForSession(level, session)
       const [picked] = level.splice(index, 1)
-      if (picked && breaker.allows(picked.channel.id, model, requestId)) return { channel: picked.channel, isFirst }
+      if (picked && isWell(picked)) return { channel: picked.channel, isFirst }
       isFirst = false
     }
     from = to
