@@ -53,6 +53,7 @@ import { RealtimeSessions } from './relay/realtime/sessions.ts'
 import { createAsideReader } from './relay/request/read-aside.ts'
 import { createBreaker } from './relay/routing/breaker.ts'
 import { createChannelFailures } from './relay/routing/channel-failures.ts'
+import { createLatencies } from './relay/routing/latencies.ts'
 import { createRests } from './relay/routing/rests.ts'
 import { createRetryBudget } from './relay/routing/retry-budget.ts'
 import { loadRouting, type RoutingSource } from './relay/routing/routing-table.ts'
@@ -370,6 +371,9 @@ function relayDeps({
     breaker: createBreaker(nowMs, () => deps.random(), cooled),
     rests: createRests(nowMs, cooled),
     retryBudget: createRetryBudget(),
+    latencies: createLatencies(nowMs),
+    // No channel has costs of its own yet, so all count as equally expensive.
+    channelCost: () => undefined,
     mayThink,
     channelFailures: createChannelFailures(store, clock),
     counter: createTokenCounter(),

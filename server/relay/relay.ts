@@ -15,6 +15,7 @@ import { reasonOf } from './failures/upstream-failure.ts'
 import { ownHeaders } from './headers/relay-headers.ts'
 import { mappedModel } from './routing/routing-table.ts'
 import { callUpstream, endpointsOf, prepareCall, upstreamCallOf } from './upstream/call-endpoint.ts'
+import { noteSpeed } from './upstream/note-speed.ts'
 import { type Attempting, leftOutOf } from './upstream/prepare.ts'
 import { recordAttempt } from './upstream/record-attempt.ts'
 import { patienceFor } from './upstream/time-limits.ts'
@@ -61,7 +62,11 @@ async function attempt(deps: RelayDeps, call: RelayCall, trial: Trial): Promise<
     const recorded = call.recording && recordAttempt(call.recording, attempting, prepared)
     const patience = patienceFor(deps, open, sentAtMs, attempting.upstreamCall.stream)
     const answer = await callUpstream(deps, attempting, prepared, patience)
-    return await deliver({ deps, open, response: recorded ? recorded(answer) : answer, sentAtMs }, prepared)
+    const headAtMs = deps.deadlineWatch.nowMs()
+    const response = recorded ? recorded(answer) : answer
+    const delivered = await deliver({ deps, open, response, sentAtMs }, prepared)
+    noteSpeed(deps, open, (call.facts.stream ? deps.deadlineWatch.nowMs() : headAtMs) - sentAtMs)
+    return delivered
   } catch (error) {
     if (error instanceof CallerLeft && isSent) {
       noteAttempt(deps, open, { sentAtMs, status: 0, error: error.message })

@@ -5,6 +5,7 @@ import type { AnyCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { keyFor } from '../call/key-for.ts'
 import { notePlace } from '../call/note-place.ts'
+import { orderFor } from '../call/order-for.ts'
 import { keeperOf, threadKeeper } from '../call/thread-calls.ts'
 import { chargingFor } from '../charging/charging.ts'
 import type { Charging } from '../charging/charging-types.ts'
@@ -76,7 +77,7 @@ function isOfChannel(error: unknown, { caller, facts }: AnyCall, channel: Channe
 }
 
 function nextChannel(deps: RelayDeps, call: AnyCall, tried: ReadonlySet<number>): Channel | undefined {
-  const { mode, requestId, session } = call
+  const { mode, requestId, session, facts } = call
   const { chosenChannel, group } = call.caller
   const { model } = call.facts
   const candidates = deps.routing().candidates(group, model)
@@ -84,7 +85,12 @@ function nextChannel(deps: RelayDeps, call: AnyCall, tried: ReadonlySet<number>)
   if (keeper) return keeperOf(chosenChannel ? [{ channel: chosenChannel }] : candidates, keeper, tried)
   const selected = chosenChannel
     ? { channel: chosenChannel, isFirst: true }
-    : selectChannel({ mode, model, requestId, session }, candidates, tried, deps)
+    : selectChannel(
+        { mode, model, requestId, session, isStream: facts.stream, order: orderFor(deps, call) },
+        candidates,
+        tried,
+        deps,
+      )
   if (!selected) return undefined
   const channel = keyFor(deps, call, selected.channel)
   notePlace(call, channel, selected.isFirst)

@@ -5,6 +5,7 @@ import { noChannel } from '../attempts/no-channel.ts'
 import type { RelayCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { keyFor } from '../call/key-for.ts'
+import { orderFor } from '../call/order-for.ts'
 import { chargingFor } from '../charging/charging.ts'
 import { noteHealth } from '../failures/note-health.ts'
 import { ownHeaders } from '../headers/relay-headers.ts'
@@ -50,7 +51,7 @@ function channelFor(deps: RelayDeps, call: RelayCall): Channel {
   const { chosenChannel, group } = call.caller
   const { model } = call.facts
   const candidates = deps.routing().candidates(group, model)
-  const wanted = { mode, model, requestId, session }
+  const wanted = { mode, model, requestId, session, isStream: false, order: orderFor(deps, call) }
   const channel = chosenChannel ?? selectChannel(wanted, candidates, new Set(), deps)?.channel
   if (!channel) throw noChannel(call, candidates)
   return keyFor(deps, call, channel)

@@ -36,8 +36,6 @@ interface Health {
   openUntilMs: number
   /** How often the breaker has opened since it was last closed. The pause doubles each time. */
   openings: number
-  /** When people were last told that the channel is skipped. */
-  toldAtMs: number
   /** A trial has succeeded, but no other call has since. */
   isRecovering: boolean
   /** The trial call while half-open. */
@@ -54,10 +52,8 @@ const longestPauseMs = 20_000
 const trialLifeMs = 20_000
 /** The share of the calls that a channel gets after its first success. */
 const recoveringShare = 0.5
-/** During an outage, the pauses after the first are reported no more often than this. */
-const toldEveryMs = 300_000
 
-/** `cooled` is called when people should be told that a channel is skipped. */
+/** `cooled` is called whenever a cool-down of a channel begins. */
 export function createBreaker(
   nowMs: () => number,
   random: () => number,
@@ -71,7 +67,6 @@ export function createBreaker(
       failuresInRow: 0,
       openUntilMs: 0,
       openings: 0,
-      toldAtMs: Number.NEGATIVE_INFINITY,
       isRecovering: false,
       trial: undefined,
     }
@@ -117,14 +112,11 @@ export function createBreaker(
       health.failuresInRow++
       const most = health.isRecovering ? failuresToReopen : failuresToOpen
       if (!isTrial && health.failuresInRow < most) return
-      const now = nowMs()
       const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** health.openings)
-      health.openUntilMs = now + pauseMs
+      health.openUntilMs = nowMs() + pauseMs
       health.openings++
       health.failuresInRow = 0
       health.isRecovering = false
-      if (now - health.toldAtMs < toldEveryMs) return
-      health.toldAtMs = now
       const what = isTrial ? 'the retry failed' : `${most} requests in a row failed`
       cooled({ channelId, model, pauseMs, reason: why === '' ? what : `${what}: ${why}` })
     },

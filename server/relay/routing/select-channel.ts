@@ -1,23 +1,22 @@
+import type { ChannelOrder } from '../../../contract/channel-orders.ts'
 import type { CallMode } from '../../../contract/relay-modes.ts'
 import type { Breaker } from './breaker.ts'
+import { inOrder, type OrderDeps, type Ordered } from './channel-order.ts'
 import { rankOf } from './rendezvous.ts'
 import type { Rests } from './rests.ts'
 import { type Candidate, type Channel, mappedModel } from './routing-table.ts'
 
 /** What a call needs from a channel. */
-export interface Wanted {
+export interface Wanted extends Ordered {
   readonly mode: CallMode
-  readonly model: string
   readonly requestId: string
-  /** The hash of the call's session, which keeps to one channel; absent = any channel will do. */
-  readonly session?: number | undefined
+  readonly order: ChannelOrder
 }
 
-/** The health of channels, and chance. */
-export interface SelectDeps {
+/** What a channel is chosen by: health, cost, speed and chance. */
+export interface SelectDeps extends OrderDeps {
   readonly breaker: Breaker
   readonly rests: Rests
-  random(): number
 }
 
 /** The channel for the next attempt. */
@@ -28,19 +27,20 @@ export interface Selected {
 }
 
 /**
- * Picks the channel for the next attempt: highest priority first, then the place of the call's session, or by weight if
- * it has none. Channels that this call has tried, or that do not serve this kind of call, are excluded. Channels that rest or whose breaker is open are skipped while another
- * is left. If all are open, the best of them is tried anyway, because refusing the call would help nobody.
+ * Picks the channel for the next attempt: highest priority first, then the best group by cost or speed, then the place
+ * of the call's session, or by weight if it has none. Channels that this call has tried, or that do not serve this kind
+ * of call, are excluded. Channels that rest or whose breaker is open are skipped while another channel is left. If all
+ * are open, the best of them is tried anyway, because refusing the call would help nobody.
  */
 export function selectChannel(
-  { mode, model, requestId, session }: Wanted,
+  wanted: Wanted,
   candidates: readonly Candidate[],
   tried: ReadonlySet<number>,
-  { breaker, rests, random }: SelectDeps,
+  deps: SelectDeps,
 ): Selected | undefined {
+  const { mode, model, requestId } = wanted
+  const { breaker, rests } = deps
   const isUsable = ({ channel }: Candidate) => !tried.has(channel.id) && serves(channel, mode, model)
-  const isWell = ({ channel }: Candidate) =>
-    !rests.isResting(channel, model) && breaker.allows(channel.id, model, requestId)
   const [only] = candidates
   if (only && candidates.length === 1) {
     if (!isUsable(only)) return undefined
@@ -54,16 +54,29 @@ export function selectChannel(
   for (let from = 0; from < usable.length; ) {
     let to = from
     while (to < usable.length && usable[to]?.priority === usable[from]?.priority) to++
-    const level = usable.slice(from, to)
-    while (level.length > 0) {
-      const index = session === undefined ? pickByWeight(level, random) : pickForSession(level, session)
-      const [picked] = level.splice(index, 1)
-      if (picked && isWell(picked)) return { channel: picked.channel, isFirst }
-      isFirst = false
+    for (const group of inOrder(wanted.order, usable.slice(from, to), wanted, deps)) {
+      for (const channel of placesIn(group, wanted, deps)) {
+        if (!rests.isResting(channel, model) && breaker.allows(channel.id, model, requestId))
+          return { channel, isFirst }
+        isFirst = false
+      }
     }
     from = to
   }
   return usable[0] && { channel: usable[0].channel, isFirst: false }
+}
+
+/** The channels of a group of equally good ones, in the order in which the call would use them. */
+function* placesIn(
+  group: readonly Candidate[],
+  { session }: Wanted,
+  { random }: Pick<SelectDeps, 'random'>,
+): Generator<Channel> {
+  const rest = [...group]
+  while (rest.length > 0) {
+    const [picked] = rest.splice(session === undefined ? pickByWeight(rest, random) : pickForSession(rest, session), 1)
+    if (picked) yield picked.channel
+  }
 }
 
 /** True for a channel whose provider serves this kind of call. */
