@@ -3,7 +3,7 @@ import { type LogRow, startTestGateway, type TestGateway } from '../helpers/test
 import { type Seen, see, until } from '../relay/setup.ts'
 
 /** The model of all faults. It is known not to think. */
-export const model = 'gpt-4o'
+const model = 'gpt-4o'
 
 /** What a caller got, and what it took. */
 export interface Heard extends Seen {

@@ -9,7 +9,7 @@ import { noteHealth } from '../failures/note-health.ts'
 import { type AttemptFailed, backOffMs, isRepeatable, repeatAfterMs } from '../failures/retry-policy.ts'
 import { isAboutUsage, noteRefusesUsage, refusesUsage } from '../failures/stream-usage-refused.ts'
 import { isAboutThoughts } from '../failures/thoughts-refused.ts'
-import { mappedModel } from '../routing/routing-table.ts'
+import { type Candidate, mappedModel } from '../routing/routing-table.ts'
 import { serves } from '../routing/select-channel.ts'
 import { endpointFeature, isChat, mayBeMissing } from '../upstream/call-endpoint.ts'
 import { endOf } from '../upstream/time-limits.ts'
@@ -148,11 +148,17 @@ async function sameChannel(run: Run, failed: AttemptFailed): Promise<Trial | und
 const shortWaitMs = 5_000
 const longWaitMs = 30_000
 
+/** True if another channel could serve the call now. */
 function hasOtherChannel({ deps, call, channelsTried }: Run): boolean {
   const { caller, mode, facts } = call
   if (caller.chosenChannel) return false
-  const candidates = deps.routing().candidates(caller.group, facts.model)
-  return candidates.some(({ channel }) => !channelsTried.has(channel.id) && serves(channel, mode, facts.model))
+  const { model } = facts
+  const isFree = ({ channel }: Candidate) =>
+    !channelsTried.has(channel.id) &&
+    serves(channel, mode, model) &&
+    !deps.rests.isResting(channel, model) &&
+    !deps.breaker.isOpen(channel.id, model)
+  return deps.routing().candidates(caller.group, model).some(isFree)
 }
 
 /** Tries another channel, after a pause that grows with each retry. */

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.ts'
 
 /** The header in which a caller says how many seconds its call may take. */
-export const timeoutHeader = 'x-tollgate-timeout'
+const timeoutHeader = 'x-tollgate-timeout'
 
 const mostSeconds = 86_400
 

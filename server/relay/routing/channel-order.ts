@@ -8,7 +8,7 @@ import type { Candidate, Channel } from './routing-table.ts'
  */
 export type ChannelCost = (channel: Channel, model: string) => number | undefined
 
-/** A call, as far as the order of its channels is concerned. */
+/** What decides the order of the channels for a call. */
 export interface Ordered {
   readonly model: string
   readonly isStream: boolean

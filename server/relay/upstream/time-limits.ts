@@ -31,7 +31,7 @@ function shorter(aMs: number, bMs: number): number {
   return aMs > 0 && bMs > 0 ? Math.min(aMs, bMs) : Math.max(aMs, bMs)
 }
 
-/** An attempt as far as its time limits are concerned. */
+/** What decides the time limits of an attempt. */
 type Timed = Pick<OpenCall<AnyCall>, 'call' | 'channel' | 'upstreamModel'>
 
 /**
