@@ -15,7 +15,7 @@ export interface OptionDefinition {
   /** Allowed values of a choice. */
   choices?: readonly string[]
   /** The type of each value in a JSON object; a number by default. */
-  entries?: 'limits'
+  entries?: 'limits' | 'channel-order'
   unit?: 'seconds' | 'minutes' | 'days' | 'quota' | 'tokens' | 'bytes' | 'currency'
   /** It can be written, but the API never returns it. */
   secret?: true

@@ -1,4 +1,5 @@
 import { bool, days, type OptionDefinition, quota, seconds, secret, section, table, text } from './option-kinds.ts'
+import { relayOptions } from './relay-options.ts'
 
 /** Every option: type, default, unit, who may write it and what it does. Server, console and docs read this table. */
 export const optionDefinitions = {
@@ -277,63 +278,7 @@ export const optionDefinitions = {
     MessagePusherAddress: text('root', 'URL of a Message Pusher server that receives the same messages.'),
     MessagePusherToken: secret('Token of the Message Pusher server.'),
   }),
-  ...section('relay', {
-    RetryTimes: {
-      kind: 'integer',
-      default: '0',
-      min: 0,
-      max: 20,
-      writer: 'admin',
-      description: 'How many more channels are tried if one fails.',
-    },
-    StrictTranslationEnabled: bool(
-      false,
-      'admin',
-      'Refuse a request if part of it cannot be expressed in the dialect of the channel, instead of dropping that part and naming it in the response (X-Tollgate-Dropped).',
-    ),
-    RetryAfterLimit: {
-      kind: 'number',
-      default: '60',
-      min: 0,
-      max: 86_400,
-      unit: 'seconds',
-      writer: 'admin',
-      description:
-        'A channel that responds with Retry-After is skipped for as long as it states, but not for longer than this.',
-    },
-    ConnectTimeout: seconds(10, 'Time limit for connecting to the upstream.'),
-    FirstByteTimeout: seconds(120, 'Time limit from sending a request to the first byte of the response.'),
-    StreamIdleTimeout: seconds(60, 'Maximum silence within a stream.'),
-    RelayTimeout: seconds(0, 'Time limit for a complete call.'),
-    CallerIdleTimeout: seconds(
-      120,
-      'How long a caller can leave a stream or audio unread, or its request unfinished (for a relayed request, plus one second for each 32 KiB).',
-    ),
-    RealtimeIdleTimeout: seconds(900, 'How long a realtime session can stay open without a message from either side.'),
-    ResponsesSocketLimit: {
-      kind: 'integer',
-      default: '64',
-      min: 0,
-      max: 10_000,
-      writer: 'admin',
-      description:
-        'How many WebSocket connections to /v1/responses a token can have open at a time, in each process. 0 = no limit.',
-    },
-    KeepAliveInterval: seconds(
-      15,
-      'A stream that is silent for this long, even before its upstream begins to respond, gets a comment line, so that proxies keep it open.',
-      'never',
-    ),
-    RequestSizeLimit: {
-      kind: 'integer',
-      default: String(32 * 1024 * 1024),
-      min: 1024,
-      max: 1024 * 1024 * 1024,
-      unit: 'bytes',
-      writer: 'admin',
-      description: 'Maximum size of the body of a relayed request.',
-    },
-  }),
+  ...relayOptions,
   ...section('recording', {
     CaptureStore: {
       kind: 'choice',

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { bootstrapRoot, SecretKeyMismatch } from './api/bootstrap.ts'
 import type { ApiDeps } from './api/deps.ts'
+import { mayThink } from './api/model/may-think.ts'
 import { type Batcher, createBatcher } from './billing/batcher.ts'
 import { createLedger } from './billing/ledger.ts'
 import { ledgerReports } from './billing/ledger-reports.ts'
@@ -53,6 +54,9 @@ import { RealtimeSessions } from './relay/realtime/sessions.ts'
 import { createAsideReader } from './relay/request/read-aside.ts'
 import { createBreaker } from './relay/routing/breaker.ts'
 import { createChannelFailures } from './relay/routing/channel-failures.ts'
+import { createLatencies } from './relay/routing/latencies.ts'
+import { createRests } from './relay/routing/rests.ts'
+import { createRetryBudget } from './relay/routing/retry-budget.ts'
 import { loadRouting, type RoutingSource } from './relay/routing/routing-table.ts'
 import { createUnsupportedFeatures } from './relay/routing/unsupported-features.ts'
 import { sealPlainOptions } from './settings/secret-options.ts'
@@ -292,10 +296,10 @@ interface JobParts {
   warn(message: string): void
 }
 
-function bindGauges(metrics: Metrics, batcher: Batcher, { breaker, ledger }: RelayDeps): void {
+function bindGauges(metrics: Metrics, batcher: Batcher, { breaker, rests, ledger }: RelayDeps): void {
   metrics.bind({
     ledgerPending: batcher.pending,
-    openBreakers: () => breaker.snapshot().length,
+    openBreakers: () => breaker.snapshot().length + rests.count(),
     openCalls: ledger.openHolds,
   })
 }
@@ -356,7 +360,7 @@ function relayDeps({
   settings.onChange((next) => {
     prices = priceBook(next, clock, prices)
   })
-  return {
+  const deps: RelayDeps = {
     ledger: createLedger({
       batcher,
       returns: createReturnQueue(nowMs),
@@ -368,7 +372,13 @@ function relayDeps({
     prices: () => prices,
     settings: settings.current,
     routing: routing.current,
-    breaker: createBreaker(nowMs, cooled),
+    breaker: createBreaker(nowMs, () => deps.random(), cooled),
+    rests: createRests(nowMs, cooled),
+    retryBudget: createRetryBudget(),
+    latencies: createLatencies(nowMs),
+    // No channel has costs of its own yet, so all count as equally expensive.
+    channelCost: () => undefined,
+    mayThink,
     channelFailures: createChannelFailures(store, clock),
     counter: createTokenCounter(),
     asideReader: createAsideReader(),
@@ -386,6 +396,7 @@ function relayDeps({
     disableChannel: disable,
     ...others,
   }
+  return deps
 }
 
 function priceBook(settings: Settings, clock: Clock, previous?: PriceBook): PriceBook {

@@ -59,6 +59,9 @@ export function RecentUse({ filter }: { filter: UseFilter }) {
       {data && filter.channel !== undefined && data.total.failed > 0 && (
         <p className="text-bad">{t('table.use.failed', { count: data.total.failed })}</p>
       )}
+      {data && filter.channel !== undefined && data.total.prompt_tokens > 0 && (
+        <p className="num text-muted">{t('table.use.cached', { share: formatPercent(data.total.cached_share, 0) })}</p>
+      )}
       {data && data.total.requests === 0 && <p className="text-muted">{t('table.use.none')}</p>}
       {data && data.total.requests > 0 && (
         <>

@@ -13,6 +13,10 @@ function figuresOf(rows: readonly Log[]): UsageFiguresView {
     completion_tokens: total((row) => row.completion_tokens),
     tokens: total((row) => row.prompt_tokens + row.completion_tokens),
     cached_tokens: total((row) => row.cached_tokens),
+    cached_share: mean(
+      total((row) => row.cached_tokens),
+      total((row) => row.prompt_tokens),
+    ),
     failed: rows.filter((row) => row.outcome === 'interrupted' || row.outcome === 'failed').length,
     duration: mean(
       total((row) => row.elapsed_time),

@@ -91,6 +91,7 @@ export const logEn = {
   'log.peek.askedModel': 'Requested model',
   'log.peek.leftOut':
     '{count, plural, one {# other call} other {# other calls}} failed in the same way and left no row: there were too many.',
+  'log.peek.place': 'Session kept its channel',
   'log.peek.stream': 'Stream',
   'log.peek.yes': 'yes',
   'log.peek.no': 'no',

@@ -93,6 +93,7 @@ export const logJa = {
   'log.peek.askedModel': 'リクエストされたモデル',
   'log.peek.leftOut':
     'ほかに {count, plural, other {# 件のリクエスト}}が同様に失敗しましたが、多すぎたため行は残っていません。',
+  'log.peek.place': 'セッションのチャネルを維持',
   'log.peek.stream': 'ストリーム',
   'log.peek.yes': 'はい',
   'log.peek.no': 'いいえ',

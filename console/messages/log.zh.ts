@@ -90,6 +90,7 @@ export const logZh = {
   'log.peek.upstream': '上游的回答',
   'log.peek.askedModel': '请求的模型',
   'log.peek.leftOut': '太多调用以同样方式失败，另有 {count, number} 次没有单独的日志。',
+  'log.peek.place': '会话保持原渠道',
   'log.peek.stream': '流式',
   'log.peek.yes': '是',
   'log.peek.no': '否',

@@ -205,6 +205,22 @@ export const optionEn = {
   'option.MessagePusherToken.hint': 'Access token of that server.',
   'option.RetryTimes': 'Retries on failure',
   'option.RetryTimes.hint': 'How many other channels are tried after a failure.',
+  'option.SameChannelRetries': 'Retries on the same channel',
+  'option.SameChannelRetries.hint':
+    'How often the same channel is called again after a momentary failure, before another one is tried.',
+  'option.ChannelAffinity': 'Keep sessions on one channel',
+  'option.ChannelAffinity.hint': 'The provider then finds their prompts in its cache, which costs a fraction.',
+  'choice.ChannelAffinity.on': 'All conversations',
+  'choice.ChannelAffinity.explicit': 'Only sessions that apps name',
+  'choice.ChannelAffinity.off': 'Off: every request by weight',
+  'option.ChannelOrder': 'Order of channels',
+  'option.ChannelOrder.hint': 'Which of the channels with the same priority comes first.',
+  'choice.ChannelOrder.weight': 'By weight',
+  'choice.ChannelOrder.cost': 'Cheapest first',
+  'choice.ChannelOrder.latency': 'Fastest first byte first',
+  'option.GroupChannelOrder': 'Order of channels by group',
+  'option.GroupChannelOrder.hint':
+    'For the users of single groups, as JSON: weight, cost or latency for each group, such as vip: latency.',
   'option.StrictTranslationEnabled': 'Strict translation',
   'option.StrictTranslationEnabled.hint':
     "Rejects requests with fields that the channel's API cannot express, instead of dropping those fields and listing them in the response.",
@@ -214,6 +230,9 @@ export const optionEn = {
   'option.ConnectTimeout.hint': '0 = no limit.',
   'option.FirstByteTimeout': 'First-byte timeout',
   'option.FirstByteTimeout.hint': 'From sending a request to the first byte of the response. 0 = no limit.',
+  'option.FirstTokenTimeout': 'First-token timeout',
+  'option.FirstTokenTimeout.hint':
+    'A stream without content by then goes to another channel. For models known not to think. 0 = no limit.',
   'option.StreamIdleTimeout': 'Stream idle timeout',
   'option.StreamIdleTimeout.hint': '0 = no limit.',
   'option.RelayTimeout': 'Total timeout',

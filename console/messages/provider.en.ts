@@ -55,6 +55,7 @@ export const providerEn = {
   'channel.form.advanced': 'Timeouts and advanced',
   'channel.form.connect': 'Connect timeout',
   'channel.form.firstByte': 'First-byte timeout',
+  'channel.form.firstToken': 'First-token timeout',
   'channel.form.idle': 'Stream idle timeout',
   'channel.form.relay': 'Total timeout',
   'channel.form.secondsUnit': 'seconds',

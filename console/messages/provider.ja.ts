@@ -57,6 +57,7 @@ export const providerJa = {
   'channel.form.advanced': 'タイムアウトと詳細設定',
   'channel.form.connect': '接続のタイムアウト',
   'channel.form.firstByte': '初回バイトのタイムアウト',
+  'channel.form.firstToken': '最初のトークンのタイムアウト',
   'channel.form.idle': 'ストリームの無通信タイムアウト',
   'channel.form.relay': '全体のタイムアウト',
   'channel.form.secondsUnit': '秒',

@@ -53,6 +53,7 @@ export const providerZh = {
   'channel.form.advanced': '时间限制等',
   'channel.form.connect': '连接超时',
   'channel.form.firstByte': '首字节超时',
+  'channel.form.firstToken': '首个 token 超时',
   'channel.form.idle': '流空闲超时',
   'channel.form.relay': '总超时',
   'channel.form.secondsUnit': '秒',

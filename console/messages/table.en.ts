@@ -82,6 +82,7 @@ export const tableEn = {
   'table.use': 'Last 14 days',
   'table.use.open': 'View usage',
   'table.use.failed': '{count, plural, one {# failed attempt} other {# failed attempts}} here.',
+  'table.use.cached': '{share} of prompt tokens came from the cache.',
   'table.use.none': 'No spend in the last 14 days.',
   'table.use.summary': '{spent} in {days} days',
 } as const

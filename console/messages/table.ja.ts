@@ -83,6 +83,7 @@ export const tableJa = {
   'table.use': '過去 14 日間',
   'table.use.open': '使用量を表示',
   'table.use.failed': 'ここで {count, plural, other {# 回}}失敗しました。',
+  'table.use.cached': 'プロンプトトークンの {share} がキャッシュから読み込まれました。',
   'table.use.none': '過去 14 日間の利用はありません。',
   'table.use.summary': '{days} 日間で {spent}',
 } as const satisfies Translation<'table'>

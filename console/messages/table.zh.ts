@@ -83,6 +83,7 @@ export const tableZh = {
   'table.use': '最近 14 天',
   'table.use.open': '查看用量',
   'table.use.failed': '{count, number} 次尝试在此失败。',
+  'table.use.cached': '{share} 的提示 token 来自缓存。',
   'table.use.none': '最近 14 天没有消费。',
   'table.use.summary': '{days} 天共 {spent}',
 } as const satisfies Translation<'table'>

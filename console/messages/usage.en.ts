@@ -37,6 +37,7 @@ export const usageEn = {
   'usage.kpi.quota': 'Spend',
   'usage.kpi.requests': 'Requests',
   'usage.kpi.tokens': 'Tokens',
+  'usage.kpi.cached': 'Prompt from cache',
   'usage.kpi.failed': 'Failed',
   'usage.kpi.firstByte': 'First byte',
   'usage.change.up': '+{percent} vs previous period',

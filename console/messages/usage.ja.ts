@@ -38,6 +38,7 @@ export const usageJa = {
   'usage.kpi.quota': '利用額',
   'usage.kpi.requests': 'リクエスト数',
   'usage.kpi.tokens': 'トークン数',
+  'usage.kpi.cached': 'キャッシュからのプロンプト',
   'usage.kpi.failed': '失敗数',
   'usage.kpi.firstByte': '初回バイト',
   'usage.change.up': '前の期間比 +{percent}',

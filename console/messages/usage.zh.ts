@@ -38,6 +38,7 @@ export const usageZh = {
   'usage.kpi.quota': '消耗',
   'usage.kpi.requests': '请求数',
   'usage.kpi.tokens': 'Token',
+  'usage.kpi.cached': '缓存命中的提示',
   'usage.kpi.failed': '失败',
   'usage.kpi.firstByte': '首字节',
   'usage.change.up': '比上一时段多 {percent}',

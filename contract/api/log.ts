@@ -4,8 +4,8 @@ import { listQuery, numberFilter } from './list-query.ts'
 import { allLogFilter, ownLogFilter, utcOffset } from './log-filter.ts'
 
 /**
- * A log row. Fields from `token_id` on are added by Tollgate; `channel`, `attempts` and `upstream_message` are empty
- * for users who are not admins.
+ * A log row. Fields from `token_id` on are added by Tollgate; `channel`, `attempts`, `upstream_message` and
+ * `kept_place` are empty for users who are not admins.
  */
 export const logSchema = z.object({
   id: z.int(),
@@ -65,6 +65,13 @@ export const logSchema = z.object({
   left_out_since: z
     .int()
     .check(z.describe('When the first of these calls began, in epoch seconds; 0 means that there are none.')),
+  kept_place: z
+    .nullable(z.boolean())
+    .check(
+      z.describe(
+        'Whether the channel and key to which the session of the call belongs served it; null if the call belongs to no session or there was no choice. Only for admins.',
+      ),
+    ),
 })
 
 export type Log = z.output<typeof logSchema>

@@ -3,7 +3,10 @@ import { endpoint } from './endpoint.ts'
 import { text } from './fields.ts'
 import { allLogFilter, utcOffset } from './log-filter.ts'
 
-/** The figures that can be shown; `duration` and `first_byte` are averages in milliseconds, all others are sums. */
+/**
+ * The figures that can be shown; `duration` and `first_byte` are averages in milliseconds, `cached_share` is a share from
+ * 0 to 1, all others are sums.
+ */
 export const usageMetrics = [
   'quota',
   'requests',
@@ -11,6 +14,7 @@ export const usageMetrics = [
   'completion_tokens',
   'tokens',
   'cached_tokens',
+  'cached_share',
   'failed',
   'duration',
   'first_byte',
@@ -42,6 +46,7 @@ export const usageFiguresSchema = z.object({
   completion_tokens: sum('Reasoning included.'),
   tokens: sum('Prompt and completion tokens.'),
   cached_tokens: sum("Prompt tokens that were read from the upstream's cache."),
+  cached_share: mean('The share of the prompt tokens that were read from the cache, from 0 to 1.'),
   failed: sum(
     'Calls that were interrupted, other than by the caller. For channels, also attempts that failed there, whether or not another channel then served the call.',
   ),

@@ -54,7 +54,7 @@ export function createChannelHealth(deps: ChannelHealthDeps): ChannelHealth {
 
   const channelOf = (id: number) => {
     const channel = routing.current().channel(id)
-    return channel && withKey(channel, relay.clock.nowMs())
+    return channel && withKey(channel)
   }
 
   async function testOne(channel: Channel, model: string | undefined): Promise<Probe> {

@@ -108,7 +108,7 @@ export function createAskUpstream(deps: AskDeps): AskUpstream {
       if (!channel) return absent
       const { listModels } = channel.provider
       if (!listModels) return notImplemented
-      const { upstream } = withKey(channel, clock.nowMs())
+      const { upstream } = withKey(channel)
       if (upstream.baseUrl === '') return noAddress
       const answer = await asking(upstream, (each) => listModels(each, fetchJson, clock.nowMs()))
       return answer.ok ? { ok: true, value: [...new Set(answer.value)].sort() } : answer

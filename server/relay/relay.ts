@@ -14,9 +14,11 @@ import { refusesUsage } from './failures/stream-usage-refused.ts'
 import { reasonOf } from './failures/upstream-failure.ts'
 import { ownHeaders } from './headers/relay-headers.ts'
 import { mappedModel } from './routing/routing-table.ts'
-import { callUpstream, endpointsOf, patienceOf, prepareCall, upstreamCallOf } from './upstream/call-endpoint.ts'
+import { callUpstream, endpointsOf, prepareCall, upstreamCallOf } from './upstream/call-endpoint.ts'
+import { noteSpeed } from './upstream/note-speed.ts'
 import { type Attempting, leftOutOf } from './upstream/prepare.ts'
 import { recordAttempt } from './upstream/record-attempt.ts'
+import { patienceFor } from './upstream/time-limits.ts'
 
 /**
  * All steps of one call: choose a channel, price the call, take the quota, send, deliver, settle. If an attempt fails
@@ -59,8 +61,13 @@ async function attempt(deps: RelayDeps, call: RelayCall, trial: Trial): Promise<
     call.state.dropped = leftOutOf(prepared)
     isSent = true
     const recorded = call.recording && recordAttempt(call.recording, attempting, prepared)
-    const answer = await callUpstream(deps, attempting, prepared, patienceOf(channel, deps.settings()))
-    return await deliver({ deps, open, response: recorded ? recorded(answer) : answer, sentAtMs }, prepared)
+    const patience = patienceFor(deps, open, sentAtMs, attempting.upstreamCall.stream)
+    const answer = await callUpstream(deps, attempting, prepared, patience)
+    const headAtMs = deps.deadlineWatch.nowMs()
+    const response = recorded ? recorded(answer) : answer
+    const delivered = await deliver({ deps, open, response, sentAtMs }, prepared)
+    noteSpeed(deps, open, (call.facts.stream ? deps.deadlineWatch.nowMs() : headAtMs) - sentAtMs)
+    return delivered
   } catch (error) {
     if (error instanceof CallerLeft && isSent) {
       noteAttempt(deps, open, { sentAtMs, status: 0, error: error.message })

@@ -15,8 +15,10 @@ import { lastEventsFor } from './failures/error-response.ts'
 import { countCall } from './free-calls/count-call.ts'
 import { relay } from './relay.ts'
 import { buildCall, type Incoming } from './request/build-call.ts'
+import { deadlineIn } from './request/call-deadline.ts'
 import { embeddingsIn, embeddingsOut } from './request/gemini-embeddings.ts'
 import { readAside } from './request/read-aside.ts'
+import type { ChannelAffinity } from './request/session-key.ts'
 import { answerInTime } from './stream/answer-in-time.ts'
 import { asArray } from './stream/array-framing.ts'
 
@@ -27,23 +29,28 @@ export function serveRelay(deps: RelayRouteDeps, incoming: Incoming, route: Call
 
 async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller, route: CallRoute): Promise<Response> {
   const startedAtMs = deps.relay.clock.nowMs()
+  const arrivedAtMs = deps.relay.deadlineWatch.nowMs()
+  const affinity = deps.relay.settings().ChannelAffinity as ChannelAffinity
   let body: CallBody | undefined
   let call: RelayCall | undefined
   try {
+    const endsByMs = deadlineIn(incoming.request.headers, arrivedAtMs)
+    const times = { startedAtMs, arrivedAtMs, ...(endsByMs !== undefined && { endsByMs }) }
     const sent = await readBody(deps, incoming, caller, route)
     const read = incoming.complete && sent.kind === 'json' ? incoming.complete(sent) : sent
     if (read instanceof Response) return read
     beginRecording(deps.relay, incoming, caller, { read, route })
     body = route.dialect === 'openai-responses' ? completeBody(deps, caller, read) : read
     if (route.embeds) {
-      call = buildCall(deps.relay.routing(), incoming, caller, route, embeddingsIn(body, route), { startedAtMs })
+      const asked = embeddingsIn(body, route)
+      call = buildCall(deps.relay.routing(), incoming, caller, route, asked, { ...times, affinity })
       return await embeddingsOut(await relay(deps.relay, call), route.embeds)
     }
     const reading = readAside(deps.relay.asideReader, body, route)
     const known = reading && (await reading)
     const keeping = route.dialect === 'openai-responses' ? responseKeeper(deps.relay, caller, body) : undefined
     const keeper = keeping && (await keeping)
-    call = buildCall(deps.relay.routing(), incoming, caller, route, body, { startedAtMs, known, keeper })
+    call = buildCall(deps.relay.routing(), incoming, caller, route, body, { ...times, known, keeper, affinity })
     if (call.recording) call.recording.isStreamed = call.facts.stream || call.mode === 'speech'
     if (route.countOnly) return await countCall(deps.relay, call)
     const response = await answered(deps, incoming, caller, call)

@@ -1,3 +1,4 @@
+import { type ChannelOrder, channelOrders } from '../../contract/channel-orders.ts'
 import { type LimitField, type Limits, limitFields, limitsOf } from '../../contract/limits.ts'
 import type { OptionDefinition } from '../../contract/option-kinds.ts'
 import { type OptionKey, optionDefinitions } from '../../contract/options.ts'
@@ -17,7 +18,9 @@ type ValueOf<D extends OptionDefinition> = D['kind'] extends 'boolean'
       : D['kind'] extends 'json'
         ? D extends { entries: 'limits' }
           ? ReadonlyMap<string, Limits>
-          : Readonly<Record<string, number>>
+          : D extends { entries: 'channel-order' }
+            ? ReadonlyMap<string, ChannelOrder>
+            : Readonly<Record<string, number>>
         : string
 
 export type OptionValues = { readonly [K in OptionKey]: ValueOf<(typeof optionDefinitions)[K]> }
@@ -42,7 +45,8 @@ export function parseOption(key: OptionKey, text: string): OptionValues[OptionKe
         .map((item) => item.trim())
         .filter((item) => item !== '')
     case 'json':
-      return definition.entries === 'limits' ? parseLimits(key, text) : parseTable(key, text)
+      if (definition.entries === 'limits') return parseLimits(key, text)
+      return definition.entries === 'channel-order' ? parseOrders(key, text) : parseTable(key, text)
     default:
       return text
   }
@@ -63,6 +67,20 @@ function parseTable(key: OptionKey, text: string): Readonly<Record<string, numbe
   } catch (error) {
     throw new OptionError(`${key}: ${error instanceof Error ? error.message : String(error)}`)
   }
+}
+
+/** Group name → order of channels. */
+function parseOrders(key: OptionKey, text: string): ReadonlyMap<string, ChannelOrder> {
+  const value = tryParse(text)
+  if (!isObject(value))
+    throw new OptionError(`${key} must be a JSON object of group names and orders; {} is an empty one`)
+  return new Map(
+    Object.entries(value).map(([group, order]) => {
+      const known = channelOrders.find((each) => each === order)
+      if (!known) throw new OptionError(`${key}: the order of "${group}" must be one of ${channelOrders.join(', ')}`)
+      return [group, known]
+    }),
+  )
 }
 
 /** Name → limits; a name without limits is omitted. */

@@ -13,7 +13,8 @@ forEachDatabaseUrl((_, freshUrl) => {
   let rig: ChannelRig
   let id: number
   beforeEach(async () => {
-    rig = await startChannelRig(await freshUrl())
+    // These calls begin alike, so with affinity they would all belong to one session and use one key.
+    rig = await startChannelRig(await freshUrl(), { ChannelAffinity: 'off' })
     id = await rig.channel({ key: `${one}\n${two}\n${three}`, key_mode: 'multi' })
   })
   afterEach(() => rig[Symbol.asyncDispose]())

@@ -191,7 +191,7 @@ test('spec 7: administrators add a channel with the models of its type, test it,
   await page.getByRole('button', { name: 'Submit' }).click()
   await toastShown(page, 'success', 'user account created successfully!')
   await visit.open('/setting?tab=operation')
-  await page.locator('[id="RetryTimes"] input').fill('2')
+  await page.locator('[id="RetryTimes"] input').fill('3')
   await page.getByRole('button', { name: 'Save', exact: true }).first().click()
   await toastShown(page, 'success', 'operation completed successfully!')
   expect(await complaints(page)).toEqual([])

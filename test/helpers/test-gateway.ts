@@ -64,9 +64,18 @@ export type LogRow = Awaited<ReturnType<typeof readLogs>>[number]
 const readLogs = (context: Context) =>
   context.store.read.selectFrom('logs').selectAll().where('type', '=', 2).orderBy('id', 'desc').execute()
 
-/** Starts a gateway on SQLite in a temporary folder, or on the given database. */
+/**
+ * Starts a gateway on SQLite in a temporary folder, or on the given database. Most tests of failures assert what comes of
+ * one attempt, so failed calls are not retried; `retries` leaves the defaults of the product in force.
+ */
 export async function startTestGateway(
-  options: { databaseUrl?: string; clock?: Clock; env?: Record<string, string>; resolve?: Resolve } = {},
+  options: {
+    databaseUrl?: string
+    clock?: Clock
+    env?: Record<string, string>
+    resolve?: Resolve
+    retries?: true
+  } = {},
 ): Promise<TestGateway> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-'))
   if (options.databaseUrl === undefined) await copySqliteTemplate(join(folder, 'tollgate.db'))
@@ -104,11 +113,26 @@ export async function startTestGateway(
     websocket: webSockets,
   })
   const url = `http://127.0.0.1:${server.port}`
-  return gateway(url, app, context, config, async () => {
+  const started = gateway(url, app, context, config, async () => {
     await server.stop(true)
     await context.close()
     rmSync(folder, { recursive: true, force: true })
   })
+  if (!options.retries) await withoutRetries(context)
+  return started
+}
+
+/** Written directly, because calls of the management API count towards the limits that some tests set. */
+async function withoutRetries({ store, api: { settings } }: Context): Promise<void> {
+  const rows = ['RetryTimes', 'SameChannelRetries'].map((key) => ({ key, value: '0' }))
+  await store.write((trx) =>
+    trx
+      .insertInto('options')
+      .values(rows)
+      .onConflict((conflict) => conflict.column('key').doNothing())
+      .execute(),
+  )
+  await settings.reload()
 }
 
 function gateway(url: string, app: App, context: Context, config: Config, stop: () => Promise<void>): TestGateway {

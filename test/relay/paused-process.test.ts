@@ -27,7 +27,7 @@ beforeAll(async () => {
   })
   for (const name of ['StreamIdleTimeout', 'FirstByteTimeout', 'ConnectTimeout', 'RelayTimeout', 'CallerIdleTimeout'])
     await gateway.api('PUT', '/api/option/', { key: name, value: '1' })
-  await gateway.api('PUT', '/api/option/', { key: 'RetryTimes', value: '0' })
+  for (const key of ['RetryTimes', 'SameChannelRetries']) await gateway.api('PUT', '/api/option/', { key, value: '0' })
   token = (await newToken(gateway, 1_000_000)).key
 }, 60_000)
 afterAll(async () => {

@@ -319,8 +319,42 @@ describe('the circuit breaker of a channel', () => {
     expect((await call()).seen.status).toBe(200)
     expect(keys().at(-1)).toBe('bad')
     expect(state()).toEqual([])
-    expect((await call()).seen.status).toBe(200)
-    expect(keys().at(-1)).toBe('bad')
+    // After the first success, the channel gets half of the calls, and after the second all of them.
+    const { relay } = rig.gateway.context.relay
+    const { random } = relay
+    for (const [chance, key] of [
+      [0.9, 'good'],
+      [0.1, 'bad'],
+      [0.9, 'bad'],
+    ] as const) {
+      relay.random = () => chance
+      expect((await call()).seen.status).toBe(200)
+      expect(keys().at(-1)).toBe(key)
+    }
+    relay.random = random
+  })
+
+  test('pauses for at most 20 s, however long the outage is, so that the channel is tried again soon', async () => {
+    await rig.channel({ key: 'bad', priority: 1 })
+    await rig.channel({ key: 'good' })
+    rig.upstream.forKey('bad', fake.status(503))
+    for (let index = 0; index < 5; index++) await call()
+    for (const pauseMs of [5_000, 10_000, 20_000, 20_000, 20_000]) {
+      aheadMs += pauseMs - 200
+      expect(state()).toMatchObject([{ state: 'open' }])
+      expect((await call()).seen.status).toBe(200)
+      aheadMs += 400
+      expectError((await call()).seen, 503, null)
+    }
+    // A channel that comes back and fails twice is skipped again at once.
+    aheadMs += 20_400
+    rig.upstream.forKey('bad', fake.ok(), fake.status(503))
+    rig.gateway.context.relay.relay.random = () => 0.1
+    const statuses: number[] = []
+    for (let index = 0; index < 4; index++) statuses.push((await call()).seen.status)
+    rig.gateway.context.relay.relay.random = Math.random
+    expect(statuses).toEqual([200, 503, 503, 200])
+    expect(state()).toMatchObject([{ state: 'open' }])
   })
 
   test('is not affected by mistakes of the caller', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'bun:test'
 import type { Updateable } from 'kysely'
 import { randomBase62 } from '../../server/lib/secrets/ids.ts'
+import { createRetryBudget } from '../../server/relay/routing/retry-budget.ts'
 import { addUser } from '../../server/store/accounts/user-changes.ts'
 import type { TokensTable, UsersTable } from '../../server/store/schema/tables.ts'
 import { addTokenWithKey } from '../helpers/accounts.ts'
@@ -57,6 +58,8 @@ export async function startRelayRig(
       const rows = await gateway.context.store.read.selectFrom('channels').select('id').execute()
       for (const { id } of rows) await gateway.api('DELETE', `/api/channel/${id}`)
       for (const [key, value] of Object.entries(changed)) await gateway.setOption(key, value)
+      // A test makes no use of the retries of the tests before it.
+      gateway.context.relay.relay.retryBudget = createRetryBudget()
       await upstream.until(({ openStreams }) => openStreams === 0)
       upstream.clear()
     },

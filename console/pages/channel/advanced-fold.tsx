@@ -11,6 +11,7 @@ const advanced = [
   'weight',
   'connect_timeout',
   'first_byte_timeout',
+  'first_token_timeout',
   'stream_idle_timeout',
   'relay_timeout',
   'http_version',

@@ -13,6 +13,7 @@ export function AdvancedSection({ form }: { form: UseFormReturn<ChannelValues> }
   const limits = [
     ['connect_timeout', t('channel.form.connect')],
     ['first_byte_timeout', t('channel.form.firstByte')],
+    ['first_token_timeout', t('channel.form.firstToken')],
     ['stream_idle_timeout', t('channel.form.idle')],
     ['relay_timeout', t('channel.form.relay')],
   ] as const

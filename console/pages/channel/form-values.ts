@@ -28,6 +28,7 @@ export interface ChannelValues {
   weight: number | undefined
   connect_timeout: number | undefined
   first_byte_timeout: number | undefined
+  first_token_timeout: number | undefined
   stream_idle_timeout: number | undefined
   relay_timeout: number | undefined
   http_version: string
@@ -46,6 +47,7 @@ export const channelFormSchema = z.object({
   weight: z.optional(z.int().check(z.gte(0), z.lte(1e6))),
   connect_timeout: seconds,
   first_byte_timeout: seconds,
+  first_token_timeout: seconds,
   stream_idle_timeout: seconds,
   relay_timeout: seconds,
 })
@@ -86,6 +88,7 @@ export function channelValues(channel?: Channel): ChannelValues {
     weight: channel?.weight ?? 1,
     connect_timeout: config.connect_timeout,
     first_byte_timeout: config.first_byte_timeout,
+    first_token_timeout: config.first_token_timeout,
     stream_idle_timeout: config.stream_idle_timeout,
     relay_timeout: config.relay_timeout,
     http_version: config.http_version ?? 'auto',
@@ -158,12 +161,14 @@ export function otherDefault(type: number): string {
 }
 
 function configText(values: ChannelValues, before: Channel | undefined): string {
-  const { connect_timeout, first_byte_timeout, stream_idle_timeout, relay_timeout, http_version, system_turns } = values
+  const { connect_timeout, first_byte_timeout, first_token_timeout, stream_idle_timeout, relay_timeout } = values
+  const { http_version, system_turns } = values
   const { strip_deployment_dots: _dots, http_version: _http, system_turns: _turns, ...kept } = configOf(before)
   const config: ChannelConfig = {
     ...kept,
     connect_timeout,
     first_byte_timeout,
+    first_token_timeout,
     stream_idle_timeout,
     relay_timeout,
     ...(http_version !== 'auto' && { http_version: http_version as '1.1' | '2' }),

@@ -223,6 +223,9 @@ function Facts({ log, everybody }: { log: Log; everybody: boolean }) {
             <ChannelLink channel={log.channel} />
           </Fact>
         )}
+        {everybody && typeof log.kept_place === 'boolean' && (
+          <Fact name={t('log.peek.place')}>{t(log.kept_place ? 'log.peek.yes' : 'log.peek.no')}</Fact>
+        )}
       </dl>
       {everybody && log.attempts && <Attempts text={log.attempts} />}
       {log.type !== logType.consume && log.type !== logType.error && (

@@ -32,11 +32,12 @@ export function Figures({ usage }: { usage: Usage }) {
     ['quota', t('usage.kpi.quota'), formatSum],
     ['requests', t('usage.kpi.requests'), formatCount],
     ['tokens', t('usage.kpi.tokens'), formatNumber],
+    ['cached_share', t('usage.kpi.cached'), (share: number) => formatPercent(share, 0)],
     ['failed', t('usage.kpi.failed'), formatCount],
     ['first_byte', t('usage.kpi.firstByte'), (ms: number) => t('usage.ms', { value: formatCount(Math.round(ms)) })],
   ] as const
   return (
-    <div className="grid grid-cols-2 gap-3 md:grid-cols-3 lg:grid-cols-5">
+    <div className="grid grid-cols-2 gap-3 md:grid-cols-3 xl:grid-cols-6">
       {items.map(([name, label, format]) => {
         const note = changeText(total[name], previous?.[name], t)
         return <Kpi key={name} label={label} value={format(total[name])} {...(note !== undefined && { note })} />

@@ -31,7 +31,7 @@ if (isAt('/usage') && sessionUser()) {
 }
 
 /** The figures above the chart, while they load. */
-const shownKpis = ['quota', 'requests', 'tokens', 'failed', 'first_byte']
+const shownKpis = ['quota', 'requests', 'tokens', 'cached_share', 'failed', 'first_byte']
 
 /** `/usage`: usage over time and by model, token, user or channel. */
 export function UsagePage() {
@@ -87,7 +87,7 @@ export function UsagePage() {
           <ErrorState title={t('usage.error')} text={error.message} onRetry={() => void refetch()} busy={isFetching} />
         ) : isPending || !shown ? (
           <div className="flex h-[34rem] flex-col gap-4">
-            <div className="grid grid-cols-2 gap-3 sm:grid-cols-3 lg:grid-cols-5">
+            <div className="grid grid-cols-2 gap-3 md:grid-cols-3 xl:grid-cols-6">
               {shownKpis.map((each) => (
                 <Skeleton key={each} className="h-24 w-full rounded-lg" />
               ))}

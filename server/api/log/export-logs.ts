@@ -39,6 +39,7 @@ const adminColumns = [
   ['channel', (log) => log.channel],
   ['attempts', (log) => log.attempts],
   ['upstream_message', (log) => log.upstream_message],
+  ['kept_place', (log) => log.kept_place ?? ''],
 ] as const satisfies readonly Column[]
 
 type Column = readonly [name: string, value: (log: Log) => string | number | boolean]

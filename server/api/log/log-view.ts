@@ -15,6 +15,7 @@ export function fullView({ channel_id, ...row }: LogRow): Log {
     is_stream: Boolean(row.is_stream),
     system_prompt_reset: Boolean(row.system_prompt_reset),
     estimated: Boolean(row.estimated),
+    kept_place: row.kept_place === null ? null : Boolean(row.kept_place),
   }
 }
 
@@ -30,5 +31,5 @@ export async function namedViews(db: Db, rows: readonly LogRow[]): Promise<Log[]
 
 /** A log row as its owner sees it. Only the operator sees which upstream served a call, and the upstream's message. */
 export function ownView(row: LogRow): Log {
-  return { ...fullView(row), channel: 0, attempts: '', upstream_message: '' }
+  return { ...fullView(row), channel: 0, attempts: '', upstream_message: '', kept_place: null }
 }

@@ -189,11 +189,31 @@ function answerHeaders(path: string): string[] {
 
 function parametersOf(path: string): Parameter[] {
   return [
+    ...(isRead(path) || path === realtimePath ? [] : callHeaders),
     ...(path.startsWith('/v1/messages') ? anthropicHeaders : []),
     ...(path.includes('{model}') ? [modelParameter] : []),
     ...(path.endsWith(':streamGenerateContent') ? [altParameter] : []),
   ]
 }
+
+/** Headers with which any caller can influence how its call is served. */
+const callHeaders: Parameter[] = [
+  {
+    name: 'X-Tollgate-Timeout',
+    in: 'header',
+    required: false,
+    description: 'Seconds that the call may take with all its attempts, such as `20` or `1.5`.',
+    schema: { type: 'string', pattern: '^\\d{1,5}(?:\\.\\d{1,3})?$' },
+  },
+  {
+    name: 'X-Session-Id',
+    in: 'header',
+    required: false,
+    description:
+      'Any text that is the same in all calls of a session. They go to the same channel and key, so that the provider finds their prompt in its cache.',
+    schema: { type: 'string' },
+  },
+]
 
 /** Headers of Anthropic's clients; they are sent only to channels that speak the same dialect. */
 const anthropicHeaders: Parameter[] = [

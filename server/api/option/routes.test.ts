@@ -3,6 +3,12 @@ import { type OptionKey, optionDefinitions } from '../../../contract/options.ts'
 import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
 
+/** Tables whose values are not numbers. */
+const tablesOfOtherValues: Readonly<Record<string, string>> = {
+  GroupLimits: '{"default":{"rpm_limit":60}}',
+  GroupChannelOrder: '{"default":"latency"}',
+}
+
 forEachDatabase((_, openFresh) => {
   let api: TestApi
   let root: { token: string }
@@ -27,7 +33,7 @@ forEachDatabase((_, openFresh) => {
     await put('SMTPToken', 'smtp-secret')
     for (const who of [admin, root]) {
       const options = await list(who)
-      expect(options.RetryTimes).toBe('0')
+      expect(options.RetryTimes).toBe('2')
       expect(options.PasswordLoginEnabled).toBe('true')
       for (const key of [
         'TurnstileSecretKey',
@@ -64,7 +70,7 @@ forEachDatabase((_, openFresh) => {
     const tables = Object.entries(optionDefinitions).filter(([, { kind }]) => kind === 'json')
     expect(tables.length).toBeGreaterThan(10)
     for (const [key] of tables) {
-      const before = key === 'GroupLimits' ? '{"default":{"rpm_limit":60}}' : '{"default":0.5}'
+      const before = tablesOfOtherValues[key] ?? '{"default":0.5}'
       expect((await put(key, before)).json.success).toBe(true)
       for (const emptied of ['', ' ', '\n', 'null', '[]', '""', '{', 'undefined']) {
         const { json } = await put(key, emptied)
@@ -113,7 +119,7 @@ forEachDatabase((_, openFresh) => {
     expect(table.find(({ key }) => key === 'RetryTimes')).toEqual({
       key: 'RetryTimes',
       kind: 'integer',
-      default: '0',
+      default: '2',
       min: 0,
       max: 20,
       writer: 'admin',
@@ -228,11 +234,11 @@ forEachDatabase((_, openFresh) => {
   })
 
   test('the audit log shows the old and new values; for secrets it shows only that they changed', async () => {
-    await put('RetryTimes', '2')
+    await put('RetryTimes', '4')
     await put('SMTPToken', 'smtp-secret')
     const rows = await api.store.read.selectFrom('audit_events').selectAll().orderBy('id').execute()
     expect(rows.map((row) => [row.actor_name, row.target, row.detail])).toEqual([
-      ['root', 'RetryTimes', '"0" → "2"'],
+      ['root', 'RetryTimes', '"2" → "4"'],
       ['root', 'SMTPToken', 'changed'],
     ])
   })

@@ -119,6 +119,7 @@ forEachDatabase((_, openFresh) => {
         completion_tokens: 12,
         tokens: 21,
         cached_tokens: 2,
+        cached_share: 0.2222,
         failed: 1,
         duration: 2000,
         first_byte: 10,
@@ -144,6 +145,7 @@ forEachDatabase((_, openFresh) => {
     expect(await values('completion_tokens')).toEqual([4, 8, 0])
     expect(await values('tokens')).toEqual([7, 14, 0])
     expect(await values('cached_tokens')).toEqual([2, 0, 0])
+    expect(await values('cached_share')).toEqual([0.6667, 0, 0])
     expect(await values('failed')).toEqual([0, 0, 0])
     expect(await values('duration')).toEqual([1000, 3000, 0])
     expect(await values('first_byte')).toEqual([10, 10, 0])

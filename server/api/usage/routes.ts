@@ -170,8 +170,8 @@ function curvesOf(rows: readonly BucketFigures[], plan: BucketPlan): Map<BucketF
 
 function valuesOf(curve: Curve | undefined, metric: UsageMetric, plan: BucketPlan): number[] {
   if (!curve) return plan.starts.map(() => 0)
-  const isMean = metric === 'duration' || metric === 'first_byte'
-  return isMean ? curve.over.map((value, index) => mean(value, curve.under[index] ?? 0)) : curve.over
+  const quotient = quotientOf[metric]
+  return quotient ? curve.over.map((value, index) => quotient(value, curve.under[index] ?? 0)) : curve.over
 }
 
 /** The whole minus some of its parts. */
@@ -183,6 +183,14 @@ function rest(whole: Curve | undefined, parts: readonly (Curve | undefined)[]): 
 }
 
 const mean = (sum: number, count: number) => (count === 0 ? 0 : Math.round(sum / count))
+const share = (part: number, whole: number) => (whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000)
+
+/** How the metrics that are no sums are computed. */
+const quotientOf: Partial<Record<UsageMetric, (over: number, under: number) => number>> = {
+  duration: mean,
+  first_byte: mean,
+  cached_share: share,
+}
 
 function viewOf(figures: UsageFigures, failedAttempts = 0): UsageFiguresView {
   const { requests, quota, prompt_tokens, completion_tokens, cached_tokens, failed } = figures
@@ -193,6 +201,7 @@ function viewOf(figures: UsageFigures, failedAttempts = 0): UsageFiguresView {
     completion_tokens,
     tokens: prompt_tokens + completion_tokens,
     cached_tokens,
+    cached_share: share(cached_tokens, prompt_tokens),
     failed,
     ...(failedAttempts > 0 && { failed_attempts: failedAttempts }),
     duration: mean(figures.elapsed_time, requests),

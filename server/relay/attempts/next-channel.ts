@@ -3,11 +3,14 @@ import { describeFault, GatewayError } from '../../errors.ts'
 import type { CrashRow } from '../../store/schema/ledger-types.ts'
 import type { AnyCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
+import { keyFor } from '../call/key-for.ts'
+import { notePlace } from '../call/note-place.ts'
+import { orderFor } from '../call/order-for.ts'
 import { keeperOf, threadKeeper } from '../call/thread-calls.ts'
 import { chargingFor } from '../charging/charging.ts'
 import type { Charging } from '../charging/charging-types.ts'
 import { noteHealth } from '../failures/note-health.ts'
-import { type Channel, mappedModel, withKey } from '../routing/routing-table.ts'
+import { type Channel, mappedModel } from '../routing/routing-table.ts'
 import { selectChannel } from '../routing/select-channel.ts'
 import { noChannel } from './no-channel.ts'
 
@@ -74,15 +77,24 @@ function isOfChannel(error: unknown, { caller, facts }: AnyCall, channel: Channe
 }
 
 function nextChannel(deps: RelayDeps, call: AnyCall, tried: ReadonlySet<number>): Channel | undefined {
-  const { mode, requestId } = call
+  const { mode, requestId, session, facts } = call
   const { chosenChannel, group } = call.caller
   const { model } = call.facts
   const candidates = deps.routing().candidates(group, model)
   const keeper = threadKeeper(deps, call)
   if (keeper) return keeperOf(chosenChannel ? [{ channel: chosenChannel }] : candidates, keeper, tried)
-  const channel =
-    chosenChannel ?? selectChannel({ mode, model, requestId }, candidates, tried, deps.breaker, deps.random)
-  return channel && withKey(channel, deps.clock.nowMs())
+  const selected = chosenChannel
+    ? { channel: chosenChannel, isFirst: true }
+    : selectChannel(
+        { mode, model, requestId, session, isStream: facts.stream, order: orderFor(deps, call) },
+        candidates,
+        tried,
+        deps,
+      )
+  if (!selected) return undefined
+  const channel = keyFor(deps, call, selected.channel)
+  notePlace(call, channel, selected.isFirst)
+  return channel
 }
 
 function priced(deps: RelayDeps, call: AnyCall, channel: Channel): Charging {

@@ -13,12 +13,13 @@ import { type Channel, mappedModel } from '../routing/routing-table.ts'
 export function noteFailure(deps: RelayDeps, call: AnyCall, channel: Channel, failed: AttemptFailed): boolean {
   const model = call.facts.model
   // If the caller disconnected, the failure does not count against the channel's health, unless the channel could not
-  // be reached at all.
-  if (call.signal.aborted && failed.error.code !== 'upstream_timeout') {
+  // be reached at all. Nor does it if the caller allowed less time than the channel has.
+  const isUnreached = failed.error.code === 'upstream_timeout'
+  if (isUnreached ? isCallersLimit(deps, call) : call.signal.aborted) {
     noteHealth(deps, { channel, call }, 'undecided')
     return false
   }
-  const isKeysFault = noteKeyFailure(deps, channel, failed)
+  const isKeysFault = noteKeyFailure(deps, call, channel, failed)
   const isFaulty = failed.verdict.upstreamFault && !isKeysFault
   noteHealth(deps, { channel, call }, isFaulty ? 'faulty' : 'undecided', failed.error.message)
   // A failure that another channel might avoid counts against this channel, even if there was no other channel left.
@@ -26,8 +27,8 @@ export function noteFailure(deps: RelayDeps, call: AnyCall, channel: Channel, fa
   // The channel asked for a pause, so other calls go elsewhere in the meantime if they can.
   const pauseSeconds = failed.error.retryAfterSeconds
   if (pauseSeconds && !isKeysFault)
-    deps.breaker.rest(
-      channel.id,
+    deps.rests.begin(
+      channel,
       model,
       Math.min(pauseSeconds, deps.settings().RetryAfterLimit) * 1000,
       failed.error.message,
@@ -46,4 +47,9 @@ export function noteFailure(deps: RelayDeps, call: AnyCall, channel: Channel, fa
     deps.disableChannel(channel.id, failed.verdict.disable, channel.upstream.key)
   }
   return isKeysFault
+}
+
+/** True if the time that the caller allowed is over. */
+function isCallersLimit({ deadlineWatch }: RelayDeps, { endsByMs }: AnyCall): boolean {
+  return endsByMs !== undefined && deadlineWatch.nowMs() >= endsByMs
 }

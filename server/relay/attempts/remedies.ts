@@ -1,17 +1,22 @@
 import { readErrorBody } from '../../dialects/openai-passthrough/errors.ts'
 import type { AnyCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
+import { notePlace } from '../call/note-place.ts'
 import { continuedFrom } from '../call/thread-calls.ts'
 import { withOtherKey } from '../failures/key-failure.ts'
 import { addressVerdict, isOfficial } from '../failures/no-such-address.ts'
-import { type AttemptFailed, backOffMs } from '../failures/retry-policy.ts'
+import { noteHealth } from '../failures/note-health.ts'
+import { type AttemptFailed, backOffMs, isRepeatable, repeatAfterMs } from '../failures/retry-policy.ts'
 import { isAboutUsage, noteRefusesUsage, refusesUsage } from '../failures/stream-usage-refused.ts'
 import { isAboutThoughts } from '../failures/thoughts-refused.ts'
-import { mappedModel } from '../routing/routing-table.ts'
+import { type Candidate, mappedModel } from '../routing/routing-table.ts'
+import { serves } from '../routing/select-channel.ts'
 import { endpointFeature, isChat, mayBeMissing } from '../upstream/call-endpoint.ts'
 import { compactionFeature, hasCompaction } from '../upstream/prepare-compaction.ts'
+import { endOf } from '../upstream/time-limits.ts'
 import { nextPaid } from './next-channel.ts'
 import { noteFailure } from './note-failure.ts'
+import { pause } from './pause.ts'
 import { type Form, newTrial, type Trial } from './trial.ts'
 
 /** A call, and what has been tried for it so far. */
@@ -24,6 +29,8 @@ export interface Run {
   /** Keys of the current channel that have been tried. */
   readonly keysTried: Set<string>
   retries: number
+  /** How often the current channel has been tried again. */
+  repeats: number
   /** True if the last failure is the fault of the channel's key alone and the channel has other keys. */
   isKeysFault: boolean
 }
@@ -32,7 +39,7 @@ export interface Run {
 interface Remedy {
   /**
    * `form`: the same channel is called with the request in another form, and the failure does not count against the
-   * channel. `destination`: another key or channel is called, after the failure has been recorded against the one that
+   * channel. `destination`: the channel is called again, or another key or channel is, after the failure has been recorded against the one that
    * failed.
    */
   kind: 'form' | 'destination'
@@ -50,6 +57,7 @@ const remedies: readonly Remedy[] = [
   { kind: 'form', next: withoutThoughts },
   { kind: 'form', next: freshLogin },
   { kind: 'destination', next: otherKey },
+  { kind: 'destination', next: sameChannel },
   { kind: 'destination', next: otherChannel },
 ]
 
@@ -132,8 +140,42 @@ function freshLogin({ deps, trial }: Run, { error }: AttemptFailed): Trial | und
 /** Tries another key of the same channel, at the same price, if the failure is the fault of the key. */
 function otherKey({ deps, call, trial, keysTried, isKeysFault }: Run): Trial | undefined {
   if (!isKeysFault || call.keeper || continuedFrom(call) !== undefined) return undefined
-  const channel = withOtherKey(deps, trial.channel, keysTried)
-  return channel && newTrial({ ...trial, channel })
+  const channel = withOtherKey(deps, call, trial.channel, keysTried)
+  if (!channel) return undefined
+  notePlace(call, channel, call.state.isAtPlace === true)
+  return newTrial({ ...trial, channel })
+}
+
+/**
+ * Calls the same channel once more, with the same key, if the failure may have been an accident or the service asks to
+ * come back soon. A channel that is now skipped is left alone.
+ */
+async function sameChannel(run: Run, failed: AttemptFailed): Promise<Trial | undefined> {
+  const { deps, call, trial } = run
+  if (run.repeats >= deps.settings().SameChannelRetries || !isRepeatable(failed)) return undefined
+  if (deps.breaker.isOpen(trial.channel.id, call.facts.model)) return undefined
+  const waitMs = repeatAfterMs(failed, run.repeats, deps.random)
+  const mostMs = hasOtherChannel(run) ? shortWaitMs : longWaitMs
+  if (waitMs > mostMs || !(await mayRetryAfter(run, waitMs))) return undefined
+  run.repeats++
+  return newTrial(trial, trial.form, trial.lessons)
+}
+
+/** The longest pause that a call waits out while another channel could serve it, and if there is none. */
+const shortWaitMs = 5_000
+const longWaitMs = 30_000
+
+/** True if another channel could serve the call now. */
+function hasOtherChannel({ deps, call, channelsTried }: Run): boolean {
+  const { caller, mode, facts } = call
+  if (caller.chosenChannel) return false
+  const { model } = facts
+  const isFree = ({ channel }: Candidate) =>
+    !channelsTried.has(channel.id) &&
+    serves(channel, mode, model) &&
+    !deps.rests.isResting(channel, model) &&
+    !deps.breaker.isOpen(channel.id, model)
+  return deps.routing().candidates(caller.group, model).some(isFree)
 }
 
 /** Tries another channel, after a pause that grows with each retry. */
@@ -144,7 +186,23 @@ async function otherChannel(run: Run, { verdict }: AttemptFailed): Promise<Trial
   if (!isUnsent && run.retries >= deps.settings().RetryTimes) return undefined
   const next = await nextPaid(deps, call, trial.hold, channelsTried)
   if (!next) return undefined
-  if (!isUnsent) await new Promise((resolve) => setTimeout(resolve, backOffMs(run.retries++, deps.random)))
+  if (!isUnsent && !(await mayRetryAfter(run, backOffMs(run.retries++, deps.random)))) {
+    noteHealth(deps, { channel: next.channel, call }, 'undecided')
+    return undefined
+  }
   run.keysTried.clear()
+  run.repeats = 0
   return newTrial({ ...next, hold: trial.hold })
+}
+
+/**
+ * Waits before a retry. False, without waiting, if the time of the call or the budget of retries does not allow it, and
+ * if the caller disconnects in the meantime.
+ */
+async function mayRetryAfter({ deps, call, trial }: Run, waitMs: number): Promise<boolean> {
+  const nowMs = deps.deadlineWatch.nowMs()
+  if (nowMs + waitMs >= endOf(call, trial.channel, deps.settings(), nowMs)) return false
+  if (!deps.retryBudget.take(call.facts.model, deps.clock.nowMs())) return false
+  await pause(deps, call, waitMs)
+  return !call.signal.aborted
 }

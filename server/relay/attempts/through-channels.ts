@@ -22,13 +22,14 @@ export async function throughChannels<Call extends AnyCall>(
   const channelsTried = new Set<number>()
   const first = nextPriced(deps, call, channelsTried)
   if (first instanceof GatewayError) throw first
+  deps.retryBudget.called(call.facts.model, call.startedAtMs)
   let hold: Hold | undefined
   let run: Run | undefined
   try {
     hold = await takeQuota(deps, call, first)
     call.state.isHeld = true
     const trial = newTrial({ ...first, hold })
-    run = { deps, call, trial, channelsTried, keysTried: new Set(), retries: 0, isKeysFault: false }
+    run = { deps, call, trial, channelsTried, keysTried: new Set(), retries: 0, repeats: 0, isKeysFault: false }
     for (;;) {
       const { channel } = run.trial
       channelsTried.add(channel.id)

@@ -45,6 +45,11 @@ export interface RelayCall {
   /** What to do when the caller disconnects. */
   readonly leaving: Leaving
   readonly startedAtMs: number
+  /** When the request arrived, and when its caller wants it to be over, on the deadline clock; absent = no limit. */
+  readonly arrivedAtMs: number
+  readonly endsByMs?: number
+  /** A hash of the session, if there is a choice to make for it; absent = the call can be served anywhere. */
+  readonly session?: number
   /** Records the call; absent = it is not recorded. */
   readonly recording?: Recording
   readonly state: CallState
@@ -63,6 +68,8 @@ export interface CallState {
   promptGuess: number
   /** Whether the upstream may read more than the request contains; set when the body is dropped. */
   hasUnseenPrompt?: boolean
+  /** Whether the channel and key being tried now are the place of the call's session; absent = it has no session. */
+  isAtPlace?: boolean
   /** Quota is held for this call. */
   isHeld?: true
   /** The attempts made so far. */

@@ -12,6 +12,10 @@ import type { DeadlineWatch } from '../cancellation/deadline-watch.ts'
 import type { TokenCounter } from '../counting/count-tokens.ts'
 import type { Breaker } from '../routing/breaker.ts'
 import type { ChannelFailures } from '../routing/channel-failures.ts'
+import type { ChannelCost } from '../routing/channel-order.ts'
+import type { Latencies } from '../routing/latencies.ts'
+import type { Rests } from '../routing/rests.ts'
+import type { RetryBudget } from '../routing/retry-budget.ts'
 import type { RoutingTable } from '../routing/routing-table.ts'
 import type { UnsupportedFeatures } from '../routing/unsupported-features.ts'
 import type { CompactionSeals } from './compactions.ts'
@@ -28,8 +32,14 @@ export interface RelayDeps {
   settings(): Settings
   routing(): RoutingTable
   breaker: Breaker
+  rests: Rests
+  retryBudget: RetryBudget
+  latencies: Latencies
+  channelCost: ChannelCost
   channelFailures: ChannelFailures
   counter: TokenCounter
+  /** Whether a model may think before it says anything. Only known models may not. */
+  mayThink(model: string): boolean
   asideReader: AsideReader
   deadlineWatch: DeadlineWatch
   guard: MetadataGuard

@@ -125,6 +125,7 @@ function logRow(open: OpenCall<AnyCall>, ending: Ending, charge: Charge, elapsed
     estimated: charge.estimated,
     outcome: ending.outcome,
     attempts: call.state.attempts.length > 1 || call.state.attempts[0]?.error ? attemptsText(call.state.attempts) : '',
+    kept_place: call.state.isAtPlace ?? null,
   }
 }
 

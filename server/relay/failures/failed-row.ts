@@ -65,6 +65,7 @@ export function failedRow(failed: FailedCall, routing: RoutingTable, nowMs: numb
     status: failed.status,
     code: failed.code,
     upstream_message: cutTo(upstreamText(error), longestMessage),
+    kept_place: null,
   }
 }
 

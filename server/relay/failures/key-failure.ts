@@ -1,5 +1,7 @@
+import type { AnyCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
-import { type Channel, withKey } from '../routing/routing-table.ts'
+import { keyFor } from '../call/key-for.ts'
+import type { Channel } from '../routing/routing-table.ts'
 import type { AttemptFailed } from './retry-policy.ts'
 
 /** The maximum number of keys of one channel that a single call tries. */
@@ -11,24 +13,29 @@ const defaultPauseSeconds = 1
  * Records what a failure shows about the key of the attempt. Returns true if the failure says nothing about the
  * channel, because the channel has other usable keys.
  */
-export function noteKeyFailure(deps: RelayDeps, channel: Channel, failed: AttemptFailed): boolean {
+export function noteKeyFailure(deps: RelayDeps, call: AnyCall, channel: Channel, failed: AttemptFailed): boolean {
   const { keyRing, upstream } = channel
   const { disable: refusal, account } = failed.verdict
   if (!keyRing || (!account && failed.status !== 429)) return false
   const { AutomaticDisableChannelEnabled, RetryAfterLimit } = deps.settings()
-  const nowMs = deps.clock.nowMs()
+  const { model } = call.facts
   if (refusal === undefined) {
     const pauseSeconds = Math.min(failed.error.retryAfterSeconds ?? defaultPauseSeconds, RetryAfterLimit)
-    keyRing.rest(upstream.key, nowMs + pauseSeconds * 1000)
+    deps.rests.begin(channel, model, pauseSeconds * 1000)
   } else if (keyRing.setAside(upstream.key) || AutomaticDisableChannelEnabled) {
     deps.disableChannel(channel.id, refusal, upstream.key)
   }
-  return keyRing.hasOther(new Set([upstream.key]), nowMs)
+  return keyRing.hasOther(new Set([upstream.key]), (key) => deps.rests.has(channel, key, model))
 }
 
 /** The channel with a key that this call has not tried; undefined if there is none or enough have been tried. */
-export function withOtherKey(deps: RelayDeps, channel: Channel, keysTried: ReadonlySet<string>): Channel | undefined {
-  const nowMs = deps.clock.nowMs()
-  const isPossible = keysTried.size < keysPerCall && channel.keyRing?.hasOther(keysTried, nowMs)
-  return isPossible ? withKey(channel, nowMs, keysTried) : undefined
+export function withOtherKey(
+  deps: RelayDeps,
+  call: AnyCall,
+  channel: Channel,
+  keysTried: ReadonlySet<string>,
+): Channel | undefined {
+  const isResting = (key: string) => deps.rests.has(channel, key, call.facts.model)
+  const isPossible = keysTried.size < keysPerCall && channel.keyRing?.hasOther(keysTried, isResting)
+  return isPossible ? keyFor(deps, call, channel, keysTried) : undefined
 }

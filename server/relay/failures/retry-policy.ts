@@ -108,6 +108,31 @@ export function backOffMs(attempt: number, random: () => number): number {
   return Math.min(longestBackOffMs, firstBackOffMs * 2 ** attempt) * (0.5 + random() / 2)
 }
 
+/** Statuses of a service that is only momentarily unable to respond. 529 is Anthropic's for an overloaded service. */
+const passingStatuses: ReadonlySet<number> = new Set([408, 500, 502, 503, 504, 529])
+
+/**
+ * True for a failure that the same channel may not have a moment later: a connection that was refused or reset before
+ * the response, a passing error of the service, or a busy service that says when to come back. A connection that took
+ * too long is not tried again, because that would take as long once more.
+ */
+export function isRepeatable({ status, error, verdict, shouldRetry }: AttemptFailed): boolean {
+  if (!verdict.retry || verdict.unsent || verdict.account || shouldRetry === 'false') return false
+  if (error.code === 'do_request_failed') return status === 0
+  if (error.code !== 'bad_response_status_code') return false
+  return passingStatuses.has(error.status) || (error.status === 429 && error.retryAfterSeconds !== undefined)
+}
+
+/** The pause before the same channel is called again: what the service asks for, or a short one that grows. */
+export function repeatAfterMs({ error }: AttemptFailed, repeats: number, random: () => number): number {
+  const wantedMs = (error.retryAfterSeconds ?? 0) * 1000
+  // Callers that wait for the same service must not come back at the same moment.
+  return wantedMs > 0 ? wantedMs + random() * mostJitterMs : firstRepeatMs * 2 ** repeats * (0.5 + random() / 2)
+}
+
+const firstRepeatMs = 250
+const mostJitterMs = 250
+
 /**
  * Seconds or a date in a Retry-After header → seconds from now; undefined if the header is absent, unreadable or makes
  * no sense.

@@ -4,13 +4,16 @@ import { GatewayError } from '../../errors.ts'
 import { noChannel } from '../attempts/no-channel.ts'
 import type { RelayCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
+import { keyFor } from '../call/key-for.ts'
+import { orderFor } from '../call/order-for.ts'
 import { chargingFor } from '../charging/charging.ts'
 import { noteHealth } from '../failures/note-health.ts'
 import { ownHeaders } from '../headers/relay-headers.ts'
-import { type Channel, mappedModel, withKey } from '../routing/routing-table.ts'
+import { type Channel, mappedModel } from '../routing/routing-table.ts'
 import { selectChannel } from '../routing/select-channel.ts'
-import { askAt, endpointsOf, isChat, patienceOf } from '../upstream/call-endpoint.ts'
+import { askAt, endpointsOf, isChat } from '../upstream/call-endpoint.ts'
 import { readBounded } from '../upstream/read-answer.ts'
+import { patienceOf } from '../upstream/time-limits.ts'
 
 const mostBytes = 64 * 1024
 /** How long to wait for the body of a service's token count, once the response has begun. */
@@ -44,14 +47,14 @@ export async function countCall(deps: RelayDeps, call: RelayCall): Promise<Respo
 }
 
 function channelFor(deps: RelayDeps, call: RelayCall): Channel {
-  const { mode, requestId } = call
+  const { mode, requestId, session } = call
   const { chosenChannel, group } = call.caller
   const { model } = call.facts
   const candidates = deps.routing().candidates(group, model)
-  const channel =
-    chosenChannel ?? selectChannel({ mode, model, requestId }, candidates, new Set(), deps.breaker, deps.random)
+  const wanted = { mode, model, requestId, session, isStream: false, order: orderFor(deps, call) }
+  const channel = chosenChannel ?? selectChannel(wanted, candidates, new Set(), deps)?.channel
   if (!channel) throw noChannel(call, candidates)
-  return withKey(channel, deps.clock.nowMs())
+  return keyFor(deps, call, channel)
 }
 
 /** Holds the smallest amount of quota, or none for a free model. The hold is released at the end. */

@@ -99,7 +99,7 @@ function newKeeper(deps: RelayDeps, caller: Caller): Keeper {
       ? [caller.chosenChannel]
       : routing.candidates(caller.group, model).map(({ channel }) => channel)
     const found = candidates.find((each) => storingEndpoint(each, model))
-    if (found) return { channel: withKey(found, deps.clock.nowMs()), model }
+    if (found) return { channel: withKey(found), model }
   }
   throw new GatewayError('mode_not_supported', 'no channel of this group stores conversations')
 }

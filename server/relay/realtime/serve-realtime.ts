@@ -15,7 +15,7 @@ import { failedAttempt, reasonOf, statusFailure } from '../failures/upstream-fai
 import { forwardedHeaders } from '../headers/relay-headers.ts'
 import type { Incoming } from '../request/build-call.ts'
 import { type Channel, mappedModel } from '../routing/routing-table.ts'
-import { patienceOf } from '../upstream/call-endpoint.ts'
+import { patienceOf } from '../upstream/time-limits.ts'
 import { RealtimeSession } from './session.ts'
 import type { RealtimeSessions } from './sessions.ts'
 import { nameUpgrade, upgradeFor } from './upgrading.ts'
@@ -43,7 +43,7 @@ export async function serveRealtime(
     const startedAtMs = deps.relay.clock.nowMs()
     const model = new URL(incoming.request.url).searchParams.get('model') ?? ''
     incoming.failed = { call: undefined, model, startedAtMs }
-    const call = sessionCall(incoming, caller, startedAtMs)
+    const call = sessionCall(incoming, caller, startedAtMs, deps.relay.deadlineWatch.nowMs())
     incoming.failed.call = call
     try {
       return await throughChannels(deps.relay, call, attemptWith(deps, incoming, opening))
@@ -58,7 +58,7 @@ export async function serveRealtime(
 }
 
 /** The session, treated as a call. Its prompt is not known in advance, and may be audio. */
-function sessionCall(incoming: Incoming, caller: Caller, startedAtMs: number): SessionCall {
+function sessionCall(incoming: Incoming, caller: Caller, startedAtMs: number, arrivedAtMs: number): SessionCall {
   const { request, requestId } = incoming
   const query = new URL(request.url).searchParams
   const model = query.get('model') ?? ''
@@ -89,6 +89,7 @@ function sessionCall(incoming: Incoming, caller: Caller, startedAtMs: number): S
     signal,
     leaving: new Leaving(signal),
     startedAtMs,
+    arrivedAtMs,
     state: { body: { kind: 'json', text: '', json: {} }, conversation: undefined, promptGuess: 0, attempts: [] },
   }
 }

@@ -22,6 +22,7 @@ import { imageCountFields } from '../charging/image-charging.ts'
 import { quickEstimate } from '../counting/quick-estimate.ts'
 import { forwardedHeaders } from '../headers/relay-headers.ts'
 import type { RoutingTable } from '../routing/routing-table.ts'
+import { type ChannelAffinity, sessionOf } from './session-key.ts'
 
 /** A request as it arrived. */
 export interface Incoming {
@@ -41,15 +42,6 @@ export interface Incoming {
   ended?: (() => void) | undefined
 }
 
-/** What is known about a call before it is built. */
-export interface Beginning {
-  startedAtMs: number
-  /** Absent = the request has not been read. */
-  known?: KnownRequest | undefined
-  /** The channel and key that store what the call continues from. */
-  keeper?: ThreadKeeper | undefined
-}
-
 /**
  * Builds a call from a request. Throws GatewayError (400, 403) if no upstream could serve the call or if this caller is
  * not allowed to make it.
@@ -60,7 +52,7 @@ export function buildCall(
   caller: Caller,
   route: CallRoute,
   body: CallBody,
-  { startedAtMs, known, keeper }: Beginning,
+  { known, keeper, affinity, ...times }: BuildOptions,
 ): RelayCall {
   refuseAmbiguous(body, route.mode)
   if (body.kind === 'json') refuseOtherModels(body.json)
@@ -75,6 +67,9 @@ export function buildCall(
     })
   }
   const { signal } = incoming.request
+  const session = hasChoice(routing, caller, facts.model)
+    ? sessionOf({ affinity, tokenId: caller.tokenId, headers: incoming.request.headers, body, ...route })
+    : undefined
   return {
     requestId: incoming.requestId,
     mode: route.mode,
@@ -89,7 +84,8 @@ export function buildCall(
     headers: forwardedHeaders(incoming.request.headers, route.dialect),
     signal,
     leaving: new Leaving(signal, incoming.ended),
-    startedAtMs,
+    ...times,
+    ...(session !== undefined && { session }),
     ...(incoming.recording && { recording: incoming.recording }),
     state: { body, conversation, promptGuess, attempts: [] },
   }
@@ -111,6 +107,25 @@ function compactionOf(body: CallBody, { dialect, compacts }: CallRoute): RelayCa
 function withSummaryRequest({ facts, promptGuess, conversation }: ReadRequest): ReadRequest {
   const prompt = { ...facts.prompt, fixedTokens: facts.prompt.fixedTokens + requestTokens }
   return { facts: { ...facts, prompt }, promptGuess: promptGuess + requestTokens, conversation }
+}
+
+/** When a call began, and when it must have ended. */
+export type CallTimes = Pick<RelayCall, 'startedAtMs' | 'arrivedAtMs' | 'endsByMs'>
+
+/** What is known about a call before it is built. */
+interface BuildOptions extends CallTimes {
+  /** Absent = the request has not been read. */
+  known?: KnownRequest | undefined
+  /** The channel and key that store what the call continues from. */
+  keeper?: ThreadKeeper | undefined
+  affinity: ChannelAffinity
+}
+
+/** True if there is more than one channel or key for the call. Otherwise its session makes no difference. */
+function hasChoice(routing: RoutingTable, { chosenChannel, group }: Caller, model: string): boolean {
+  if (chosenChannel) return chosenChannel.keyRing !== undefined
+  const candidates = routing.candidates(group, model)
+  return candidates.length > 1 || candidates[0]?.channel.keyRing !== undefined
 }
 
 /** The caller, bound to a proxy channel that its group is allowed to use for the model. */

@@ -1,6 +1,7 @@
 /**
- * Passive health per channel and model: closed (healthy), open (no calls), half-open (one trial call). Calls are
- * identified by request id, because calls other than the trial may be in progress.
+ * Passive health per channel and model: closed (healthy), open (no calls), half-open (one trial call), recovering (half
+ * of the calls, after a successful trial). Calls are identified by request id, because calls other than the trial may be
+ * in progress.
  */
 export interface Breaker {
   /** Whether the channel may be called now. When half-open, the breaker allows one call at a time. */
@@ -13,9 +14,9 @@ export interface Breaker {
    * call can be the next trial.
    */
   undecided(channelId: number, model: string, requestId: string): void
-  /** Stops calling the channel for the pause that it asked for. */
-  rest(channelId: number, model: string, pauseMs: number, why?: string): void
-  /** States other than closed, for metrics. */
+  /** True while the channel is not called. In contrast to `allows`, this begins no trial. */
+  isOpen(channelId: number, model: string): boolean
+  /** States in which the channel is not called, or by one call at a time, for metrics. */
   snapshot(): { channelId: number; model: string; state: 'open' | 'half-open' }[]
   /** Forgets the channels that no longer exist. */
   keepOnly(isKept: (channelId: number) => boolean): void
@@ -33,22 +34,31 @@ export interface CoolDown {
 interface Health {
   failuresInRow: number
   openUntilMs: number
-  /** How often the breaker has opened without a success in between. The pause doubles each time. */
+  /** How often the breaker has opened since it was last closed. The pause doubles each time. */
   openings: number
+  /** A trial has succeeded, but no other call has since. */
+  isRecovering: boolean
   /** The trial call while half-open. */
   trial: { requestId: string; sinceMs: number } | undefined
-  /** The end of the pause that the channel asked for. Such a pause says nothing about the channel's health. */
-  restUntilMs: number
 }
 
 const failuresToOpen = 5
+/** A channel that has just come back gets less patience. */
+const failuresToReopen = 2
 const firstPauseMs = 5_000
-const longestPauseMs = 300_000
-/** A trial that never reports back does not block the channel for longer than this. */
-const trialLifeMs = 120_000
+/** Short, so that a channel that is well again gets its calls back soon. A trial costs one call an attempt, not an answer. */
+const longestPauseMs = 20_000
+/** A trial that takes longer does not keep the channel from being tried again. */
+const trialLifeMs = 20_000
+/** The share of the calls that a channel gets after its first success. */
+const recoveringShare = 0.5
 
 /** `cooled` is called whenever a cool-down of a channel begins. */
-export function createBreaker(nowMs: () => number, cooled: (event: CoolDown) => void = () => undefined): Breaker {
+export function createBreaker(
+  nowMs: () => number,
+  random: () => number,
+  cooled: (event: CoolDown) => void = () => undefined,
+): Breaker {
   const states = new Map<string, Health>()
   const keyOf = (channelId: number, model: string) => `${channelId}\n${model}`
   const stateOf = (channelId: number, model: string) => {
@@ -57,8 +67,8 @@ export function createBreaker(nowMs: () => number, cooled: (event: CoolDown) => 
       failuresInRow: 0,
       openUntilMs: 0,
       openings: 0,
+      isRecovering: false,
       trial: undefined,
-      restUntilMs: 0,
     }
     states.set(key, health)
     return health
@@ -73,7 +83,8 @@ export function createBreaker(nowMs: () => number, cooled: (event: CoolDown) => 
       const health = known(channelId, model)
       if (!health) return true
       const now = nowMs()
-      if (now < health.restUntilMs || now < health.openUntilMs) return false
+      if (now < health.openUntilMs) return false
+      if (health.isRecovering) return random() < recoveringShare
       if (health.openUntilMs === 0) return true
       if (health.trial && now - health.trial.sinceMs < trialLifeMs) return false
       health.trial = { requestId, sinceMs: now }
@@ -82,10 +93,14 @@ export function createBreaker(nowMs: () => number, cooled: (event: CoolDown) => 
     succeeded(channelId, model) {
       const health = known(channelId, model)
       if (!health) return
-      const { restUntilMs } = health
-      states.delete(keyOf(channelId, model))
-      // A call that was already in progress says nothing about a pause that was requested after it began.
-      if (restUntilMs > nowMs()) stateOf(channelId, model).restUntilMs = restUntilMs
+      if (health.openUntilMs === 0 || health.isRecovering) {
+        states.delete(keyOf(channelId, model))
+        return
+      }
+      health.isRecovering = true
+      health.openUntilMs = 0
+      health.failuresInRow = 0
+      health.trial = undefined
     },
     failed(channelId, model, requestId, why = '') {
       const health = stateOf(channelId, model)
@@ -95,37 +110,34 @@ export function createBreaker(nowMs: () => number, cooled: (event: CoolDown) => 
       if (nowMs() < health.openUntilMs || (health.trial && !isTrial)) return
       health.trial = undefined
       health.failuresInRow++
-      if (isTrial || health.failuresInRow >= failuresToOpen) {
-        const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** health.openings)
-        health.openUntilMs = nowMs() + pauseMs
-        const what = isTrial ? 'the retry failed' : `${failuresToOpen} requests in a row failed`
-        cooled({ channelId, model, pauseMs, reason: why === '' ? what : `${what}: ${why}` })
-        health.openings++
-        health.failuresInRow = 0
-      }
+      const most = health.isRecovering ? failuresToReopen : failuresToOpen
+      if (!isTrial && health.failuresInRow < most) return
+      const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** health.openings)
+      health.openUntilMs = nowMs() + pauseMs
+      health.openings++
+      health.failuresInRow = 0
+      health.isRecovering = false
+      const what = isTrial ? 'the retry failed' : `${most} requests in a row failed`
+      cooled({ channelId, model, pauseMs, reason: why === '' ? what : `${what}: ${why}` })
     },
     undecided(channelId, model, requestId) {
       const health = known(channelId, model)
       if (health?.trial?.requestId === requestId) health.trial = undefined
     },
-    rest(channelId, model, pauseMs, why = '') {
-      const health = stateOf(channelId, model)
-      if (health.restUntilMs <= nowMs()) {
-        const what = 'the provider asked for a pause'
-        cooled({ channelId, model, pauseMs, reason: why === '' ? what : `${what}: ${why}` })
-      }
-      health.restUntilMs = Math.max(health.restUntilMs, nowMs() + pauseMs)
+    isOpen(channelId, model) {
+      const health = known(channelId, model)
+      return health !== undefined && nowMs() < health.openUntilMs
     },
     snapshot() {
       const now = nowMs()
       return [...states]
-        .filter(([, health]) => health.openUntilMs !== 0 || now < health.restUntilMs)
+        .filter(([, health]) => health.openUntilMs !== 0)
         .map(([key, health]) => {
           const [channelId = '0', model = ''] = key.split('\n')
           return {
             channelId: Number(channelId),
             model,
-            state: now < Math.max(health.openUntilMs, health.restUntilMs) ? ('open' as const) : ('half-open' as const),
+            state: now < health.openUntilMs ? ('open' as const) : ('half-open' as const),
           }
         })
     },

@@ -1,8 +1,20 @@
+import { hashText } from '../../lib/quick-hash.ts'
+import { rankOf } from './rendezvous.ts'
+
+/** Which key to use for a call. */
+export interface KeyChoice {
+  /** Keys that the call has already tried. */
+  except?: ReadonlySet<string> | undefined
+  /** The call's session, which keeps to one key; absent = the key whose turn it is. */
+  session?: number | undefined
+  /** True for keys whose account asked for a pause; absent = none. */
+  isResting?: ((key: string) => boolean) | undefined
+}
+
 /** State shared by a key ring and the ring that replaces it. */
 interface Shared {
   /** Index of the key whose turn it is. */
   next: number
-  restUntilMs: Map<string, number>
   /** Keys that this process has set aside but that are not yet stored as set aside. */
   unstored: Set<string>
 }
@@ -12,32 +24,40 @@ interface Shared {
  */
 export class KeyRing {
   readonly #keys: readonly string[]
+  readonly #hashes: readonly number[]
   readonly #dead: Set<string>
   readonly #shared: Shared
 
-  /** `previous` is the ring that this one replaces. Its position and its pauses are kept. */
+  /** `previous` is the ring that this one replaces. Its position is kept. */
   constructor(keys: readonly string[], dead: Iterable<string>, previous?: KeyRing) {
-    this.#shared = previous ? previous.#shared : { next: 0, restUntilMs: new Map(), unstored: new Set() }
+    this.#shared = previous ? previous.#shared : { next: 0, unstored: new Set() }
     this.#keys = keys
+    this.#hashes = keys.map((key) => hashText(0, key))
     this.#dead = new Set([...dead, ...this.#shared.unstored])
   }
 
   /**
-   * The next key in turn that is not in `except`. If all keys are dead or paused, one of them is used anyway, because
-   * refusing the call would help nobody.
+   * The session's key, or else the next key in turn, that is not in `except`. If all keys are dead or paused, one of
+   * them is used anyway, because refusing the call would help nobody.
    */
-  pick(nowMs: number, except?: ReadonlySet<string>): string {
+  pick({ except, session, isResting }: KeyChoice = {}): string {
+    const isUsable = (key: string) => !this.#dead.has(key) && !isResting?.(key) && !except?.has(key)
+    const kept = session === undefined ? undefined : this.#bestFor(session, isUsable)
+    if (kept !== undefined) return kept
     const index =
-      this.#first((key) => this.#isUsable(key, nowMs) && !except?.has(key)) ??
-      this.#first((key) => !this.#dead.has(key)) ??
-      this.#shared.next % this.#keys.length
+      this.#first(isUsable) ?? this.#first((key) => !this.#dead.has(key)) ?? this.#shared.next % this.#keys.length
     this.#shared.next = index + 1
     return this.#keys[index] ?? ''
   }
 
+  /** The place of a session among the keys in use. */
+  placeOf(session: number): string | undefined {
+    return this.#bestFor(session, (key) => !this.#dead.has(key))
+  }
+
   /** True while at least one key is not dead, not paused and not in `except`. */
-  hasOther(except: ReadonlySet<string>, nowMs: number): boolean {
-    return this.#keys.some((key) => !except.has(key) && this.#isUsable(key, nowMs))
+  hasOther(except: ReadonlySet<string>, isResting: (key: string) => boolean): boolean {
+    return this.#keys.some((key) => !except.has(key) && !this.#dead.has(key) && !isResting(key))
   }
 
   /** Records that the upstream refused the key permanently. Returns false if that was already known. */
@@ -53,11 +73,6 @@ export class KeyRing {
     this.#shared.unstored.delete(key)
   }
 
-  /** Records that the upstream asked for a pause of the key. */
-  rest(key: string, untilMs: number): void {
-    this.#shared.restUntilMs.set(key, Math.max(untilMs, this.#shared.restUntilMs.get(key) ?? 0))
-  }
-
   /** Keys that have been set aside. */
   dead(): readonly string[] {
     return this.#keys.filter((key) => this.#dead.has(key))
@@ -68,8 +83,16 @@ export class KeyRing {
     return this.#keys.filter((key) => !this.#dead.has(key))
   }
 
-  #isUsable(key: string, nowMs: number): boolean {
-    return !this.#dead.has(key) && (this.#shared.restUntilMs.get(key) ?? 0) <= nowMs
+  #bestFor(session: number, fits: (key: string) => boolean): string | undefined {
+    let best: string | undefined
+    let bestRank = Number.POSITIVE_INFINITY
+    for (const [index, key] of this.#keys.entries()) {
+      const rank = rankOf(session, this.#hashes[index] ?? 0, 1)
+      if (rank >= bestRank || !fits(key)) continue
+      best = key
+      bestRank = rank
+    }
+    return best
   }
 
   /** Index of the first key that fits, starting with the one whose turn it is. */

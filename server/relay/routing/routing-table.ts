@@ -7,7 +7,7 @@ import { providerOf } from '../../providers/registry.ts'
 import { keyLines } from '../../store/channels/key-lines.ts'
 import { type ChannelRow, routingMark, routingRows } from '../../store/channels/routing-rows.ts'
 import type { Store } from '../../store/store.ts'
-import { KeyRing } from './key-ring.ts'
+import { type KeyChoice, KeyRing } from './key-ring.ts'
 
 /** A channel ready to be called: parsed, decrypted, with its provider. */
 export interface Channel {
@@ -33,6 +33,9 @@ export interface Channel {
   firstByteTimeoutMs: number | undefined
   streamIdleTimeoutMs: number | undefined
   relayTimeoutMs: number | undefined
+  /** How long a stream may take to say something, for all models and for single ones; 0 = no limit. */
+  firstTokenTimeoutMs: number | undefined
+  firstTokenLimits: ReadonlyMap<string, number> | undefined
   httpVersion: 'auto' | '1.1' | '2'
   /** Where system messages are placed; undefined = wherever suits the service best. */
   systemPlacement: SystemPlacement | undefined
@@ -94,10 +97,10 @@ export async function loadRouting(
   }
 }
 
-/** The channel with the key that is next in turn, or the same channel if it has only one key. */
-export function withKey(channel: Channel, nowMs: number, except?: ReadonlySet<string>): Channel {
+/** The channel with the key of the session or that is next in turn, or the same channel if it has only one key. */
+export function withKey(channel: Channel, choice?: KeyChoice): Channel {
   if (!channel.keyRing) return channel
-  return { ...channel, upstream: { ...channel.upstream, key: channel.keyRing.pick(nowMs, except) } }
+  return { ...channel, upstream: { ...channel.upstream, key: channel.keyRing.pick(choice) } }
 }
 
 /** The name that the channel uses for a model. */
@@ -205,7 +208,16 @@ export function openedChannel(
     firstByteTimeoutMs: limit('first_byte_timeout'),
     streamIdleTimeoutMs: limit('stream_idle_timeout'),
     relayTimeoutMs: limit('relay_timeout'),
+    firstTokenTimeoutMs: limit('first_token_timeout'),
+    firstTokenLimits: limitsByModel(config['first_token_timeouts']),
     systemPlacement: systemPlacements.find((each) => each === config['system_turns']),
     httpVersion: config['http_version'] === '1.1' || config['http_version'] === '2' ? config['http_version'] : 'auto',
   }
+}
+
+/** Limits in seconds by model, as milliseconds. */
+function limitsByModel(value: unknown): ReadonlyMap<string, number> | undefined {
+  if (!isObject(value)) return undefined
+  const entries = Object.entries(value).filter((entry): entry is [string, number] => typeof entry[1] === 'number')
+  return entries.length === 0 ? undefined : new Map(entries.map(([model, limit]) => [model, limit * 1000]))
 }

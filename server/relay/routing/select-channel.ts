@@ -1,19 +1,45 @@
+import type { ChannelOrder } from '../../../contract/channel-orders.ts'
 import type { CallMode } from '../../../contract/relay-modes.ts'
 import type { Breaker } from './breaker.ts'
+import { inOrder, type OrderDeps, type Ordered } from './channel-order.ts'
+import { rankOf } from './rendezvous.ts'
+import type { Rests } from './rests.ts'
 import { type Candidate, type Channel, mappedModel } from './routing-table.ts'
 
+/** What a call needs from a channel. */
+export interface Wanted extends Ordered {
+  readonly mode: CallMode
+  readonly requestId: string
+  readonly order: ChannelOrder
+}
+
+/** What a channel is chosen by: health, cost, speed and chance. */
+export interface SelectDeps extends OrderDeps {
+  readonly breaker: Breaker
+  readonly rests: Rests
+}
+
+/** The channel for the next attempt. */
+export interface Selected {
+  readonly channel: Channel
+  /** True if no better channel that this call has not tried was skipped for its health. */
+  readonly isFirst: boolean
+}
+
 /**
- * Picks the channel for the next attempt: highest priority first, then by weight. Channels that this call has tried, or
- * that do not serve this kind of call, are excluded. Channels whose breaker is open are skipped while another channel
- * is left. If all are open, the best of them is tried anyway, because refusing the call would help nobody.
+ * Picks the channel for the next attempt: highest priority first, then the best group by cost or speed, then the place
+ * of the call's session, or by weight if it has none. Channels that this call has tried, or that do not serve this kind
+ * of call, are excluded. Channels that rest or whose breaker is open are skipped while another channel is left. If all
+ * are open, the best of them is tried anyway, because refusing the call would help nobody.
  */
 export function selectChannel(
-  { mode, model, requestId }: { mode: CallMode; model: string; requestId: string },
+  wanted: Wanted,
   candidates: readonly Candidate[],
   tried: ReadonlySet<number>,
-  breaker: Breaker,
-  random: () => number,
-): Channel | undefined {
+  deps: SelectDeps,
+): Selected | undefined {
+  const { mode, model, requestId } = wanted
+  const { breaker, rests } = deps
   const isUsable = ({ channel }: Candidate) => !tried.has(channel.id) && serves(channel, mode, model)
   const [only] = candidates
   if (only && candidates.length === 1) {
@@ -21,21 +47,36 @@ export function selectChannel(
     // Called so that a half-open breaker records its trial. The result does not matter, because there is no other
     // channel to prefer.
     breaker.allows(only.channel.id, model, requestId)
-    return only.channel
+    return { channel: only.channel, isFirst: true }
   }
   const usable = candidates.filter(isUsable)
+  let isFirst = true
   for (let from = 0; from < usable.length; ) {
     let to = from
     while (to < usable.length && usable[to]?.priority === usable[from]?.priority) to++
-    const level = usable.slice(from, to)
-    while (level.length > 0) {
-      const index = pickByWeight(level, random)
-      const [picked] = level.splice(index, 1)
-      if (picked && breaker.allows(picked.channel.id, model, requestId)) return picked.channel
+    for (const group of inOrder(wanted.order, usable.slice(from, to), wanted, deps)) {
+      for (const channel of placesIn(group, wanted, deps)) {
+        if (!rests.isResting(channel, model) && breaker.allows(channel.id, model, requestId))
+          return { channel, isFirst }
+        isFirst = false
+      }
     }
     from = to
   }
-  return usable[0]?.channel
+  return usable[0] && { channel: usable[0].channel, isFirst: false }
+}
+
+/** The channels of a group of equally good ones, in the order in which the call would use them. */
+function* placesIn(
+  group: readonly Candidate[],
+  { session }: Wanted,
+  { random }: Pick<SelectDeps, 'random'>,
+): Generator<Channel> {
+  const rest = [...group]
+  while (rest.length > 0) {
+    const [picked] = rest.splice(session === undefined ? pickByWeight(rest, random) : pickForSession(rest, session), 1)
+    if (picked) yield picked.channel
+  }
 }
 
 /** True for a channel whose provider serves this kind of call. */
@@ -54,4 +95,17 @@ function pickByWeight(level: readonly Candidate[], random: () => number): number
     return rest < 0
   })
   return index < 0 ? level.length - 1 : index
+}
+
+/** Index of the candidate that suits the session best. */
+function pickForSession(level: readonly Candidate[], session: number): number {
+  let best = 0
+  let bestRank = Number.POSITIVE_INFINITY
+  for (const [index, { channel }] of level.entries()) {
+    const rank = rankOf(session, channel.id, channel.weight)
+    if (rank >= bestRank) continue
+    best = index
+    bestRank = rank
+  }
+  return best
 }

@@ -8,8 +8,11 @@ import { shuttingDown } from '../cancellation/shutting-down.ts'
 import type { Answering } from '../charging/settlement.ts'
 import type { AttemptFailed } from '../failures/retry-policy.ts'
 import { badBody, failedAttempt, failureInStream, madeOf } from '../failures/upstream-failure.ts'
-import { readerOf, timeLimits } from '../upstream/read-answer.ts'
+import { readerOf } from '../upstream/read-answer.ts'
+import { firstTokenByMs, timeLimits } from '../upstream/time-limits.ts'
 import type { UpstreamPiece, UpstreamReader } from '../upstream/upstream-reader.ts'
+
+const never = Number.POSITIVE_INFINITY
 
 interface Opening {
   reader: UpstreamReader
@@ -41,16 +44,20 @@ export async function openStream(
   if (!response.body) throw emptyStream(response.status)
   const { leaving } = open.call
   const limits = timeLimits(deps, open, sentAtMs)
-  const reader = readerOf(deps, response.body, {
-    ...limits,
-    pieceBytes: pieceBytesFor(deps.settings().PreConsumedQuota),
-  })
-  const untilMs = limits.keepAliveMs > 0 ? deps.deadlineWatch.nowMs() + limits.keepAliveMs : Number.POSITIVE_INFINITY
+  const pieceBytes = pieceBytesFor(deps.settings().PreConsumedQuota)
+  const speaksByMs = firstTokenByMs(deps, open, sentAtMs)
+  // A stream that must say something in time is held back until it does, so that another channel can still be tried.
+  // In the meantime the caller is sent keep-alives (`answerInTime`).
+  const isTimed = speaksByMs !== never
+  const opened = isTimed ? { ...limits, keepAliveMs: 0, deadlineMs: Math.min(limits.deadlineMs, speaksByMs) } : limits
+  const reader = readerOf(deps, response.body, { ...opened, pieceBytes })
+  const untilMs = opened.keepAliveMs > 0 ? deps.deadlineWatch.nowMs() + opened.keepAliveMs : never
   leaving.onLeave(() => reader.cancel())
   const { status } = response
   const { key } = open.channel.upstream
   try {
     const opening = await readOpening({ reader, newMeter, status, leaving, untilMs, clock: deps.deadlineWatch, key })
+    if (isTimed) reader.relax(limits)
     return { reader, opening }
   } catch (error) {
     reader.cancel()

@@ -7,7 +7,6 @@ import {
   type Target,
   type UpstreamCall,
 } from '../../providers/provider.ts'
-import type { Settings } from '../../settings/settings.ts'
 import type { RelayCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { viaFor } from '../call/via.ts'
@@ -18,35 +17,12 @@ import type { Channel } from '../routing/routing-table.ts'
 import { type Attempting, type Prepared, prepare } from './prepare.ts'
 import { type Conversing, prepareConversation } from './prepare-conversation.ts'
 import { leftUnsent, send } from './send.ts'
+import type { Patience } from './time-limits.ts'
 
 /** The request that was sent, and the head of the response, whatever its status. */
 interface Exchange {
   prepared: Prepared
   response: Response
-}
-
-/**
- * How long it may take to reach an upstream, and for the upstream to begin its response, in milliseconds; 0 = no limit.
- */
-export interface Patience {
-  connectTimeoutMs: number
-  firstByteTimeoutMs: number
-}
-
-/** The time limits of a channel, or those of the settings if the channel has none. */
-export function patienceOf(channel: Channel, settings: Settings): Patience {
-  return {
-    connectTimeoutMs: channel.connectTimeoutMs ?? settings.ConnectTimeout * 1000,
-    firstByteTimeoutMs: shorter(
-      channel.firstByteTimeoutMs ?? settings.FirstByteTimeout * 1000,
-      channel.relayTimeoutMs ?? settings.RelayTimeout * 1000,
-    ),
-  }
-}
-
-/** The shorter of two time limits; 0 means no limit. */
-function shorter(aMs: number, bMs: number): number {
-  return aMs > 0 && bMs > 0 ? Math.min(aMs, bMs) : Math.max(aMs, bMs)
 }
 
 /**

@@ -14,9 +14,10 @@ import { Leaving } from '../cancellation/caller-left.ts'
 import { AttemptFailed, judgeFailure, type Verdict } from '../failures/retry-policy.ts'
 import { errorWithin, failureInAnswer, failureWithin, statusFailure } from '../failures/upstream-failure.ts'
 import { type Channel, mappedModel } from '../routing/routing-table.ts'
-import { askAt, endpointsOf, patienceOf } from './call-endpoint.ts'
+import { askAt, endpointsOf } from './call-endpoint.ts'
 import type { Prepared } from './prepare.ts'
 import { readBounded } from './read-answer.ts'
+import { patienceOf } from './time-limits.ts'
 
 /** The result of a test call. */
 export interface Probe {
@@ -57,7 +58,8 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
   if (channel.upstream.baseUrl === '') return done(false, 'the channel has no base_url, and its type has no default')
   const { signal, end } = runningSignal(wholeProbeMs)
   try {
-    const call = probeCall(channel, probedModel, startedAtMs, signal)
+    const times = { startedAtMs, arrivedAtMs: deps.deadlineWatch.nowMs() }
+    const call = probeCall(channel, probedModel, times, signal)
     const upstreamModel = mappedModel(channel, probedModel)
     const [endpoint] = endpointsOf(deps, call, channel, upstreamModel)
     const patience = {
@@ -135,7 +137,12 @@ const questions: Partial<Record<RelayMode, JsonObject>> = {
   rerank: { query: 'hi', documents: ['hi'] },
 }
 
-function probeCall(channel: Channel, model: string, startedAtMs: number, signal: AbortSignal): RelayCall {
+function probeCall(
+  channel: Channel,
+  model: string,
+  { startedAtMs, arrivedAtMs }: Pick<RelayCall, 'startedAtMs' | 'arrivedAtMs'>,
+  signal: AbortSignal,
+): RelayCall {
   const known = modeOfModel(mappedModel(channel, model))
   // Images and audio are too expensive for a test, but some of the models that make them also serve chat. A model's
   // name may also be misleading.
@@ -151,6 +158,7 @@ function probeCall(channel: Channel, model: string, startedAtMs: number, signal:
     headers: {},
     signal,
     leaving: new Leaving(signal),
+    arrivedAtMs,
     startedAtMs,
     state: {
       body: { kind: 'json', text: JSON.stringify(json), json },

@@ -7,6 +7,7 @@ import { shuttingDown } from '../cancellation/shutting-down.ts'
 import type { Answering, OpenCall } from '../charging/settlement.ts'
 import { AttemptFailed, judgeFailure } from '../failures/retry-policy.ts'
 import { badBody, failedAttempt } from '../failures/upstream-failure.ts'
+import { timeLimits } from './time-limits.ts'
 import { type ReadLimits, type UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
 /**
@@ -23,17 +24,6 @@ const replyBytes = 256 * 1024 * 1024
 
 /** Why reading ended. */
 type Ending = UpstreamPiece['kind'] | 'too-long'
-
-/** The time limits for the response to a call. */
-export function timeLimits(deps: RelayDeps, open: OpenCall, sentAtMs: number): ReadLimits {
-  const settings = deps.settings()
-  const relayMs = open.channel.relayTimeoutMs ?? settings.RelayTimeout * 1000
-  return {
-    idleMs: open.channel.streamIdleTimeoutMs ?? settings.StreamIdleTimeout * 1000,
-    keepAliveMs: settings.KeepAliveInterval * 1000,
-    deadlineMs: relayMs > 0 ? sentAtMs + relayMs : Number.POSITIVE_INFINITY,
-  }
-}
 
 /** Returns a reader of an upstream's body with the given limits. */
 export function readerOf(deps: RelayDeps, body: ReadableStream<Uint8Array>, limits: ReadLimits): UpstreamReader {

@@ -45,7 +45,7 @@ export class UpstreamReader implements DeadlineWait {
   watchIndex: number | undefined
   readonly #reader: BodyReader
   readonly #watch: DeadlineWatch
-  readonly #limits: ReadLimits
+  #limits: ReadLimits
   /** A wait of this length is reported as `quiet`. */
   #quietMs: number
   #reading = false
@@ -117,6 +117,12 @@ export class UpstreamReader implements DeadlineWait {
     }
     this.hurry(limitMs)
     this.ask(step)
+  }
+
+  /** From now on, these limits apply instead of stricter ones. */
+  relax(limits: ReadLimits): void {
+    this.#limits = { ...this.#limits, ...limits }
+    this.#quietMs = limits.keepAliveMs
   }
 
   /** From now on, a wait longer than `limitMs` is reported as `quiet`. */

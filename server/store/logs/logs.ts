@@ -68,6 +68,7 @@ export const emptyLogRow = {
   estimated: false,
   outcome: '',
   attempts: '',
+  kept_place: null,
 } as const
 
 /** An event other than a relayed call that concerns a user's quota, in a form for people to read. */

@@ -222,6 +222,8 @@ export interface LogsTable {
   /** For failed calls: how many similar calls have no row, and when the first of them began (epoch seconds). */
   left_out: Generated<number>
   left_out_since: Generated<number>
+  /** Whether the channel and key that served the call are the place of its session; null = it has no session. */
+  kept_place: boolean | null
 }
 
 /**

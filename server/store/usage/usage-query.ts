@@ -51,6 +51,7 @@ const quotients: Readonly<Record<UsageMetric, readonly [over: Figures, under: Fi
   completion_tokens: [['completion_tokens'], []],
   tokens: [['prompt_tokens', 'completion_tokens'], []],
   cached_tokens: [['cached_tokens'], []],
+  cached_share: [['cached_tokens'], ['prompt_tokens']],
   failed: [['failed'], []],
   duration: [['elapsed_time'], ['requests']],
   first_byte: [['first_byte_time'], ['first_byte_count']],

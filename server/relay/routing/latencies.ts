@@ -1,0 +1,58 @@
+/** How fast channels have begun their responses lately, as measured by this node. */
+export interface Latencies {
+  note(what: Measured, ms: number): void
+  /** The time that half of the responses of the last five minutes did not exceed; undefined = there were none. */
+  median(what: Measured): number | undefined
+}
+
+/** Streams and complete responses begin at different times, so they are compared only with their like. */
+export interface Measured {
+  readonly channelId: number
+  readonly model: string
+  readonly isStream: boolean
+}
+
+const keptMs = 300_000
+const mostSamples = 64
+/** A median is used for this long, so that it need not be computed for every call. */
+const freshMs = 1_000
+/** Only admins who choose a channel can request any model name. */
+const mostSeries = 10_000
+
+interface Series {
+  samples: { atMs: number; ms: number }[]
+  next: number
+  median: number | undefined
+  medianAtMs: number
+}
+
+export function createLatencies(nowMs: () => number): Latencies {
+  const all = new Map<string, Series>()
+  const keyOf = ({ channelId, model, isStream }: Measured) => `${channelId} ${isStream} ${model}`
+  return {
+    note(what, ms) {
+      const key = keyOf(what)
+      let series = all.get(key)
+      if (!series) {
+        if (all.size >= mostSeries) all.clear()
+        series = { samples: [], next: 0, median: undefined, medianAtMs: Number.NEGATIVE_INFINITY }
+        all.set(key, series)
+      }
+      series.samples[series.next] = { atMs: nowMs(), ms }
+      series.next = (series.next + 1) % mostSamples
+      // The first sample makes a channel comparable at once.
+      if (series.median === undefined) series.medianAtMs = Number.NEGATIVE_INFINITY
+    },
+    median(what) {
+      const series = all.get(keyOf(what))
+      if (!series) return undefined
+      const now = nowMs()
+      if (now - series.medianAtMs < freshMs) return series.median
+      const times = series.samples.filter(({ atMs }) => now - atMs < keptMs).map(({ ms }) => ms)
+      times.sort((a, b) => a - b)
+      series.median = times[Math.floor((times.length - 1) / 2)]
+      series.medianAtMs = now
+      return series.median
+    },
+  }
+}

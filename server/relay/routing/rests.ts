@@ -1,0 +1,63 @@
+import type { CoolDown } from './breaker.ts'
+import { type Channel, mappedModel } from './routing-table.ts'
+
+/**
+ * Pauses that providers asked for. A pause belongs to an account at a service, that is to a URL and a key, and to a
+ * model. Channels that share these share the pause. It says nothing about the health of the service.
+ */
+export interface Rests {
+  /** Begins a pause for the channel's current key. With `why`, people are told about it. */
+  begin(channel: Channel, model: string, pauseMs: number, why?: string): void
+  /** True while the key of the channel must not be used for the model. */
+  has(channel: Channel, key: string, model: string): boolean
+  /** True while none of the keys in use of the channel can be used for the model. */
+  isResting(channel: Channel, model: string): boolean
+  /** The number of pauses, for metrics. */
+  count(): number
+}
+
+/** When this many pauses are remembered, those that are over are forgotten. */
+const mostRemembered = 1000
+
+/** `cooled` is called when a pause that people should know about begins. */
+export function createRests(nowMs: () => number, cooled: (event: CoolDown) => void = () => undefined): Rests {
+  const untilMs = new Map<string, number>()
+
+  function forgetOver(): void {
+    const now = nowMs()
+    for (const [name, end] of untilMs) if (end <= now) untilMs.delete(name)
+  }
+
+  const has: Rests['has'] = (channel, key, model) => {
+    // Usually nothing is paused, so no name has to be made.
+    if (untilMs.size === 0) return false
+    return (untilMs.get(nameOf(channel, key, model)) ?? 0) > nowMs()
+  }
+  return {
+    has,
+    begin(channel, model, pauseMs, why) {
+      if (untilMs.size >= mostRemembered) forgetOver()
+      const name = nameOf(channel, channel.upstream.key, model)
+      const before = untilMs.get(name) ?? 0
+      untilMs.set(name, Math.max(before, nowMs() + pauseMs))
+      if (why === undefined || before > nowMs()) return
+      const what = 'the provider asked for a pause'
+      cooled({ channelId: channel.id, model, pauseMs, reason: why === '' ? what : `${what}: ${why}` })
+    },
+    isResting(channel, model) {
+      if (untilMs.size === 0) return false
+      const keys = channel.keyRing?.live() ?? [channel.upstream.key]
+      return keys.length > 0 && keys.every((key) => has(channel, key, model))
+    },
+    count() {
+      forgetOver()
+      return untilMs.size
+    },
+  }
+}
+
+/** The name of a model of an account. Some services have one URL for all regions, and limits for each. */
+function nameOf(channel: Channel, key: string, model: string): string {
+  const { baseUrl, config } = channel.upstream
+  return `${channel.type} ${baseUrl} ${String(config['region'] ?? '')} ${mappedModel(channel, model)}\n${key}`
+}

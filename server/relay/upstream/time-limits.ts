@@ -1,0 +1,94 @@
+import type { Settings } from '../../settings/settings.ts'
+import type { AnyCall } from '../call/call.ts'
+import type { RelayDeps } from '../call/deps.ts'
+import type { OpenCall } from '../charging/settlement.ts'
+import type { Channel } from '../routing/routing-table.ts'
+import type { ReadLimits } from './upstream-reader.ts'
+
+const never = Number.POSITIVE_INFINITY
+
+/**
+ * How long it may take to reach an upstream, and for the upstream to begin its response, in milliseconds; 0 = no limit.
+ */
+export interface Patience {
+  connectTimeoutMs: number
+  firstByteTimeoutMs: number
+}
+
+/** The time limits of a channel, or those of the settings if the channel has none. */
+export function patienceOf(channel: Channel, settings: Settings): Patience {
+  return {
+    connectTimeoutMs: channel.connectTimeoutMs ?? settings.ConnectTimeout * 1000,
+    firstByteTimeoutMs: shorter(
+      channel.firstByteTimeoutMs ?? settings.FirstByteTimeout * 1000,
+      channel.relayTimeoutMs ?? settings.RelayTimeout * 1000,
+    ),
+  }
+}
+
+/** The shorter of two time limits; 0 means no limit. */
+function shorter(aMs: number, bMs: number): number {
+  return aMs > 0 && bMs > 0 ? Math.min(aMs, bMs) : Math.max(aMs, bMs)
+}
+
+/** What decides the time limits of an attempt. */
+type Timed = Pick<OpenCall<AnyCall>, 'call' | 'channel' | 'upstreamModel'>
+
+/**
+ * The time limits for the head of a response. A stream that must say something in time must also begin in time.
+ * `isStreamed` is false if the upstream cannot stream and responds only when it has finished.
+ */
+export function patienceFor(deps: RelayDeps, timed: Timed, sentAtMs: number, isStreamed: boolean): Patience {
+  const patience = patienceOf(timed.channel, deps.settings())
+  const endMs = endOf(timed.call, timed.channel, deps.settings(), sentAtMs)
+  const byMs = isStreamed ? Math.min(endMs, firstTokenByMs(deps, timed, sentAtMs)) : endMs
+  if (byMs === never) return patience
+  return { ...patience, firstByteTimeoutMs: shorter(patience.firstByteTimeoutMs, Math.max(1, byMs - sentAtMs)) }
+}
+
+/** The time limits for the rest of the response to a call. */
+export function timeLimits(deps: RelayDeps, { call, channel }: Timed, sentAtMs: number): ReadLimits {
+  const settings = deps.settings()
+  return {
+    idleMs: channel.streamIdleTimeoutMs ?? settings.StreamIdleTimeout * 1000,
+    keepAliveMs: settings.KeepAliveInterval * 1000,
+    deadlineMs: endOf(call, channel, settings, sentAtMs),
+  }
+}
+
+/**
+ * When a call must have ended, on the deadline clock. The limit of the settings and that of the caller are for all
+ * attempts together, a channel's own limit is for an attempt at that channel.
+ */
+export function endOf(
+  { arrivedAtMs, endsByMs = never }: Pick<AnyCall, 'arrivedAtMs' | 'endsByMs'>,
+  { relayTimeoutMs }: Channel,
+  settings: Settings,
+  sentAtMs: number,
+): number {
+  const limitMs = relayTimeoutMs ?? settings.RelayTimeout * 1000
+  if (limitMs <= 0) return endsByMs
+  return Math.min(endsByMs, (relayTimeoutMs === undefined ? arrivedAtMs : sentAtMs) + limitMs)
+}
+
+/** A service reads about this many tokens of a long prompt in a second. */
+const tokensPerSecond = 5000
+
+/**
+ * By when a stream must have begun to say something; infinite = no limit. A channel can have a limit for a model, which
+ * always applies, and one for all its models. That one does not apply to calls that ask for thinking, and the limit of
+ * the settings applies only to models that are known not to think.
+ */
+export function firstTokenByMs(deps: RelayDeps, { call, channel, upstreamModel }: Timed, sentAtMs: number): number {
+  const { facts, mode, state } = call
+  if (!facts.stream || (mode !== 'chat' && mode !== 'completions')) return never
+  const limitMs = channel.firstTokenLimits?.get(facts.model) ?? generalLimitMs()
+  return limitMs > 0 ? sentAtMs + limitMs + (state.promptGuess / tokensPerSecond) * 1000 : never
+
+  function generalLimitMs(): number {
+    if (facts.asksToReason) return 0
+    if (channel.firstTokenTimeoutMs !== undefined) return channel.firstTokenTimeoutMs
+    const limitSeconds = deps.settings().FirstTokenTimeout
+    return limitSeconds > 0 && !deps.mayThink(upstreamModel) ? limitSeconds * 1000 : 0
+  }
+}

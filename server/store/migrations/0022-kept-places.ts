@@ -1,0 +1,12 @@
+import { sql } from 'kysely'
+import type { Migration } from '../migration.ts'
+import { installLedger } from './ledger-function.ts'
+
+/** Log rows tell whether a call was served at the place of its session. */
+export const keptPlaces: Migration = {
+  name: '0022-kept-places',
+  async up(db, dialect) {
+    await sql`alter table logs add column kept_place boolean`.execute(db)
+    if (dialect === 'postgres') await installLedger(db)
+  },
+}

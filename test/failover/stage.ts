@@ -1,0 +1,78 @@
+import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.ts'
+import { type LogRow, startTestGateway, type TestGateway } from '../helpers/test-gateway.ts'
+import { type Seen, see, until } from '../relay/setup.ts'
+
+/** The model of all faults. It is known not to think. */
+const model = 'gpt-4o'
+
+/** What a caller got, and what it took. */
+export interface Heard extends Seen {
+  elapsedMs: number
+  /** Which upstreams were called for it: `primary` and `fallback`, in order. */
+  called: (string | undefined)[]
+  /** Quota units that the call cost, and its log rows. */
+  cost: number
+  rows: LogRow[]
+}
+
+/**
+ * A fresh installation with two channels for one model and the defaults of the product. The fault is at the primary
+ * channel, which has the higher priority.
+ */
+export interface Stage extends AsyncDisposable {
+  gateway: TestGateway
+  upstream: FakeUpstream
+  ask(body?: object): Promise<Heard>
+  /**
+   * Lets time pass in which the gateway waits. With a clock of its own, the stage moves that clock once `isWaiting`
+   * holds; in real time there is nothing to do, because the call takes as long.
+   */
+  whileWaiting(ms: number, isWaiting: () => boolean): Promise<void>
+  /** Lets time pass between calls. */
+  pass(ms: number): Promise<void>
+}
+
+/** Begins a fault's stage, in real time or with a clock that the stage moves. */
+export async function startStage(
+  time: 'real' | 'fake',
+  options: Readonly<Record<string, string>> = {},
+): Promise<Stage> {
+  let aheadMs = 0
+  const nowMs = () => Date.now() + aheadMs
+  const upstream = await startFakeUpstream()
+  const gateway = await startTestGateway({ retries: true, ...(time === 'fake' && { clock: { nowMs } }) })
+  for (const [key, value] of Object.entries(options)) await gateway.setOption(key, value)
+  for (const [priority, key] of ['fallback', 'primary'].entries())
+    await gateway.addChannel({ name: key, key, base_url: upstream.url, models: model, priority })
+  const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+  return {
+    gateway,
+    upstream,
+    async ask(body = {}) {
+      const before = upstream.requests.length
+      const caller = await gateway.addCaller({ user: 1e9 })
+      const beganMs = nowMs()
+      const asked = { model, messages: [{ role: 'user', content: 'Hello' }], ...body }
+      const seen = await see(gateway.post('/v1/chat/completions', asked, caller.token))
+      const elapsedMs = nowMs() - beganMs
+      await until(async () => (await gateway.balances(caller.userId, caller.tokenId)).holds === 0)
+      const { used } = await gateway.balances(caller.userId, caller.tokenId)
+      const rows = (await gateway.logs()).filter((row) => row.token_id === caller.tokenId)
+      const called = upstream.requests.slice(before).map(({ key }) => key)
+      return { ...seen, elapsedMs, called, cost: used, rows }
+    },
+    async whileWaiting(ms, isWaiting) {
+      if (time === 'real') return
+      await until(isWaiting)
+      aheadMs += ms
+    },
+    async pass(ms) {
+      if (time === 'real') await sleep(ms)
+      else aheadMs += ms
+    },
+    async [Symbol.asyncDispose]() {
+      await gateway.close()
+      await upstream.close()
+    },
+  }
+}

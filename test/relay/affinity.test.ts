@@ -1,0 +1,184 @@
+// A session stays on one channel and one key, because the provider finds its prompt in the cache only there.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { hashNumber, hashText } from '../../server/lib/quick-hash.ts'
+import { rankOf } from '../../server/relay/routing/rendezvous.ts'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Caller, chat, type Rig, see, startRelayRig, until } from './setup.ts'
+
+let rig: Rig
+
+beforeAll(async () => {
+  rig = await startRelayRig({ channels: false })
+})
+beforeEach(() => rig.clear({ ChannelAffinity: 'on', RetryTimes: '1', AutomaticDisableChannelEnabled: 'false' }))
+afterAll(() => rig[Symbol.asyncDispose]())
+
+const keys = () => rig.upstream.requests.map((request) => request.key)
+const sixKeys = ['a', 'b', 'c', 'd', 'e', 'f']
+
+async function ask(caller: Caller, session?: string, body: object = chat, status = 200) {
+  const headers: Record<string, string> = session === undefined ? {} : { 'x-session-id': session }
+  const seen = await see(rig.gateway.post('/v1/chat/completions', body, caller.token, { headers }))
+  expect(seen.status).toBe(status)
+  return rig.upstream.last.key ?? ''
+}
+
+async function places(caller: Caller, sessions: readonly string[]): Promise<Map<string, string>> {
+  const found = new Map<string, string>()
+  for (const session of sessions) found.set(session, await ask(caller, session))
+  return found
+}
+
+const sessions = Array.from({ length: 20 }, (_, index) => `session ${index}`)
+
+describe('a session', () => {
+  test('of 20 with 30 turns each stays on one of 6 channels; one channel dies, and only its sessions move, once', async () => {
+    for (const key of sixKeys) await rig.channel({ key })
+    const caller = await rig.caller()
+    const home = await places(caller, sessions)
+    expect(new Set(home.values()).size).toBeGreaterThan(3)
+    for (let turn = 1; turn < 30; turn++) expect(await places(caller, sessions)).toEqual(home)
+    const rows = (await rig.gateway.logs()).filter((row) => row.token_id === caller.tokenId)
+    expect(rows).toHaveLength(600)
+    expect(rows.every((row) => Boolean(row.kept_place))).toBe(true)
+
+    const dead = home.get('session 0') ?? ''
+    rig.upstream.forKey(dead, fake.status(503))
+    const moved = await places(caller, sessions)
+    for (const [session, key] of moved) {
+      if (home.get(session) === dead) expect(key).not.toBe(dead)
+      else expect(key).toBe(home.get(session) ?? '')
+    }
+    for (let turn = 0; turn < 5; turn++) expect(await places(caller, sessions)).toEqual(moved)
+    const [row] = await rig.gateway.logs()
+    expect(Boolean(row?.kept_place)).toBe(moved.get('session 19') === home.get('session 19'))
+  }, 60_000)
+
+  test('without a name is recognised by how it begins, and one with a name alone if the option says so', async () => {
+    for (const key of sixKeys) await rig.channel({ key })
+    const caller = await rig.caller()
+    const conversation = (first: string, turns: number) => ({
+      model: 'm',
+      messages: [
+        { role: 'user', content: first },
+        ...Array.from({ length: turns }, (_, turn) => ({ role: turn % 2 ? 'user' : 'assistant', content: `${turn}` })),
+      ],
+    })
+    const homes = new Set<string>()
+    for (const first of ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight']) {
+      const home = await ask(caller, undefined, conversation(first, 0))
+      for (const turns of [2, 4, 6]) expect(await ask(caller, undefined, conversation(first, turns))).toBe(home)
+      homes.add(home)
+    }
+    expect(homes.size).toBeGreaterThan(2)
+    for (const option of ['explicit', 'off']) {
+      await rig.gateway.setOption('ChannelAffinity', option)
+      const named = new Set<string>()
+      const unnamed = new Set<string>()
+      for (let turn = 0; turn < 20; turn++) {
+        named.add(await ask(caller, 'named'))
+        unnamed.add(await ask(caller))
+      }
+      expect(unnamed.size).toBeGreaterThan(1)
+      if (option === 'explicit') expect(named.size).toBe(1)
+      else expect(named.size).toBeGreaterThan(1)
+    }
+    expect((await rig.gateway.logs())[0]?.kept_place).toBeNull()
+  })
+
+  test('is placed apart for each token, even if two tokens use the same name', async () => {
+    for (const key of sixKeys) await rig.channel({ key })
+    const homes = new Set<string>()
+    for (let count = 0; count < 12; count++) homes.add(await ask(await rig.caller(), 'the same'))
+    expect(homes.size).toBeGreaterThan(1)
+  })
+
+  test('is never refused because of its place: a disabled channel gives way to the next, and gets the session back', async () => {
+    const ids = new Map<string, number>()
+    for (const key of sixKeys) ids.set(key, await rig.channel({ key }))
+    const caller = await rig.caller()
+    const home = await ask(caller, 's')
+    const id = ids.get(home)
+    await rig.gateway.api('PUT', '/api/channel/', { id, status: 2 })
+    await until(() => rig.gateway.context.relay.relay.routing().candidates('default', 'm').length === 5)
+    const away = await ask(caller, 's')
+    expect(away).not.toBe(home)
+    expect(await ask(caller, 's')).toBe(away)
+    await rig.gateway.api('PUT', '/api/channel/', { id, status: 1 })
+    await until(() => rig.gateway.context.relay.relay.routing().candidates('default', 'm').length === 6)
+    expect(await ask(caller, 's')).toBe(home)
+  })
+
+  test('is placed by priority first, and only there by its hash', async () => {
+    for (const key of ['a', 'b', 'c']) await rig.channel({ key, priority: 1 })
+    for (const key of ['d', 'e', 'f']) await rig.channel({ key })
+    const caller = await rig.caller()
+    const found = await places(caller, sessions)
+    expect([...new Set(found.values())].sort()).toEqual(['a', 'b', 'c'])
+  })
+
+  test('keeps to one key of a channel with several, and moves on while that key rests', async () => {
+    await rig.channel({ key: sixKeys.join('\n'), key_mode: 'multi' })
+    const caller = await rig.caller()
+    const home = await places(caller, sessions)
+    expect(new Set(home.values()).size).toBeGreaterThan(3)
+    expect(await places(caller, sessions)).toEqual(home)
+    const busy = home.get('session 0') ?? ''
+    rig.upstream.forKey(busy, fake.status(429, { retryAfter: 30 }), fake.okChat())
+    const moved = await places(caller, sessions)
+    for (const [session, key] of moved)
+      if (home.get(session) === busy) expect(key).not.toBe(busy)
+      else expect(key).toBe(home.get(session) ?? '')
+    const rows = (await rig.gateway.logs()).slice(0, sessions.length)
+    expect(rows.filter((row) => !row.kept_place)).toHaveLength([...home.values()].filter((key) => key === busy).length)
+  })
+
+  test('of an admin’s log row shows whether it kept its place, and a user never sees it', async () => {
+    for (const key of sixKeys) await rig.channel({ key })
+    expect(keys()).toEqual([])
+    const asked = rig.gateway.post('/v1/chat/completions', chat, rig.gateway.token, {
+      headers: { 'x-session-id': 's' },
+    })
+    expect((await see(asked)).status).toBe(200)
+    const [full] = await rig.gateway.api<{ kept_place: boolean | null }[]>('GET', '/api/log/?p=0')
+    expect(full?.kept_place).toBe(true)
+    const [own] = await rig.gateway.api<{ kept_place: boolean | null }[]>('GET', '/api/log/self?p=0')
+    expect(own?.kept_place).toBeNull()
+  })
+})
+
+describe('rendezvous hashing', () => {
+  const placeAmong = (session: number, weights: ReadonlyMap<number, number>) =>
+    [...weights].reduce(
+      (best, [id, weight]) => {
+        const rank = rankOf(session, id, weight)
+        return rank < best.rank ? { id, rank } : best
+      },
+      { id: 0, rank: Number.POSITIVE_INFINITY },
+    ).id
+  const many = Array.from({ length: 1200 }, (_, index) => hashText(hashNumber(0, 7), `session ${index}`))
+  const equal = new Map([1, 2, 3, 4, 5, 6].map((id) => [id, 1]))
+  const share = (weights: ReadonlyMap<number, number>, id: number) =>
+    many.filter((session) => placeAmong(session, weights) === id).length
+
+  test('gives each of 6 equal channels within 25 % of its share of 1,200 sessions', () => {
+    for (const id of equal.keys()) expect(share(equal, id)).toBeWithin(150, 251)
+  })
+
+  test('follows the weights', () => {
+    const weighted = new Map([
+      [11, 1],
+      [12, 1],
+      [13, 4],
+    ])
+    expect(share(weighted, 13)).toBeWithin(720, 881)
+    expect(share(weighted, 11)).toBeWithin(150, 251)
+  })
+
+  test('moves only the share of a channel that is added', () => {
+    const more = new Map([...equal, [7, 1]])
+    const moved = many.filter((session) => placeAmong(session, equal) !== placeAmong(session, more))
+    expect(moved.every((session) => placeAmong(session, more) === 7)).toBe(true)
+    expect(moved.length).toBeWithin(120, 230)
+  })
+})

@@ -1,0 +1,92 @@
+// What decides among channels of the same priority: an option, and for a group another one.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import * as fake from '../helpers/fake-upstream.ts'
+import { chat, chatStream, type Rig, see, startRelayRig } from './setup.ts'
+
+let rig: Rig
+/** How far the gateway's clock is ahead of the real time. */
+let aheadMs = 0
+
+beforeAll(async () => {
+  rig = await startRelayRig({ channels: false, clock: { nowMs: () => Date.now() + aheadMs } })
+})
+beforeEach(() => rig.clear({ ChannelOrder: 'weight', GroupChannelOrder: '{}', ChannelAffinity: 'off' }))
+afterAll(() => rig[Symbol.asyncDispose]())
+
+/** Responds only after the gateway's clock has moved. */
+const slowly = (ms: number, then: fake.Behaviour) =>
+  fake.behaviour('slow', async (exchange) => {
+    aheadMs += ms
+    await then.run(exchange)
+  })
+
+const keys = () => rig.upstream.requests.map((request) => request.key)
+
+async function calls(count: number, body: object = chat, token?: string) {
+  for (let index = 0; index < count; index++)
+    expect((await see(rig.gateway.post('/v1/chat/completions', body, token))).status).toBe(200)
+}
+
+test.each([
+  ['streams', chatStream, () => fake.okStream()],
+  ['complete responses', chat, () => fake.okChat()],
+])('with latency, %s go to the fastest channel, except when another one is explored', async (_, body, then) => {
+  await rig.gateway.setOption('ChannelOrder', 'latency')
+  const relay = rig.gateway.context.relay.relay
+  rig.upstream.forKey('fast', slowly(50, then()))
+  rig.upstream.forKey('slow', slowly(500, then()))
+  await rig.channel({ key: 'fast' })
+  await rig.channel({ key: 'slow' })
+  // The first calls measure both channels: a chance below 0.05 explores, and 0 and 0.04 pick the first by weight.
+  let chances: number[] = []
+  relay.random = () => chances.shift() ?? 0.5
+  chances = [0.01, 0.1, 0.01, 0.9]
+  await calls(2, body)
+  expect(keys().sort()).toEqual(['fast', 'slow'])
+  rig.upstream.requests.length = 0
+  await calls(10, body)
+  expect(keys()).toEqual(new Array(10).fill('fast'))
+  chances = [0.01, 0.9]
+  await calls(1, body)
+  expect(keys().at(-1)).toBe('slow')
+  // If the fastest fails, the other one is next.
+  await rig.gateway.setOption('RetryTimes', '1')
+  rig.upstream.forKey('fast', fake.status(404))
+  await calls(1, body)
+  expect(keys().slice(-2)).toEqual(['fast', 'slow'])
+  await rig.gateway.setOption('RetryTimes', '0')
+  relay.random = Math.random
+})
+
+test('with cost, a call goes to the channel that costs least for the model, and a group can have another order', async () => {
+  await rig.gateway.setOption('ChannelOrder', 'cost')
+  await rig.gateway.setOption('GroupChannelOrder', '{"vip":"weight"}')
+  const relay = rig.gateway.context.relay.relay
+  const costs = new Map([
+    ['dear', 3],
+    ['cheap', 1],
+  ])
+  const { channelCost } = relay
+  relay.channelCost = ({ name }, model) => (model === 'm' ? costs.get(name) : undefined)
+  for (const name of ['unknown', 'dear', 'cheap']) await rig.channel({ key: name, name, group: 'default,vip' })
+  await calls(10)
+  expect(keys()).toEqual(new Array(10).fill('cheap'))
+  costs.set('cheap', 4)
+  await calls(1)
+  expect(keys().at(-1)).toBe('dear')
+  const vip = await rig.caller(undefined, { user: { group: 'vip' } })
+  rig.upstream.requests.length = 0
+  await calls(40, chat, vip.token)
+  expect(new Set(keys()).size).toBe(3)
+  relay.channelCost = channelCost
+})
+
+test.each([
+  ['ChannelOrder', 'fastest'],
+  ['GroupChannelOrder', '{"vip":"fastest"}'],
+  ['GroupChannelOrder', '{"vip":1}'],
+  ['GroupChannelOrder', '["latency"]'],
+  ['GroupChannelOrder', 'latency'],
+])('%s refuses %p', async (key, value) => {
+  await expect(rig.gateway.setOption(key, value)).rejects.toThrow(key)
+})
