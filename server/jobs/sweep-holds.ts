@@ -112,13 +112,14 @@ export async function sweepOwnHolds(deps: SweepDeps, { stateOf }: Pick<Ledger, '
   return settledOps.length
 }
 
-function givingBack({ id, user_id, token_id }: OpenHold, now: number): SettleOp {
+function givingBack({ id, user_id, token_id, channel_id }: OpenHold, now: number): SettleOp {
   return {
     kind: 'settle',
     id,
     userId: user_id,
     tokenId: token_id,
     channelId: 0,
+    placedOn: channel_id,
     charge: 0,
     mayGoNegative: false,
     requests: 0,
@@ -135,6 +136,7 @@ function closing(hold: OpenHold, now: number, content: string): SettleOp {
     userId: hold.user_id,
     tokenId: hold.token_id,
     channelId: hold.channel_id,
+    placedOn: hold.channel_id,
     charge: Math.min(hold.crash_charge, hold.amount),
     mayGoNegative: false,
     requests: 1,

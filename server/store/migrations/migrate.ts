@@ -19,6 +19,7 @@ import { captures } from './0014-captures.ts'
 import { alerts } from './0015-alerts.ts'
 import { serviceFailures } from './0016-service-failures.ts'
 import { statementEmails } from './0018-statement-emails.ts'
+import { caps } from './0019-caps.ts'
 import { storedResponses } from './0023-stored-responses.ts'
 
 const migrations: readonly Migration[] = [
@@ -39,6 +40,7 @@ const migrations: readonly Migration[] = [
   alerts,
   serviceFailures,
   statementEmails,
+  caps,
   storedResponses,
 ]
 
