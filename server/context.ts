@@ -14,6 +14,7 @@ import type { RateLimiter } from './http/rate-limit.ts'
 import { rateLimiters, rateRules } from './http/rate-rules.ts'
 import { alertJobs } from './jobs/alert-jobs.ts'
 import { type AlertSender, createAlertSender } from './jobs/alert-sender.ts'
+import { capJobs, openLine } from './jobs/cap-jobs.ts'
 import { channelCalls } from './jobs/channel-calls.ts'
 import { type ChannelCare, createChannelCare } from './jobs/channel-care.ts'
 import { countUsage, logJobs } from './jobs/log-jobs.ts'
@@ -63,7 +64,7 @@ import { migrate } from './store/migrations/migrate.ts'
 import type { Store } from './store/store.ts'
 import { version } from './version.ts'
 
-const sweepMs = 10_000
+const sweepMs = 5_000
 /** How long a service may take to issue an upstream token. */
 const tokenTimeoutMs = 10_000
 const testsDueMs = 30_000
@@ -292,11 +293,12 @@ interface JobParts {
   warn(message: string): void
 }
 
-function bindGauges(metrics: Metrics, batcher: Batcher, { breaker, ledger }: RelayDeps): void {
+function bindGauges(metrics: Metrics, batcher: Batcher, { breaker, ledger, line }: RelayDeps): void {
   metrics.bind({
     ledgerPending: batcher.pending,
     openBreakers: () => breaker.snapshot().length,
     openCalls: ledger.openHolds,
+    waitingCalls: line.waiting,
   })
 }
 
@@ -317,6 +319,7 @@ function jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer
       everyMs: refreshMs,
       run: async () => breaker.keepOnly((id) => routing.current().channel(id) !== undefined),
     },
+    ...capJobs({ store, clock }),
     ...captureJobs(captures, refreshMs),
     ...logJobs({ store, settings, clock }),
     ...peopleJobs({ store, settings, mailer, clock, warn }),
@@ -356,9 +359,12 @@ function relayDeps({
   settings.onChange((next) => {
     prices = priceBook(next, clock, prices)
   })
+  const inLine = openLine({ store, nodeId, clock })
   return {
+    ...inLine,
     ledger: createLedger({
       batcher,
+      placeFreed: inLine.line.placeFreed,
       returns: createReturnQueue(nowMs),
       clock,
       nodeId,

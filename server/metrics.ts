@@ -8,6 +8,7 @@ export interface Gauges {
   ledgerPending(): number
   openBreakers(): number
   openCalls(): number
+  waitingCalls(): number
 }
 
 export interface Metrics {
@@ -70,6 +71,7 @@ function bindGauges(registry: Registry, gauges: Gauges): void {
   gauge('tollgate_ledger_pending', 'Ledger operations not yet durable', gauges.ledgerPending)
   gauge('tollgate_breakers_open', 'Channel and model pairs that are left alone', gauges.openBreakers)
   gauge('tollgate_open_calls', 'Relayed calls under way', gauges.openCalls)
+  gauge('tollgate_waiting_calls', 'Calls that wait for a channel at its limits', gauges.waitingCalls)
 }
 
 /** The metrics that every call changes. `addUp` adds the counts collected since its last call to the counters. */

@@ -99,6 +99,8 @@ export interface Hold {
    */
   handOver(): void
   readonly isHandedOver: boolean
+  /** True once it is settled or released, or about to be. */
+  readonly isClosed: boolean
 }
 
 export interface Ledger {
@@ -129,6 +131,8 @@ export interface LedgerDeps extends SettleDeps {
   nodeId: string
   /** How long a call waits for other calls to give quota back. */
   holdWaitMs(): number
+  /** Called when a call has freed its place on a channel with caps. */
+  placeFreed?(): void
 }
 
 /** The result of taking a hold: the hold, or a refusal because there is not enough quota. */
@@ -265,7 +269,7 @@ class OpenHold implements Hold {
   readonly #tokenId: number
   readonly #limits: CallLimits | undefined
   isHandedOver = false
-  #isClosed = false
+  isClosed = false
 
   constructor(deps: LedgerDeps, holds: Holds, id: string, request: HoldRequest, taken: Taken & { ok: true }) {
     this.id = id
@@ -294,6 +298,7 @@ class OpenHold implements Hold {
     const to = place ? placeOf(place) : { leaves: true as const }
     const result = await this.#extend({ amount: units, crashCharge, crashRow, ...to })
     if (!result.ok && result.reason === 'full') return false
+    if (this.placedOn !== 0) this.#deps.placeFreed?.()
     this.placedOn = place?.channelId ?? 0
     this.part = (result.ok && result.part) || 0
     return true
@@ -339,13 +344,14 @@ class OpenHold implements Hold {
 
   /** Resolves with the units charged. */
   async #close(op: SettleOp): Promise<number> {
-    if (this.#isClosed) throw new Error('a hold was closed twice')
-    this.#isClosed = true
+    if (this.isClosed) throw new Error('a hold was closed twice')
+    this.isClosed = true
     op.held = this.amount
     const result = await settleUntilDone(this.#deps, op)
     this.#holds.open--
     if (result) this.#holds.known.delete(this.id)
     else this.#holds.known.set(this.id, 'unsettled')
+    if (this.placedOn !== 0) this.#deps.placeFreed?.()
     const { returns } = this.#deps
     if (returns.isWaitedFor()) {
       returns.returned(`t${this.#tokenId}`)

@@ -19,8 +19,11 @@ import type { SettleOp, SettleResult } from '../store/schema/ledger-types.ts'
 import type { Store } from '../store/store.ts'
 import { fateOf } from './node-process.ts'
 
-/** A process without a heartbeat for this long is considered dead. */
-export const deadAfterSeconds = 30
+/**
+ * A process without a heartbeat for this long is considered dead. With the time between two sweeps, its holds and places
+ * are free after 30 seconds.
+ */
+export const deadAfterSeconds = 25
 const holdsPerBatch = 500
 
 /** What a process needs to find dead processes and close their holds. */

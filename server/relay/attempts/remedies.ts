@@ -10,7 +10,7 @@ import { isAboutThoughts } from '../failures/thoughts-refused.ts'
 import { mappedModel } from '../routing/routing-table.ts'
 import { endpointFeature, isChat, mayBeMissing } from '../upstream/call-endpoint.ts'
 import { compactionFeature, hasCompaction } from '../upstream/prepare-compaction.ts'
-import { nextPaid } from './next-channel.ts'
+import { nextPaid, withPlaceOfKey } from './next-paid.ts'
 import { noteFailure } from './note-failure.ts'
 import { type Form, newTrial, type Trial } from './trial.ts'
 
@@ -130,10 +130,13 @@ function freshLogin({ deps, trial }: Run, { error }: AttemptFailed): Trial | und
 }
 
 /** Tries another key of the same channel, at the same price, if the failure is the fault of the key. */
-function otherKey({ deps, call, trial, keysTried, isKeysFault }: Run): Trial | undefined {
+function otherKey({ deps, call, trial, keysTried, isKeysFault }: Run): Trial | undefined | Promise<Trial | undefined> {
   if (!isKeysFault || call.keeper || continuedFrom(call) !== undefined) return undefined
   const channel = withOtherKey(deps, trial.channel, keysTried)
-  return channel && newTrial({ ...trial, channel })
+  if (!channel || channel.capped === 0) return channel && newTrial({ ...trial, channel })
+  return withPlaceOfKey(deps, call, trial, channel, keysTried).then(
+    (placed) => placed && newTrial({ ...trial, channel: placed }),
+  )
 }
 
 /** Tries another channel, after a pause that grows with each retry. */
@@ -146,5 +149,5 @@ async function otherChannel(run: Run, { verdict }: AttemptFailed): Promise<Trial
   if (!next) return undefined
   if (!isUnsent) await new Promise((resolve) => setTimeout(resolve, backOffMs(run.retries++, deps.random)))
   run.keysTried.clear()
-  return newTrial({ ...next, hold: trial.hold })
+  return newTrial(next)
 }

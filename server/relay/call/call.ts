@@ -63,6 +63,8 @@ export interface CallState {
   promptGuess: number
   /** Whether the upstream may read more than the request contains; set when the body is dropped. */
   hasUnseenPrompt?: boolean
+  /** Milliseconds for which the call waited for a place on a channel; absent = it did not wait. */
+  waitedMs?: number
   /** Quota is held for this call. */
   isHeld?: true
   /** The attempts made so far. */

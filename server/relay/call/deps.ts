@@ -12,6 +12,7 @@ import type { DeadlineWatch } from '../cancellation/deadline-watch.ts'
 import type { TokenCounter } from '../counting/count-tokens.ts'
 import type { Breaker } from '../routing/breaker.ts'
 import type { ChannelFailures } from '../routing/channel-failures.ts'
+import type { ChannelLine } from '../routing/channel-line.ts'
 import type { RoutingTable } from '../routing/routing-table.ts'
 import type { UnsupportedFeatures } from '../routing/unsupported-features.ts'
 import type { CompactionSeals } from './compactions.ts'
@@ -28,6 +29,10 @@ export interface RelayDeps {
   settings(): Settings
   routing(): RoutingTable
   breaker: Breaker
+  /** The calls that wait for a place on a channel. */
+  line: ChannelLine
+  /** Takes a call out of the line in the database. */
+  leaveLine(ticket: number): void
   channelFailures: ChannelFailures
   counter: TokenCounter
   asideReader: AsideReader

@@ -5,6 +5,8 @@
 export interface Breaker {
   /** Whether the channel may be called now. When half-open, the breaker allows one call at a time. */
   allows(channelId: number, model: string, requestId: string): boolean
+  /** Whether the channel is left alone now. Unlike `allows`, it does not begin a trial. */
+  isOpen(channelId: number, model: string): boolean
   succeeded(channelId: number, model: string): void
   /** An upstream fault. The caller's own mistakes must not be reported here. */
   failed(channelId: number, model: string, requestId: string, why?: string): void
@@ -78,6 +80,10 @@ export function createBreaker(nowMs: () => number, cooled: (event: CoolDown) => 
       if (health.trial && now - health.trial.sinceMs < trialLifeMs) return false
       health.trial = { requestId, sinceMs: now }
       return true
+    },
+    isOpen(channelId, model) {
+      const health = known(channelId, model)
+      return health !== undefined && nowMs() < Math.max(health.restUntilMs, health.openUntilMs)
     },
     succeeded(channelId, model) {
       const health = known(channelId, model)

@@ -40,6 +40,13 @@ export class KeyRing {
     return this.#keys.some((key) => !except.has(key) && this.#isUsable(key, nowMs))
   }
 
+  /** Usable keys other than `key` and those in `except`, in turn. */
+  others(key: string, nowMs: number, except?: ReadonlySet<string>): string[] {
+    const from = this.#shared.next % this.#keys.length
+    const inTurn = [...this.#keys.slice(from), ...this.#keys.slice(0, from)]
+    return inTurn.filter((other) => other !== key && !except?.has(other) && this.#isUsable(other, nowMs))
+  }
+
   /** Records that the upstream refused the key permanently. Returns false if that was already known. */
   setAside(key: string): boolean {
     if (this.#dead.has(key)) return false

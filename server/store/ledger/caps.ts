@@ -40,13 +40,26 @@ const ownerKinds = ['channel', 'key'] as const
 
 /** The caps of a channel and of its keys. */
 export function capsOfChannel(db: Db, channelId: number): Promise<CapRow[]> {
+  return capsOfChannels(db, [channelId])
+}
+
+/** The caps of several channels. */
+export function capsOfChannels(db: Db, channelIds: readonly number[]): Promise<CapRow[]> {
+  if (channelIds.length === 0) return Promise.resolve([])
   return db
     .selectFrom('caps')
     .select(columns)
-    .where('owner_id', '=', channelId)
+    .where('owner_id', 'in', [...channelIds])
     .where('owner', 'in', ownerKinds)
     .orderBy('id')
     .execute()
+}
+
+/** Whether the database knows a time zone by this name. SQLite uses that of the process. */
+export async function knowsZone(trx: Trx, name: string): Promise<boolean> {
+  if (!needsRowLocks(trx)) return true
+  const { rows } = await sql`select 1 from pg_timezone_names where name = ${name}`.execute(trx)
+  return rows.length > 0
 }
 
 /** All caps of channels and keys. */

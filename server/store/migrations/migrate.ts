@@ -20,6 +20,7 @@ import { alerts } from './0015-alerts.ts'
 import { serviceFailures } from './0016-service-failures.ts'
 import { statementEmails } from './0018-statement-emails.ts'
 import { caps } from './0019-caps.ts'
+import { draining } from './0020-draining.ts'
 import { storedResponses } from './0023-stored-responses.ts'
 
 const migrations: readonly Migration[] = [
@@ -41,6 +42,7 @@ const migrations: readonly Migration[] = [
   serviceFailures,
   statementEmails,
   caps,
+  draining,
   storedResponses,
 ]
 

@@ -127,6 +127,8 @@ export interface ChannelsTable {
   key_count: Generated<number>
   /** Ours: 1 is set if the channel has caps, and 2 if each of its keys has. */
   capped: Generated<number>
+  /** Ours: the channel takes no new sessions. */
+  draining: Generated<boolean>
 }
 
 /** Ours: keys of a channel that are currently unusable, identified by the keyed hash of the key. */
