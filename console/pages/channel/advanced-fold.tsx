@@ -17,12 +17,13 @@ const advanced = [
   'system_turns',
   'strip_deployment_dots',
   'system_prompt',
+  'draining',
 ] as const satisfies readonly (keyof ChannelValues)[]
 
 /** Whether a channel uses any of the advanced settings. */
 function isAdvanced(values: ChannelValues): boolean {
   const usual = channelValues()
-  return advanced.some((name) => values[name] !== usual[name])
+  return values.limits.length > 0 || advanced.some((name) => values[name] !== usual[name])
 }
 
 /**

@@ -13,6 +13,7 @@ import { BoardCards } from './board-cards.tsx'
 import { BoardTable } from './board-table.tsx'
 import { listOf, useTypeName } from './channel-parts.tsx'
 import { attemptsOf, errorRate, isProblem } from './health-parts.tsx'
+import { LimitsBoard } from './limits-in-use.tsx'
 import { NoChannels } from './no-channels.tsx'
 import { healthQuery } from './queries.ts'
 import type { ChannelSearch } from './search.ts'
@@ -72,6 +73,7 @@ function Board(props: BoardProps & { starts: readonly number[]; channels: readon
   const View = search.cards === undefined ? BoardTable : BoardCards
   return (
     <div className="flex flex-col gap-3">
+      <LimitsBoard onPeek={onPeek} />
       <Filters channels={channels} search={search} setSearch={setSearch} />
       {shown.length === 0 && disabled.length === 0 ? (
         <div className="rounded-lg border border-line bg-surface">
