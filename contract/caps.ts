@@ -9,7 +9,7 @@ export type CapMetric = (typeof capMetrics)[number]
 export const capWindows = ['minute', 'hour', '5h', 'day', 'week', 'month', 'ever', 'now'] as const
 export type CapWindow = (typeof capWindows)[number]
 
-/** Who has a cap: a channel, or each key of a channel. Tokens, users and teams can follow. */
+/** The owner of a cap: a channel, or each key of a channel. Tokens, users and teams can follow. */
 export const capOwners = ['channel', 'key'] as const
 export type CapOwner = (typeof capOwners)[number]
 

@@ -65,7 +65,7 @@ const used = async () => {
 }
 
 describe('a full channel', () => {
-  test('calls wait in order of arrival, hold nothing meanwhile, and all are served', async () => {
+  test('calls wait in order of arrival, hold nothing while they wait, and all are served', async () => {
     await rig.channel({ limits: [calls(2)] })
     const caller = await rig.caller()
     const door = gate()

@@ -20,6 +20,9 @@ const advanced = [
   'draining',
 ] as const satisfies readonly (keyof ChannelValues)[]
 
+/** The fields that can have a problem. */
+const checked = [...advanced, 'limits'] as const
+
 /** Whether a channel uses any of the advanced settings. */
 function isAdvanced(values: ChannelValues): boolean {
   const usual = channelValues()
@@ -35,12 +38,12 @@ export function AdvancedFold({ form, children }: { form: UseFormReturn<ChannelVa
   const id = useId()
   const [open, setOpen] = useState(() => isAdvanced(form.getValues()))
   const { errors } = form.formState
-  const wrong = advanced.find((name) => errors[name])
+  const wrong = checked.find((name) => errors[name])
   useEffect(() => {
     if (wrong) setOpen(true)
   }, [wrong])
   // A problem that the fold has hidden gets the focus once it is visible, unless another field is to be corrected first.
-  const isFirst = wrong !== undefined && Object.keys(errors).every((name) => advanced.some((each) => each === name))
+  const isFirst = wrong !== undefined && Object.keys(errors).every((name) => checked.some((each) => each === name))
   useEffect(() => {
     if (open && isFirst && wrong) form.setFocus(wrong)
   }, [open, isFirst, wrong, form])

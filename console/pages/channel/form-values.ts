@@ -54,6 +54,7 @@ export const channelFormSchema = z.object({
   first_byte_timeout: seconds,
   stream_idle_timeout: seconds,
   relay_timeout: seconds,
+  limits: z.array(z.object({ most: z.int().check(z.gte(1)) })),
 })
 
 function configOf(channel: Channel | undefined): ChannelConfig {

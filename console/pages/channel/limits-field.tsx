@@ -48,6 +48,7 @@ export function LimitsField({ form }: { form: UseFormReturn<ChannelValues> }) {
                 number={index + 1}
                 limit={limit}
                 localZone={localZone}
+                problem={form.formState.errors.limits?.[index]?.most?.message}
                 mayBeOfKeys={keyUse === 'multi' || limit.owner === 'key'}
                 onChange={(fields) => change(index, fields)}
                 onRemove={() => set(limits.filter((_, at) => at !== index))}
@@ -80,12 +81,14 @@ interface LimitProps {
   limit: LimitValue
   /** The installation's zone. */
   localZone: string
+  /** What is wrong with the maximum. */
+  problem: string | undefined
   mayBeOfKeys: boolean
   onChange(fields: Partial<LimitValue>): void
   onRemove(): void
 }
 
-function Limit({ number, limit, localZone, mayBeOfKeys, onChange, onRemove }: LimitProps) {
+function Limit({ number, limit, localZone, problem, mayBeOfKeys, onChange, onRemove }: LimitProps) {
   const t = useText()
   const { metric, window, owner, most, models, zone, raise, raise_until } = limit
   const windows = capWindows.filter((each) => (each === 'now') === (metric === 'calls'))
@@ -109,15 +112,15 @@ function Limit({ number, limit, localZone, mayBeOfKeys, onChange, onRemove }: Li
           </Select>
         )}
       </Box>
-      <Box label={t('channel.limit.most')} hint={isUnits && most ? formatQuota(most) : undefined}>
+      <Box label={t('channel.limit.most')} problem={problem} hint={isUnits && most ? formatQuota(most) : undefined}>
         {(id, describedBy) => (
           <Input
             id={id}
             type="number"
             min={1}
             step={1}
-            required
             className="num"
+            aria-invalid={problem !== undefined || undefined}
             aria-describedby={describedBy}
             value={most ?? ''}
             onChange={(event) => onChange({ most: event.target.value === '' ? undefined : Number(event.target.value) })}
@@ -192,15 +195,24 @@ function Limit({ number, limit, localZone, mayBeOfKeys, onChange, onRemove }: Li
 function Box(props: {
   label: string
   hint?: string | undefined
+  problem?: string | undefined
   children(id: string, describedBy: string | undefined): ReactNode
 }) {
   const id = useId()
+  const describedBy = [props.problem !== undefined && `${id}-error`, props.hint !== undefined && `${id}-hint`]
+    .filter((part) => part !== false)
+    .join(' ')
   return (
     <div className="flex min-w-0 flex-col gap-1">
       <label htmlFor={id} className="text-sm font-medium">
         {props.label}
       </label>
-      {props.children(id, props.hint === undefined ? undefined : `${id}-hint`)}
+      {props.children(id, describedBy === '' ? undefined : describedBy)}
+      {props.problem !== undefined && (
+        <p id={`${id}-error`} className="text-sm text-bad">
+          {props.problem}
+        </p>
+      )}
       {props.hint !== undefined && (
         <p id={`${id}-hint`} className="num text-sm text-muted">
           {props.hint}

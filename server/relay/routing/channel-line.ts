@@ -86,7 +86,7 @@ export function createChannelLine({ nowMs, sayWaiting }: LineDeps): ChannelLine 
         if (!isDone) first.giveUp()
         continue
       }
-      // A call with an earlier ticket may have joined meanwhile.
+      // A call with an earlier ticket may have joined in the meantime.
       if (line.freed || line.waiters[0] !== first) continue
       await new Promise<void>((resolve) => {
         const poll = setTimeout(resolve, pollMs)

@@ -423,7 +423,7 @@ forEachDatabase((_name, openFresh) => {
       expect(await passed(call(account))).toBe(true)
     })
 
-    test('a call that waits for one model holds nobody up who asks for another', async () => {
+    test('a call that waits for one model does not hold up a call for another', async () => {
       await set([cap('calls', 'now', 1, { models: 'gpt-4o' })])
       await takes(call(account), call(account, { ticket: 0 }))
       expect(await passed(call(account, { model: 'other' }))).toBe(true)

@@ -20,7 +20,7 @@ export const capFunctions = (): readonly string[] => [
 ]
 
 /** How long a call in the line counts after its process last said that it waits, in milliseconds. */
-export const waitLeaseMs = 3000
+const waitLeaseMs = 3000
 
 /** The start of the window, or of the step of a moving window, that contains a time. */
 const startFunction = `
