@@ -156,10 +156,8 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const mark = tokenMarker(store, warn)
   let draining = false
   bindGauges(metrics, batcher, relay)
-  const stopJobs = startJobs(
-    jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer, sendAlert, warn }),
-    warn,
-  )
+  const jobs = jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer, sendAlert, warn })
+  const stopJobs = startJobs([...jobs, ...capJobs({ store, clock, relay, metrics })], warn)
   return {
     store,
     metrics,
@@ -319,7 +317,6 @@ function jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer
       everyMs: refreshMs,
       run: async () => breaker.keepOnly((id) => routing.current().channel(id) !== undefined),
     },
-    ...capJobs({ store, clock }),
     ...captureJobs(captures, refreshMs),
     ...logJobs({ store, settings, clock }),
     ...peopleJobs({ store, settings, mailer, clock, warn }),

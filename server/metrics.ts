@@ -11,6 +11,17 @@ export interface Gauges {
   waitingCalls(): number
 }
 
+/** A limit of a channel, and what it has in use. */
+export interface LimitInUse {
+  channel: string
+  owner: string
+  metric: string
+  window: string
+  models: string
+  used: number
+  allowed: number
+}
+
 export interface Metrics {
   events: Events
   /** Prometheus text format. */
@@ -21,6 +32,8 @@ export interface Metrics {
   failedCallsLost(calls: number): void
   /** Counts requests that should have been recorded and were not. */
   capturesLost(count: number): void
+  /** What the limits of channels have in use. */
+  limitsInUse(limits: readonly LimitInUse[]): void
   /** The result of the check of the SQLite database at startup. */
   databaseChecked(state: DatabaseState): void
 }
@@ -43,6 +56,7 @@ export function createMetrics(log: Logger): Metrics {
     failedCallsLost: lostCounter(registry),
     capturesLost: captureCounter(registry),
     databaseChecked: stateGauge(registry),
+    limitsInUse: limitGauges(registry),
     events: { callEnded, ...rareEvents(registry, log) },
   }
 }
@@ -56,6 +70,21 @@ function stateGauge(registry: Registry): Metrics['databaseChecked'] {
       help: 'SQLite quick check at the start: 1 sound, 0 damaged, -1 not known',
       registers: [registry],
     }).set(figures[state])
+}
+
+function limitGauges(registry: Registry): Metrics['limitsInUse'] {
+  const labelNames = ['channel', 'owner', 'metric', 'window', 'models']
+  const gauge = (name: string, help: string) => new Gauge({ name, help, labelNames, registers: [registry] })
+  const inUse = gauge('tollgate_channel_limit_used', 'What the limits of channels have in use')
+  const most = gauge('tollgate_channel_limit_allowed', 'What the limits of channels allow')
+  return (limits) => {
+    inUse.reset()
+    most.reset()
+    for (const { used, allowed, ...labels } of limits) {
+      inUse.set(labels, used)
+      most.set(labels, allowed)
+    }
+  }
 }
 
 function bindGauges(registry: Registry, gauges: Gauges): void {

@@ -23,7 +23,7 @@ test('limits are set in the form of a channel, and the board shows what they hav
   await other.getByLabel('Maximum').fill('500000')
   await other.getByLabel('Models').fill('gpt-*')
   await page.getByRole('button', { name: 'Submit' }).click()
-  await toastShown(page, 'success', 'updated')
+  await toastShown(page, 'success', 'channel updated successfully!')
   const { limits } = await site.api<{ limits: object[] }>('GET', `/api/channel/${id}`)
   expect(limits).toMatchObject([
     { owner: 'channel', metric: 'calls', window: 'now', most: 7 },
@@ -46,7 +46,7 @@ test('a drained channel is marked, and takes new sessions again', async () => {
   await page.getByRole('button', { name: /^Advanced/ }).click()
   await page.getByRole('switch', { name: 'Drain' }).click()
   await page.getByRole('button', { name: 'Submit' }).click()
-  await toastShown(page, 'success', 'updated')
+  await toastShown(page, 'success', 'channel updated successfully!')
   await visit.open('/channel?view=board')
   const board = page.getByRole('region', { name: 'Limits in use' })
   await board.getByRole('listitem').filter({ hasText: 'drained' }).getByText('Draining').waitFor()
