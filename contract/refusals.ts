@@ -192,6 +192,7 @@ export const refusals = {
   field_not_boolean: '{field} must be true or false.',
   field_not_object: '{field} must be an object.',
   field_not_list: '{field} must be an array.',
+  too_many_asterisks: '{field} may have at most {max} asterisks in one pattern.',
   field_too_long: '{field} may have at most {max} characters.',
   field_too_short: '{field} must have at least {min} characters.',
   field_length: '{field} must have {min} to {max} characters.',

@@ -144,6 +144,7 @@ export const refusalJa = {
   'refusal.alert_topic_needed_to_move': 'URL を変更するときは、トピックをもう一度入力してください。',
   'refusal.alert_destination_unknown': '選択した送信先の中に、存在しないものがあります。',
   'refusal.subnet_invalid': '許可する IP の「{part}」は、192.168.0.0/24 のようなネットワークではありません。',
+  'refusal.too_many_asterisks': '{field}：1 つのパターンに使えるアスタリスクは {max} 個までです。',
   'refusal.too_many_key_lines': 'キーは {max} 行以内にしてください。',
   'refusal.channel_type_unknown': 'チャネルの種類 {type} はありません。',
   'refusal.option_unknown': '設定 {key} はありません。',

@@ -138,6 +138,7 @@ export const refusalZh = {
   'refusal.alert_topic_needed_to_move': '更改 URL 后必须重新填写主题。',
   'refusal.alert_destination_unknown': '所选的接收方中有不存在的接收方。',
   'refusal.subnet_invalid': '允许的 IP 中的“{part}”不是有效的网段，例如 192.168.0.0/24。',
+  'refusal.too_many_asterisks': '{field}：每个模式最多可有 {max} 个星号。',
   'refusal.too_many_key_lines': '密钥最多 {max} 行。',
   'refusal.channel_type_unknown': '没有渠道类型 {type}。',
   'refusal.option_unknown': '没有设置项 {key}。',

@@ -68,7 +68,7 @@ export const channelUseSchema = z.object({
   waiting: z
     .int()
     .check(z.describe('Calls that wait for a place. A call that waits for several channels counts for each.')),
-  limits: z.array(limitUse),
+  limits: z.array(limitUse).check(z.describe('The limits, and what they have in use.')),
 })
 
 export type ChannelUse = z.output<typeof channelUseSchema>

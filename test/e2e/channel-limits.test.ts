@@ -5,7 +5,12 @@ import { toastShown } from './support/toasts.ts'
 const site = openConsole()
 
 test('limits are set in the form of a channel, and the board shows what they have in use', async () => {
-  const [id] = await site.api<number[]>('POST', '/api/channel/', { name: 'limited', key: 'sk-x', models: 'gpt-4o' })
+  const [id] = await site.api<number[]>('POST', '/api/channel/', {
+    name: 'limited',
+    key: 'sk-x',
+    models: 'gpt-4o',
+    weight: 1,
+  })
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open(`/channel/edit/${id}`)
@@ -39,7 +44,12 @@ test('limits are set in the form of a channel, and the board shows what they hav
 })
 
 test('a drained channel is marked, and takes new sessions again', async () => {
-  const [id] = await site.api<number[]>('POST', '/api/channel/', { name: 'drained', key: 'sk-x', models: 'gpt-4o' })
+  const [id] = await site.api<number[]>('POST', '/api/channel/', {
+    name: 'drained',
+    key: 'sk-x',
+    models: 'gpt-4o',
+    weight: 1,
+  })
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open(`/channel/edit/${id}`)
