@@ -33,7 +33,10 @@ export function LimitsField({ form }: { form: UseFormReturn<ChannelValues> }) {
   const t = useText()
   const [limits, keyUse] = form.watch(['limits', 'key_use'])
   const localZone = useQuery({ ...limitsQuery, refetchInterval: false }).data?.local_zone ?? 'UTC'
-  const set = (next: LimitValue[]) => form.setValue('limits', next, { shouldDirty: true })
+  // Errors of the form are listed by the path of their field.
+  const problems = form.formState.errors as Readonly<Record<string, { message?: string } | undefined>>
+  const set = (next: LimitValue[]) =>
+    form.setValue('limits', next, { shouldDirty: true, shouldValidate: form.formState.isSubmitted })
   const change = (index: number, fields: Partial<LimitValue>) =>
     set(limits.map((limit, at) => (at === index ? { ...limit, ...fields } : limit)))
   return (
@@ -48,7 +51,7 @@ export function LimitsField({ form }: { form: UseFormReturn<ChannelValues> }) {
                 number={index + 1}
                 limit={limit}
                 localZone={localZone}
-                problem={form.formState.errors.limits?.[index]?.most?.message}
+                problem={problems[`limits.${index}.most`]?.message}
                 mayBeOfKeys={keyUse === 'multi' || limit.owner === 'key'}
                 onChange={(fields) => change(index, fields)}
                 onRemove={() => set(limits.filter((_, at) => at !== index))}
