@@ -1,7 +1,7 @@
 import type { Hold, PlaceRequest } from '../../billing/ledger.ts'
 import type { AnyCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
-import { continuedFrom } from '../call/thread-calls.ts'
+import { isNewSession } from '../call/is-new-session.ts'
 import type { Charging } from '../charging/charging-types.ts'
 import { type Channel, mappedModel } from '../routing/routing-table.ts'
 
@@ -26,7 +26,7 @@ export function placeFor(
 ): PlaceWish | undefined {
   if (channel.capped === 0) return undefined
   const { keyRing, keyParts, upstream } = channel
-  const mayUseOthers = keyRing && keyParts && continuedFrom(call) === undefined
+  const mayUseOthers = keyRing && keyParts && isNewSession(call)
   const others = mayUseOthers ? keyRing.others(upstream.key, deps.clock.nowMs(), keysTried) : []
   const keys = [upstream.key, ...others].slice(0, mostKeys)
   const guess = call.state.promptGuess

@@ -3,5 +3,5 @@ import { continuedFrom } from './thread-calls.ts'
 
 /** False for a call that goes on with what its channel keeps. A channel that is drained still serves such calls. */
 export function isNewSession(call: AnyCall): boolean {
-  return continuedFrom(call) === undefined
+  return !call.keeper && continuedFrom(call) === undefined
 }
