@@ -48,6 +48,11 @@ export const relayOptions = section('relay', {
     'admin',
     'Refuse a request if part of it cannot be expressed in the dialect of the channel, instead of dropping that part and naming it in the response (X-Tollgate-Dropped).',
   ),
+  ChannelWaitTime: seconds(
+    10,
+    'How long a call waits, in order of arrival, if every channel that could serve it is at one of its limits.',
+    'the call does not wait',
+  ),
   RetryAfterLimit: {
     kind: 'number',
     default: '60',

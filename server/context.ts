@@ -15,6 +15,7 @@ import type { RateLimiter } from './http/rate-limit.ts'
 import { rateLimiters, rateRules } from './http/rate-rules.ts'
 import { alertJobs } from './jobs/alert-jobs.ts'
 import { type AlertSender, createAlertSender } from './jobs/alert-sender.ts'
+import { capJobs, openLine } from './jobs/cap-jobs.ts'
 import { channelCalls } from './jobs/channel-calls.ts'
 import { type ChannelCare, createChannelCare } from './jobs/channel-care.ts'
 import { countUsage, logJobs } from './jobs/log-jobs.ts'
@@ -67,7 +68,7 @@ import { migrate } from './store/migrations/migrate.ts'
 import type { Store } from './store/store.ts'
 import { version } from './version.ts'
 
-const sweepMs = 10_000
+const sweepMs = 5_000
 /** How long a service may take to issue an upstream token. */
 const tokenTimeoutMs = 10_000
 const testsDueMs = 30_000
@@ -159,10 +160,8 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const mark = tokenMarker(store, warn)
   let draining = false
   bindGauges(metrics, batcher, relay)
-  const stopJobs = startJobs(
-    jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer, sendAlert, warn }),
-    warn,
-  )
+  const jobs = jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer, sendAlert, warn })
+  const stopJobs = startJobs([...jobs, ...capJobs({ store, clock, relay, metrics })], warn)
   return {
     store,
     metrics,
@@ -296,11 +295,12 @@ interface JobParts {
   warn(message: string): void
 }
 
-function bindGauges(metrics: Metrics, batcher: Batcher, { breaker, rests, ledger }: RelayDeps): void {
+function bindGauges(metrics: Metrics, batcher: Batcher, { breaker, rests, ledger, line }: RelayDeps): void {
   metrics.bind({
     ledgerPending: batcher.pending,
     openBreakers: () => breaker.snapshot().length + rests.count(),
     openCalls: ledger.openHolds,
+    waitingCalls: line.waiting,
   })
 }
 
@@ -360,9 +360,12 @@ function relayDeps({
   settings.onChange((next) => {
     prices = priceBook(next, clock, prices)
   })
+  const inLine = openLine({ store, nodeId, clock })
   const deps: RelayDeps = {
+    ...inLine,
     ledger: createLedger({
       batcher,
+      placeFreed: inLine.line.placeFreed,
       returns: createReturnQueue(nowMs),
       clock,
       nodeId,

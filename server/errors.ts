@@ -29,6 +29,7 @@ export const errorTable = {
   rate_limit_exceeded: { status: 429, type: rate },
   daily_budget_exceeded: { status: 403, type: gateway },
   monthly_budget_exceeded: { status: 403, type: gateway },
+  channels_full: { status: 429, type: rate },
   no_available_channel: { status: 503, type: gateway },
   model_not_found: { status: 404, type: invalid },
   model_not_priced: { status: 503, type: gateway },

@@ -8,6 +8,18 @@ export interface Gauges {
   ledgerPending(): number
   openBreakers(): number
   openCalls(): number
+  waitingCalls(): number
+}
+
+/** A limit of a channel, and what it has in use. */
+export interface LimitInUse {
+  channel: string
+  owner: string
+  metric: string
+  window: string
+  models: string
+  used: number
+  allowed: number
 }
 
 export interface Metrics {
@@ -20,6 +32,8 @@ export interface Metrics {
   failedCallsLost(calls: number): void
   /** Counts requests that should have been recorded and were not. */
   capturesLost(count: number): void
+  /** What the limits of channels have in use. */
+  limitsInUse(limits: readonly LimitInUse[]): void
   /** The result of the check of the SQLite database at startup. */
   databaseChecked(state: DatabaseState): void
 }
@@ -42,6 +56,7 @@ export function createMetrics(log: Logger): Metrics {
     failedCallsLost: lostCounter(registry),
     capturesLost: captureCounter(registry),
     databaseChecked: stateGauge(registry),
+    limitsInUse: limitGauges(registry),
     events: { callEnded, ...rareEvents(registry, log) },
   }
 }
@@ -57,6 +72,21 @@ function stateGauge(registry: Registry): Metrics['databaseChecked'] {
     }).set(figures[state])
 }
 
+function limitGauges(registry: Registry): Metrics['limitsInUse'] {
+  const labelNames = ['channel', 'owner', 'metric', 'window', 'models']
+  const gauge = (name: string, help: string) => new Gauge({ name, help, labelNames, registers: [registry] })
+  const inUse = gauge('tollgate_channel_limit_used', 'What the limits of channels have in use')
+  const most = gauge('tollgate_channel_limit_allowed', 'What the limits of channels allow')
+  return (limits) => {
+    inUse.reset()
+    most.reset()
+    for (const { used, allowed, ...labels } of limits) {
+      inUse.set(labels, used)
+      most.set(labels, allowed)
+    }
+  }
+}
+
 function bindGauges(registry: Registry, gauges: Gauges): void {
   const gauge = (name: string, help: string, read: () => number) =>
     new Gauge({
@@ -70,6 +100,7 @@ function bindGauges(registry: Registry, gauges: Gauges): void {
   gauge('tollgate_ledger_pending', 'Ledger operations not yet durable', gauges.ledgerPending)
   gauge('tollgate_breakers_open', 'Channel and model pairs that are left alone', gauges.openBreakers)
   gauge('tollgate_open_calls', 'Relayed calls under way', gauges.openCalls)
+  gauge('tollgate_waiting_calls', 'Calls that wait for a channel at its limits', gauges.waitingCalls)
 }
 
 /** The metrics that every call changes. `addUp` adds the counts collected since its last call to the counters. */

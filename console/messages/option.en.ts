@@ -224,6 +224,9 @@ export const optionEn = {
   'option.StrictTranslationEnabled': 'Strict translation',
   'option.StrictTranslationEnabled.hint':
     "Rejects requests with fields that the channel's API cannot express, instead of dropping those fields and listing them in the response.",
+  'option.ChannelWaitTime': 'Maximum wait for capacity',
+  'option.ChannelWaitTime.hint':
+    'How long a request waits, in order of arrival, if every channel that could serve it is at one of its limits. 0 = it does not wait.',
   'option.RetryAfterLimit': 'Maximum channel pause',
   'option.RetryAfterLimit.hint': 'A channel that responds with Retry-After is paused for that long, up to this limit.',
   'option.ConnectTimeout': 'Connect timeout',

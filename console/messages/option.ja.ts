@@ -219,6 +219,9 @@ export const optionJa = {
   'option.StrictTranslationEnabled': '厳格な変換',
   'option.StrictTranslationEnabled.hint':
     'チャネルの API で表せないフィールドを含むリクエストを拒否します。オフにすると、そのフィールドを除いて送信し、レスポンスに列挙します。',
+  'option.ChannelWaitTime': '空きを待つ時間の上限',
+  'option.ChannelWaitTime.hint':
+    '利用できるチャネルがすべて制限に達しているとき、リクエストが到着順に待つ時間の上限です。0 = 待たない。',
   'option.RetryAfterLimit': 'チャネルの一時停止の上限',
   'option.RetryAfterLimit.hint':
     'Retry-After を返したチャネルは、この上限の範囲内で、指定された時間だけ一時停止されます。',

@@ -206,6 +206,8 @@ export const optionZh = {
     '为个别分组的用户单独设置，JSON 格式：每个分组为 weight、cost 或 latency，例如 vip: latency。',
   'option.StrictTranslationEnabled': '严格转换',
   'option.StrictTranslationEnabled.hint': '请求中有内容无法用渠道的协议表达时直接拒绝，而不是省略并在响应头中说明。',
+  'option.ChannelWaitTime': '等待空位的最长时间',
+  'option.ChannelWaitTime.hint': '可用渠道都已达到限制时，请求按到达顺序等待的最长时间。0 = 不等待。',
   'option.RetryAfterLimit': '渠道最长暂停时间',
   'option.RetryAfterLimit.hint': '渠道返回 Retry-After 时暂停相应时间，但不超过该值。',
   'option.ConnectTimeout': '连接超时',

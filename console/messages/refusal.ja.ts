@@ -119,6 +119,10 @@ export const refusalJa = {
   'refusal.statement_own_only': '表示できるのは自分の明細だけです。',
   'refusal.budgets_own_only': '表示できるのは自分の予算だけです。',
   'refusal.login_not_enabled': '管理者がこのログイン方法を有効にしていません。',
+  'refusal.limit_now_window': '同時リクエスト数の制限の期間は「同時」に限られ、ほかの制限では使えません。',
+  'refusal.limits_alike':
+    '同じものを数える制限が 2 つあります。1 つにまとめるか、別の期間またはモデルを選んでください。',
+  'refusal.limit_zone': '制限のタイムゾーンには UTC またはこのシステムのタイムゾーンを指定してください。',
   'refusal.base_url_invalid': 'ベース URL には https:// または http:// で始まる URL を入力してください。',
   'refusal.base_url_metadata': 'ベース URL にクラウドのメタデータサービスは指定できません。',
   'refusal.base_url_query': 'ベース URL にクエリやフラグメント（? や #）を含めることはできません。',
@@ -140,6 +144,7 @@ export const refusalJa = {
   'refusal.alert_topic_needed_to_move': 'URL を変更するときは、トピックをもう一度入力してください。',
   'refusal.alert_destination_unknown': '選択した送信先の中に、存在しないものがあります。',
   'refusal.subnet_invalid': '許可する IP の「{part}」は、192.168.0.0/24 のようなネットワークではありません。',
+  'refusal.too_many_asterisks': '{field}：1 つのパターンに使えるアスタリスクは {max} 個までです。',
   'refusal.too_many_key_lines': 'キーは {max} 行以内にしてください。',
   'refusal.channel_type_unknown': 'チャネルの種類 {type} はありません。',
   'refusal.option_unknown': '設定 {key} はありません。',

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { channelHealthApi } from './channel-health.ts'
+import { channelLimitSchema, channelLimitsApi, channelLimitsField } from './channel-limits.ts'
 import { channelOperations, keyMode } from './channel-operations.ts'
 import { channelProbeApi } from './channel-probe.ts'
 import { endpoint, idParams } from './endpoint.ts'
@@ -49,6 +50,9 @@ export const channelSchema = z.object({
     .string()
     .check(z.describe('Why the gateway last changed or skipped the channel; empty if it never did.')),
   status_time: z.int().check(z.describe('When that happened, in epoch seconds.')),
+  /** Added by Tollgate. */
+  draining: z.boolean().check(z.describe('The channel takes no new sessions; those that it has go on.')),
+  limits: z.array(channelLimitSchema).check(z.describe('Limits of the channel and of each of its keys.')),
   missing: z
     .array(
       z.object({
@@ -155,6 +159,9 @@ const fields = {
    * lines.
    */
   key_mode: z.optional(keyMode),
+  /** Added by Tollgate. */
+  draining: z.optional(z.boolean().check(z.describe('True: the channel takes no new sessions.'))),
+  limits: z.optional(channelLimitsField.check(z.describe('They replace the limits that the channel has.'))),
 }
 
 export const createChannelBody = z.object(fields)
@@ -292,6 +299,7 @@ export const channelApi = {
     summary: 'Delete a channel',
   }),
   ...channelHealthApi,
+  ...channelLimitsApi,
   ...channelProbeApi,
   ...channelOperations,
 }

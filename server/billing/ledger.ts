@@ -1,23 +1,40 @@
 import { randomUUID } from 'node:crypto'
 import { GatewayError } from '../errors.ts'
-import { type Clock, epochSeconds } from '../lib/clock.ts'
+import { epochSeconds } from '../lib/clock.ts'
 import type {
+  ChannelFull,
   CrashRow,
+  ExtendOp,
   LimitReached,
   LogRow,
   OpLimits,
+  PlaceAsked,
   SettleOp,
-  SettleResult,
   TakeResult,
 } from '../store/schema/ledger-types.ts'
-import { type Batcher, isRefusal } from './batcher.ts'
 import { budgetError, type CallLimits, limitError } from './limits.ts'
 import type { ReturnQueue } from './return-queue.ts'
+import { releaseOp, type SettleDeps, settleOp, settleUntilDone } from './settle-until-done.ts'
 
 /** The user and the token whose quota a call uses. */
 export interface Account {
   userId: number
   tokenId: number
+}
+
+/** The place that a call needs on a channel with caps. */
+export interface PlaceRequest extends PlaceAsked {
+  channelId: number
+}
+
+/** Thrown if a channel has no place for a call. Nothing is taken. */
+export class ChannelIsFull extends Error {
+  readonly full: ChannelFull
+
+  constructor(full: ChannelFull) {
+    super('the channel is full')
+    this.full = full
+  }
 }
 
 export interface HoldRequest extends Account {
@@ -35,6 +52,8 @@ export interface HoldRequest extends Account {
   limits?: CallLimits | undefined
   /** Tokens that count against the limits until the call ends; none by default. */
   tokens?: number
+  /** The place that the call needs; absent if its channel has no caps. */
+  place?: PlaceRequest
   /** Aborted when the caller disconnects, so that the call stops waiting for quota. */
   signal?: AbortSignal
 }
@@ -54,11 +73,20 @@ export interface Hold {
   readonly id: string
   /** Units held so far. */
   readonly amount: number
+  /** The index of the key in the `parts` of the call's place; 0 without a place. */
+  readonly part: number
+  /** The channel on which the call has a place; 0 = none. */
+  readonly placedOn: number
   /**
    * Takes more units; false if no more are available. With 0 units it only records what the call costs if the process
    * dies. Throws GatewayError (database_unavailable).
    */
   extend(units: number, crashCharge: number, crashRow?: CrashRow): Promise<boolean>
+  /**
+   * Moves the call to another channel or key, and takes more units if there are any. False if it has no place for the
+   * call; then nothing changes. Without `place`, the channel has no caps.
+   */
+  move(units: number, crashCharge: number, crashRow: CrashRow, place: PlaceRequest | undefined): Promise<boolean>
   /**
    * Charges, gives the rest back and writes the log row. Resolves with the units charged, once the charge is durable.
    */
@@ -71,17 +99,21 @@ export interface Hold {
    */
   handOver(): void
   readonly isHandedOver: boolean
+  /** True once it is settled or released, or about to be. */
+  readonly isClosed: boolean
 }
 
 export interface Ledger {
   /**
-   * Tries once for the whole amount, without waiting; undefined if refused. Throws GatewayError (rate_limit_exceeded).
+   * Tries once for the whole amount, without waiting; undefined if refused. Throws GatewayError (rate_limit_exceeded)
+   * and ChannelIsFull.
    */
   tryHold(request: HoldRequest): Promise<Hold | undefined>
   /**
    * Takes the amount, waiting for quota that other open calls of the account may give back. In the end it takes what is
    * available, at least `least`. Throws GatewayError (rate_limit_exceeded; token_exhausted,
-   * pre_consume_token_quota_failed, insufficient_user_quota; daily_budget_exceeded, monthly_budget_exceeded).
+   * pre_consume_token_quota_failed, insufficient_user_quota; daily_budget_exceeded, monthly_budget_exceeded) and
+   * ChannelIsFull.
    */
   hold(request: HoldRequest): Promise<Hold>
   /** Number of open holds of this process. */
@@ -94,28 +126,17 @@ export interface Ledger {
   stateOf(holdId: string): 'open' | 'unsettled' | 'unknown'
 }
 
-export interface LedgerDeps {
-  batcher: Batcher
+export interface LedgerDeps extends SettleDeps {
   returns: ReturnQueue
-  clock: Clock
   nodeId: string
   /** How long a call waits for other calls to give quota back. */
   holdWaitMs(): number
-  /** Called when a settle is postponed because the database failed. The settle is retried until it succeeds. */
-  onSettleRetry(error: unknown): void
-  /**
-   * Called when a call ends and another process has closed its hold in the meantime, because that process considered
-   * this one dead.
-   */
-  onHoldLost(holdId: string, charge: number): void
-  /** Called when a charge was written without its log row, because the database rejected the row. */
-  onRowRefused(requestId: string, charge: number): void
-  /** The log rows of a call, for a charge whose database response was lost. */
-  rowsOf(requestId: string): Promise<readonly { content: string; quota: number }[]>
+  /** Called when a call has freed its place on a channel with caps. */
+  placeFreed?(): void
 }
 
 /** The result of taking a hold: the hold, or a refusal because there is not enough quota. */
-type Taken = Exclude<TakeResult, LimitReached>
+type Taken = Exclude<TakeResult, LimitReached | ChannelFull>
 type Refused = Exclude<Taken, { ok: true }>
 
 /** The holds of this process. */
@@ -123,8 +144,6 @@ interface Holds {
   open: number
   readonly known: Map<string, 'open' | 'unsettled'>
 }
-
-const settleRetryDelaysMs = [50, 200, 1000, 3000, 5000]
 
 export function createLedger(deps: LedgerDeps): Ledger {
   const { batcher, returns } = deps
@@ -146,11 +165,11 @@ export function createLedger(deps: LedgerDeps): Ledger {
       known.delete(id)
       return result
     }
-    return new OpenHold(deps, holds, id, request, result.amount)
+    return new OpenHold(deps, holds, id, request, result)
   }
 
   async function take(request: HoldRequest, id: string, least: number): Promise<Taken> {
-    const { limits } = request
+    const { limits, place } = request
     const createdAt = epochSeconds(deps.clock)
     let result: TakeResult
     try {
@@ -168,15 +187,17 @@ export function createLedger(deps: LedgerDeps): Ledger {
         modelName: request.modelName,
         requestId: request.requestId,
         ...(limits && { limits: { ...opLimits(limits, createdAt), tokens: request.tokens ?? 0 } }),
+        ...(place && placeOf(place)),
       })) as TakeResult
     } catch (error) {
       // The commit may have succeeded although its response was lost. Or it may succeed later, when a lock is released.
       // The hold then has no owner, and is swept.
-      void settleUntilDone(deps, releaseOp(deps, id, request))
+      void settleUntilDone(deps, releaseOp(deps, id, { ...request, placedOn: place?.channelId ?? 0 }))
       throw unavailable(error)
     }
     if (limits) limits.minutes = result.minutes
     if (!result.ok && result.reason === 'limit') throw limitError(result, request.tokens ?? 0)
+    if (!result.ok && result.reason === 'full') throw new ChannelIsFull(result)
     return result
   }
 
@@ -228,105 +249,33 @@ function refusal(result: Refused): GatewayError {
   return new GatewayError('pre_consume_token_quota_failed', 'token quota is not enough')
 }
 
+function placeOf({ channelId, ...caps }: PlaceRequest) {
+  return { caps, channelId }
+}
+
 function opLimits({ token, user }: CallLimits, at: number): OpLimits {
   return { token, user, at }
-}
-
-function releaseOp(deps: LedgerDeps, id: string, account: Account): SettleOp {
-  return { ...settleOp(deps, id, account), requests: 0, tokens: 0 }
-}
-
-function settleOp(deps: LedgerDeps, id: string, account: Account): SettleOp {
-  return {
-    kind: 'settle',
-    id,
-    userId: account.userId,
-    tokenId: account.tokenId,
-    channelId: 0,
-    charge: 0,
-    mayGoNegative: false,
-    requests: 1,
-    log: undefined,
-    at: epochSeconds(deps.clock),
-  }
-}
-
-/**
- * A settle must not be lost: it is retried until the database accepts it, and the hold row ensures that it takes effect
- * only once. A settle that the database rejects because of its content is tried once more without its log row. If that
- * is rejected, too, the hold is left to the sweep and the result is undefined.
- */
-async function settleUntilDone(deps: LedgerDeps, op: SettleOp): Promise<SettleResult | undefined> {
-  let withLog = op.log !== undefined
-  let mayBeDone = false
-  for (let attempt = 0; ; attempt++) {
-    try {
-      const result = (await deps.batcher.push(withLog ? op : { ...op, log: undefined })) as SettleResult
-      if (result.found && op.log && !withLog) deps.onRowRefused(op.log.request_id ?? '', result.charged)
-      if (result.found || op.charge === 0) return result
-      // We may have closed the hold ourselves, if an earlier try succeeded and only its response was lost.
-      const written = mayBeDone ? await ownCharge(deps, op) : 'none'
-      if (written === 'none') deps.onHoldLost(op.id, op.charge)
-      return typeof written === 'number' ? { charged: written, found: true } : result
-    } catch (error) {
-      deps.onSettleRetry(error)
-      mayBeDone ||= !isWithoutEffect(error)
-      if (isRefusal(error) && !withLog) return undefined
-      if (isRefusal(error)) withLog = false
-      const delayMs = settleRetryDelaysMs[Math.min(attempt, settleRetryDelaysMs.length - 1)]
-      await new Promise((resolve) => setTimeout(resolve, delayMs))
-    }
-  }
-}
-
-/**
- * What an earlier try charged, according to the log row that it wrote. Unknown if no log row is written or it cannot be
- * read.
- */
-async function ownCharge(deps: LedgerDeps, { log }: SettleOp): Promise<number | 'none' | 'unknown'> {
-  if (!log?.request_id) return 'unknown'
-  try {
-    const rows = await deps.rowsOf(log.request_id)
-    // A process that considered the call dead writes a row with a different text.
-    return rows.find(({ content }) => content.startsWith(log.content ?? ''))?.quota ?? 'none'
-  } catch {
-    return 'unknown'
-  }
-}
-
-/**
- * Failures before anything was sent to PostgreSQL: network errors, a server that is starting up, and the driver's
- * timeouts.
- */
-const unsent = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|57P03)$/
-const unsentWords =
-  /^(timeout exceeded when trying to connect|timeout expired|Connection terminated due to connection timeout)$/
-
-/**
- * Whether it is certain that nothing was written: the operation was not sent, or the database itself reported the
- * failure.
- */
-function isWithoutEffect(error: unknown): boolean {
-  const { code, syscall, severity, message } = (error ?? {}) as Record<string, unknown>
-  if (syscall === 'connect' || unsent.test(String(code)) || unsentWords.test(String(message))) return true
-  return severity === 'ERROR' || isRefusal(error)
 }
 
 /** The quota of one open call. This is a class because thousands can be open at the same time. */
 class OpenHold implements Hold {
   readonly id: string
   amount: number
+  part: number
+  placedOn: number
   readonly #deps: LedgerDeps
   readonly #holds: Holds
   readonly #userId: number
   readonly #tokenId: number
   readonly #limits: CallLimits | undefined
   isHandedOver = false
-  #isClosed = false
+  isClosed = false
 
-  constructor(deps: LedgerDeps, holds: Holds, id: string, request: HoldRequest, amount: number) {
+  constructor(deps: LedgerDeps, holds: Holds, id: string, request: HoldRequest, taken: Taken & { ok: true }) {
     this.id = id
-    this.amount = amount
+    this.amount = taken.amount
+    this.part = taken.part ?? 0
+    this.placedOn = request.place?.channelId ?? 0
     this.#deps = deps
     this.#holds = holds
     this.#userId = request.userId
@@ -336,22 +285,43 @@ class OpenHold implements Hold {
   }
 
   async extend(units: number, crashCharge: number, crashRow?: CrashRow): Promise<boolean> {
+    const result = await this.#extend({ amount: units, crashCharge, crashRow })
+    return result.ok
+  }
+
+  async move(
+    units: number,
+    crashCharge: number,
+    crashRow: CrashRow,
+    place: PlaceRequest | undefined,
+  ): Promise<boolean> {
+    const to = place ? placeOf(place) : { leaves: true as const }
+    const result = await this.#extend({ amount: units, crashCharge, crashRow, ...to })
+    if (!result.ok && result.reason === 'full') return false
+    if (this.placedOn !== 0) this.#deps.placeFreed?.()
+    this.placedOn = place?.channelId ?? 0
+    this.part = (result.ok && result.part) || 0
+    return true
+  }
+
+  async #extend(
+    op: Pick<ExtendOp, 'amount' | 'crashCharge' | 'crashRow' | 'caps' | 'channelId' | 'leaves'>,
+  ): Promise<TakeResult> {
+    const isPlaced = this.placedOn !== 0 || op.caps !== undefined
     const result = (await this.#deps.batcher
       .push({
         kind: 'extend',
         id: this.id,
         userId: this.#userId,
         tokenId: this.#tokenId,
-        amount: units,
-        minimum: Math.min(1, units),
-        crashCharge,
-        crashRow,
+        minimum: Math.min(1, op.amount),
+        ...op,
         ...(this.#limits && { limits: opLimits(this.#limits, epochSeconds(this.#deps.clock)) }),
+        ...(isPlaced && { placedOn: this.placedOn, at: epochSeconds(this.#deps.clock) }),
       })
       .catch((error: unknown) => Promise.reject(unavailable(error)))) as TakeResult
-    if (!result.ok) return false
-    this.amount += result.amount
-    return true
+    if (result.ok) this.amount += result.amount
+    return result
   }
 
   settle(settlement: Settlement): Promise<number> {
@@ -368,19 +338,20 @@ class OpenHold implements Hold {
     this.isHandedOver = true
   }
 
-  get #account(): Account {
-    return { userId: this.#userId, tokenId: this.#tokenId }
+  get #account(): Account & { placedOn: number } {
+    return { userId: this.#userId, tokenId: this.#tokenId, placedOn: this.placedOn }
   }
 
   /** Resolves with the units charged. */
   async #close(op: SettleOp): Promise<number> {
-    if (this.#isClosed) throw new Error('a hold was closed twice')
-    this.#isClosed = true
+    if (this.isClosed) throw new Error('a hold was closed twice')
+    this.isClosed = true
     op.held = this.amount
     const result = await settleUntilDone(this.#deps, op)
     this.#holds.open--
     if (result) this.#holds.known.delete(this.id)
     else this.#holds.known.set(this.id, 'unsettled')
+    if (this.placedOn !== 0) this.#deps.placeFreed?.()
     const { returns } = this.#deps
     if (returns.isWaitedFor()) {
       returns.returned(`t${this.#tokenId}`)

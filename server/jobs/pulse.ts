@@ -2,7 +2,7 @@ import type { Job } from './scheduler.ts'
 import { deadAfterSeconds, heartbeat, type SweepDeps } from './sweep-holds.ts'
 
 const heartbeatMs = 5_000
-/** The time of three heartbeats: half the time after which other nodes consider this process dead. */
+/** The time of three heartbeats, well below the time after which other nodes consider this process dead. */
 const feltForMs = 15_000
 
 /** The heartbeat of this process, and whether it reaches the database. */

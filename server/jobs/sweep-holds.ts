@@ -19,8 +19,11 @@ import type { SettleOp, SettleResult } from '../store/schema/ledger-types.ts'
 import type { Store } from '../store/store.ts'
 import { fateOf } from './node-process.ts'
 
-/** A process without a heartbeat for this long is considered dead. */
-export const deadAfterSeconds = 30
+/**
+ * A process without a heartbeat for this long is considered dead. With the time between two sweeps, its holds and places
+ * are free after 30 seconds.
+ */
+export const deadAfterSeconds = 25
 const holdsPerBatch = 500
 
 /** What a process needs to find dead processes and close their holds. */
@@ -112,13 +115,14 @@ export async function sweepOwnHolds(deps: SweepDeps, { stateOf }: Pick<Ledger, '
   return settledOps.length
 }
 
-function givingBack({ id, user_id, token_id }: OpenHold, now: number): SettleOp {
+function givingBack({ id, user_id, token_id, channel_id }: OpenHold, now: number): SettleOp {
   return {
     kind: 'settle',
     id,
     userId: user_id,
     tokenId: token_id,
     channelId: 0,
+    placedOn: channel_id,
     charge: 0,
     mayGoNegative: false,
     requests: 0,
@@ -135,6 +139,7 @@ function closing(hold: OpenHold, now: number, content: string): SettleOp {
     userId: hold.user_id,
     tokenId: hold.token_id,
     channelId: hold.channel_id,
+    placedOn: hold.channel_id,
     charge: Math.min(hold.crash_charge, hold.amount),
     mayGoNegative: false,
     requests: 1,

@@ -29,6 +29,8 @@ export interface ChannelInput {
   system_prompt?: string
   config?: string
   key_mode?: 'single' | 'multi'
+  limits?: readonly object[]
+  draining?: boolean
 }
 
 /** A whole gateway on its own port, with a relay token and an access token for root. */

@@ -74,6 +74,7 @@ GET    /api/channel/models                401   no    ok    ok    ban    401|bad
 GET    /api/channel/types                 401   no    ok    ok    ban    401|bad
 GET    /api/models                        401   ok    ok    ok    ban    401|bad
 GET    /api/channel/health                401   no    ok    ok    ban    401|bad
+GET    /api/channel/limits                401   no    ok    ok    ban    401|bad
 GET    /api/channel/{id}/timeline         401   no    ok    ok    ban    401|bad
 GET    /api/channel/test                  401   no    ok    ok    ban    401|bad
 GET    /api/channel/test/{id}             401   no    ok    ok    ban    401|bad

@@ -91,6 +91,7 @@ export const successes: Readonly<Record<string, Success>> = {
   channelTest: made(channel, (id) => ['GET', `/api/channel/test/${id}`]),
   channelTestProgress: plain('GET', '/api/channel/test/progress'),
   channelHealth: plain('GET', '/api/channel/health'),
+  channelLimits: plain('GET', '/api/channel/limits'),
   channelTimeline: made(channel, (id) => ['GET', `/api/channel/${id}/timeline`]),
   channelTests: made(channel, (id) => ['GET', `/api/channel/${id}/tests`]),
   channelUpdateAllBalances: plain('GET', '/api/channel/update_balance'),

@@ -18,12 +18,16 @@ const advanced = [
   'system_turns',
   'strip_deployment_dots',
   'system_prompt',
+  'draining',
 ] as const satisfies readonly (keyof ChannelValues)[]
+
+/** Whether a field is in the folded part, by its path. */
+const isHere = (path: string) => path.startsWith('limits.') || advanced.some((name) => name === path)
 
 /** Whether a channel uses any of the advanced settings. */
 function isAdvanced(values: ChannelValues): boolean {
   const usual = channelValues()
-  return advanced.some((name) => values[name] !== usual[name])
+  return values.limits.length > 0 || advanced.some((name) => values[name] !== usual[name])
 }
 
 /**
@@ -35,14 +39,15 @@ export function AdvancedFold({ form, children }: { form: UseFormReturn<ChannelVa
   const id = useId()
   const [open, setOpen] = useState(() => isAdvanced(form.getValues()))
   const { errors } = form.formState
-  const wrong = advanced.find((name) => errors[name])
+  const wrong = Object.keys(errors).find(isHere)
   useEffect(() => {
     if (wrong) setOpen(true)
   }, [wrong])
   // A problem that the fold has hidden gets the focus once it is visible, unless another field is to be corrected first.
-  const isFirst = wrong !== undefined && Object.keys(errors).every((name) => advanced.some((each) => each === name))
+  const isFirst = wrong !== undefined && Object.keys(errors).every(isHere)
   useEffect(() => {
-    if (open && isFirst && wrong) form.setFocus(wrong)
+    const focused = advanced.find((name) => name === wrong)
+    if (open && isFirst && focused) form.setFocus(focused)
   }, [open, isFirst, wrong, form])
   return (
     <div className="border-t border-line pt-4">

@@ -13,8 +13,9 @@ import { BoardCards } from './board-cards.tsx'
 import { BoardTable } from './board-table.tsx'
 import { listOf, useTypeName } from './channel-parts.tsx'
 import { attemptsOf, errorRate, isProblem } from './health-parts.tsx'
+import { LimitsBoard } from './limits-in-use.tsx'
 import { NoChannels } from './no-channels.tsx'
-import { healthQuery } from './queries.ts'
+import { healthQuery, limitsQuery } from './queries.ts'
 import type { ChannelSearch } from './search.ts'
 import { TestBoard } from './test-board.tsx'
 
@@ -29,11 +30,13 @@ export function HealthBoard({ search, setSearch, onPeek }: BoardProps) {
   const t = useText()
   const classic = useClassicServer()
   const { data, error, refetch, isFetching } = useQuery({ ...healthQuery, enabled: !classic })
+  // Shown above the board, so the board waits for it and does not jump.
+  const limits = useQuery({ ...limitsQuery, enabled: !classic })
   if (classic || data === null) return <TestBoard onPeek={({ id }) => onPeek(id)} />
   if (error && !data) {
     return <ErrorState title={t('table.error')} text={error.message} onRetry={() => void refetch()} busy={isFetching} />
   }
-  if (!data) return <Skeleton className="h-96 w-full rounded-lg" />
+  if (!data || limits.isPending) return <Skeleton className="h-96 w-full rounded-lg" />
   if (data.channels.length === 0) {
     return (
       <div className="rounded-lg border border-line bg-surface">
@@ -72,6 +75,7 @@ function Board(props: BoardProps & { starts: readonly number[]; channels: readon
   const View = search.cards === undefined ? BoardTable : BoardCards
   return (
     <div className="flex flex-col gap-3">
+      <LimitsBoard onPeek={onPeek} />
       <Filters channels={channels} search={search} setSearch={setSearch} />
       {shown.length === 0 && disabled.length === 0 ? (
         <div className="rounded-lg border border-line bg-surface">

@@ -16,6 +16,7 @@ import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { test } from './actions.tsx'
 import { balanceText, ChannelStatus, Groups, listOf, nameOf, ResponseTime, TypeBadge } from './channel-parts.tsx'
+import { LimitsOfChannel } from './limits-in-use.tsx'
 import { careForKeys, channelQuery, keysQuery } from './queries.ts'
 import { TestStrip } from './test-strip.tsx'
 import { Timeline } from './timeline.tsx'
@@ -75,6 +76,7 @@ function Details({ channel }: { channel: Channel }) {
         {!classic && <Fact name={t('channel.created')}>{formatTime(channel.created_time)}</Fact>}
       </dl>
       {channel.status_reason && <Reason channel={channel} />}
+      <LimitsOfChannel id={channel.id} />
       <Tests id={channel.id} />
       {!classic && <Timeline id={channel.id} />}
       {!classic && <RecentUse filter={{ channel: String(channel.id) }} />}

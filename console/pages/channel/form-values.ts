@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { type Channel, type ChannelConfig, channelConfigSchema } from '../../../contract/api/channel.ts'
+import type { ChannelLimit } from '../../../contract/api/channel-limits.ts'
 import { listOf } from './channel-parts.tsx'
 
 /** Channel types whose form differs from the usual one. */
@@ -10,6 +11,9 @@ export const channelType = { openai: 1, azure: 3, custom: 8, ernie: 15, spark: 1
  * keys of one channel.
  */
 export type KeyUse = 'one' | 'each' | 'multi'
+
+/** A limit in the form; its number is undefined while the box is empty. */
+export type LimitValue = Omit<ChannelLimit, 'most'> & { most: number | undefined }
 
 /** The values of the form. Time limits are in seconds; undefined = the default from the settings. */
 export interface ChannelValues {
@@ -35,6 +39,8 @@ export interface ChannelValues {
   system_turns: string
   strip_deployment_dots: boolean
   system_prompt: string
+  limits: LimitValue[]
+  draining: boolean
 }
 
 const seconds = z.optional(z.number().check(z.gte(0), z.lte(86_400)))
@@ -50,6 +56,7 @@ export const channelFormSchema = z.object({
   first_token_timeout: seconds,
   stream_idle_timeout: seconds,
   relay_timeout: seconds,
+  limits: z.array(z.object({ most: z.int().check(z.gte(1)) })),
 })
 
 function configOf(channel: Channel | undefined): ChannelConfig {
@@ -95,6 +102,8 @@ export function channelValues(channel?: Channel): ChannelValues {
     system_turns: config.system_turns ?? 'auto',
     strip_deployment_dots: config.strip_deployment_dots ?? false,
     system_prompt: channel?.system_prompt ?? '',
+    limits: [...(channel?.limits ?? [])],
+    draining: channel?.draining ?? false,
   }
 }
 
@@ -211,5 +220,10 @@ export function channelBody(values: ChannelValues, before?: Channel) {
     weight: values.weight ?? 1,
     config: configText(values, before),
     system_prompt: values.system_prompt,
+    // Other servers know neither.
+    ...((values.limits.length > 0 || before?.limits !== undefined) && {
+      limits: values.limits.flatMap(({ most, ...limit }) => (most === undefined ? [] : [{ ...limit, most }])),
+    }),
+    ...((values.draining || before?.draining !== undefined) && { draining: values.draining }),
   }
 }

@@ -28,6 +28,8 @@ import { useProbe } from './use-probe.ts'
 /** Part of the advanced settings, which are folded at first. */
 const MappingField = lazy(() => import('./mapping-field.tsx').then((it) => ({ default: it.MappingField })))
 
+const LimitsField = lazy(() => import('./limits-field.tsx').then((it) => ({ default: it.LimitsField })))
+
 /** `/channel/add` and `/channel/edit/{id}`. */
 export function ChannelFormPage() {
   const t = useText()
@@ -146,6 +148,11 @@ function ChannelForm({ channel }: { channel?: Channel }) {
           <Suspense fallback={<Skeleton className="h-24 w-full" />}>
             <MappingField form={form} />
           </Suspense>
+          {!classic && (
+            <Suspense fallback={<Skeleton className="h-24 w-full" />}>
+              <LimitsField form={form} />
+            </Suspense>
+          )}
           {!classic && <AdvancedSection form={form} />}
         </AdvancedFold>
         <ChannelFormFooter

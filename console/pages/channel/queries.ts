@@ -98,6 +98,21 @@ export const healthQuery = queryOptions({
   refetchOnWindowFocus: true,
 })
 
+/** How often what limits have in use is refreshed while it is visible. */
+const limitsRefreshMs = 5000
+
+/** What the limits of channels have in use; null if the server has no such limits. */
+export const limitsQuery = queryOptions({
+  queryKey: ['channel', 'limits'],
+  queryFn: ({ signal }) =>
+    call(channelApi.limits, {}, { signal, quiet: true }).catch((error: unknown) => {
+      // A server without this path reads `limits` as the id of a channel and refuses it.
+      if (error instanceof CallError && (error.status === 404 || error.kind === 'refused')) return null
+      throw error
+    }),
+  refetchInterval: limitsRefreshMs,
+})
+
 /** What happened to a channel, newest first; null if the server does not report it. */
 export const timelineQuery = (id: number) =>
   queryOptions({

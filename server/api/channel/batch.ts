@@ -16,6 +16,7 @@ import {
   updateChannel,
 } from '../../store/channels/channels.ts'
 import { recordAudit } from '../../store/installation/audit.ts'
+import { forgetCapsOf } from '../../store/ledger/caps.ts'
 import type { Trx } from '../../store/store.ts'
 import { auditEvent, describeChange } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
@@ -71,6 +72,7 @@ async function changeOne(
       return setChannelStatus(trx, channel.id, channelStatus.disabled)
     case 'delete':
       await deleteChannel(trx, channel.id)
+      await forgetCapsOf(trx, [channel.id])
       return
     case 'edit':
       return updateChannel(trx, channel.id, fields)

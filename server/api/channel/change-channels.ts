@@ -13,11 +13,13 @@ import {
   updateChannel,
 } from '../../store/channels/channels.ts'
 import { recordAudit } from '../../store/installation/audit.ts'
+import { forgetCapsOf } from '../../store/ledger/caps.ts'
 import { auditEvent, describeChange, describeFields } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
 import { AbilityLimit } from './ability-limit.ts'
 import { channelFields } from './channel-input.ts'
 import { changedKeys, forgetOldKeys, manyKeys, newKeys, openKeys, refuseMalformedKeys } from './channel-keys.ts'
+import { saveLimits } from './channel-limits.ts'
 import { keysFromConfig } from './config-keys.ts'
 import { refuseLendingKey } from './key-destination.ts'
 
@@ -41,6 +43,7 @@ const shownFields = [
   'config',
   'key_mode',
   'key_count',
+  'draining',
 ]
 
 /** Creates one channel per key, or one with all keys, and returns their ids. */
@@ -63,7 +66,8 @@ export async function createChannels(
     for (const keyFields of stored) {
       const id = await addChannel(trx, { ...fields, ...keyFields, created_time: epochSeconds(clock) })
       ids.push(id)
-      const detail = describeFields(fields, shownFields)
+      const limits = await saveLimits(trx, id, body.limits ?? [], epochSeconds(clock))
+      const detail = [describeFields(fields, shownFields), limits].filter((part) => part !== '').join(' ')
       await recordAudit(trx, auditEvent(clock, call, 'channel.create', `channel ${id}`, detail))
     }
     return ids
@@ -96,7 +100,8 @@ export async function saveChannel(deps: ChannelChangeDeps, call: PersonCall<type
     if (names.length === 1 && fields.status !== undefined) await setChannelStatus(trx, id, fields.status)
     else await updateChannel(trx, id, fields)
     if (keys.key !== undefined) await forgetOldKeys(trx, secrets, id)
-    const detail = describeChange(before, fields, shownFields)
+    const limits = body.limits && (await saveLimits(trx, id, body.limits, epochSeconds(clock)))
+    const detail = [describeChange(before, fields, shownFields), limits].filter(Boolean).join(' ')
     await recordAudit(trx, auditEvent(clock, call, 'channel.update', `channel ${id}`, detail))
   })
 }
@@ -110,6 +115,7 @@ export async function removeChannel(
   await store.write(async (trx) => {
     const channel = await deleteChannel(trx, id)
     if (!channel) return
+    await forgetCapsOf(trx, [id])
     const name = JSON.stringify(channel.name)
     await recordAudit(trx, auditEvent(clock, call, 'channel.delete', `channel ${id}`, name))
   })
@@ -122,6 +128,7 @@ export async function removeDisabledChannels(
 ): Promise<number> {
   return store.write(async (trx) => {
     const ids = await deleteDisabledChannels(trx)
+    await forgetCapsOf(trx, ids)
     const detail = ids.join(' ')
     await recordAudit(trx, auditEvent(clock, call, 'channel.delete-disabled', `${ids.length} channels`, detail))
     return ids.length

@@ -23,6 +23,7 @@ export function channelFields(body: Body, isKnownType: (type: number) => boolean
   if (body.priority != null) fields.priority = body.priority
   if (body.base_url !== undefined) fields.base_url = parseBaseUrl(body.base_url ?? '')
   if (body.other !== undefined) fields.other = body.other ?? ''
+  if (body.draining !== undefined) fields.draining = body.draining
   if (body.models !== undefined) fields.models = parseModels(body.models)
   if (body.group !== undefined) fields.group = splitList(body.group).join(',') || 'default'
   if (body.model_mapping !== undefined) fields.model_mapping = parseMapping(body.model_mapping ?? '')

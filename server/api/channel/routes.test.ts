@@ -57,6 +57,8 @@ forEachDatabase((_, openFresh) => {
       balance: 0,
       balance_updated_time: 0,
       models: 'gpt-4,o1',
+      draining: false,
+      limits: [],
       group: 'default,vip',
       used_quota: 0,
       model_mapping: '',

@@ -5,6 +5,7 @@ import { ApiFailure } from '../../http/api-failure.ts'
 import { listed, pageOf } from '../../http/list-page.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
 import { channelById, type ListedChannel, listChannels } from '../../store/channels/channels.ts'
+import { type CapRow, capsOfChannel, capsOfChannels } from '../../store/ledger/caps.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
 import {
   type ChannelChangeDeps,
@@ -13,8 +14,10 @@ import {
   removeDisabledChannels,
   saveChannel,
 } from './change-channels.ts'
+import { limitView } from './channel-limits.ts'
 import { channelsWithKey } from './find-key.ts'
 import { mountChannelHealth } from './health-routes.ts'
+import { mountChannelLimits } from './limit-routes.ts'
 import { mountChannelOperations } from './operation-routes.ts'
 import { mountChannelProbe } from './probe-routes.ts'
 
@@ -38,12 +41,12 @@ export function mountChannels(router: ApiRouter, deps: ChannelDeps): void {
   const { store, catalogue, announce, missingAt } = deps
 
   serve(router, api.channel.list, async ({ query, context }) =>
-    listed(context, await listChannels(store.read, pageOf(query), query)).map((row) => channelView(row)),
+    views(listed(context, await listChannels(store.read, pageOf(query), query))),
   )
 
   serve(router, api.channel.search, async ({ query, context }) => {
     const filter = { ...query, withKey: await channelsWithKey(deps, query.keyword) }
-    return listed(context, await listChannels(store.read, pageOf(query), filter)).map((row) => channelView(row))
+    return views(listed(context, await listChannels(store.read, pageOf(query), filter)))
   })
 
   // The fixed paths come before /api/channel/{id}, which would treat them as ids.
@@ -54,6 +57,7 @@ export function mountChannels(router: ApiRouter, deps: ChannelDeps): void {
   )
   // These operations contain `test/progress`, which must come before `test/{id}`.
   mountChannelHealth(router, deps)
+  mountChannelLimits(router, deps)
   mountChannelOperations(router, deps)
   mountChannelProbe(router, deps)
   mountTests(router, deps)
@@ -85,7 +89,13 @@ export function mountChannels(router: ApiRouter, deps: ChannelDeps): void {
   async function shown(id: number): Promise<Channel> {
     const row = await channelById(store.read, id)
     if (!row) throw new ApiFailure('Channel not found.')
-    return channelView(row, missingAt(id))
+    return channelView(row, await capsOfChannel(store.read, id), missingAt(id))
+  }
+
+  async function views(rows: readonly ListedChannel[]): Promise<Channel[]> {
+    const ids = rows.map(({ id }) => id)
+    const caps = Map.groupBy(await capsOfChannels(store.read, ids), ({ owner_id }) => owner_id)
+    return rows.map((row) => channelView(row, caps.get(row.id) ?? []))
   }
 }
 
@@ -108,8 +118,8 @@ function mountTests(router: ApiRouter, { store, testChannel, testAllChannels }: 
   })
 }
 
-function channelView(row: ListedChannel, missing: Channel['missing'] = []): Channel {
-  return { ...row, key: '', missing }
+function channelView(row: ListedChannel, caps: readonly CapRow[], missing: Channel['missing'] = []): Channel {
+  return { ...row, draining: Boolean(row.draining), limits: caps.map(limitView), key: '', missing }
 }
 
 /**

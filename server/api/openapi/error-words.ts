@@ -18,6 +18,7 @@ export const errorWords: Readonly<Record<ErrorCode, string>> = {
     'Too many requests or tokens in a minute, or too many open requests. Retry-After says how long to wait.',
   daily_budget_exceeded: 'The daily budget of the token or the account does not cover the request.',
   monthly_budget_exceeded: 'The monthly budget of the token or the account does not cover the request.',
+  channels_full: 'Every channel that could serve the request is at one of its limits. Try again after `Retry-After`.',
   no_available_channel: "No available channel serves the model for the account's group.",
   model_not_found: 'The model does not exist, or the token is not allowed to use it.',
   model_not_priced: 'The model has no price, and models without a price are rejected.',

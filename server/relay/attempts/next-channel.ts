@@ -1,8 +1,9 @@
 import type { Hold } from '../../billing/ledger.ts'
-import { describeFault, GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../errors.ts'
 import type { CrashRow } from '../../store/schema/ledger-types.ts'
 import type { AnyCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
+import { isNewSession } from '../call/is-new-session.ts'
 import { keyFor } from '../call/key-for.ts'
 import { notePlace } from '../call/note-place.ts'
 import { orderFor } from '../call/order-for.ts'
@@ -13,6 +14,7 @@ import { noteHealth } from '../failures/note-health.ts'
 import { type Channel, mappedModel } from '../routing/routing-table.ts'
 import { selectChannel } from '../routing/select-channel.ts'
 import { noChannel } from './no-channel.ts'
+import type { PlaceWish } from './place.ts'
 
 /**
  * The next channel that has a price for the call, or the error that explains why there is none. Channels without a
@@ -36,39 +38,6 @@ export function nextPriced(deps: RelayDeps, call: AnyCall, tried: Set<number>): 
   }
 }
 
-/** The next channel whose price the quota covers. The hold is increased to that price. */
-export async function nextPaid(
-  deps: RelayDeps,
-  call: AnyCall,
-  hold: Hold,
-  tried: Set<number>,
-): Promise<PricedChannel | undefined> {
-  for (;;) {
-    const next = nextIfAny(deps, call, tried)
-    if (!next) return undefined
-    const isPaid = await growHold(deps, call, next, hold).catch((error: unknown) => {
-      deps.events.warning(`${call.requestId}: ${describeFault(error)}`)
-      return undefined
-    })
-    if (isPaid) return next
-    noteHealth(deps, { channel: next.channel, call }, 'undecided')
-    // The database cannot be reached, so trying the other channels would not help.
-    if (isPaid === undefined) return undefined
-    tried.add(next.channel.id)
-  }
-}
-
-/** The next channel, or undefined on an error, so that the caller sees the upstream's error instead. */
-function nextIfAny(deps: RelayDeps, call: AnyCall, tried: Set<number>): PricedChannel | undefined {
-  try {
-    const next = nextPriced(deps, call, tried)
-    return next instanceof GatewayError ? undefined : next
-  } catch (error) {
-    if (error instanceof GatewayError) return undefined
-    throw error
-  }
-}
-
 /** True for an error that might not occur on another channel. */
 function isOfChannel(error: unknown, { caller, facts }: AnyCall, channel: Channel): error is GatewayError {
   if (!(error instanceof GatewayError) || caller.chosenChannel) return false
@@ -80,8 +49,9 @@ function nextChannel(deps: RelayDeps, call: AnyCall, tried: ReadonlySet<number>)
   const { mode, requestId, session, facts } = call
   const { chosenChannel, group } = call.caller
   const { model } = call.facts
-  const candidates = deps.routing().candidates(group, model)
   const keeper = threadKeeper(deps, call)
+  const routing = deps.routing()
+  const candidates = isNewSession(call) ? routing.candidates(group, model) : routing.allCandidates(group, model)
   if (keeper) return keeperOf(chosenChannel ? [{ channel: chosenChannel }] : candidates, keeper, tried)
   const selected = chosenChannel
     ? { channel: chosenChannel, isFirst: true }
@@ -114,7 +84,12 @@ export interface PricedChannel {
 }
 
 /** Takes the hold by the quick estimate. The tokens are counted only if the quota does not cover the estimate. */
-export async function takeQuota(deps: RelayDeps, call: AnyCall, { channel, charging }: PricedChannel): Promise<Hold> {
+export async function takeQuota(
+  deps: RelayDeps,
+  call: AnyCall,
+  { channel, charging }: PricedChannel,
+  wish?: PlaceWish,
+): Promise<Hold> {
   const { caller } = call
   const guess = call.state.promptGuess
   const request = {
@@ -126,6 +101,7 @@ export async function takeQuota(deps: RelayDeps, call: AnyCall, { channel, charg
     crashRow: crashRowOf(call, channel),
     modelName: call.facts.model,
     requestId: call.requestId,
+    ...(wish && { place: wish.request }),
   }
   const amount = charging.ceiling(guess)
   const hold = await deps.ledger.tryHold({ ...request, amount, least: amount })
@@ -139,31 +115,13 @@ export async function takeQuota(deps: RelayDeps, call: AnyCall, { channel, charg
     tokens: charging.reserved(exact),
     crashCharge: least,
     crashRow: crashRowOf(call, channel),
+    ...(wish && { place: { ...wish.request, least, tokens: charging.reserved(exact) } }),
     signal: call.signal,
   })
 }
 
-/**
- * Increases the hold, at most up to the balance, because the model or its tier may be more expensive on another
- * channel. False if the increased hold is not enough.
- */
-async function growHold(
-  deps: RelayDeps,
-  call: AnyCall,
-  { channel, charging }: PricedChannel,
-  hold: Hold,
-): Promise<boolean> {
-  const guess = call.state.promptGuess
-  const missing = charging.ceiling(guess) - hold.amount
-  // Even if the hold is large enough, it must record which channel the call is using now.
-  await hold.extend(Math.max(0, missing), charging.least(guess), crashRowOf(call, channel))
-  if (hold.amount >= charging.least(guess)) return true
-  await countPrompt(deps, call)
-  return hold.amount >= charging.least(call.state.promptGuess)
-}
-
 /** The usage that the minimum charge of a call covers: its prompt and one token per choice. */
-function crashRowOf(call: AnyCall, channel: Channel): CrashRow {
+export function crashRowOf(call: AnyCall, channel: Channel): CrashRow {
   const isGenerating = call.mode === 'chat' || call.mode === 'completions'
   return {
     channelId: channel.id,
@@ -173,7 +131,7 @@ function crashRowOf(call: AnyCall, channel: Channel): CrashRow {
 }
 
 /** Counts the tokens of the prompt and replaces the quick estimate with the count. */
-async function countPrompt(deps: RelayDeps, call: AnyCall): Promise<number> {
+export async function countPrompt(deps: RelayDeps, call: AnyCall): Promise<number> {
   const { model, prompt } = call.facts
   call.state.promptGuess = await deps.counter.count(model, prompt, deps.settings().ApproximateTokenEnabled)
   return call.state.promptGuess

@@ -9,12 +9,12 @@ import { noteHealth } from '../failures/note-health.ts'
 import { type AttemptFailed, backOffMs, isRepeatable, repeatAfterMs } from '../failures/retry-policy.ts'
 import { isAboutUsage, noteRefusesUsage, refusesUsage } from '../failures/stream-usage-refused.ts'
 import { isAboutThoughts } from '../failures/thoughts-refused.ts'
-import { type Candidate, mappedModel } from '../routing/routing-table.ts'
+import { type Candidate, type Channel, mappedModel } from '../routing/routing-table.ts'
 import { serves } from '../routing/select-channel.ts'
 import { endpointFeature, isChat, mayBeMissing } from '../upstream/call-endpoint.ts'
 import { compactionFeature, hasCompaction } from '../upstream/prepare-compaction.ts'
 import { endOf } from '../upstream/time-limits.ts'
-import { nextPaid } from './next-channel.ts'
+import { nextPaid, withPlaceOfKey } from './next-paid.ts'
 import { noteFailure } from './note-failure.ts'
 import { pause } from './pause.ts'
 import { type Form, newTrial, type Trial } from './trial.ts'
@@ -138,10 +138,17 @@ function freshLogin({ deps, trial }: Run, { error }: AttemptFailed): Trial | und
 }
 
 /** Tries another key of the same channel, at the same price, if the failure is the fault of the key. */
-function otherKey({ deps, call, trial, keysTried, isKeysFault }: Run): Trial | undefined {
+function otherKey(run: Run): Trial | undefined | Promise<Trial | undefined> {
+  const { deps, call, trial, keysTried, isKeysFault } = run
   if (!isKeysFault || call.keeper || continuedFrom(call) !== undefined) return undefined
   const channel = withOtherKey(deps, call, trial.channel, keysTried)
   if (!channel) return undefined
+  if (channel.capped !== 0)
+    return withPlaceOfKey(deps, call, trial, channel, keysTried).then((placed) => placed && trialWithKey(run, placed))
+  return trialWithKey(run, channel)
+}
+
+function trialWithKey({ call, trial }: Run, channel: Channel): Trial {
   notePlace(call, channel, call.state.isAtPlace === true)
   return newTrial({ ...trial, channel })
 }
@@ -192,7 +199,7 @@ async function otherChannel(run: Run, { verdict }: AttemptFailed): Promise<Trial
   }
   run.keysTried.clear()
   run.repeats = 0
-  return newTrial({ ...next, hold: trial.hold })
+  return newTrial(next)
 }
 
 /**

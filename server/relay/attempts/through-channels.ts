@@ -1,4 +1,3 @@
-import type { Hold } from '../../billing/ledger.ts'
 import { GatewayError } from '../../errors.ts'
 import type { AnyCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
@@ -6,6 +5,7 @@ import { noteHealth } from '../failures/note-health.ts'
 import { AttemptFailed, judgeFailure } from '../failures/retry-policy.ts'
 import { forCaller } from '../failures/upstream-failure.ts'
 import { nextPriced, takeQuota } from './next-channel.ts'
+import { placeInTurn } from './place-in-turn.ts'
 import { type Run, remedyFor } from './remedies.ts'
 import { type MakeAttempt, newTrial } from './trial.ts'
 
@@ -23,12 +23,14 @@ export async function throughChannels<Call extends AnyCall>(
   const first = nextPriced(deps, call, channelsTried)
   if (first instanceof GatewayError) throw first
   deps.retryBudget.called(call.facts.model, call.startedAtMs)
-  let hold: Hold | undefined
   let run: Run | undefined
   try {
-    hold = await takeQuota(deps, call, first)
+    const placed =
+      first.channel.capped === 0
+        ? { ...first, hold: await takeQuota(deps, call, first) }
+        : await placeInTurn(deps, call, channelsTried, first)
     call.state.isHeld = true
-    const trial = newTrial({ ...first, hold })
+    const trial = newTrial(placed)
     run = { deps, call, trial, channelsTried, keysTried: new Set(), retries: 0, repeats: 0, isKeysFault: false }
     for (;;) {
       const { channel } = run.trial
@@ -47,10 +49,11 @@ export async function throughChannels<Call extends AnyCall>(
   } catch (error) {
     // Until the response owns the hold, every exit from here releases the quota and ends the channel's trial without a
     // verdict.
+    const hold = run?.trial.hold
     if (!hold?.isHandedOver) {
       const { channel } = run?.trial ?? first
       noteHealth(deps, { channel, call }, 'undecided')
-      await hold?.release()
+      if (!hold?.isClosed) await hold?.release()
     }
     throw error
   }

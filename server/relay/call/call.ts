@@ -70,6 +70,8 @@ export interface CallState {
   hasUnseenPrompt?: boolean
   /** Whether the channel and key being tried now are the place of the call's session; absent = it has no session. */
   isAtPlace?: boolean
+  /** Milliseconds for which the call waited for a place on a channel; absent = it did not wait. */
+  waitedMs?: number
   /** Quota is held for this call. */
   isHeld?: true
   /** The attempts made so far. */

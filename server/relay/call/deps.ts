@@ -12,6 +12,7 @@ import type { DeadlineWatch } from '../cancellation/deadline-watch.ts'
 import type { TokenCounter } from '../counting/count-tokens.ts'
 import type { Breaker } from '../routing/breaker.ts'
 import type { ChannelFailures } from '../routing/channel-failures.ts'
+import type { ChannelLine } from '../routing/channel-line.ts'
 import type { ChannelCost } from '../routing/channel-order.ts'
 import type { Latencies } from '../routing/latencies.ts'
 import type { Rests } from '../routing/rests.ts'
@@ -36,6 +37,10 @@ export interface RelayDeps {
   retryBudget: RetryBudget
   latencies: Latencies
   channelCost: ChannelCost
+  /** The calls that wait for a place on a channel. */
+  line: ChannelLine
+  /** Takes a call out of the line in the database. */
+  leaveLine(ticket: number): void
   channelFailures: ChannelFailures
   counter: TokenCounter
   /** Whether a model may think before it says anything. Only known models may not. */

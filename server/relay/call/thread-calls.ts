@@ -32,7 +32,9 @@ export function threadKeeper(deps: RelayDeps, call: AnyCall): ThreadKeeper | und
   if (messageId === undefined) return undefined
   const { chosenChannel } = caller
   if (chosenChannel && !chosenChannel.keyRing) return undefined
-  const candidates = chosenChannel ? [{ channel: chosenChannel }] : deps.routing().candidates(caller.group, facts.model)
+  const candidates = chosenChannel
+    ? [{ channel: chosenChannel }]
+    : deps.routing().allCandidates(caller.group, facts.model)
   const known = deps.threads.find(caller.tokenId, messageId)
   const keeper = known && candidates.find(({ channel }) => channel.id === known.channelId)?.channel
   // A key that is paused will soon be usable again, while a new thread would cost the whole prompt again.

@@ -106,7 +106,7 @@ function logRow(open: OpenCall<AnyCall>, ending: Ending, charge: Charge, elapsed
     user_id: call.caller.userId,
     created_at: Math.floor(deps.clock.nowMs() / 1000),
     type: logType.consume,
-    content: content(charging, ending, charge),
+    content: content(charging, ending, charge, call.state.waitedMs),
     username: call.caller.username,
     token_name: call.caller.tokenName,
     model_name: open.upstreamModel,
@@ -129,13 +129,19 @@ function logRow(open: OpenCall<AnyCall>, ending: Ending, charge: Charge, elapsed
   }
 }
 
-function content({ sheet, groupRatio }: Charging, ending: Ending, { tierRatio, tools }: Charge): string {
+function content(
+  { sheet, groupRatio }: Charging,
+  ending: Ending,
+  { tierRatio, tools }: Charge,
+  waitedMs: number | undefined,
+): string {
   const group = Number(groupRatio) / 1e6
   const parts = [`ratio: ${sheet.modelRatio} × ${sheet.completionRatio} × ${group}`]
   if (tierRatio !== undefined) parts.push(`service tier × ${Number(tierRatio) / 1e6}`)
   if (tools !== undefined) parts.push(`tools: ${tools}`)
   if (ending.code !== '') parts.push(`ended: ${ending.code}`)
   if (ending.note) parts.push(ending.note)
+  if (waitedMs !== undefined) parts.push(`waited ${waitedMs} ms for capacity`)
   return parts.join('; ')
 }
 

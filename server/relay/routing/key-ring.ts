@@ -60,6 +60,15 @@ export class KeyRing {
     return this.#keys.some((key) => !except.has(key) && !this.#dead.has(key) && !isResting(key))
   }
 
+  /** Usable keys other than `key` and those that rest or are in `except`, in turn. */
+  others(key: string, { except, isResting }: Omit<KeyChoice, 'session'>): string[] {
+    const from = this.#shared.next % this.#keys.length
+    const inTurn = [...this.#keys.slice(from), ...this.#keys.slice(0, from)]
+    return inTurn.filter(
+      (other) => other !== key && !except?.has(other) && !this.#dead.has(other) && !isResting?.(other),
+    )
+  }
+
   /** Records that the upstream refused the key permanently. Returns false if that was already known. */
   setAside(key: string): boolean {
     if (this.#dead.has(key)) return false

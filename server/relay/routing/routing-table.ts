@@ -22,6 +22,10 @@ export interface Channel {
    * `withKey` chose.
    */
   keyRing: KeyRing | undefined
+  /** Whether the channel has caps of its own (1), and whether each of its keys has (2). */
+  capped: number
+  /** The keyed hashes of the keys, if they have caps. */
+  keyParts: ReadonlyMap<string, string> | undefined
   /** The channel's share of the calls among channels of equal priority; at least 1. */
   weight: number
   /** Requested model → model sent upstream. */
@@ -50,6 +54,8 @@ export interface Candidate {
 /** An immutable snapshot of which channels serve which models. It is rebuilt whenever a channel changes. */
 export interface RoutingTable {
   candidates(group: string, model: string): readonly Candidate[]
+  /** The same with the channels that take no new sessions. */
+  allCandidates(group: string, model: string): readonly Candidate[]
   /** Models that some channel serves for the group, sorted. */
   models(group: string): readonly string[]
   channel(id: number): Channel | undefined
@@ -118,19 +124,45 @@ async function build(
   const rows = await routingRows(store.read)
   const previous = before()
   const dead = new Set(rows.deadKeys.map((row) => `${row.channel_id} ${row.key_hash}`))
-  const ringOf = (row: ChannelRow, text: string) => {
+  const keysOf = (row: ChannelRow, text: string): ChannelKeys | undefined => {
     if (row.key_mode !== 'multi') return undefined
     const keys = keyLines(text)
-    const isDead = (key: string) => dead.has(`${row.id} ${secrets.fingerprint(key, 'channel-key')}`)
-    return new KeyRing(keys, keys.filter(isDead), previous?.channel(row.id)?.keyRing)
+    const parts = new Map(keys.map((key) => [key, secrets.fingerprint(key, 'channel-key')]))
+    const isDead = (key: string) => dead.has(`${row.id} ${parts.get(key)}`)
+    const keyRing = new KeyRing(keys, keys.filter(isDead), previous?.channel(row.id)?.keyRing)
+    return { keyRing, keyParts: row.capped & cappedKeys ? parts : undefined }
   }
   const channels = new Map<number, Channel>()
   for (const row of rows.channels) {
-    const channel = toChannel(row, secrets, warn, ringOf)
+    const channel = toChannel(row, secrets, warn, keysOf)
     if (channel) channels.set(row.id, channel)
   }
+  const draining = new Set(rows.channels.filter((row) => row.draining).map(({ id }) => id))
+  const all = groupsOf(channels, rows.abilities)
+  const groups =
+    draining.size === 0
+      ? all
+      : groupsOf(
+          channels,
+          rows.abilities.filter(({ channel_id }) => !draining.has(channel_id)),
+        )
+  const table: RoutingTable = {
+    candidates: (group, model) => groups.get(group)?.get(model) ?? [],
+    allCandidates: (group, model) => all.get(group)?.get(model) ?? [],
+    models: (group) => [...(groups.get(group)?.keys() ?? [])].sort(),
+    channel: (id) => channels.get(id),
+    channels: () => [...channels.values()],
+  }
+  return { table, mark: rows.mark }
+}
+
+/** The candidates of each group and model, in order of priority. */
+function groupsOf(
+  channels: ReadonlyMap<number, Channel>,
+  abilities: readonly { group: string; model: string; channel_id: number; priority: number }[],
+): Map<string, Map<string, Candidate[]>> {
   const groups = new Map<string, Map<string, Candidate[]>>()
-  for (const ability of rows.abilities) {
+  for (const ability of abilities) {
     const channel = channels.get(ability.channel_id)
     if (!channel || channel.status !== channelStatus.enabled) continue
     const models = groups.get(ability.group) ?? new Map<string, Candidate[]>()
@@ -142,20 +174,23 @@ async function build(
   for (const models of groups.values()) {
     for (const list of models.values()) list.sort((a, b) => b.priority - a.priority || a.channel.id - b.channel.id)
   }
-  const table: RoutingTable = {
-    candidates: (group, model) => groups.get(group)?.get(model) ?? [],
-    models: (group) => [...(groups.get(group)?.keys() ?? [])].sort(),
-    channel: (id) => channels.get(id),
-    channels: () => [...channels.values()],
-  }
-  return { table, mark: rows.mark }
+  return groups
+}
+
+/** The bit of `capped` for caps of keys. */
+const cappedKeys = 2
+
+/** The keys of a channel that has several. */
+interface ChannelKeys {
+  keyRing: KeyRing
+  keyParts: ReadonlyMap<string, string> | undefined
 }
 
 function toChannel(
   row: ChannelRow,
   secrets: Secrets,
   warn: (message: string) => void,
-  ringOf: (row: ChannelRow, text: string) => KeyRing | undefined,
+  keysOf: (row: ChannelRow, text: string) => ChannelKeys | undefined,
 ): Channel | undefined {
   const provider = providerOf(row.type)
   if (!provider) return undefined
@@ -168,15 +203,15 @@ function toChannel(
     )
     return undefined
   }
-  return openedChannel(row, provider, key, ringOf(row, key))
+  return openedChannel(row, provider, key, keysOf(row, key))
 }
 
 /** A channel whose key is decrypted, as the relay calls it. */
 export function openedChannel(
-  row: Omit<ChannelRow, 'key' | 'key_mode' | 'group' | 'priority'>,
+  row: Omit<ChannelRow, 'key' | 'key_mode' | 'group' | 'priority' | 'capped' | 'draining'> & { capped?: number },
   provider: Provider,
   key: string,
-  keyRing?: KeyRing,
+  keys?: ChannelKeys,
 ): Channel {
   const parsed = row.config === '' ? {} : tryParse(row.config)
   const config = isObject(parsed) ? parsed : {}
@@ -191,11 +226,13 @@ export function openedChannel(
     upstream: {
       baseUrl: (row.base_url || provider.meta.defaultBaseUrl).replace(/\/+$/, ''),
       // Left empty on purpose, because no call is made with all keys at once.
-      key: keyRing ? '' : key,
+      key: keys ? '' : key,
       other: row.other || (provider.meta.otherDefault ?? ''),
       config,
     },
-    keyRing,
+    keyRing: keys?.keyRing,
+    capped: row.capped ?? 0,
+    keyParts: keys?.keyParts,
     weight: Math.max(1, row.weight),
     modelMapping: new Map(
       Object.entries(isObject(mapping) ? mapping : {}).filter(

@@ -7,6 +7,7 @@ const copied = [
   'key',
   'key_mode',
   'key_count',
+  'capped',
   'status',
   'weight',
   'base_url',
@@ -20,7 +21,7 @@ const copied = [
 ] as const
 
 /**
- * Creates a copy of a channel, with the health of its keys and without its statistics. The encrypted key stays in the
+ * Creates a copy of a channel, with its limits and the health of its keys, and without its statistics. The encrypted key stays in the
  * database. Returns the new id, or undefined if there is no such channel.
  */
 export async function copyChannel(
@@ -43,6 +44,11 @@ export async function copyChannel(
   if (!row) return undefined
   await sql`insert into channel_dead_keys (channel_id, key_hash, reason, since)
     select ${sql.lit(row.id)}, key_hash, reason, since from channel_dead_keys where channel_id = ${id}`.execute(trx)
+  await sql`insert into caps (owner, owner_id, metric, period, models, pattern, zone, most, raise_by, raise_until, first_log)
+    select owner, ${sql.lit(row.id)}, metric, period, models, pattern, zone, most, raise_by, raise_until,
+    coalesce((select max(id) from logs), 0) from caps where owner in ('channel', 'key') and owner_id = ${id}`.execute(
+    trx,
+  )
   await rebuildAbilities(trx, row.id)
   return row.id
 }

@@ -30,6 +30,7 @@ const columns = [
   'key_count',
   'status_reason',
   'status_time',
+  'draining',
 ] as const
 
 /** A channel without its key, which the management API never reads. */
@@ -145,6 +146,7 @@ export type ChannelFields = Pick<
   | 'system_prompt'
   | 'key_mode'
   | 'key_count'
+  | 'draining'
 >
 
 export type NewChannel = Pick<Insertable<ChannelsTable>, 'type' | 'key' | 'created_time'> & ChannelFields

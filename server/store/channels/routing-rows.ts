@@ -20,6 +20,8 @@ const columns = [
   'config',
   'system_prompt',
   'key_mode',
+  'capped',
+  'draining',
 ] as const
 
 export type ChannelRow = Pick<Selectable<ChannelsTable>, (typeof columns)[number]>

@@ -2,9 +2,10 @@ import { sql } from 'kysely'
 import { logType } from '../../../contract/log-types.ts'
 import { policyChange } from '../installation/audit.ts'
 import type { Store } from '../store.ts'
+import { capFaults } from './cap-check.ts'
 
 export interface BalanceFault {
-  kind: 'user' | 'token' | 'channel' | 'usage'
+  kind: 'user' | 'token' | 'channel' | 'usage' | 'cap'
   /** Id of the account; for faults of usage sums, the type of the log rows. */
   id: number
   text: string
@@ -54,6 +55,7 @@ export async function balanceFaults(store: Store): Promise<BalanceReport> {
     faults: [
       ...(['user', 'token', 'channel'] as const).flatMap((kind) => faultsOf(kind, of(kind), mayOverdraw)),
       ...(await usageFaults(store)),
+      ...(await capFaults(store)).map((fault) => ({ kind: 'cap' as const, ...fault })),
     ],
     checked: { users: of('user').length, tokens: of('token').length, channels: of('channel').length },
     openHolds: of('holds')[0]?.held ?? 0,

@@ -1,62 +1,41 @@
-import type { Database, Statement } from 'bun:sqlite'
+import type { Database } from 'bun:sqlite'
 import { utcPeriods } from '../../lib/utc.ts'
 import type {
+  ChannelFull,
   ExtendOp,
   HoldOp,
   LedgerOp,
   LedgerResult,
   LedgerStore,
   SettleOp,
+  SettleResult,
   TakeResult,
 } from '../schema/ledger-types.ts'
 import type { WriteQueue } from '../statements/write-queue.ts'
-import { addLogRow, holdColumns, insertInto, logColumns, prepareInserts, type RowValues } from './ledger-rows-sqlite.ts'
 import {
-  budgetRoom,
-  type Counted,
-  countCall,
-  limitReached,
-  minutesOf,
-  prepareLimits,
-  settleMinutes,
-} from './limits-sqlite.ts'
-
-/** The changes that a batch makes to one user. The balance is read only if something depends on it. */
-interface UserState {
-  /** The balance before the batch; undefined until it is read, null if there is no such user. */
-  before: number | null | undefined
-  dQuota: number
-  dUsed: number
-  dRequests: number
-  dUnlogged: number
-}
-
-interface TokenState {
-  before: { remain: number; unlimited: boolean } | null | undefined
-  dRemain: number
-  dUsed: number
-  dGranted: number
-  dUnlogged: number
-  accessed: number
-}
-
-interface ChannelState {
-  dUsed: number
-  dUnlogged: number
-}
-
-interface Batch {
-  users: Map<number, UserState>
-  tokens: Map<number, TokenState>
-  channels: Map<number, ChannelState>
-  /** Time of the batch's charges, in epoch seconds. */
-  chargedAt: number
-  /** Rows that are written together, in the order of `logColumns` and `holdColumns`. */
-  logs: RowValues
-  holds: RowValues
-}
-
-type Statements = ReturnType<typeof prepare>
+  type Asking,
+  countPlace,
+  findPlace,
+  freePlaces,
+  growPlace,
+  joinLine,
+  restorePlaces,
+  roomToGrow,
+  settlePlaces,
+} from './caps-sqlite.ts'
+import {
+  type Batch,
+  channelOf,
+  emptyBatch,
+  prepareLedger,
+  quotaOf,
+  remainOf,
+  type Statements,
+  tokenOf,
+  userOf,
+} from './ledger-batch-sqlite.ts'
+import { addLogRow, type RowValues } from './ledger-rows-sqlite.ts'
+import { budgetRoom, type Counted, countCall, limitReached, minutesOf, settleMinutes } from './limits-sqlite.ts'
 
 /**
  * The ledger on SQLite. Each batch is one transaction, and all statements are prepared. During the transaction, this
@@ -67,7 +46,7 @@ export function sqliteLedger(database: Database, queue: WriteQueue): LedgerStore
 
   function applyNow(ops: readonly LedgerOp[]): LedgerResult[] {
     // Prepared on first use, after the migrations have created the tables.
-    statements ??= prepare(database)
+    statements ??= prepareLedger(database)
     const results = new Array<LedgerResult>(ops.length)
     const batch = emptyBatch()
     statements.begin.run()
@@ -75,6 +54,7 @@ export function sqliteLedger(database: Database, queue: WriteQueue): LedgerStore
       ops.forEach((op, index) => {
         if (op.kind === 'settle') results[index] = settle(statements as Statements, batch, op)
       })
+      saveChannels(statements, batch, ops, results)
       ops.forEach((op, index) => {
         if (op.kind === 'extend') results[index] = extend(statements as Statements, batch, op)
       })
@@ -96,106 +76,8 @@ export function sqliteLedger(database: Database, queue: WriteQueue): LedgerStore
   return { apply: (ops) => queue.run(async () => applyNow(ops)) }
 }
 
-/**
- * Updates the amounts charged in the current UTC day and month: adds ?1 units, charged at time ?2. The day began at ?3
- * and the month at ?4.
- */
-const spent = `spent_today = CASE WHEN spent_at >= ?3 THEN spent_today + ?1 ELSE ?1 END,
-  spent_month = CASE WHEN spent_at >= ?4 THEN spent_month + ?1 ELSE ?1 END, spent_at = max(spent_at, ?2)`
-
-function prepare(database: Database) {
-  const statement = (sql: string): Statement => database.prepare(sql)
-  return {
-    begin: statement('BEGIN IMMEDIATE'),
-    commit: statement('COMMIT'),
-    rollback: statement('ROLLBACK'),
-    user: statement('SELECT quota FROM users WHERE id = ?'),
-    token: statement('SELECT remain_quota, unlimited_quota FROM tokens WHERE id = ?'),
-    usedUser: statement('SELECT used_quota AS used FROM users WHERE id = ?'),
-    usedToken: statement('SELECT used_quota AS used FROM tokens WHERE id = ?'),
-    openUser: statement('SELECT 1 FROM holds WHERE user_id = ? AND id <> ? LIMIT 1'),
-    openToken: statement('SELECT 1 FROM holds WHERE token_id = ? AND id <> ? LIMIT 1'),
-    addHolds: prepareInserts(database, 'holds', holdColumns),
-    addCountedHold: statement(insertInto('holds', [...holdColumns, 'counted', 'window_second', 'window_tokens'])),
-    growHold: statement(
-      `UPDATE holds SET amount = amount + ?, crash_charge = ?, channel_id = coalesce(?, channel_id),
-       prompt_tokens = coalesce(?, prompt_tokens), completion_tokens = coalesce(?, completion_tokens) WHERE id = ?`,
-    ),
-    findHold: statement('SELECT token_limited FROM holds WHERE id = ?'),
-    endKnownHold: statement('DELETE FROM holds WHERE id = ? AND amount = ? AND token_limited = ? AND counted = 0'),
-    endHold: statement(
-      'DELETE FROM holds WHERE id = ? RETURNING amount, token_limited, counted, window_second, window_tokens',
-    ),
-    addLogs: prepareInserts(database, 'logs', logColumns),
-    saveUser: statement('UPDATE users SET quota = quota + ?, request_count = request_count + ? WHERE id = ?'),
-    chargeUser: statement(
-      `UPDATE users SET quota = quota + ?5, used_quota = used_quota + ?1, request_count = request_count + ?6,
-       unlogged_quota = unlogged_quota + ?7, ${spent} WHERE id = ?8`,
-    ),
-    saveToken: statement(
-      'UPDATE tokens SET remain_quota = remain_quota + ?, accessed_time = max(accessed_time, ?) WHERE id = ?',
-    ),
-    chargeToken: statement(
-      `UPDATE tokens SET remain_quota = remain_quota + ?5, used_quota = used_quota + ?1,
-       granted_quota = granted_quota + ?6, unlogged_quota = unlogged_quota + ?7,
-       accessed_time = max(accessed_time, ?8), ${spent} WHERE id = ?9`,
-    ),
-    limits: prepareLimits(database),
-    saveChannel: statement(
-      'UPDATE channels SET used_quota = used_quota + ?, unlogged_quota = unlogged_quota + ? WHERE id = ?',
-    ),
-  }
-}
-
-function emptyBatch(): Batch {
-  return { users: new Map(), tokens: new Map(), channels: new Map(), chargedAt: 0, logs: [], holds: [] }
-}
-
-function userOf(batch: Batch, id: number): UserState {
-  let user = batch.users.get(id)
-  if (!user) {
-    user = { before: undefined, dQuota: 0, dUsed: 0, dRequests: 0, dUnlogged: 0 }
-    batch.users.set(id, user)
-  }
-  return user
-}
-
-function tokenOf(batch: Batch, id: number): TokenState {
-  let token = batch.tokens.get(id)
-  if (!token) {
-    token = { before: undefined, dRemain: 0, dUsed: 0, dGranted: 0, dUnlogged: 0, accessed: 0 }
-    batch.tokens.set(id, token)
-  }
-  return token
-}
-
-/** The user's balance at this point in the batch; undefined if there is no such user. */
-function quotaOf(statements: Statements, batch: Batch, id: number): number | undefined {
-  const user = userOf(batch, id)
-  if (user.before === undefined) user.before = (statements.user.get(id) as { quota: number } | null)?.quota ?? null
-  return user.before === null ? undefined : user.before + user.dQuota
-}
-
-/** The token's balance at this point in the batch; undefined if there is no such token. */
-function remainOf(
-  statements: Statements,
-  batch: Batch,
-  id: number,
-): { remain: number; unlimited: boolean } | undefined {
-  const token = tokenOf(batch, id)
-  if (token.before === undefined) {
-    const row = statements.token.get(id) as { remain_quota: number; unlimited_quota: number } | null
-    token.before = row && { remain: row.remain_quota, unlimited: Boolean(row.unlimited_quota) }
-  }
-  if (token.before === null) return undefined
-  return { remain: token.before.remain + token.dRemain, unlimited: token.before.unlimited }
-}
-
-function channelOf(batch: Batch, id: number): ChannelState {
-  const known = batch.channels.get(id) ?? { dUsed: 0, dUnlogged: 0 }
-  batch.channels.set(id, known)
-  return known
-}
+/** The bit of `holds.counted` for a place on a channel with caps. */
+const hasPlace = 8
 
 interface EndedHold {
   amount: number
@@ -233,6 +115,7 @@ function settle(statements: Statements, batch: Batch, op: SettleOp): LedgerResul
     const room = budget ? budget.room - held.amount : quota
     back = -Math.min(-back, Math.max(0, Math.min(quota, remain, room)))
   }
+  if (held.counted & hasPlace) batch.placed = (batch.placed ?? new Set<string>()).add(op.id)
   const charged = held.amount - back
   const unlogged = op.log ? 0 : charged
   const user = userOf(batch, op.userId)
@@ -292,6 +175,38 @@ function chargedBy(batch: Batch, op: LedgerOp) {
 }
 
 function hold(statements: Statements, batch: Batch, op: HoldOp): TakeResult {
+  const ask = askedBy(op, op.createdAt)
+  if (!ask) return uncappedHold(statements, batch, op)
+  const found = findPlace(statements.caps, ask)
+  if ('reason' in found) return ownRefusal(statements, batch, op) ?? joinLine(statements.caps, ask, found, op.nodeId)
+  const amount = Math.min(op.amount, found.room)
+  const result = uncappedHold(statements, batch, { ...op, amount, minimum: Math.min(op.minimum, amount) })
+  if (!result.ok) return result
+  writeHolds(statements, batch)
+  countPlace(statements.caps, ask, found.whose, result.amount)
+  return { ...result, part: found.part }
+}
+
+/** The place that an operation asks for; undefined if its channel has no caps. */
+function askedBy({ id, caps, channelId }: HoldOp | ExtendOp, at: number): Asking | undefined {
+  return caps && channelId !== undefined ? { id, caps, channelId, at } : undefined
+}
+
+/** Why the token or the user of a call would refuse it, which goes before a full channel. */
+function ownRefusal(statements: Statements, batch: Batch, op: HoldOp): TakeResult | undefined {
+  const { limits, minimum } = op
+  const minutes = limits && minutesOf(statements.limits, op, limits)
+  const reached = limits && minutes && limitReached(statements.limits, op, limits, minutes)
+  if (reached) return { ...reached, minutes }
+  const quota = quotaOf(statements, batch, op.userId) ?? -1
+  const token = remainOf(statements, batch, op.tokenId)
+  const remain = token && (token.unlimited ? quota : token.remain)
+  const room = limits && budgetRoom(statements.limits, op, limits, chargedBy(batch, op))?.room
+  if (Math.min(quota, remain ?? -1, room ?? quota) >= minimum) return undefined
+  return take(statements, batch, op, token?.unlimited === false)
+}
+
+function uncappedHold(statements: Statements, batch: Batch, op: HoldOp): TakeResult {
   const { limits } = op
   if (!limits) return plainHold(statements, batch, op)
   const minutes = minutesOf(statements.limits, op, limits)
@@ -335,13 +250,71 @@ function plainHold(statements: Statements, batch: Batch, op: HoldOp, count?: () 
 const nothingTaken: TakeResult = { ok: true, amount: 0 }
 
 function extend(statements: Statements, batch: Batch, op: ExtendOp): TakeResult {
-  const held = statements.findHold.get(op.id) as { token_limited: number } | null
+  const held = statements.findHold.get(op.id) as Pick<EndedHold, 'amount' | 'token_limited' | 'counted'> | null
   if (!held) return { ok: false, reason: 'gone', available: 0, othersOpen: false, used: 0 }
-  const result = op.amount === 0 ? nothingTaken : take(statements, batch, op, Boolean(held.token_limited))
+  const at = op.at ?? 0
+  if (op.caps || op.leaves) return move(statements, batch, op, held)
+  if (op.amount === 0 || !(held.counted & hasPlace)) return grow(statements, batch, op, held)
+  const room = roomToGrow(statements.caps, op, at)
+  if (room < op.minimum) return noRoomToGrow
+  const result = grow(statements, batch, { ...op, amount: Math.min(op.amount, room) }, held)
+  if (result.ok && result.amount > 0) growPlace(statements.caps, op, result.amount)
+  return result
+}
+
+/** A call that its channel's caps leave no more units for. */
+const noRoomToGrow: ChannelFull = {
+  ok: false,
+  reason: 'full',
+  cap: 0,
+  metric: 'quota',
+  retryAfter: 1,
+  othersOpen: true,
+  never: false,
+}
+
+function grow(
+  statements: Statements,
+  batch: Batch,
+  op: ExtendOp,
+  { token_limited }: Pick<EndedHold, 'token_limited'>,
+): TakeResult {
+  const result = op.amount === 0 ? nothingTaken : take(statements, batch, op, Boolean(token_limited))
   if (!result.ok) return result
   const { channelId = null, promptTokens = null, completionTokens = null } = op.crashRow ?? {}
   statements.growHold.run(result.amount, op.crashCharge, channelId, promptTokens, completionTokens, op.id)
   return result
+}
+
+/**
+ * Moves a call to another channel or key. It moves even if there is no more quota; whether the hold is enough for it, its
+ * owner decides.
+ */
+function move(
+  statements: Statements,
+  batch: Batch,
+  op: ExtendOp,
+  held: Pick<EndedHold, 'amount' | 'token_limited'>,
+): TakeResult {
+  const { caps } = statements
+  const freed = freePlaces(caps, op.id)
+  const ask = askedBy(op, op.at ?? 0)
+  if (!ask) {
+    caps.unmarkHold.run(op.id)
+    return grow(statements, batch, op, held)
+  }
+  const whole = { ...ask, caps: { ...ask.caps, least: Math.max(ask.caps.least, held.amount) } }
+  const found = findPlace(caps, whole, new Set(freed.map(({ cap_id }) => cap_id)))
+  if ('reason' in found) {
+    restorePlaces(caps, freed)
+    return found
+  }
+  const wanted = { ...op, amount: Math.min(op.amount, found.room - held.amount) }
+  let result = grow(statements, batch, wanted, held)
+  if (!result.ok) result = grow(statements, batch, { ...op, amount: 0 }, held)
+  const amount = result.ok ? result.amount : 0
+  countPlace(caps, ask, found.whose, held.amount + amount)
+  return { ok: true, amount, part: found.part }
 }
 
 /** Writes the holds that the batch has made so far, before a query reads what other calls hold. */
@@ -364,5 +337,25 @@ function writeBack(statements: Statements, batch: Batch): void {
       statements.saveToken.run(dRemain, accessed, id)
     }
   }
-  for (const [id, channel] of batch.channels) statements.saveChannel.run(channel.dUsed, channel.dUnlogged, id)
+}
+
+/** Writes what the channels were charged, and settles the places of the calls that have ended. */
+function saveChannels(
+  statements: Statements,
+  batch: Batch,
+  ops: readonly LedgerOp[],
+  results: readonly LedgerResult[],
+): void {
+  let capped: Set<number> | undefined
+  for (const [id, channel] of batch.channels) {
+    const row = statements.saveChannel.get(channel.dUsed, channel.dUnlogged, id) as { capped: number } | null
+    if (row && row.capped > 0) capped = (capped ?? new Set<number>()).add(id)
+  }
+  if (!capped && !batch.placed) return
+  for (const [index, op] of ops.entries()) {
+    if (op.kind !== 'settle') continue
+    const { found, charged } = results[index] as SettleResult
+    const isCapped = capped?.has(op.channelId) === true
+    if (found && (isCapped || batch.placed?.has(op.id))) settlePlaces(statements.caps, op, charged, isCapped)
+  }
 }

@@ -4,6 +4,7 @@ import type { Store, Trx } from '../store.ts'
 import { forgetRows, lockUsage, rollUpUsage } from '../usage/usage-rollup.ts'
 import { hourSeconds, hoursOf } from '../usage/usage-series.ts'
 import type { LogHour } from './log-hours.ts'
+import { unlogCaps } from './unlog-caps.ts'
 
 /** Rows per transaction. A purge of millions of rows must not hold up calls that are charged at the same time. */
 const rowsPerStep = 500
@@ -64,7 +65,10 @@ async function purgeStep(
   const { folded_to } = await lockUsage(trx)
   const rows = await trx
     .selectFrom('logs')
-    .select(['id', 'type', 'quota', 'user_id', 'token_id', 'channel_id'])
+    .select([
+      ...(['id', 'type', 'quota', 'user_id', 'token_id', 'channel_id'] as const),
+      ...(['model_name', 'prompt_tokens', 'completion_tokens'] as const),
+    ])
     .where('id', '>=', firstId)
     .where('id', '<=', Math.min(lastId, folded_to))
     .where('created_at', '>=', hour * hourSeconds)
@@ -86,6 +90,10 @@ async function purgeStep(
         .execute()
     }
   }
+  await unlogCaps(
+    trx,
+    rows.filter((row) => row.type === logType.consume),
+  )
   const ids = rows.map((row) => row.id)
   await forgetRows(trx, ids)
   await trx.deleteFrom('logs').where('id', 'in', ids).execute()

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
+import { capFunctions } from './caps-functions.ts'
 
 type Database = Parameters<Migration['up']>[0]
 
@@ -13,6 +14,10 @@ type Database = Parameters<Migration['up']>[0]
  * it.
  */
 export async function installLedger(db: Database): Promise<void> {
+  // Earlier migrations install this text before the tables of the caps exist. Nobody calls it until they do.
+  await sql`set local check_function_bodies = off`.execute(db)
+  const { rows } = await sql<{ caps: string | null }>`select to_regclass('caps')::text as caps`.execute(db)
+  const hasCaps = rows[0]?.caps != null
   for (const text of [
     minuteFunction,
     minutesFunction,
@@ -22,6 +27,7 @@ export async function installLedger(db: Database): Promise<void> {
     takeFunction,
     holdFunction,
     settleMinuteFunction,
+    ...(hasCaps ? capFunctions() : []),
     applyFunction,
   ]) {
     await sql.raw(text).execute(db)
@@ -289,11 +295,16 @@ declare
   month_start bigint;
   -- Log rows, written in one statement.
   logged jsonb[] := '{}';
+  is_capped boolean;
+  place_taken jsonb;
+  freed cap_places[];
+  own bigint[];
 begin
   perform 1 from users where id in (select (o->>'userId')::bigint from jsonb_array_elements(ops) o) order by id for update;
   perform 1 from tokens where id in (select (o->>'tokenId')::bigint from jsonb_array_elements(ops) o) order by id for update;
   perform 1 from channels where id in
-    (select (o->>'channelId')::bigint from jsonb_array_elements(ops) o where o->>'kind' = 'settle') order by id for update;
+    (select unnest(array[(o->>'channelId')::bigint, (o->>'placedOn')::bigint]) from jsonb_array_elements(ops) o)
+    order by id for update;
   -- The time at which the rows are ours, so that it never goes back for one account, whichever node writes.
   now_s := floor(extract(epoch from clock_timestamp()))::bigint;
   day_start := now_s - now_s % 86400;
@@ -334,12 +345,16 @@ begin
       spent_month = case when spent_at >= month_start then spent_month + charged else charged end,
       spent_at = greatest(spent_at, now_s)
       where id = (op->>'tokenId')::bigint;
+    is_capped := false;
     if (op->>'channelId')::bigint <> 0 then
       update channels set used_quota = used_quota + charged, unlogged_quota = unlogged_quota + unlogged
-        where id = (op->>'channelId')::bigint;
+        where id = (op->>'channelId')::bigint returning capped > 0 into is_capped;
     end if;
-    if held.counted > 1 and op ? 'tokens' then
+    if held.counted & 6 > 0 and op ? 'tokens' then
       perform tollgate_settle_minute(op, held, now_s);
+    end if;
+    if is_capped or held.counted & 8 > 0 then
+      perform tollgate_cap_settle(op, charged, coalesce(is_capped, false), now_s);
     end if;
     if op->'log' is not null and op->'log' <> 'null'::jsonb then
       logged := logged || (op->'log' || jsonb_build_object('quota', charged, 'content', (op->'log'->>'content') ||
@@ -360,15 +375,51 @@ begin
   end if;
 
   for op, place in select o, n from jsonb_array_elements(ops) with ordinality as t(o, n) where o->>'kind' = 'extend' order by n loop
-    select token_limited into limited from holds where id = op->>'id';
+    select * into held from holds where id = op->>'id';
     if not found then
       results[place] := jsonb_build_object('ok', false, 'reason', 'gone', 'available', 0, 'othersOpen', false, 'used', 0);
       continue;
+    end if;
+    limited := held.token_limited;
+    place_taken := null;
+    if op ? 'caps' or op ? 'leaves' then
+      freed := tollgate_cap_free(op->>'id');
+      if op ? 'caps' then
+        own := array(select f.cap_id from unnest(freed) f);
+        place_taken := tollgate_cap_place(jsonb_set(op, '{caps,least}',
+          to_jsonb(greatest((op->'caps'->>'least')::bigint, held.amount))), own, now_s);
+        if place_taken ? 'reason' then
+          perform tollgate_cap_restore(freed);
+          results[place] := place_taken;
+          continue;
+        end if;
+        op := op || jsonb_build_object('amount', least((op->>'amount')::bigint, (place_taken->>'room')::bigint - held.amount));
+      end if;
+      update holds set counted = case when op ? 'caps' then counted | 8 else counted & ~8::bigint end where id = op->>'id';
+    elsif held.counted & 8 > 0 and (op->>'amount')::bigint > 0 then
+      cover := tollgate_cap_grow(op->>'id', now_s);
+      if cover < (op->>'minimum')::bigint then
+        results[place] := jsonb_build_object('ok', false, 'reason', 'full', 'cap', 0, 'metric', 'quota', 'retryAfter', 1,
+          'othersOpen', true, 'never', false);
+        continue;
+      end if;
+      op := op || jsonb_build_object('amount', least((op->>'amount')::bigint, cover));
     end if;
     if (op->>'amount')::bigint = 0 then
       answer := '{"ok":true,"amount":0}';
     else
       answer := tollgate_take(op, limited, now_s);
+    end if;
+    if place_taken is not null then
+      -- The call moves even if there is no more quota; whether the hold is enough for it, its owner decides.
+      answer := jsonb_build_object('ok', true, 'amount', coalesce((answer->>'amount')::bigint, 0), 'part', place_taken->'part');
+      perform tollgate_cap_count(op, place_taken->>'whose', held.amount + (answer->>'amount')::bigint, now_s);
+    elsif held.counted & 8 > 0 and not op ? 'leaves' and (answer->>'ok')::boolean and (answer->>'amount')::bigint > 0 then
+      update cap_places p set reserved = reserved + (answer->>'amount')::bigint from caps c
+        where p.hold_id = op->>'id' and c.id = p.cap_id and c.metric in ('quota', 'cost');
+      update cap_counts n set used = used + (answer->>'amount')::bigint from caps c, cap_places p
+        where p.hold_id = op->>'id' and c.id = p.cap_id and c.metric in ('quota', 'cost')
+          and n.cap_id = p.cap_id and n.part = p.part and n.start = p.start;
     end if;
     if (answer->>'ok')::boolean then
       update holds set amount = amount + (answer->>'amount')::bigint, crash_charge = (op->>'crashCharge')::bigint,
@@ -383,8 +434,24 @@ begin
   for op, place in select o, n from jsonb_array_elements(ops) with ordinality as t(o, n) where o->>'kind' = 'hold' order by n loop
     select not unlimited_quota into limited from tokens where id = (op->>'tokenId')::bigint;
     limited := coalesce(limited, false);
+    place_taken := null;
+    if op ? 'caps' then
+      place_taken := tollgate_cap_place(op, '{}', now_s);
+      if place_taken ? 'reason' then
+        answer := tollgate_own_refusal(op, limited, now_s);
+        results[place] := coalesce(answer, tollgate_cap_line(op, place_taken));
+        continue;
+      end if;
+      op := op || jsonb_build_object('amount', least((op->>'amount')::bigint, (place_taken->>'room')::bigint),
+        'minimum', least((op->>'minimum')::bigint, (place_taken->>'room')::bigint));
+    end if;
     if op ? 'limits' then
       results[place] := tollgate_hold(op, limited, now_s);
+      if place_taken is not null and (results[place]->>'ok')::boolean then
+        results[place] := results[place] || jsonb_build_object('part', place_taken->'part');
+        perform tollgate_cap_count(op, place_taken->>'whose', (results[place]->>'amount')::bigint, now_s);
+        update holds set counted = counted | 8 where id = op->>'id';
+      end if;
       continue;
     end if;
     answer := tollgate_take(op, limited, now_s);
@@ -395,6 +462,11 @@ begin
         (op->>'crashCharge')::bigint, op->>'nodeId', (op->>'createdAt')::bigint, op->>'modelName', op->>'requestId', limited,
         coalesce((op->'crashRow'->>'channelId')::bigint, 0), coalesce((op->'crashRow'->>'promptTokens')::bigint, 0),
         coalesce((op->'crashRow'->>'completionTokens')::bigint, 0));
+      if place_taken is not null then
+        answer := answer || jsonb_build_object('part', place_taken->'part');
+        perform tollgate_cap_count(op, place_taken->>'whose', (answer->>'amount')::bigint, now_s);
+        update holds set counted = 8 where id = op->>'id';
+      end if;
     end if;
     results[place] := answer;
   end loop;

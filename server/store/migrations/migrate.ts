@@ -19,6 +19,8 @@ import { captures } from './0014-captures.ts'
 import { alerts } from './0015-alerts.ts'
 import { serviceFailures } from './0016-service-failures.ts'
 import { statementEmails } from './0018-statement-emails.ts'
+import { caps } from './0019-caps.ts'
+import { draining } from './0020-draining.ts'
 import { keptPlaces } from './0022-kept-places.ts'
 import { storedResponses } from './0023-stored-responses.ts'
 
@@ -40,6 +42,8 @@ const migrations: readonly Migration[] = [
   alerts,
   serviceFailures,
   statementEmails,
+  caps,
+  draining,
   keptPlaces,
   storedResponses,
 ]

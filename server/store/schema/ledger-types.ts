@@ -1,5 +1,6 @@
 import type { Insertable } from 'kysely'
 import type { Limits } from '../../../contract/limits.ts'
+import type { CapMetric } from './cap-tables.ts'
 import type { LogsTable } from './tables.ts'
 
 /** A log row as the ledger writes it; the ledger sets `quota` to the amount actually charged. */
@@ -37,6 +38,20 @@ export interface CrashRow {
   completionTokens: number
 }
 
+/** The place that a call needs on a channel with caps. */
+export interface PlaceAsked {
+  /** The model as the channel is asked for it; caps can apply to some models only. */
+  model: string
+  /** Keyed hashes of the keys that would do, in order of preference; '' for the only key of a channel. */
+  parts: readonly string[]
+  /** Tokens reserved in the caps until the call ends. */
+  tokens: number
+  /** The fewest units with which the call makes sense. A cap of quota may leave less than was asked for. */
+  least: number
+  /** If the channel is full, the call joins the line: 0 without a ticket yet. If absent, it does not wait. */
+  ticket?: number
+}
+
 /** Takes `amount` units from the user and the token; fewer if necessary, but at least `minimum`. */
 export interface HoldOp {
   kind: 'hold'
@@ -61,6 +76,9 @@ export interface HoldOp {
    * the call ends.
    */
   limits?: OpLimits & { tokens: number }
+  /** If absent, the channel has no caps. `channelId` is then absent, too. */
+  caps?: PlaceAsked
+  channelId?: number
 }
 
 /**
@@ -79,6 +97,15 @@ export interface ExtendOp {
   crashRow?: CrashRow | undefined
   /** Only the budgets are checked. */
   limits?: OpLimits
+  /** Moves the call to `channelId`, where it needs this place. If that channel is full, nothing changes. */
+  caps?: PlaceAsked
+  channelId?: number
+  /** The call moves to a channel without caps, and frees the place that it has. */
+  leaves?: true
+  /** The channel on which the call has a place. */
+  placedOn?: number
+  /** Epoch seconds; set with `caps`, `leaves` or `placedOn`. */
+  at?: number
 }
 
 /** Ends a hold: charges `charge`, gives the rest back and writes the log row. A release is a settle with charge 0. */
@@ -105,6 +132,8 @@ export interface SettleOp {
   tokens?: number
   /** Only the budgets are checked: a charge above the hold never exceeds them. */
   limits?: OpLimits
+  /** The channel on which the call has a place. */
+  placedOn?: number
 }
 
 export type LedgerOp = HoldOp | ExtendOp | SettleOp
@@ -114,7 +143,12 @@ export type LedgerOp = HoldOp | ExtendOp | SettleOp
  * used in the last minute.
  */
 export type TakeResult = { minutes?: Minutes } & (
-  | { ok: true; amount: number }
+  | {
+      ok: true
+      amount: number
+      /** For a place on a channel with caps: the index of the key in `parts`. */
+      part?: number
+    }
   | {
       ok: false
       /** Whose balance or budget was insufficient. `gone`: the account or the hold does not exist (any more). */
@@ -130,6 +164,7 @@ export type TakeResult = { minutes?: Minutes } & (
       retryAfter?: number
     }
   | LimitReached
+  | ChannelFull
 )
 
 /** A hold that would exceed a limit: nothing is taken, and the call is not counted. */
@@ -142,6 +177,23 @@ export interface LimitReached {
   most: number
   /** Seconds until there may be room for the call. */
   retryAfter: number
+}
+
+/** A channel has no place for a call: nothing is taken, and the call is not counted. */
+export interface ChannelFull {
+  ok: false
+  reason: 'full'
+  /** The id of the cap that has no room, or on which earlier calls wait. */
+  cap: number
+  metric: CapMetric
+  /** Seconds until there may be room for the call. */
+  retryAfter: number
+  /** True if other open calls may give room back earlier. */
+  othersOpen: boolean
+  /** True if the call asks for more than the cap allows at all, so that waiting does not help. */
+  never: boolean
+  /** The call's ticket, if it joined the line. */
+  ticket?: number
 }
 
 export interface SettleResult {

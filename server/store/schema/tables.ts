@@ -6,6 +6,7 @@ import type {
   AlertRulesTable,
   AlertStatesTable,
 } from './alert-tables.ts'
+import type { CapCountsTable, CapPlacesTable, CapsTable, CapWaitsTable } from './cap-tables.ts'
 import type { CaptureRulesTable, CapturesTable } from './capture-tables.ts'
 import type { StatementEmailsTable, StatementOptoutsTable } from './statement-tables.ts'
 import type { StoredResponsesTable } from './stored-response-tables.ts'
@@ -124,6 +125,10 @@ export interface ChannelsTable {
    */
   key_mode: Generated<'single' | 'multi'>
   key_count: Generated<number>
+  /** Ours: 1 is set if the channel has caps, and 2 if each of its keys has. */
+  capped: Generated<number>
+  /** Ours: the channel takes no new sessions. */
+  draining: Generated<boolean>
 }
 
 /** Ours: keys of a channel that are currently unusable, identified by the keyed hash of the key. */
@@ -286,7 +291,7 @@ export interface HoldsTable {
   token_limited: boolean
   /**
    * 0 = no limit was in force; 1 = counts as an open call. 2 is added if the call is in the token's per-minute counts,
-   * and 4 if it is in the user's.
+   * 4 if it is in the user's, and 8 if it has a place on a channel with caps.
    */
   counted: Generated<number>
   /** The second of `limit_windows` in which the call is counted, and the tokens counted there. */
@@ -372,6 +377,10 @@ export interface Tables {
   mail_limits: MailLimitsTable
   audit_events: AuditEventsTable
   access_tokens: AccessTokensTable
+  caps: CapsTable
+  cap_counts: CapCountsTable
+  cap_places: CapPlacesTable
+  cap_waits: CapWaitsTable
   capture_rules: CaptureRulesTable
   captures: CapturesTable
   channel_dead_keys: ChannelDeadKeysTable

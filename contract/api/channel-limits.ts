@@ -1,0 +1,88 @@
+import * as z from 'zod/mini'
+import { capMetrics, capModels, capOwners, capWindows, mostCaps } from '../caps.ts'
+import { endpoint } from './endpoint.ts'
+import { maxQuota, text } from './fields.ts'
+
+/** The most wildcards in one pattern; more would make matching slow. */
+const mostWildcards = 4
+
+const amount = z.int().check(z.gte(0), z.lte(maxQuota))
+
+/** A limit of a channel, or of each of its keys. */
+export const channelLimitSchema = z.object({
+  owner: z
+    ._default(z.enum(capOwners), 'channel')
+    .check(z.describe('`channel`: the channel as a whole. `key`: each of its keys for itself.')),
+  metric: z
+    .enum(capMetrics)
+    .check(z.describe('`calls` are calls at once. `cost` counts the charged quota until upstream costs are known.')),
+  window: z
+    .enum(capWindows)
+    .check(
+      z.describe(
+        'minute, hour and 5h are the last minute, hour and five hours at every moment. day, week (from Monday) and month are those of the calendar. `now` is for `calls`, and only for them.',
+      ),
+    ),
+  models: z._default(
+    text(2000).check(
+      z.refine((value) => capModels(value).every((each) => each.split('*').length <= mostWildcards + 1), {
+        error: `may have at most ${mostWildcards} asterisks in one pattern`,
+      }),
+      z.describe(
+        'Comma-separated names and patterns (`claude-*`) of models as they are sent upstream; empty for all models.',
+      ),
+    ),
+    '',
+  ),
+  most: z.int().check(z.gte(1), z.lte(maxQuota), z.describe('How much is allowed in the window.')),
+  raise: z._default(amount, 0).check(z.describe('Allowed in addition until `raise_until`.')),
+  raise_until: z._default(amount, 0).check(z.describe('Epoch seconds; 0 = no raise.')),
+  zone: z
+    ._default(text(64), 'UTC')
+    .check(
+      z.describe(
+        "Time zone of calendar windows: UTC, or the installation's own (`local_zone` in `GET /api/channel/limits`).",
+      ),
+    ),
+})
+
+export type ChannelLimit = z.output<typeof channelLimitSchema>
+
+/** The limits of a channel in a body. They replace those that it has. */
+export const channelLimitsField = z.array(channelLimitSchema).check(z.maxLength(mostCaps))
+
+const limitUse = z.extend(channelLimitSchema, {
+  allowed: z.int().check(z.describe('`most`, with the raise if it is in force.')),
+  used: z.int().check(z.describe('Counted in the current window. For limits of keys, the highest of any key.')),
+  keys_full: z.int().check(z.describe('For limits of keys: how many keys are at the limit.')),
+  resets_at: z.int().check(z.describe('End of the calendar window in epoch seconds; 0 for other windows.')),
+})
+
+/** What a channel with limits has in use. */
+export const channelUseSchema = z.object({
+  id: z.int(),
+  name: z.string(),
+  type: z.int(),
+  status: z.int().check(z.describe('1 enabled, 2 disabled by a person, 3 disabled by the gateway.')),
+  draining: z.boolean().check(z.describe('The channel takes no new sessions.')),
+  waiting: z
+    .int()
+    .check(z.describe('Calls that wait for a place. A call that waits for several channels counts for each.')),
+  limits: z.array(limitUse).check(z.describe('The limits, and what they have in use.')),
+})
+
+export type ChannelUse = z.output<typeof channelUseSchema>
+
+/** This path must be served before `/api/channel/{id}`. */
+export const channelLimitsApi = {
+  limits: endpoint({
+    method: 'GET',
+    path: '/api/channel/limits',
+    access: 'admin',
+    data: z.object({
+      local_zone: z.string().check(z.describe("The installation's time zone.")),
+      channels: z.array(channelUseSchema).check(z.describe('Channels that have limits or are drained.')),
+    }),
+    summary: 'Get what the limits of channels and keys have in use now, and how many calls wait',
+  }),
+}

@@ -1,0 +1,112 @@
+import { type Clock, epochSeconds } from '../lib/clock.ts'
+import type { SettleOp, SettleResult } from '../store/schema/ledger-types.ts'
+import { type Batcher, isRefusal } from './batcher.ts'
+
+/** What settling needs. */
+export interface SettleDeps {
+  batcher: Batcher
+  clock: Clock
+  /** Called when a settle is postponed because the database failed. The settle is retried until it succeeds. */
+  onSettleRetry(error: unknown): void
+  /**
+   * Called when a call ends and another process has closed its hold in the meantime, because that process considered
+   * this one dead.
+   */
+  onHoldLost(holdId: string, charge: number): void
+  /** Called when a charge was written without its log row, because the database rejected the row. */
+  onRowRefused(requestId: string, charge: number): void
+  /** The log rows of a call, for a charge whose database response was lost. */
+  rowsOf(requestId: string): Promise<readonly { content: string; quota: number }[]>
+}
+
+/** Whose hold it is, and on which channel with caps the call has its place. */
+interface Owner {
+  userId: number
+  tokenId: number
+  placedOn?: number
+}
+
+const settleRetryDelaysMs = [50, 200, 1000, 3000, 5000]
+
+/** Gives a hold back. */
+export function releaseOp(deps: SettleDeps, id: string, account: Owner): SettleOp {
+  return { ...settleOp(deps, id, account), requests: 0, tokens: 0 }
+}
+
+/** Ends a hold without a charge. */
+export function settleOp(deps: SettleDeps, id: string, account: Owner): SettleOp {
+  return {
+    kind: 'settle',
+    id,
+    userId: account.userId,
+    tokenId: account.tokenId,
+    channelId: 0,
+    charge: 0,
+    mayGoNegative: false,
+    requests: 1,
+    log: undefined,
+    at: epochSeconds(deps.clock),
+    ...(account.placedOn && { placedOn: account.placedOn }),
+  }
+}
+
+/**
+ * A settle must not be lost: it is retried until the database accepts it, and the hold row ensures that it takes effect
+ * only once. A settle that the database rejects because of its content is tried once more without its log row. If that
+ * is rejected, too, the hold is left to the sweep and the result is undefined.
+ */
+export async function settleUntilDone(deps: SettleDeps, op: SettleOp): Promise<SettleResult | undefined> {
+  let withLog = op.log !== undefined
+  let mayBeDone = false
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const result = (await deps.batcher.push(withLog ? op : { ...op, log: undefined })) as SettleResult
+      if (result.found && op.log && !withLog) deps.onRowRefused(op.log.request_id ?? '', result.charged)
+      if (result.found || op.charge === 0) return result
+      // We may have closed the hold ourselves, if an earlier try succeeded and only its response was lost.
+      const written = mayBeDone ? await ownCharge(deps, op) : 'none'
+      if (written === 'none') deps.onHoldLost(op.id, op.charge)
+      return typeof written === 'number' ? { charged: written, found: true } : result
+    } catch (error) {
+      deps.onSettleRetry(error)
+      mayBeDone ||= !isWithoutEffect(error)
+      if (isRefusal(error) && !withLog) return undefined
+      if (isRefusal(error)) withLog = false
+      const delayMs = settleRetryDelaysMs[Math.min(attempt, settleRetryDelaysMs.length - 1)]
+      await new Promise((resolve) => setTimeout(resolve, delayMs))
+    }
+  }
+}
+
+/**
+ * What an earlier try charged, according to the log row that it wrote. Unknown if no log row is written or it cannot be
+ * read.
+ */
+async function ownCharge(deps: SettleDeps, { log }: SettleOp): Promise<number | 'none' | 'unknown'> {
+  if (!log?.request_id) return 'unknown'
+  try {
+    const rows = await deps.rowsOf(log.request_id)
+    // A process that considered the call dead writes a row with a different text.
+    return rows.find(({ content }) => content.startsWith(log.content ?? ''))?.quota ?? 'none'
+  } catch {
+    return 'unknown'
+  }
+}
+
+/**
+ * Failures before anything was sent to PostgreSQL: network errors, a server that is starting up, and the driver's
+ * timeouts.
+ */
+const unsent = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|57P03)$/
+const unsentWords =
+  /^(timeout exceeded when trying to connect|timeout expired|Connection terminated due to connection timeout)$/
+
+/**
+ * Whether it is certain that nothing was written: the operation was not sent, or the database itself reported the
+ * failure.
+ */
+function isWithoutEffect(error: unknown): boolean {
+  const { code, syscall, severity, message } = (error ?? {}) as Record<string, unknown>
+  if (syscall === 'connect' || unsent.test(String(code)) || unsentWords.test(String(message))) return true
+  return severity === 'ERROR' || isRefusal(error)
+}

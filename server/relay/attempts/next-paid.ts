@@ -1,0 +1,123 @@
+import type { Hold } from '../../billing/ledger.ts'
+import { describeFault, GatewayError } from '../../errors.ts'
+import type { AnyCall } from '../call/call.ts'
+import type { RelayDeps } from '../call/deps.ts'
+import { noteHealth } from '../failures/note-health.ts'
+import type { Channel } from '../routing/routing-table.ts'
+import { countPrompt, crashRowOf, nextPriced, type PricedChannel } from './next-channel.ts'
+import { placeFor, withPlace } from './place.ts'
+import { type Placed, placeInTurn } from './place-in-turn.ts'
+import type { Trial } from './trial.ts'
+
+/**
+ * The next channel that has a place for the call and whose price the quota covers. The hold is increased to that price,
+ * and the call's place moves there. If only full channels are left, the call gives its quota back and waits like a new
+ * one, with another hold.
+ */
+export async function nextPaid(
+  deps: RelayDeps,
+  call: AnyCall,
+  hold: Hold,
+  tried: Set<number>,
+): Promise<Placed | undefined> {
+  const full = new Set<number>()
+  for (;;) {
+    const next = nextIfAny(deps, call, full.size === 0 ? tried : new Set([...tried, ...full]))
+    if (!next) return full.size === 0 ? undefined : inTurn(deps, call, hold, tried)
+    const paid = await growHold(deps, call, next, hold).catch((error: unknown) => {
+      deps.events.warning(`${call.requestId}: ${describeFault(error)}`)
+      return undefined
+    })
+    if (typeof paid === 'object') return { ...next, channel: paid, hold }
+    noteHealth(deps, { channel: next.channel, call }, 'undecided')
+    // The database cannot be reached, so trying the other channels would not help.
+    if (paid === undefined) return undefined
+    if (paid === 'full') full.add(next.channel.id)
+    else tried.add(next.channel.id)
+  }
+}
+
+/** The next channel, or undefined on an error, so that the caller sees the upstream's error instead. */
+function nextIfAny(deps: RelayDeps, call: AnyCall, tried: Set<number>): PricedChannel | undefined {
+  try {
+    const next = nextPriced(deps, call, tried)
+    return next instanceof GatewayError ? undefined : next
+  } catch (error) {
+    if (error instanceof GatewayError) return undefined
+    throw error
+  }
+}
+
+/** Gives the quota back, because a call that waits holds none, and waits for a place. */
+async function inTurn(
+  deps: RelayDeps,
+  call: AnyCall,
+  hold: Hold,
+  tried: ReadonlySet<number>,
+): Promise<Placed | undefined> {
+  await hold.release()
+  try {
+    return await placeInTurn(deps, call, tried)
+  } catch (error) {
+    // The caller sees the upstream's error instead.
+    if (error instanceof GatewayError) return undefined
+    throw error
+  }
+}
+
+/**
+ * Increases the hold, at most up to the balance, because the model or its tier may be more expensive on another
+ * channel, and moves the call's place. Returns the channel with its key, or why the call cannot go there.
+ */
+async function growHold(
+  deps: RelayDeps,
+  call: AnyCall,
+  priced: PricedChannel,
+  hold: Hold,
+): Promise<Channel | 'full' | 'unpaid'> {
+  const { channel, charging } = priced
+  const guess = call.state.promptGuess
+  const missing = Math.max(0, charging.ceiling(guess) - hold.amount)
+  // Even if the hold is large enough, it must record which channel the call is using now.
+  const moved =
+    channel.capped === 0 && hold.placedOn === 0
+      ? await hold.extend(missing, charging.least(guess), crashRowOf(call, channel)).then(() => channel)
+      : await moveTo(deps, call, priced, hold, missing)
+  if (!moved) return 'full'
+  if (hold.amount >= charging.least(guess)) return moved
+  await countPrompt(deps, call)
+  return hold.amount >= charging.least(call.state.promptGuess) ? moved : 'unpaid'
+}
+
+async function moveTo(
+  deps: RelayDeps,
+  call: AnyCall,
+  priced: PricedChannel,
+  hold: Hold,
+  missing: number,
+  keysTried?: ReadonlySet<string>,
+): Promise<Channel | undefined> {
+  const { channel, charging } = priced
+  const wish = placeFor(deps, call, priced, { keysTried })
+  const crashCharge = charging.least(call.state.promptGuess)
+  const isMoved = await hold.move(missing, crashCharge, crashRowOf(call, channel), wish?.request)
+  if (!isMoved) return undefined
+  return wish ? withPlace(channel, wish, hold) : channel
+}
+
+/**
+ * The channel with another key, `channel.upstream.key` or one that the call has not tried either, on which the call has
+ * its place from now on. Undefined if none of them has room.
+ */
+export function withPlaceOfKey(
+  deps: RelayDeps,
+  call: AnyCall,
+  { hold, charging }: Pick<Trial, 'hold' | 'charging'>,
+  channel: Channel,
+  keysTried: ReadonlySet<string>,
+): Promise<Channel | undefined> {
+  return moveTo(deps, call, { channel, charging }, hold, 0, keysTried).catch((error: unknown) => {
+    deps.events.warning(`${call.requestId}: ${describeFault(error)}`)
+    return undefined
+  })
+}

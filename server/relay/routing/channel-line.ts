@@ -1,0 +1,160 @@
+/** Whose turn it is: the ticket from the database, and until when the call waits. */
+export interface Turn {
+  ticket: number
+  deadlineMs: number
+  signal: AbortSignal
+  tokenId: number
+}
+
+/**
+ * The calls of this process that wait for a place on a channel. The database decides the order; this class only makes sure
+ * that of all calls that wait for the same, the first one asks.
+ */
+export interface ChannelLine {
+  /**
+   * Calls `attempt` whenever it may succeed and the call is the first of those that wait for the same. Resolves with its
+   * result, or with undefined if the call's time is over or its caller has left.
+   */
+  wait<T>(name: string, turn: Turn, attempt: () => Promise<T | undefined>): Promise<T | undefined>
+  /** Announces that an open call of this process has freed its place. */
+  placeFreed(): void
+  /** The number of calls that wait: all, or those of a token. */
+  waiting(tokenId?: number): number
+}
+
+interface Waiter {
+  ticket: number
+  attempt(): Promise<boolean>
+  fail(error: unknown): void
+  /** Ends the wait without a place, unless an attempt is under way; then its result counts. */
+  giveUp(): void
+  isOver: boolean
+}
+
+interface Line {
+  waiters: Waiter[]
+  /** The waiter whose attempt is under way. */
+  asking: Waiter | undefined
+  /** A place was freed since the last attempt began. */
+  freed: boolean
+  wake(): void
+}
+
+/** Other processes free places without telling this one, so the first call in each line also polls. */
+const pollMs = 25
+const sayEveryMs = 1000
+
+export interface LineDeps {
+  nowMs(): number
+  /** Tells the database that the calls of this process still wait. Must not throw. */
+  sayWaiting(): Promise<void>
+}
+
+export function createChannelLine({ nowMs, sayWaiting }: LineDeps): ChannelLine {
+  const lines = new Map<string, Line>()
+  const byToken = new Map<number, number>()
+  let waiting = 0
+  let timer: ReturnType<typeof setInterval> | undefined
+
+  function count(tokenId: number, more: 1 | -1): void {
+    waiting += more
+    const ofToken = (byToken.get(tokenId) ?? 0) + more
+    if (ofToken > 0) byToken.set(tokenId, ofToken)
+    else byToken.delete(tokenId)
+    if (waiting > 0) timer ??= setInterval(() => void sayWaiting(), sayEveryMs)
+    else if (timer) {
+      clearInterval(timer)
+      timer = undefined
+    }
+  }
+
+  async function serve(name: string, line: Line): Promise<void> {
+    for (;;) {
+      const [first] = line.waiters
+      if (!first) break
+      line.freed = false
+      line.asking = first
+      let isDone = true
+      try {
+        isDone = await first.attempt()
+      } catch (error) {
+        first.fail(error)
+      }
+      line.asking = undefined
+      if (isDone || first.isOver) {
+        line.waiters.splice(line.waiters.indexOf(first), 1)
+        if (!isDone) first.giveUp()
+        continue
+      }
+      // A call with an earlier ticket may have joined in the meantime.
+      if (line.freed || line.waiters[0] !== first) continue
+      await new Promise<void>((resolve) => {
+        const poll = setTimeout(resolve, pollMs)
+        line.wake = () => {
+          clearTimeout(poll)
+          resolve()
+        }
+      })
+    }
+    lines.delete(name)
+  }
+
+  function join(name: string, waiter: Waiter): Line {
+    const line = lines.get(name) ?? { waiters: [], asking: undefined, freed: false, wake: () => undefined }
+    const after = line.waiters.findIndex(({ ticket }) => ticket > waiter.ticket)
+    line.waiters.splice(after < 0 ? line.waiters.length : after, 0, waiter)
+    if (!lines.has(name)) {
+      lines.set(name, line)
+      void serve(name, line)
+    }
+    return line
+  }
+
+  return {
+    waiting: (tokenId) => (tokenId === undefined ? waiting : (byToken.get(tokenId) ?? 0)),
+    placeFreed() {
+      for (const line of lines.values()) {
+        line.freed = true
+        line.wake()
+      }
+    },
+    async wait<T>(name: string, turn: Turn, attempt: () => Promise<T | undefined>): Promise<T | undefined> {
+      count(turn.tokenId, 1)
+      let end = () => {}
+      try {
+        return await new Promise<T | undefined>((resolve, reject) => {
+          const waiter: Waiter = {
+            ticket: turn.ticket,
+            isOver: false,
+            async attempt() {
+              const value = await attempt()
+              if (value !== undefined) resolve(value)
+              return value !== undefined
+            },
+            fail: reject,
+            giveUp: () => resolve(undefined),
+          }
+          const line = join(name, waiter)
+          const stop = () => {
+            waiter.isOver = true
+            const index = line.waiters.indexOf(waiter)
+            if (line.asking === waiter || index < 0) return
+            line.waiters.splice(index, 1)
+            line.wake()
+            waiter.giveUp()
+          }
+          const timeout = setTimeout(stop, Math.max(0, turn.deadlineMs - nowMs()))
+          turn.signal.addEventListener('abort', stop)
+          end = () => {
+            clearTimeout(timeout)
+            turn.signal.removeEventListener('abort', stop)
+          }
+          if (turn.signal.aborted) stop()
+        })
+      } finally {
+        end()
+        count(turn.tokenId, -1)
+      }
+    },
+  }
+}

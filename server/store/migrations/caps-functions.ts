@@ -1,0 +1,351 @@
+/**
+ * The caps of channels and keys, as PostgreSQL functions for `tollgate_ledger`. The rules are those of `caps-sqlite.ts`;
+ * one contract suite tests both. The ledger has locked the rows of all channels concerned, so nobody else changes what
+ * these functions read.
+ */
+export const capFunctions = (): readonly string[] => [
+  startFunction,
+  usedFunction,
+  waitFunction,
+  checkFunction,
+  placeFunction,
+  addFunction,
+  countFunction,
+  freeFunction,
+  restoreFunction,
+  growFunction,
+  lineFunction,
+  ownRefusalFunction,
+  settleFunction,
+]
+
+/** How long a call in the line counts after its process last said that it waits, in milliseconds. */
+const waitLeaseMs = 3000
+
+/** The start of the window, or of the step of a moving window, that contains a time. */
+const startFunction = `
+create or replace function tollgate_cap_start(c caps, at_s bigint) returns bigint language plpgsql as $$
+begin
+  return case c.period
+    when 'minute' then at_s
+    when 'hour' then at_s - at_s % 60
+    when '5h' then at_s - at_s % 300
+    when 'ever' then 0
+    when 'now' then 0
+    else extract(epoch from date_trunc(c.period, to_timestamp(at_s) at time zone c.zone) at time zone c.zone)::bigint
+  end;
+end $$`
+
+/** What the current window has counted. */
+const usedFunction = `
+create or replace function tollgate_cap_used(c caps, whose text, at_s bigint) returns bigint language plpgsql as $$
+declare
+  step bigint := case c.period when 'minute' then 1 when 'hour' then 60 when '5h' then 300 end;
+begin
+  if step is null then
+    return coalesce((select used from cap_counts
+      where cap_id = c.id and part = whose and start = tollgate_cap_start(c, at_s)), 0);
+  end if;
+  return coalesce((select sum(used) from cap_counts
+    where cap_id = c.id and part = whose and start > tollgate_cap_start(c, at_s) - 61 * step), 0);
+end $$`
+
+/** Seconds until \`gone\` units have left the window. */
+const waitFunction = `
+create or replace function tollgate_cap_wait(c caps, whose text, gone bigint, at_s bigint) returns bigint language plpgsql as $$
+declare
+  step bigint := case c.period when 'minute' then 1 when 'hour' then 60 when '5h' then 300 end;
+begin
+  if c.period = 'now' then
+    return 1;
+  elsif c.period = 'ever' then
+    return 86400;
+  elsif step is not null then
+    return coalesce((select min(start) + 61 * step - at_s from (
+        select start, sum(used) over (order by start) as so_far from cap_counts
+        where cap_id = c.id and part = whose and start > tollgate_cap_start(c, at_s) - 61 * step
+      ) steps where so_far >= gone), 60 * step);
+  end if;
+  return extract(epoch from (date_trunc(c.period, to_timestamp(at_s) at time zone c.zone) + ('1 ' || c.period)::interval)
+    at time zone c.zone)::bigint - at_s;
+end $$`
+
+/**
+ * Whether a cap has room for a call: \`{room}\`, the units that are left for it in a cap of quota or cost, or the refusal.
+ * \`own\` lists the caps on which the call has a place already, so that it need not wait in their lines.
+ */
+const checkFunction = `
+create or replace function tollgate_cap_check(c caps, whose text, op jsonb, own bigint[], at_s bigint) returns jsonb language plpgsql as $$
+declare
+  mine bigint := coalesce((op->'caps'->>'ticket')::bigint, 0);
+  most bigint := c.most + case when c.raise_until > at_s then c.raise_by else 0 end;
+  used bigint := tollgate_cap_used(c, whose, at_s);
+  need bigint := case c.metric when 'tokens' then (op->'caps'->>'tokens')::bigint
+    when 'requests' then 1 when 'calls' then 1 else (op->'caps'->>'least')::bigint end;
+  behind boolean := false;
+begin
+  if need <= most and not c.id = any(own) then
+    behind := exists(select 1 from cap_waits w where w.cap_id = c.id and (w.part = '' or w.part = whose)
+      and w.seen_ms > floor(extract(epoch from clock_timestamp()) * 1000) - ${waitLeaseMs}
+      and (mine = 0 or w.ticket < mine));
+  end if;
+  if need <= most - used and not behind then
+    return case when c.metric in ('quota', 'cost') then jsonb_build_object('room', most - used) else '{}'::jsonb end;
+  end if;
+  return jsonb_build_object('ok', false, 'reason', 'full', 'cap', c.id, 'metric', c.metric, 'owner', c.owner,
+    'retryAfter', case when need > most then 86400 when need <= most - used then 1
+      else tollgate_cap_wait(c, whose, used + need - most, at_s) end,
+    'othersOpen', behind or exists(select 1 from cap_places where cap_id = c.id), 'never', need > most);
+end $$`
+
+/**
+ * The place for a call on its channel: \`{part, room}\`, or why there is none. The keys are looked at in the order of
+ * \`parts\`; if none has room, the one that is free first explains the refusal.
+ */
+const placeFunction = `
+create or replace function tollgate_cap_place(op jsonb, own bigint[], at_s bigint) returns jsonb language plpgsql as $$
+declare
+  c caps%rowtype;
+  whose text;
+  n bigint;
+  answer jsonb;
+  room bigint;
+  part_room bigint;
+  refused jsonb;
+  soonest jsonb;
+begin
+  for c in select * from caps where owner = 'channel' and owner_id = (op->>'channelId')::bigint
+      and (pattern is null or op->'caps'->>'model' ~ pattern) order by id loop
+    answer := tollgate_cap_check(c, '', op, own, at_s);
+    if answer ? 'reason' then
+      return answer;
+    end if;
+    room := least(room, (answer->>'room')::bigint);
+  end loop;
+  for whose, n in select p, i from jsonb_array_elements_text(op->'caps'->'parts') with ordinality as t(p, i) order by i loop
+    refused := null;
+    part_room := room;
+    for c in select * from caps where owner = 'key' and owner_id = (op->>'channelId')::bigint
+        and (pattern is null or op->'caps'->>'model' ~ pattern) order by id loop
+      answer := tollgate_cap_check(c, whose, op, own, at_s);
+      if answer ? 'reason' then
+        refused := answer;
+        exit;
+      end if;
+      part_room := least(part_room, (answer->>'room')::bigint);
+    end loop;
+    if refused is null then
+      return jsonb_build_object('part', n - 1, 'whose', whose, 'room', part_room);
+    end if;
+    if soonest is null or ((soonest->>'never')::boolean and not (refused->>'never')::boolean)
+        or (refused->>'retryAfter')::bigint < (soonest->>'retryAfter')::bigint then
+      soonest := refused;
+    end if;
+  end loop;
+  return soonest;
+end $$`
+
+/** Adds to a window, or takes from it. What belongs to a window that is deleted is in \`forgotten\`. */
+const addFunction = `
+create or replace function tollgate_cap_add(cap bigint, whose text, at_start bigint, more bigint, is_now boolean) returns void language plpgsql as $$
+begin
+  if more = 0 then
+    return;
+  end if;
+  update cap_counts set used = used + more where cap_id = cap and part = whose and start = at_start;
+  if found then
+    return;
+  end if;
+  if is_now then
+    insert into cap_counts (cap_id, part, start, used) values (cap, whose, at_start, more);
+  else
+    update caps set forgotten = forgotten + more where id = cap;
+  end if;
+end $$`
+
+/** Counts a call in all caps of its channel and key that apply to its model, and records its place. */
+const countFunction = `
+create or replace function tollgate_cap_count(op jsonb, whose text, taken bigint, at_s bigint) returns void language plpgsql as $$
+declare
+  c caps%rowtype;
+  counted bigint;
+  counted_part text;
+begin
+  for c in select * from caps where owner_id = (op->>'channelId')::bigint and owner in ('channel', 'key')
+      and (pattern is null or op->'caps'->>'model' ~ pattern) order by id loop
+    counted := case c.metric when 'tokens' then (op->'caps'->>'tokens')::bigint
+      when 'requests' then 1 when 'calls' then 1 else taken end;
+    counted_part := case when c.owner = 'key' then whose else '' end;
+    perform tollgate_cap_add(c.id, counted_part, tollgate_cap_start(c, at_s), counted, true);
+    insert into cap_places (hold_id, cap_id, part, start, reserved)
+      values (op->>'id', c.id, counted_part, tollgate_cap_start(c, at_s), counted);
+  end loop;
+  delete from cap_waits where ticket = (op->'caps'->>'ticket')::bigint;
+end $$`
+
+/**
+ * Frees the place of a call whose attempt failed, and returns what it had reserved. The upstream has seen the request,
+ * so it stays counted.
+ */
+const freeFunction = `
+create or replace function tollgate_cap_free(hold text) returns cap_places[] language plpgsql as $$
+declare
+  p cap_places%rowtype;
+  freed cap_places[];
+  of_metric text;
+begin
+  for p in delete from cap_places where hold_id = hold returning * loop
+    freed := freed || p;
+    select metric into of_metric from caps where id = p.cap_id;
+    continue when not found;
+    if of_metric = 'requests' then
+      update caps set unlogged = unlogged + 1 where id = p.cap_id;
+    else
+      perform tollgate_cap_add(p.cap_id, p.part, p.start, -p.reserved, false);
+    end if;
+  end loop;
+  return freed;
+end $$`
+
+/** Undoes \`tollgate_cap_free\`. */
+const restoreFunction = `
+create or replace function tollgate_cap_restore(freed cap_places[]) returns void language plpgsql as $$
+declare
+  p cap_places%rowtype;
+begin
+  foreach p in array coalesce(freed, '{}') loop
+    insert into cap_places values (p.*);
+    if exists(select 1 from caps where id = p.cap_id and metric = 'requests') then
+      update caps set unlogged = unlogged - 1 where id = p.cap_id;
+    else
+      perform tollgate_cap_add(p.cap_id, p.part, p.start, p.reserved, false);
+    end if;
+  end loop;
+end $$`
+
+/**
+ * Prepares a call's place for more units: what it has reserved in a window that is over moves to the current one.
+ * Returns the units that are left for it in its caps of quota and cost: null if it has no such cap.
+ */
+const growFunction = `
+create or replace function tollgate_cap_grow(hold text, at_s bigint) returns bigint language plpgsql as $$
+declare
+  c caps%rowtype;
+  p cap_places%rowtype;
+  room bigint;
+begin
+  for p in select * from cap_places where hold_id = hold order by cap_id loop
+    select * into c from caps where id = p.cap_id and metric in ('quota', 'cost');
+    continue when not found;
+    if p.start <> tollgate_cap_start(c, at_s) then
+      perform tollgate_cap_add(c.id, p.part, p.start, -p.reserved, false);
+      perform tollgate_cap_add(c.id, p.part, tollgate_cap_start(c, at_s), p.reserved, true);
+      update cap_places set start = tollgate_cap_start(c, at_s) where hold_id = hold and cap_id = c.id;
+    end if;
+    room := least(room, c.most + case when c.raise_until > at_s then c.raise_by else 0 end - tollgate_cap_used(c, p.part, at_s));
+  end loop;
+  return room;
+end $$`
+
+/** Puts a call that found its channel full into the line, unless it does not wait. */
+const lineFunction = `
+create or replace function tollgate_cap_line(op jsonb, refused jsonb) returns jsonb language plpgsql as $$
+declare
+  number bigint := (op->'caps'->>'ticket')::bigint;
+  needed text := '';
+begin
+  if number is null or (refused->>'never')::boolean then
+    return refused;
+  end if;
+  if number = 0 then
+    number := nextval('cap_tickets');
+  end if;
+  if refused->>'owner' = 'key' and jsonb_array_length(op->'caps'->'parts') = 1 then
+    needed := op->'caps'->'parts'->>0;
+  end if;
+  insert into cap_waits (ticket, channel_id, cap_id, part, node_id, seen_ms)
+    values (number, (op->>'channelId')::bigint, (refused->>'cap')::bigint, needed, op->>'nodeId',
+      floor(extract(epoch from clock_timestamp()) * 1000))
+    on conflict (ticket, channel_id)
+      do update set cap_id = excluded.cap_id, part = excluded.part, seen_ms = excluded.seen_ms;
+  return refused || jsonb_build_object('ticket', number);
+end $$`
+
+/** Why the token or the user of a call would refuse it, which goes before a full channel; null if they would not. */
+const ownRefusalFunction = `
+create or replace function tollgate_own_refusal(op jsonb, limited boolean, now_s bigint) returns jsonb language plpgsql as $$
+declare
+  minutes jsonb;
+  refused jsonb;
+  least bigint := (op->>'minimum')::bigint;
+begin
+  if op ? 'limits' then
+    minutes := tollgate_minutes(op, now_s);
+    refused := tollgate_limit(op, minutes, now_s);
+    if refused is not null then
+      return refused || jsonb_build_object('ok', false, 'reason', 'limit', 'minutes', minutes);
+    end if;
+  end if;
+  if exists(select 1 from users u, tokens t where u.id = (op->>'userId')::bigint and t.id = (op->>'tokenId')::bigint
+      and u.quota >= least and (not limited or t.remain_quota >= least))
+      and (not op ? 'limits' or coalesce((tollgate_budget(op, now_s)->>'room')::bigint, least) >= least) then
+    return null;
+  end if;
+  return tollgate_take(op, limited, now_s);
+end $$`
+
+/**
+ * Frees the place of a call that has ended, and replaces what it had reserved with what its log row says. If the channel
+ * has caps that the call has no place in, because they are newer than the call, they count the row as well.
+ */
+const settleFunction = `
+create or replace function tollgate_cap_settle(op jsonb, charged bigint, is_capped boolean, at_s bigint) returns void language plpgsql as $$
+declare
+  c caps%rowtype;
+  p cap_places%rowtype;
+  done bigint[] := '{}';
+  logged boolean := coalesce(op->'log', 'null'::jsonb) <> 'null'::jsonb;
+  used bigint;
+  counts boolean;
+  more bigint;
+begin
+  for p in delete from cap_places where hold_id = op->>'id' returning * loop
+    select * into c from caps where id = p.cap_id;
+    continue when not found;
+    done := done || c.id;
+    if c.metric = 'calls' then
+      perform tollgate_cap_add(c.id, p.part, p.start, -p.reserved, false);
+      continue;
+    end if;
+    counts := c.owner_id = (op->>'channelId')::bigint and (not logged or c.pattern is null or op->'log'->>'model_name' ~ c.pattern);
+    if c.metric = 'requests' then
+      if not (logged and counts) then
+        update caps set unlogged = unlogged + 1 where id = c.id;
+      end if;
+      continue;
+    end if;
+    -- The cost is the charge until upstream costs are known.
+    used := case when not counts then 0 when c.metric in ('quota', 'cost') then charged
+      when logged then (op->'log'->>'prompt_tokens')::bigint + (op->'log'->>'completion_tokens')::bigint
+      else coalesce((op->>'tokens')::bigint, p.reserved) end;
+    more := used - p.reserved;
+    if more < 0 then
+      perform tollgate_cap_add(c.id, p.part, p.start, more, false);
+    elsif more > 0 then
+      perform tollgate_cap_add(c.id, p.part, tollgate_cap_start(c, at_s), more, true);
+    end if;
+    if not logged and used > 0 then
+      update caps set unlogged = unlogged + used where id = c.id;
+    end if;
+  end loop;
+  if not is_capped or not logged then
+    return;
+  end if;
+  for c in select * from caps where owner_id = (op->>'channelId')::bigint and owner in ('channel', 'key')
+      and not id = any(done) and metric <> 'calls'
+      and (pattern is null or op->'log'->>'model_name' ~ pattern) order by id loop
+    used := case c.metric when 'requests' then 1 when 'tokens'
+      then (op->'log'->>'prompt_tokens')::bigint + (op->'log'->>'completion_tokens')::bigint else charged end;
+    perform tollgate_cap_add(c.id, '', tollgate_cap_start(c, at_s), used, true);
+  end loop;
+end $$`
