@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { shownCarries, writtenCarries } from './channel-carries.ts'
 import { channelHealthApi } from './channel-health.ts'
 import { channelOperations, keyMode } from './channel-operations.ts'
 import { channelProbeApi } from './channel-probe.ts'
@@ -58,6 +59,8 @@ export const channelSchema = z.object({
       }),
     )
     .check(z.describe('Features that the upstream turned out not to offer, as known to this process; empty in lists.')),
+  /** Added by Tollgate. */
+  ...shownCarries,
 })
 
 export type Channel = z.output<typeof channelSchema>
@@ -129,6 +132,7 @@ const filters = {
     ),
     '',
   ),
+  tag: z._default(text(40).check(z.trim(), z.describe('A tag of the channel. Empty means all.')), ''),
 }
 
 const fields = {
@@ -152,6 +156,7 @@ const fields = {
    * lines.
    */
   key_mode: z.optional(keyMode),
+  ...writtenCarries,
 }
 
 export const createChannelBody = z.object(fields)

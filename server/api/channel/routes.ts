@@ -4,6 +4,7 @@ import { modelEntry } from '../../../contract/model-entry.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { listed, pageOf } from '../../http/list-page.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
+import type { Secrets } from '../../lib/secrets/secrets.ts'
 import { channelById, type ListedChannel, listChannels } from '../../store/channels/channels.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
 import {
@@ -17,6 +18,7 @@ import { channelsWithKey } from './find-key.ts'
 import { mountChannelHealth } from './health-routes.ts'
 import { mountChannelOperations } from './operation-routes.ts'
 import { mountChannelProbe } from './probe-routes.ts'
+import { carriesView } from './stored-carries.ts'
 
 type ChannelDeps = ChannelChangeDeps &
   Pick<
@@ -35,15 +37,17 @@ type ChannelDeps = ChannelChangeDeps &
 
 /** The upstream channels. Their keys can be written but are never returned. */
 export function mountChannels(router: ApiRouter, deps: ChannelDeps): void {
-  const { store, catalogue, announce, missingAt } = deps
+  const { store, catalogue, announce, missingAt, secrets } = deps
 
   serve(router, api.channel.list, async ({ query, context }) =>
-    listed(context, await listChannels(store.read, pageOf(query), query)).map((row) => channelView(row)),
+    listed(context, await listChannels(store.read, pageOf(query), query)).map((row) => channelView(row, secrets)),
   )
 
   serve(router, api.channel.search, async ({ query, context }) => {
     const filter = { ...query, withKey: await channelsWithKey(deps, query.keyword) }
-    return listed(context, await listChannels(store.read, pageOf(query), filter)).map((row) => channelView(row))
+    return listed(context, await listChannels(store.read, pageOf(query), filter)).map((row) =>
+      channelView(row, secrets),
+    )
   })
 
   // The fixed paths come before /api/channel/{id}, which would treat them as ids.
@@ -85,7 +89,7 @@ export function mountChannels(router: ApiRouter, deps: ChannelDeps): void {
   async function shown(id: number): Promise<Channel> {
     const row = await channelById(store.read, id)
     if (!row) throw new ApiFailure('Channel not found.')
-    return channelView(row, missingAt(id))
+    return channelView(row, secrets, missingAt(id))
   }
 }
 
@@ -108,8 +112,8 @@ function mountTests(router: ApiRouter, { store, testChannel, testAllChannels }: 
   })
 }
 
-function channelView(row: ListedChannel, missing: Channel['missing'] = []): Channel {
-  return { ...row, key: '', missing }
+function channelView(row: ListedChannel, secrets: Secrets, missing: Channel['missing'] = []): Channel {
+  return { ...row, ...carriesView(row, secrets), key: '', missing }
 }
 
 /**

@@ -7,6 +7,7 @@ import { providerOf } from '../../providers/registry.ts'
 import { keyLines } from '../../store/channels/key-lines.ts'
 import { type ChannelRow, routingMark, routingRows } from '../../store/channels/routing-rows.ts'
 import type { Store } from '../../store/store.ts'
+import { type Carries, carriesOf, openedCarries } from './carries.ts'
 import { KeyRing } from './key-ring.ts'
 
 /** A channel ready to be called: parsed, decrypted, with its provider. */
@@ -34,6 +35,10 @@ export interface Channel {
   streamIdleTimeoutMs: number | undefined
   relayTimeoutMs: number | undefined
   httpVersion: 'auto' | '1.1' | '2'
+  /** What the channel adds to its calls; undefined = nothing. */
+  carries: Carries | undefined
+  /** The model that tests use; '' = the first suitable one. */
+  testModel: string
   /** Where system messages are placed; undefined = wherever suits the service best. */
   systemPlacement: SystemPlacement | undefined
 }
@@ -156,19 +161,18 @@ function toChannel(
 ): Channel | undefined {
   const provider = providerOf(row.type)
   if (!provider) return undefined
-  let key: string
   try {
-    key = secrets.open(row.key, 'channel')
+    const key = secrets.open(row.key, 'channel')
+    return openedChannel({ ...row, ...openedCarries(row, secrets) }, provider, key, ringOf(row, key))
   } catch {
     warn(
       `the key of channel ${row.id} cannot be decrypted: SECRET_KEY has changed or the row was edited; save the key again`,
     )
     return undefined
   }
-  return openedChannel(row, provider, key, ringOf(row, key))
 }
 
-/** A channel whose key is decrypted, as the relay calls it. */
+/** A channel whose key and other secrets are decrypted, as the relay calls it. */
 export function openedChannel(
   row: Omit<ChannelRow, 'key' | 'key_mode' | 'group' | 'priority'>,
   provider: Provider,
@@ -205,6 +209,8 @@ export function openedChannel(
     firstByteTimeoutMs: limit('first_byte_timeout'),
     streamIdleTimeoutMs: limit('stream_idle_timeout'),
     relayTimeoutMs: limit('relay_timeout'),
+    carries: carriesOf(row),
+    testModel: row.test_model,
     systemPlacement: systemPlacements.find((each) => each === config['system_turns']),
     httpVersion: config['http_version'] === '1.1' || config['http_version'] === '2' ? config['http_version'] : 'auto',
   }

@@ -28,6 +28,17 @@ const columns = [
   'system_prompt',
   'key_mode',
   'key_count',
+  'tags',
+  'remark',
+  'test_model',
+  'organization',
+  'project',
+  'headers',
+  'parameters',
+  'status_map',
+  'proxy',
+  'proxy_login',
+  'costs',
   'status_reason',
   'status_time',
 ] as const
@@ -72,12 +83,13 @@ export interface ChannelFilter {
   type: number
   status: number
   group: string
+  tag?: string
 }
 
 export async function listChannels(
   db: Db,
   page: Page<keyof ChannelRow>,
-  { keyword = '', withKey = [], type, status, group }: ChannelFilter,
+  { keyword = '', withKey = [], type, status, group, tag = '' }: ChannelFilter,
 ): Promise<Listed<ListedChannel>> {
   const matching = db
     .selectFrom('channels')
@@ -93,6 +105,7 @@ export async function listChannels(
     .$if(type !== 0, (query) => query.where('type', '=', type))
     .$if(status !== 0, (query) => query.where('status', '=', status))
     .$if(group !== '', (query) => query.where((eb) => isAmong(eb.ref('group'), group)))
+    .$if(tag !== '', (query) => query.where((eb) => isAmong(eb.ref('tags'), tag)))
   const { rows, total } = await listPage(
     db,
     matching,
@@ -145,6 +158,17 @@ export type ChannelFields = Pick<
   | 'system_prompt'
   | 'key_mode'
   | 'key_count'
+  | 'tags'
+  | 'remark'
+  | 'test_model'
+  | 'organization'
+  | 'project'
+  | 'headers'
+  | 'parameters'
+  | 'status_map'
+  | 'proxy'
+  | 'proxy_login'
+  | 'costs'
 >
 
 export type NewChannel = Pick<Insertable<ChannelsTable>, 'type' | 'key' | 'created_time'> & ChannelFields

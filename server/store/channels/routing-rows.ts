@@ -20,6 +20,15 @@ const columns = [
   'config',
   'system_prompt',
   'key_mode',
+  'test_model',
+  'organization',
+  'project',
+  'headers',
+  'parameters',
+  'status_map',
+  'proxy',
+  'proxy_login',
+  'costs',
 ] as const
 
 export type ChannelRow = Pick<Selectable<ChannelsTable>, (typeof columns)[number]>

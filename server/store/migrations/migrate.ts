@@ -19,6 +19,7 @@ import { captures } from './0014-captures.ts'
 import { alerts } from './0015-alerts.ts'
 import { serviceFailures } from './0016-service-failures.ts'
 import { statementEmails } from './0018-statement-emails.ts'
+import { carriesAndCosts } from './0021-carries-and-costs.ts'
 
 const migrations: readonly Migration[] = [
   init,
@@ -38,6 +39,7 @@ const migrations: readonly Migration[] = [
   alerts,
   serviceFailures,
   statementEmails,
+  carriesAndCosts,
 ]
 
 /** An arbitrary number for the lock that keeps two starting nodes from migrating at the same time. */

@@ -7,6 +7,7 @@ import type {
   AlertStatesTable,
 } from './alert-tables.ts'
 import type { CaptureRulesTable, CapturesTable } from './capture-tables.ts'
+import type { CarryColumns } from './carry-columns.ts'
 import type { StatementEmailsTable, StatementOptoutsTable } from './statement-tables.ts'
 import type {
   ServiceFailuresTable,
@@ -87,7 +88,7 @@ export interface TokensTable extends LimitColumns {
   unlogged_quota: number
 }
 
-export interface ChannelsTable {
+export interface ChannelsTable extends CarryColumns {
   id: Generated<number>
   type: number
   /** Upstream credential, encrypted. Several keys are stored one per line. */
