@@ -2,6 +2,7 @@ import { channelStatus } from '../../contract/statuses.ts'
 import { GatewayError } from '../errors.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
 import { inParallel } from '../lib/in-parallel.ts'
+import type { JsonObject } from '../lib/json.ts'
 import { withoutKey } from '../lib/secrets/without-key.ts'
 import { type FetchJsonThrough, through } from '../outbound/fetch-json.ts'
 import type { Upstream } from '../providers/provider.ts'
@@ -32,6 +33,8 @@ export interface AskUpstream {
   allBalances(): Promise<boolean>
   /** The names of the channel's models, sorted. */
   models(id: number): Promise<UpstreamResult<string[]>>
+  /** The object at a URL, read through the channel's proxy and without its key. */
+  prices(id: number, url: string): Promise<UpstreamResult<JsonObject>>
 }
 
 /** The number of channels that are queried at the same time. */
@@ -115,6 +118,13 @@ export function createAskUpstream(deps: AskDeps): AskUpstream {
       const ask = through(fetchJson, channel.carries?.proxy)
       const answer = await asking(upstream, (each) => listModels(each, ask, clock.nowMs()))
       return answer.ok ? { ok: true, value: [...new Set(answer.value)].sort() } : answer
+    },
+    async prices(id, url) {
+      await routing.reload()
+      const channel = routing.current().channel(id)
+      if (!channel) return absent
+      const ask = through(fetchJson, channel.carries?.proxy)
+      return asking(channel.upstream, () => ask(url, { accept: 'application/json' }))
     },
   }
 }

@@ -14,6 +14,7 @@ import {
   removeDisabledChannels,
   saveChannel,
 } from './change-channels.ts'
+import { mountChannelCosts } from './cost-routes.ts'
 import { channelsWithKey } from './find-key.ts'
 import { mountChannelHealth } from './health-routes.ts'
 import { mountChannelOperations } from './operation-routes.ts'
@@ -30,6 +31,7 @@ type ChannelDeps = ChannelChangeDeps &
     | 'updateBalance'
     | 'updateAllBalances'
     | 'upstreamModels'
+    | 'upstreamPrices'
     | 'probeDraft'
   > & {
     announce: Announce
@@ -60,6 +62,7 @@ export function mountChannels(router: ApiRouter, deps: ChannelDeps): void {
   mountChannelHealth(router, deps)
   mountChannelOperations(router, deps)
   mountChannelProbe(router, deps)
+  mountChannelCosts(router, deps)
   mountTests(router, deps)
   serve(router, api.channel.get, async ({ params }) => shown(params.id))
 

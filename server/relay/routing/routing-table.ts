@@ -8,6 +8,7 @@ import { keyLines } from '../../store/channels/key-lines.ts'
 import { type ChannelRow, routingMark, routingRows } from '../../store/channels/routing-rows.ts'
 import type { Store } from '../../store/store.ts'
 import { type Carries, carriesOf, openedCarries } from './carries.ts'
+import { type ChannelCosts, costsOf } from './channel-cost.ts'
 import { KeyRing } from './key-ring.ts'
 
 /** A channel ready to be called: parsed, decrypted, with its provider. */
@@ -37,6 +38,8 @@ export interface Channel {
   httpVersion: 'auto' | '1.1' | '2'
   /** What the channel adds to its calls; undefined = nothing. */
   carries: Carries | undefined
+  /** What its upstream charges; undefined = not known. */
+  costs: ChannelCosts | undefined
   /** The model that tests use; '' = the first suitable one. */
   testModel: string
   /** Where system messages are placed; undefined = wherever suits the service best. */
@@ -210,6 +213,7 @@ export function openedChannel(
     streamIdleTimeoutMs: limit('stream_idle_timeout'),
     relayTimeoutMs: limit('relay_timeout'),
     carries: carriesOf(row),
+    costs: costsOf(row.costs),
     testModel: row.test_model,
     systemPlacement: systemPlacements.find((each) => each === config['system_turns']),
     httpVersion: config['http_version'] === '1.1' || config['http_version'] === '2' ? config['http_version'] : 'auto',

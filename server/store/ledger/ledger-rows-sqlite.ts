@@ -30,6 +30,7 @@ const logRow = {
   outcome: (log) => log.outcome,
   attempts: (log) => log.attempts,
   asked_model: (log) => log.asked_model ?? '',
+  cost: (log) => log.cost ?? null,
 } satisfies Record<Exclude<keyof LogRow, FailedCallColumn> | 'quota', LogValue>
 
 /** Columns that only rows of failed calls fill. The ledger writes no such rows. */

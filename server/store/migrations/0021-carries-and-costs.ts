@@ -4,7 +4,8 @@ import { installLedger } from './ledger-function.ts'
 
 /**
  * What a channel carries besides its key, what its upstream charges, and what each call cost upstream. A call whose cost
- * is unknown has null; the sums add up the costs that are known, and the charges of the calls that have one.
+ * is unknown has null; the sums add up the costs that are known, and what was
+ * charged for these calls less their cost.
  */
 export const carriesAndCosts: Migration = {
   name: '0021-carries-and-costs',
@@ -27,7 +28,7 @@ export const carriesAndCosts: Migration = {
       ...texts.map((name) => `alter table channels add column ${name} text not null default ''`),
       'alter table logs add column cost bigint',
       ...summed.flatMap((table) =>
-        ['cost', 'costed_quota'].map((name) => `alter table ${table} add column ${name} bigint not null default 0`),
+        ['cost', 'margin'].map((name) => `alter table ${table} add column ${name} bigint not null default 0`),
       ),
     ]
     for (const statement of statements) await sql.raw(statement).execute(db)

@@ -219,6 +219,8 @@ export interface LogsTable {
   code: Generated<string>
   /** For failed calls: the upstream's message, truncated. */
   upstream_message: Generated<string>
+  /** What the call cost the operator, in quota units; null = not known. */
+  cost: Generated<number | null>
   /** For failed calls: how many similar calls have no row, and when the first of them began (epoch seconds). */
   left_out: Generated<number>
   left_out_since: Generated<number>

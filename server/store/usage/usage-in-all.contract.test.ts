@@ -123,7 +123,7 @@ async function takeBack(store: Store): Promise<void> {
   const figures =
     (await sql<Record<string, unknown>>`select * from usage_days limit 1`.execute(store.read)).rows[0] ?? {}
   // Costs came with a later migration.
-  const others = ['series_id', 'slot', 'cost', 'costed_quota']
+  const others = ['series_id', 'slot', 'cost', 'margin']
   const columns = Object.keys(figures).filter((name) => !others.includes(name))
   const ofUsers = "(select id from usage_series where kind like 'user%')"
   const statements = [
