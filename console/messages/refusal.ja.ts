@@ -16,10 +16,14 @@ export const refusalJa = {
     'メールアドレスの確認が必要です。メールアドレスと確認コードを入力してください。',
   'refusal.credentials_missing': 'ユーザー名とパスワードを入力してください。',
   'refusal.recipient_missing': 'メールアドレスを入力するか、アカウントに連携してください。',
-  'refusal.key_needed_for_proxy': 'キーを再入力してください。キーなしで別のプロキシを設定できるのはスーパー管理者だけです。',
-  'refusal.key_needed_for_headers': 'キーを再入力してください。キーなしでヘッダーを追加・変更できるのはスーパー管理者だけです。',
-  'refusal.headers_needed_to_move': '機密ヘッダーの値を再入力してください。別の宛先に移せるのはスーパー管理者だけです。',
-  'refusal.proxy_login_needed': 'プロキシのログイン情報を再入力してください。別のプロキシに移せるのはスーパー管理者だけです。',
+  'refusal.key_needed_for_proxy':
+    'キーを再入力してください。キーなしで別のプロキシを設定できるのはスーパー管理者だけです。',
+  'refusal.key_needed_for_headers':
+    'キーを再入力してください。キーなしでヘッダーを追加・変更できるのはスーパー管理者だけです。',
+  'refusal.headers_needed_to_move':
+    '機密ヘッダーの値を再入力してください。別の宛先に移せるのはスーパー管理者だけです。',
+  'refusal.proxy_login_needed':
+    'プロキシのログイン情報を再入力してください。別のプロキシに移せるのはスーパー管理者だけです。',
   'refusal.header_own': 'チャネルはヘッダー {name} を設定できません。',
   'refusal.header_name_invalid': '{name} は有効なヘッダー名ではありません。',
   'refusal.header_twice': 'ヘッダー {name} が 2 回設定されています。',

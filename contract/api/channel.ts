@@ -218,6 +218,13 @@ export const channelApi = {
     data: z.object({ object: z.literal('list'), data: z.array(modelEntry) }),
     summary: "List all built-in models in OpenAI's format",
   }),
+  tags: endpoint({
+    method: 'GET',
+    path: '/api/channel/tags',
+    access: 'admin',
+    data: z.array(z.string()),
+    summary: 'List the tags of all channels, sorted',
+  }),
   types: endpoint({
     method: 'GET',
     path: '/api/channel/types',

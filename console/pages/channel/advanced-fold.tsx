@@ -17,6 +17,15 @@ const advanced = [
   'system_turns',
   'strip_deployment_dots',
   'system_prompt',
+  'tags',
+  'remark',
+  'test_model',
+  'organization',
+  'project',
+  'headers',
+  'parameters',
+  'status_map',
+  'proxy',
 ] as const satisfies readonly (keyof ChannelValues)[]
 
 /** Whether a channel uses any of the advanced settings. */

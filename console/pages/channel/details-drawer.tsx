@@ -16,6 +16,7 @@ import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { test } from './actions.tsx'
 import { balanceText, ChannelStatus, Groups, listOf, nameOf, ResponseTime, TypeBadge } from './channel-parts.tsx'
+import { ChannelCosts } from './costs.tsx'
 import { careForKeys, channelQuery, keysQuery } from './queries.ts'
 import { TestStrip } from './test-strip.tsx'
 import { Timeline } from './timeline.tsx'
@@ -78,6 +79,7 @@ function Details({ channel }: { channel: Channel }) {
       <Tests id={channel.id} />
       {!classic && <Timeline id={channel.id} />}
       {!classic && <RecentUse filter={{ channel: String(channel.id) }} />}
+      {!classic && <ChannelCosts channel={channel} />}
       {channel.key_count > 1 && <Keys channel={channel} />}
       <Missing places={channel.missing ?? []} />
       <section aria-label={t('channel.models')}>

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { type Channel, type ChannelConfig, channelConfigSchema } from '../../../contract/api/channel.ts'
+import { type CarryProblem, carriedBody, carriedValues, carryProblems } from './carry-values.ts'
 import { listOf } from './channel-parts.tsx'
 
 /** Channel types whose form differs from the usual one. */
@@ -34,6 +35,19 @@ export interface ChannelValues {
   system_turns: string
   strip_deployment_dots: boolean
   system_prompt: string
+  tags: string
+  remark: string
+  test_model: string
+  organization: string
+  project: string
+  /** One header a line, as `name: value`. */
+  headers: string
+  /** The text of a JSON array. */
+  parameters: string
+  /** One status a line, as `400: 503`. */
+  status_map: string
+  proxy: string
+  proxy_login: string
 }
 
 const seconds = z.optional(z.number().check(z.gte(0), z.lte(86_400)))
@@ -92,6 +106,7 @@ export function channelValues(channel?: Channel): ChannelValues {
     system_turns: config.system_turns ?? 'auto',
     strip_deployment_dots: config.strip_deployment_dots ?? false,
     system_prompt: channel?.system_prompt ?? '',
+    ...carriedValues(channel),
   }
 }
 
@@ -109,9 +124,14 @@ export function isMapping(text: string): boolean {
 
 /** A problem that prevents submitting the form: its field, the sentence of the toast, and the text at the field. */
 export interface Problem {
-  field: 'name' | 'key' | 'models' | 'model_mapping'
-  message: 'channel.form.needsName' | 'channel.form.needsModel' | 'channel.form.badMapping'
-  atField: 'channel.form.enterName' | 'channel.form.enterKey' | 'channel.form.selectModel' | 'channel.form.enterMapping'
+  field: 'name' | 'key' | 'models' | 'model_mapping' | 'headers' | 'parameters' | 'status_map'
+  message: 'channel.form.needsName' | 'channel.form.needsModel' | 'channel.form.badMapping' | 'carry.wrong'
+  atField:
+    | 'channel.form.enterName'
+    | 'channel.form.enterKey'
+    | 'channel.form.selectModel'
+    | 'channel.form.enterMapping'
+    | CarryProblem
 }
 
 /** All problems, in one-api's order. */
@@ -135,6 +155,7 @@ export function problemsOf(values: ChannelValues, isNew: boolean): Problem[] {
       message: 'channel.form.badMapping',
       atField: 'channel.form.enterMapping',
     },
+    ...carryProblems(values).map(({ field, atField }) => ({ field, message: 'carry.wrong' as const, atField })),
   ]
   return problems.filter((problem) => problem !== false)
 }
@@ -206,5 +227,6 @@ export function channelBody(values: ChannelValues, before?: Channel) {
     weight: values.weight ?? 1,
     config: configText(values, before),
     system_prompt: values.system_prompt,
+    ...carriedBody(values, before),
   }
 }

@@ -28,6 +28,8 @@ import { useProbe } from './use-probe.ts'
 /** Part of the advanced settings, which are folded at first. */
 const MappingField = lazy(() => import('./mapping-field.tsx').then((it) => ({ default: it.MappingField })))
 
+const CarrySection = lazy(() => import('./carry-section.tsx').then((it) => ({ default: it.CarrySection })))
+
 /** `/channel/add` and `/channel/edit/{id}`. */
 export function ChannelFormPage() {
   const t = useText()
@@ -94,7 +96,7 @@ function ChannelForm({ channel }: { channel?: Channel }) {
     const body = channelBody(values, channel)
     if (channel) {
       await updateChannel({ id: channel.id, ...body })
-      form.reset({ ...values, key: '' })
+      form.reset({ ...values, key: '', proxy_login: '' })
       toast.success(t('channel.form.updated'))
       return channel.id
     }
@@ -147,6 +149,11 @@ function ChannelForm({ channel }: { channel?: Channel }) {
             <MappingField form={form} />
           </Suspense>
           {!classic && <AdvancedSection form={form} />}
+          {!classic && (
+            <Suspense fallback={<Skeleton className="h-96 w-full" />}>
+              <CarrySection form={form} channel={channel} />
+            </Suspense>
+          )}
         </AdvancedFold>
         <ChannelFormFooter
           busy={form.formState.isSubmitting}

@@ -61,6 +61,23 @@ export const typesQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 })
 
+/** What the upstream of a channel charges; null on servers that do not know costs. */
+export const costsQuery = (id: number) =>
+  queryOptions({
+    queryKey: ['channel', 'costs', id],
+    queryFn: ({ signal }) =>
+      call(channelApi.costs, { params: { id } }, { signal, quiet: true }).catch((error: unknown) => {
+        if (error instanceof CallError && error.status === 404) return null
+        throw error
+      }),
+  })
+
+/** The tags of all channels; none on servers without tags. */
+export const tagsQuery = queryOptions({
+  queryKey: ['channel', 'tags'],
+  queryFn: ({ signal }) => call(channelApi.tags, {}, { signal, quiet: true }).catch(() => []),
+})
+
 /** The models that a type recommends; the type is a number as text, as in the form. */
 export function useTypesModels(type: string): readonly string[] {
   const types = useQuery(typesQuery)

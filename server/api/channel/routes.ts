@@ -5,7 +5,7 @@ import { ApiFailure } from '../../http/api-failure.ts'
 import { listed, pageOf } from '../../http/list-page.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
 import type { Secrets } from '../../lib/secrets/secrets.ts'
-import { channelById, type ListedChannel, listChannels } from '../../store/channels/channels.ts'
+import { channelById, channelTags, type ListedChannel, listChannels } from '../../store/channels/channels.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
 import {
   type ChannelChangeDeps,
@@ -54,6 +54,7 @@ export function mountChannels(router: ApiRouter, deps: ChannelDeps): void {
 
   // The fixed paths come before /api/channel/{id}, which would treat them as ids.
   serve(router, api.channel.models, () => modelList(catalogue()))
+  serve(router, api.channel.tags, () => channelTags(store.read))
   serve(router, api.channel.types, () => catalogue().map((entry) => ({ ...entry, models: [...entry.models] })))
   serve(router, api.channel.defaultModels, () =>
     Object.fromEntries(catalogue().map((entry) => [entry.type, [...entry.models]])),

@@ -300,3 +300,9 @@ export async function modelsOfGroup(db: Db, group: string): Promise<string[]> {
     .execute()
   return rows.map((row) => row.model)
 }
+
+/** The tags of all channels, sorted. */
+export async function channelTags(db: Db): Promise<string[]> {
+  const rows = await db.selectFrom('channels').select('tags').distinct().where('tags', '<>', '').execute()
+  return [...new Set(rows.flatMap(({ tags }) => splitList(tags)))].sort()
+}
