@@ -1,4 +1,4 @@
-import type { StoredCarries } from '../relay/routing/carries.ts'
+import type { StoredCarries } from '../store/channels/stored-carries.ts'
 
 /** A channel that is not stored: the fields that decide where it sends a call and how, already validated. */
 export interface ChannelDraft {

@@ -1,20 +1,21 @@
 import type { Channel } from '../../../contract/api/channel.ts'
-import type { ChannelValues } from './form-values.ts'
 
 /** The fields of the form that say what a channel carries besides its key. */
-export type CarriedValues = Pick<
-  ChannelValues,
-  | 'tags'
-  | 'remark'
-  | 'test_model'
-  | 'organization'
-  | 'project'
-  | 'headers'
-  | 'parameters'
-  | 'status_map'
-  | 'proxy'
-  | 'proxy_login'
->
+export interface CarriedValues {
+  tags: string
+  remark: string
+  test_model: string
+  organization: string
+  project: string
+  /** One header a line, as `name: value`. */
+  headers: string
+  /** The text of a JSON array. */
+  parameters: string
+  /** One status a line, as `400: 503`. */
+  status_map: string
+  proxy: string
+  proxy_login: string
+}
 
 export type CarryProblem = 'carry.headers.wrong' | 'carry.parameters.wrong' | 'carry.statuses.wrong'
 

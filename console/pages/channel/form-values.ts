@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { type Channel, type ChannelConfig, channelConfigSchema } from '../../../contract/api/channel.ts'
-import { type CarryProblem, carriedBody, carriedValues, carryProblems } from './carry-values.ts'
+import { type CarriedValues, type CarryProblem, carriedBody, carriedValues, carryProblems } from './carry-values.ts'
 import { listOf } from './channel-parts.tsx'
 
 /** Channel types whose form differs from the usual one. */
@@ -13,7 +13,7 @@ export const channelType = { openai: 1, azure: 3, custom: 8, ernie: 15, spark: 1
 export type KeyUse = 'one' | 'each' | 'multi'
 
 /** The values of the form. Time limits are in seconds; undefined = the default from the settings. */
-export interface ChannelValues {
+export interface ChannelValues extends CarriedValues {
   /** The number of a channel type, as text. */
   type: string
   name: string
@@ -35,19 +35,6 @@ export interface ChannelValues {
   system_turns: string
   strip_deployment_dots: boolean
   system_prompt: string
-  tags: string
-  remark: string
-  test_model: string
-  organization: string
-  project: string
-  /** One header a line, as `name: value`. */
-  headers: string
-  /** The text of a JSON array. */
-  parameters: string
-  /** One status a line, as `400: 503`. */
-  status_map: string
-  proxy: string
-  proxy_login: string
 }
 
 const seconds = z.optional(z.number().check(z.gte(0), z.lte(86_400)))

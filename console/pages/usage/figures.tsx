@@ -42,7 +42,7 @@ export function Figures({ usage }: { usage: Usage }) {
     ['first_byte', t('usage.kpi.firstByte'), (ms: number) => t('usage.ms', { value: formatCount(Math.round(ms)) })],
   ] as const
   return (
-    <div className={`grid grid-cols-2 gap-3 md:grid-cols-3 ${items.length > 5 ? 'lg:grid-cols-7' : 'lg:grid-cols-5'}`}>
+    <div className={`grid grid-cols-2 gap-3 md:grid-cols-3 ${items.length > 5 ? 'lg:grid-cols-4' : 'lg:grid-cols-5'}`}>
       {items.map(([name, label, format]) => {
         const now = total[name] ?? 0
         const before = previous?.[name]

@@ -3,7 +3,6 @@ import { channelStatus } from '../../../contract/statuses.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import type { PersonCall } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
-import { textsIn } from '../../relay/routing/carries.ts'
 import { forgetDeadKeys } from '../../store/channels/channel-keys.ts'
 import {
   addChannel,
@@ -14,6 +13,7 @@ import {
   setChannelStatus,
   updateChannel,
 } from '../../store/channels/channels.ts'
+import { textsIn } from '../../store/channels/stored-carries.ts'
 import { recordAudit } from '../../store/installation/audit.ts'
 import { auditEvent, describeChange, describeFields } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'

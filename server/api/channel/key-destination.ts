@@ -2,7 +2,7 @@ import { isSecretHeader } from '../../../contract/api/channel-carries.ts'
 import { roles } from '../../../contract/roles.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { providerOf } from '../../providers/registry.ts'
-import { type StoredCarries, textsIn } from '../../relay/routing/carries.ts'
+import { type StoredCarries, textsIn } from '../../store/channels/stored-carries.ts'
 
 /** The fields that decide where a channel's key is sent. */
 interface Destination {

@@ -2,7 +2,7 @@ import { isSecretHeader, type ParameterOperation } from '../../../contract/api/c
 import { ApiFailure } from '../../http/api-failure.ts'
 import { isObject, tryParse } from '../../lib/json.ts'
 import type { Secrets } from '../../lib/secrets/secrets.ts'
-import { openedCarries, type StoredCarries, sealedCarries, textsIn } from '../../relay/routing/carries.ts'
+import { openedCarries, type StoredCarries, sealedCarries, textsIn } from '../../store/channels/stored-carries.ts'
 import type { CarryColumns } from '../../store/schema/carry-columns.ts'
 import type { CarryFields } from './carry-input.ts'
 

@@ -1,8 +1,7 @@
 import type { ParameterOperation } from '../../../contract/api/channel-carries.ts'
-import { isObject, tryParse } from '../../lib/json.ts'
+import { tryParse } from '../../lib/json.ts'
 import { type ProxyServer, proxyOf } from '../../lib/network/proxy.ts'
-import type { Secrets } from '../../lib/secrets/secrets.ts'
-import type { CarryColumns } from '../../store/schema/carry-columns.ts'
+import { type StoredCarries, textsIn } from '../../store/channels/stored-carries.ts'
 
 /** What a channel adds to its calls besides the key. Absent parts change nothing. */
 export interface Carries {
@@ -12,28 +11,6 @@ export interface Carries {
   /** Error status of the upstream → the status as which it is treated. */
   readonly statuses?: ReadonlyMap<number, number>
   readonly proxy?: ProxyServer
-}
-
-/** The columns that are encrypted, and what they are encrypted for. */
-export const sealedCarries = { headers: 'channel-headers', proxy_login: 'channel-proxy-login' } as const
-
-/** The stored form of what a channel carries, with the encrypted columns as they are. */
-export type StoredCarries = Record<Exclude<keyof CarryColumns, 'tags' | 'remark' | 'test_model' | 'costs'>, string>
-
-/** The same with the encrypted columns as plain text. Throws if they cannot be decrypted. */
-export function openedCarries(row: StoredCarries, secrets: Secrets): StoredCarries {
-  const { organization, project, parameters, status_map, proxy } = row
-  const open = (name: keyof typeof sealedCarries) =>
-    row[name] === '' ? '' : secrets.open(row[name], sealedCarries[name])
-  return {
-    organization,
-    project,
-    parameters,
-    status_map,
-    proxy,
-    headers: open('headers'),
-    proxy_login: open('proxy_login'),
-  }
 }
 
 /** What the relay does with it; undefined if the channel carries nothing, as most channels do. */
@@ -54,12 +31,6 @@ export function carriesOf(row: StoredCarries): Carries | undefined {
     ...(row.proxy !== '' && { proxy: proxyOf(row.proxy, row.proxy_login) }),
   }
   return Object.keys(carries).length > 0 ? carries : undefined
-}
-
-/** The texts of a stored JSON object; '' is an empty one. */
-export function textsIn(stored: string): Record<string, string> {
-  const value = stored === '' ? {} : tryParse(stored)
-  return isObject(value) ? (value as Record<string, string>) : {}
 }
 
 function namesInLowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {

@@ -2,7 +2,6 @@ import type { ModelCost as WrittenCost } from '../../../contract/api/channel-cos
 import type { CostRates, ModelCost } from '../../billing/cost-sheet.ts'
 import { scaleDecimal } from '../../lib/decimal.ts'
 import { isObject, tryParse } from '../../lib/json.ts'
-import type { Channel } from './routing-table.ts'
 
 /** What the upstream of a channel charges: by model, and a multiplier for all other models. */
 export interface ChannelCosts {
@@ -11,7 +10,7 @@ export interface ChannelCosts {
 }
 
 /** What a channel's upstream charges for a model, by the name that is sent upstream; undefined if that is not known. */
-export function channelCost({ costs }: Channel, model: string): ModelCost | undefined {
+export function channelCost({ costs }: { costs: ChannelCosts | undefined }, model: string): ModelCost | undefined {
   return costs && (costs.models.get(model) ?? costs.multiplier)
 }
 
