@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
 import { shownCarries, writtenCarries } from './channel-carries.ts'
-import { channelCostsApi } from './channel-costs.ts'
 import { channelHealthApi } from './channel-health.ts'
 import { channelOperations, keyMode } from './channel-operations.ts'
 import { channelProbeApi } from './channel-probe.ts'
@@ -302,7 +301,6 @@ export const channelApi = {
     summary: 'Delete a channel',
   }),
   ...channelHealthApi,
-  ...channelCostsApi,
   ...channelProbeApi,
   ...channelOperations,
 }

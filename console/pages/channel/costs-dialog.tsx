@@ -11,7 +11,7 @@ import { queryClient } from '../../lib/query-client.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { type Chosen, CostsImport } from './costs-import.tsx'
-import { costsQuery } from './queries.ts'
+import { costsQuery } from './costs-query.ts'
 
 const rates = ['input', 'output', 'cached', 'request'] as const
 

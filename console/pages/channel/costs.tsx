@@ -5,7 +5,7 @@ import { Button } from '../../components/ui/button.tsx'
 import { Skeleton } from '../../components/ui/states.tsx'
 import { useText } from '../../lib/text.ts'
 import { nameOf } from './channel-parts.tsx'
-import { costsQuery } from './queries.ts'
+import { costsQuery } from './costs-query.ts'
 
 const CostsDialog = lazy(() => import('./costs-dialog.tsx').then((it) => ({ default: it.CostsDialog })))
 

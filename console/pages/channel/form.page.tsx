@@ -11,7 +11,7 @@ import { Page } from '../../components/ui/page.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { useCrumb } from '../../lib/crumb.ts'
 import { useClassicServer } from '../../lib/status.ts'
-import { text, useText } from '../../lib/text.ts'
+import { loadAreas, text, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { wayBack } from '../../lib/way-back.ts'
 import { AdvancedFold } from './advanced-fold.tsx'
@@ -28,7 +28,10 @@ import { useProbe } from './use-probe.ts'
 /** Part of the advanced settings, which are folded at first. */
 const MappingField = lazy(() => import('./mapping-field.tsx').then((it) => ({ default: it.MappingField })))
 
-const CarrySection = lazy(() => import('./carry-section.tsx').then((it) => ({ default: it.CarrySection })))
+const CarrySection = lazy(async () => {
+  const [it] = await Promise.all([import('./carry-section.tsx'), loadAreas(['carry'])])
+  return { default: it.CarrySection }
+})
 
 /** `/channel/add` and `/channel/edit/{id}`. */
 export function ChannelFormPage() {

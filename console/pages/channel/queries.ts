@@ -61,17 +61,6 @@ export const typesQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 })
 
-/** What the upstream of a channel charges; null on servers that do not know costs. */
-export const costsQuery = (id: number) =>
-  queryOptions({
-    queryKey: ['channel', 'costs', id],
-    queryFn: ({ signal }) =>
-      call(channelApi.costs, { params: { id } }, { signal, quiet: true }).catch((error: unknown) => {
-        if (error instanceof CallError && error.status === 404) return null
-        throw error
-      }),
-  })
-
 /** The tags of all channels; none on servers without tags. */
 export const tagsQuery = queryOptions({
   queryKey: ['channel', 'tags'],
