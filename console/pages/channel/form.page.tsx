@@ -15,7 +15,6 @@ import { loadAreas, text, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { wayBack } from '../../lib/way-back.ts'
 import { AdvancedFold } from './advanced-fold.tsx'
-import { AdvancedSection } from './advanced-section.tsx'
 import { ChannelState } from './channel-state.tsx'
 import { CredentialsSection } from './credentials-section.tsx'
 import { ChannelFormFooter, type TestState } from './form-footer.tsx'
@@ -28,6 +27,7 @@ import { useProbe } from './use-probe.ts'
 /** Part of the advanced settings, which are folded at first. */
 const MappingField = lazy(() => import('./mapping-field.tsx').then((it) => ({ default: it.MappingField })))
 
+const AdvancedSection = lazy(() => import('./advanced-section.tsx').then((it) => ({ default: it.AdvancedSection })))
 const CarrySection = lazy(async () => {
   const [it] = await Promise.all([import('./carry-section.tsx'), loadAreas(['carry'])])
   return { default: it.CarrySection }
@@ -151,9 +151,9 @@ function ChannelForm({ channel }: { channel?: Channel }) {
           <Suspense fallback={<Skeleton className="h-24 w-full" />}>
             <MappingField form={form} />
           </Suspense>
-          {!classic && <AdvancedSection form={form} />}
           {!classic && (
             <Suspense fallback={<Skeleton className="h-96 w-full" />}>
+              <AdvancedSection form={form} />
               <CarrySection form={form} channel={channel} />
             </Suspense>
           )}
