@@ -24,6 +24,7 @@ export type AuditAction =
   | 'channel.remove-dead-keys'
   | 'channel.revive-key'
   | 'channel.revive-keys'
+  | 'channel.set-costs'
   | 'channel.set-key-aside'
   | 'channel.update'
   | 'log.export'

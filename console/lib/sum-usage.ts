@@ -87,11 +87,11 @@ export function usageOf(all: readonly Log[], query: UsageQuery): Usage {
       const [at] = bucketOf(row.created_at, rollup, offset)
       parts.set(at, [...(parts.get(at) ?? []), row])
     }
-    return buckets.map((at) => figuresOf(parts.get(at) ?? [])[metric])
+    return buckets.map((at) => figuresOf(parts.get(at) ?? [])[metric] ?? 0)
   }
   const ranked = groupsOf(rows, String(query.group_by ?? 'none'))
     .map(({ key, name, rows: own }) => ({ key, name, total: figuresOf(own), previous: null, rows: own }))
-    .sort((a, b) => b.total[metric] - a.total[metric])
+    .sort((a, b) => (b.total[metric] ?? 0) - (a.total[metric] ?? 0))
   const top = Number(query.top ?? 6)
   const rest = ranked.slice(top)
   const others = rest.flatMap((group) => group.rows)

@@ -131,6 +131,10 @@ export const homeEn = {
   'home.outcomes.summary': '{count} requests in the last 24 hours; {failed} failed or were interrupted.',
   'home.outcomes.none': 'No requests in the last 24 hours.',
 
+  'home.costs': 'Costs in the last 24 hours',
+  'home.costs.charged': 'Charged',
+  'home.costs.cost': 'Upstream cost',
+  'home.costs.margin': 'Margin',
   'home.spenders': 'Top spenders, 7 days',
   'home.spenders.none': 'Nothing was spent in the last 7 days.',
   'home.spenders.new': 'new',

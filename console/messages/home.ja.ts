@@ -132,6 +132,10 @@ export const homeJa = {
   'home.outcomes.summary': '過去 24 時間のリクエストは {count} 件、うち失敗または中断は {failed} 件です。',
   'home.outcomes.none': '過去 24 時間のリクエストはありません。',
 
+  'home.costs': '直近 24 時間のコスト',
+  'home.costs.charged': '請求額',
+  'home.costs.cost': '仕入れコスト',
+  'home.costs.margin': '利益',
   'home.spenders': '利用額の上位（7 日間）',
   'home.spenders.none': '過去 7 日間の利用はありません。',
   'home.spenders.new': '新規',

@@ -130,6 +130,10 @@ export const homeZh = {
   'home.outcomes.summary': '近 24 小时共 {count} 次请求，其中 {failed} 次失败或中断。',
   'home.outcomes.none': '近 24 小时没有请求。',
 
+  'home.costs': '最近 24 小时的成本',
+  'home.costs.charged': '收费',
+  'home.costs.cost': '上游成本',
+  'home.costs.margin': '利润',
   'home.spenders': '近 7 天消耗排行',
   'home.spenders.none': '近 7 天没有消耗。',
   'home.spenders.new': '新增',

@@ -153,6 +153,8 @@ export const logEn = {
   'log.inspect.cost.output': 'Output',
   'log.inspect.cost.reasoning': 'Reasoning',
   'log.inspect.cost.other': 'Other (such as cache writes, images, audio or tools)',
+  'log.inspect.cost.upstream': 'Upstream cost',
+  'log.inspect.cost.margin': 'Margin',
   'log.inspect.cost.total': 'Total',
   'log.inspect.cost.recorded': 'Calculated from the prices recorded with this request.',
   'log.inspect.cost.current':

@@ -156,6 +156,8 @@ export const logJa = {
   'log.inspect.cost.output': '出力',
   'log.inspect.cost.reasoning': '推論',
   'log.inspect.cost.other': 'その他（キャッシュ書き込み、画像、音声、ツールなど）',
+  'log.inspect.cost.upstream': '仕入れコスト',
+  'log.inspect.cost.margin': '利益',
   'log.inspect.cost.total': '合計',
   'log.inspect.cost.recorded': 'このリクエストに記録された価格で計算しています。',
   'log.inspect.cost.current':

@@ -150,6 +150,8 @@ export const logZh = {
   'log.inspect.cost.output': '输出',
   'log.inspect.cost.reasoning': '推理',
   'log.inspect.cost.other': '其他（如缓存写入、图像、音频或工具）',
+  'log.inspect.cost.upstream': '上游成本',
+  'log.inspect.cost.margin': '利润',
   'log.inspect.cost.total': '合计',
   'log.inspect.cost.recorded': '按此请求记录的价格计算。',
   'log.inspect.cost.current': '输入和输出按此请求记录的价格计算。缓存输入和推理按当前价目表计算，价格此后可能已变动。',

@@ -3,6 +3,7 @@ import type { alertEn } from './alert.en.ts'
 import type { auditEn } from './audit.en.ts'
 import type { authEn } from './auth.en.ts'
 import type { budgetEn } from './budget.en.ts'
+import type { carryEn } from './carry.en.ts'
 import type { channelEn } from './channel.en.ts'
 import type { chatEn } from './chat.en.ts'
 import type { commonEn } from './common.en.ts'
@@ -37,6 +38,7 @@ interface Catalogues {
   audit: typeof auditEn
   auth: typeof authEn
   budget: typeof budgetEn
+  carry: typeof carryEn
   channel: typeof channelEn
   chat: typeof chatEn
   common: typeof commonEn

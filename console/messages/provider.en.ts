@@ -105,7 +105,7 @@ export const providerEn = {
   'channel.form.probe.remove': '{count, plural, one {Remove it} other {Remove all #}}',
   'channel.form.fillMore': 'More ways to add models',
   'channel.form.advancedFold': 'Advanced',
-  'channel.form.advancedFold.text': 'Model mapping, routing, timeouts, system prompt',
+  'channel.form.advancedFold.text': 'Model mapping, routing, timeouts, headers, proxy',
   'channel.form.state': 'Current state',
   'channel.form.needsName': 'please fill in channel name and channel key!',
   'channel.form.needsModel': 'please select at least one model!',

@@ -110,7 +110,7 @@ export const providerJa = {
   'channel.form.probe.remove': '{count, plural, other {# 個を取り除く}}',
   'channel.form.fillMore': 'モデルのその他の追加方法',
   'channel.form.advancedFold': '詳細設定',
-  'channel.form.advancedFold.text': 'モデルのマッピング、ルーティング、タイムアウト、システムプロンプト',
+  'channel.form.advancedFold.text': 'モデルのマッピング、ルーティング、タイムアウト、ヘッダー、プロキシ',
   'channel.form.state': '現在の状態',
   'channel.form.needsName': 'チャネルの名前とキーを入力してください。',
   'channel.form.needsModel': 'モデルを 1 つ以上選択してください。',

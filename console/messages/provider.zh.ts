@@ -101,7 +101,7 @@ export const providerZh = {
   'channel.form.probe.remove': '移除这 {count, number} 个',
   'channel.form.fillMore': '其他添加方式',
   'channel.form.advancedFold': '高级',
-  'channel.form.advancedFold.text': '模型映射、路由、超时、系统提示词',
+  'channel.form.advancedFold.text': '模型映射、路由、超时、请求头、代理',
   'channel.form.state': '当前状态',
   'channel.form.needsName': '请填写渠道名称和渠道密钥！',
   'channel.form.needsModel': '请至少选择一个模型！',

@@ -22,6 +22,8 @@ export const statementEn = {
   'statement.in': 'Tokens in',
   'statement.out': 'Tokens out',
   'statement.cost': 'Cost',
+  'statement.upstream': 'Upstream cost',
+  'statement.margin': 'Margin',
   'statement.total': 'Total',
   'statement.none': 'No usage in this month',
   'statement.unnamed': 'without a name',

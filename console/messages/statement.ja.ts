@@ -23,6 +23,8 @@ export const statementJa = {
   'statement.in': '入力トークン',
   'statement.out': '出力トークン',
   'statement.cost': 'コスト',
+  'statement.upstream': '仕入れコスト',
+  'statement.margin': '利益',
   'statement.total': '合計',
   'statement.none': 'この月の利用はありません',
   'statement.unnamed': '名前なし',

@@ -23,6 +23,8 @@ export const statementZh = {
   'statement.in': '输入 Token',
   'statement.out': '输出 Token',
   'statement.cost': '费用',
+  'statement.upstream': '上游成本',
+  'statement.margin': '利润',
   'statement.total': '合计',
   'statement.none': '本月没有用量',
   'statement.unnamed': '未命名',

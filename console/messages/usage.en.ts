@@ -8,6 +8,8 @@ export const usageEn = {
   'usage.metric.requests': 'Requests',
   'usage.metric.tokens': 'Tokens',
   'usage.metric.failed': 'Failed',
+  'usage.metric.cost': 'Upstream cost',
+  'usage.metric.margin': 'Margin',
   'usage.group': 'Group by',
   'usage.group.none': 'None',
   'usage.group.model': 'model',

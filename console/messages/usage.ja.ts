@@ -9,6 +9,8 @@ export const usageJa = {
   'usage.metric.requests': 'リクエスト数',
   'usage.metric.tokens': 'トークン数',
   'usage.metric.failed': '失敗数',
+  'usage.metric.cost': '仕入れコスト',
+  'usage.metric.margin': '利益',
   'usage.group': 'グループ化',
   'usage.group.none': 'なし',
   'usage.group.model': 'モデル',

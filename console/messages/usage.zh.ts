@@ -9,6 +9,8 @@ export const usageZh = {
   'usage.metric.requests': '请求数',
   'usage.metric.tokens': 'Token',
   'usage.metric.failed': '失败',
+  'usage.metric.cost': '成本',
+  'usage.metric.margin': '利润',
   'usage.group': '分组',
   'usage.group.none': '不分组',
   'usage.group.model': '模型',

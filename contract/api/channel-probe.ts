@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { probedCarries } from './channel-carries.ts'
 import { endpoint } from './endpoint.ts'
 import { idField, text, trimmedText } from './fields.ts'
 
@@ -19,6 +20,7 @@ export const probeBody = z.object({
     '',
   ),
   model_mapping: z._default(z.string().check(z.maxLength(100_000), z.describe('Text of a JSON object.')), ''),
+  ...probedCarries,
 })
 
 /** The result of a test of a channel that is not stored. */

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { shownCarries, writtenCarries } from './channel-carries.ts'
 import { channelHealthApi } from './channel-health.ts'
 import { channelLimitSchema, channelLimitsApi, channelLimitsField } from './channel-limits.ts'
 import { channelOperations, keyMode } from './channel-operations.ts'
@@ -62,6 +63,8 @@ export const channelSchema = z.object({
       }),
     )
     .check(z.describe('Features that the upstream turned out not to offer, as known to this process; empty in lists.')),
+  /** Added by Tollgate. */
+  ...shownCarries,
 })
 
 export type Channel = z.output<typeof channelSchema>
@@ -136,6 +139,7 @@ const filters = {
     ),
     '',
   ),
+  tag: z._default(text(40).check(z.trim(), z.describe('A tag of the channel. Empty means all.')), ''),
 }
 
 const fields = {
@@ -162,6 +166,7 @@ const fields = {
   /** Added by Tollgate. */
   draining: z.optional(z.boolean().check(z.describe('True: the channel takes no new sessions.'))),
   limits: z.optional(channelLimitsField.check(z.describe('They replace the limits that the channel has.'))),
+  ...writtenCarries,
 }
 
 export const createChannelBody = z.object(fields)
@@ -221,6 +226,13 @@ export const channelApi = {
     envelope: 'bare',
     data: z.object({ object: z.literal('list'), data: z.array(modelEntry) }),
     summary: "List all built-in models in OpenAI's format",
+  }),
+  tags: endpoint({
+    method: 'GET',
+    path: '/api/channel/tags',
+    access: 'admin',
+    data: z.array(z.string()),
+    summary: 'List the tags of all channels, sorted',
   }),
   types: endpoint({
     method: 'GET',

@@ -4,6 +4,7 @@ import { authApi } from './auth.ts'
 import { budgetApi } from './budget.ts'
 import { captureApi } from './capture.ts'
 import { channelApi } from './channel.ts'
+import { channelCostsApi } from './channel-costs.ts'
 import { docsApi } from './docs.ts'
 import { groupApi } from './group.ts'
 import { logApi } from './log.ts'
@@ -30,7 +31,7 @@ export const api = {
   oauth: oauthApi,
   user: userApi,
   token: tokenApi,
-  channel: channelApi,
+  channel: { ...channelApi, ...channelCostsApi },
   log: logApi,
   usage: { ...usageApi, ...usageTableApi, ...usageValuesApi, ...statementApi, ...budgetApi },
   overview: overviewApi,

@@ -23,6 +23,11 @@ export const logSchema = z.object({
   token_name: z.string(),
   model_name: z.string(),
   quota: z.int().check(z.describe('Quota units charged.')),
+  cost: z.optional(
+    z
+      .nullable(z.int())
+      .check(z.describe('Quota units that the call cost the operator; null if not known. Only for admins.')),
+  ),
   prompt_tokens: z.int(),
   completion_tokens: z.int(),
   channel: z.int().check(z.describe('Id of the channel that served the call; only for admins.')),

@@ -97,6 +97,15 @@ export const overviewSchema = z.object({
       failed: z.array(z.int()).check(z.describe('Log rows of calls that failed and cost nothing.')),
     })
     .check(z.describe('Calls of the last 24 hours by hour and outcome.')),
+  costs: z
+    .nullable(
+      z.object({
+        quota: count('Quota units charged.'),
+        cost: count('What the requests with a known cost cost the operator.'),
+        margin: count('What was charged for these requests, less their cost; may be negative.'),
+      }),
+    )
+    .check(z.describe('The last 24 hours; null if no cost is known.')),
   spenders: z
     .array(
       z.object({

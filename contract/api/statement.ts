@@ -28,6 +28,8 @@ export const statementSchema = z.object({
         prompt_tokens: z.int(),
         completion_tokens: z.int(),
         quota: z.int(),
+        cost: z.optional(sum('For admins: what the requests with a known cost cost; absent if none is known.')),
+        margin: z.optional(sum('For admins: what was charged for these requests, less their cost.')),
       }),
     )
     .check(z.describe('The charges by model, highest first.')),

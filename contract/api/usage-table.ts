@@ -21,6 +21,8 @@ export const usageTableSorts = [
   'failure_rate',
   'mean',
   'change',
+  'cost',
+  'margin',
   'name',
   'second',
 ] as const
@@ -62,6 +64,8 @@ export const usageRowSchema = z.object({
   previous_quota: z
     .nullable(z.int())
     .check(z.describe('Quota in the preceding period of the same length, if it was requested.')),
+  cost: z.optional(sum('For admins: what the calls with a known cost cost. Absent if no call has one.')),
+  margin: z.optional(sum('For admins: what was charged for these calls, less their cost; may be negative.')),
   values: z
     .array(z.number())
     .check(z.describe('Quota over time, in at most 30 steps; empty for two dimensions and for days.')),
@@ -92,7 +96,7 @@ export const usageTableApi = {
     data: z.array(usageRowSchema),
     summary: 'List the usage of every user, token, model, channel or day, or of each pair of two of them',
     description:
-      'Sorted by quota, highest first, unless `sort` and `order` say otherwise. The header `X-Total-Count` contains the number of rows. The time range is exact to the second, and the figures are the sums of all log rows in it. In a partial hour at either end, only rows that still exist are included. Admins get the calls of all users, other people only their own; `username`, `channel` and rows by channel are for admins.',
+      'Sorted by quota, highest first, unless `sort` and `order` say otherwise. The header `X-Total-Count` contains the number of rows. The time range is exact to the second, and the figures are the sums of all log rows in it. In a partial hour at either end, only rows that still exist are included. Admins get the calls of all users, other people only their own; `username`, `channel`, rows by channel, and costs and margins are for admins.',
   }),
   export: mediaEndpoint({
     method: 'GET',

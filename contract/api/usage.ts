@@ -18,7 +18,12 @@ export const usageMetrics = [
   'failed',
   'duration',
   'first_byte',
+  'cost',
+  'margin',
 ] as const
+
+/** Metrics that only admins can see. */
+export const costMetrics: readonly string[] = ['cost', 'margin']
 
 export type UsageMetric = (typeof usageMetrics)[number]
 
@@ -57,6 +62,10 @@ export const usageFiguresSchema = z.object({
   ),
   duration: mean('Average milliseconds from the request to the end of the response.'),
   first_byte: mean('Average milliseconds to the first byte, over the responses that had one.'),
+  cost: z.optional(
+    sum('For admins: what the calls with a known cost cost the operator, in quota units. Absent if no cost is known.'),
+  ),
+  margin: z.optional(sum('For admins: what was charged for these calls, less their cost; may be negative.')),
 })
 
 export type UsageFiguresView = z.output<typeof usageFiguresSchema>
@@ -122,6 +131,6 @@ export const usageApi = {
     data: usageSchema,
     summary: 'Get usage: one metric over time, by model, token, user or channel',
     description:
-      'Admins get the calls of all users, other people only their own; `username`, `channel` and grouping by channel are for admins. The figures are exact: they are the sums of all log rows of the range, including rows that have since been deleted. Days, weeks (from Monday) and months begin according to `time_zone`, or to `utc_offset` if there is none. If the offset is not a whole number of hours, an hour belongs to the day in which it begins.',
+      'Admins get the calls of all users, other people only their own; `username`, `channel`, grouping by channel and the metrics `cost` and `margin` are for admins. The figures are exact: they are the sums of all log rows of the range, including rows that have since been deleted. Days, weeks (from Monday) and months begin according to `time_zone`, or to `utc_offset` if there is none. If the offset is not a whole number of hours, an hour belongs to the day in which it begins.',
   }),
 }

@@ -7,6 +7,7 @@ import type { ChannelDraft, DraftReport } from '../jobs/draft-report.ts'
 import type { LogTail } from '../jobs/log-tail.ts'
 import type { UpstreamResult } from '../jobs/upstream-account.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { JsonObject } from '../lib/json.ts'
 import type { Secrets } from '../lib/secrets/secrets.ts'
 import type { Turns } from '../lib/turns.ts'
 import type { Mailer } from '../mails/mailer.ts'
@@ -52,6 +53,8 @@ export interface ApiDeps {
   updateAllBalances(): Promise<boolean>
   /** The models that the upstream of a channel lists. */
   upstreamModels(id: number): Promise<UpstreamResult<string[]>>
+  /** A price list, read through the proxy of a channel and without its key. */
+  upstreamPrices(id: number, url: string): Promise<UpstreamResult<JsonObject>>
   /** Tests a channel that is not stored, and lists the models of its upstream. */
   probeDraft(draft: ChannelDraft): Promise<DraftReport>
   /** The models that enabled channels serve to a group, with their current prices. */

@@ -5,6 +5,7 @@
 import { decimalText, scaleDecimal, scaleRational } from '../lib/decimal.ts'
 import { type RatioTable, ratioTableOf, readRatioTable } from '../settings/ratio-table.ts'
 import { basisByName, genericPrices } from './by-name.ts'
+import { costSheet, type ModelCost } from './cost-sheet.ts'
 import { findDefaultPrice } from './default-prices.ts'
 import { type ClassPrices, follow, type PriceSheet, quotaOne, ratioOne } from './price.ts'
 import { type PriceSet, setInForce, tokensPerSoundHour } from './price-lines.ts'
@@ -53,6 +54,10 @@ export interface PriceBook {
    * Keep the sheet from hold to settle, so that a call is charged at the price that applied when it began.
    */
   sheet(model: string, channelType: number): PriceSheet | undefined
+  /**
+   * The sheet and the ratio (millionths) with which a cost of a model is computed like a price; undefined if it cannot be.
+   */
+  costing(model: string, channelType: number, cost: ModelCost): { sheet: PriceSheet; ratio: bigint } | undefined
   /** Ratio of a group in millionths; 1 for a group that is not in the table. */
   groupRatio(group: string): bigint
   /** Price multiplier for calls in a service tier, in millionths; undefined if the tier has none. */
@@ -102,9 +107,27 @@ export function createPriceBook(
     return price
   }
 
+  const sheet = (model: string, channelType: number): PriceSheet | undefined => {
+    const prices = priced(model, channelType)
+    if (!prices) return undefined
+    return prices.sheets[prices.sheets.length === 1 ? 0 : setInForce(prices.sets, nowMs())]
+  }
+  /** The sheets of rates, with the list prices that they were made from. */
+  const costs = new WeakMap<object, { list: PriceSheet | undefined; sheet: PriceSheet | undefined }>()
+
   return {
     tables,
     problems,
+    costing(model, channelType, cost) {
+      const list = sheet(model, channelType)
+      if ('multiplier' in cost) return list && { sheet: list, ratio: cost.multiplier }
+      let known = costs.get(cost)
+      if (!known || known.list !== list) {
+        known = { list, sheet: costSheet(model, list, cost.rates, quotaPerUnit) }
+        costs.set(cost, known)
+      }
+      return known.sheet && { sheet: known.sheet, ratio: ratioOne }
+    },
     groupRatio: (group) => tables.GroupRatio.get(group) ?? ratioOne,
     tierRatio(tier, model, channelType) {
       const ratios = tables.ServiceTierRatio
@@ -120,11 +143,7 @@ export function createPriceBook(
       const price = toolPrice(tables.ToolPrice, tool) ?? unpricedTool
       return price === undefined ? undefined : price * quotaPerUnit
     },
-    sheet: (model, channelType) => {
-      const prices = priced(model, channelType)
-      if (!prices) return undefined
-      return prices.sheets[prices.sheets.length === 1 ? 0 : setInForce(prices.sets, nowMs())]
-    },
+    sheet,
   }
 }
 

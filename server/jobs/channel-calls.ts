@@ -11,6 +11,7 @@ export function channelCalls({ health, ask, probeDraft }: ChannelCare, { unsuppo
     updateBalance: ask.balance,
     updateAllBalances: ask.allBalances,
     upstreamModels: ask.models,
+    upstreamPrices: ask.prices,
     probeDraft,
   }
 }

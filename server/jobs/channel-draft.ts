@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors.ts'
 import { withoutKey } from '../lib/secrets/without-key.ts'
-import type { FetchJson } from '../providers/provider.ts'
+import { type FetchJsonThrough, through } from '../outbound/fetch-json.ts'
 import { providerOf } from '../providers/registry.ts'
 import type { RelayDeps } from '../relay/call/deps.ts'
 import { type Channel, openedChannel } from '../relay/routing/routing-table.ts'
@@ -8,7 +8,7 @@ import { createUnsupportedFeatures } from '../relay/routing/unsupported-features
 import { probeChannel } from '../relay/upstream/probe-channel.ts'
 import type { ChannelDraft, DraftReport } from './draft-report.ts'
 
-type DraftDeps = { relay: RelayDeps; fetchJson: FetchJson }
+type DraftDeps = { relay: RelayDeps; fetchJson: FetchJsonThrough }
 
 /**
  * Lists the models of a draft's upstream and sends it one small request. Nothing is stored, and what is learned about
@@ -37,20 +37,23 @@ const untested: DraftReport = { ok: false, timeMs: 0, message: '', model: '', mo
 
 function channelOf(draft: ChannelDraft): Channel | undefined {
   const provider = providerOf(draft.type)
-  return provider && openedChannel({ ...draft, ...unsaved }, provider, draft.key)
+  return provider && openedChannel({ ...draft, ...draft.carries, ...unsaved }, provider, draft.key)
 }
 
-const unsaved = { id: 0, name: '', status: 1, weight: 1, system_prompt: '' }
+const unsaved = { id: 0, name: '', status: 1, weight: 1, system_prompt: '', costs: '' }
 
 async function listModels(
-  { provider, upstream }: Channel,
-  fetchJson: FetchJson,
+  { provider, upstream, carries }: Channel,
+  fetchJson: FetchJsonThrough,
   nowMs: number,
 ): Promise<{ models: string[]; message: string }> {
   if (!provider.listModels) return { models: [], message: 'This is not available for this channel type.' }
   if (upstream.baseUrl === '') return { models: [], message: '' }
   try {
-    return { models: [...new Set(await provider.listModels(upstream, fetchJson, nowMs))].sort(), message: '' }
+    return {
+      models: [...new Set(await provider.listModels(upstream, through(fetchJson, carries?.proxy), nowMs))].sort(),
+      message: '',
+    }
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
     return { models: [], message: withoutKey(error.message, upstream.key) }

@@ -1,3 +1,5 @@
+import type { StoredCarries } from '../store/channels/stored-carries.ts'
+
 /** A channel that is not stored: the fields that decide where it sends a call and how, already validated. */
 export interface ChannelDraft {
   type: number
@@ -8,6 +10,9 @@ export interface ChannelDraft {
   config: string
   models: string
   model_mapping: string
+  /** What the channel carries, with its secrets readable. */
+  carries: StoredCarries
+  test_model: string
 }
 
 /** The result of a test of a draft. */

@@ -72,7 +72,7 @@ async function sendOne(
   const { QuotaPerUnit, DisplayInCurrencyEnabled } = current
   const amount = (quota: number) =>
     DisplayInCurrencyEnabled ? quotaToCurrency(quota, QuotaPerUnit, decimals) : String(quota)
-  const balances = statementBalances(figures, { start: from, isOver: true })
+  const balances = statementBalances(figures, { start: from, isOver: true, withCosts: false })
   try {
     await mailer.send(email, current.MailLanguage as 'en' | 'zh', ({ texts, name, page }) =>
       texts.statement(name, {

@@ -2,8 +2,10 @@ import { channelStatus } from '../../contract/statuses.ts'
 import { GatewayError } from '../errors.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
 import { inParallel } from '../lib/in-parallel.ts'
+import type { JsonObject } from '../lib/json.ts'
 import { withoutKey } from '../lib/secrets/without-key.ts'
-import type { FetchJson, Upstream } from '../providers/provider.ts'
+import { type FetchJsonThrough, through } from '../outbound/fetch-json.ts'
+import type { Upstream } from '../providers/provider.ts'
 import { type Channel, type RoutingSource, withKey } from '../relay/routing/routing-table.ts'
 import type { Settings } from '../settings/settings.ts'
 import { recordBalance } from '../store/channels/channels.ts'
@@ -16,7 +18,7 @@ export interface AskDeps {
   clock: Clock
   settings(): Settings
   channelSwitch: ChannelSwitch
-  fetchJson: FetchJson
+  fetchJson: FetchJsonThrough
   warn(message: string): void
 }
 
@@ -31,6 +33,8 @@ export interface AskUpstream {
   allBalances(): Promise<boolean>
   /** The names of the channel's models, sorted. */
   models(id: number): Promise<UpstreamResult<string[]>>
+  /** The object at a URL, read through the channel's proxy and without its key. */
+  prices(id: number, url: string): Promise<UpstreamResult<JsonObject>>
 }
 
 /** The number of channels that are queried at the same time. */
@@ -56,9 +60,10 @@ export function createAskUpstream(deps: AskDeps): AskUpstream {
     if (!balance) return notImplemented
     if (channel.upstream.baseUrl === '') return noAddress
     const keys = keysInUse(channel)
+    const ask = through(fetchJson, channel.carries?.proxy)
     let sum = 0
     for (const key of keys) {
-      const one = await asking({ ...channel.upstream, key }, (upstream) => balance(upstream, fetchJson, clock.nowMs()))
+      const one = await asking({ ...channel.upstream, key }, (upstream) => balance(upstream, ask, clock.nowMs()))
       if (!one.ok) return one
       sum += one.value
     }
@@ -110,8 +115,16 @@ export function createAskUpstream(deps: AskDeps): AskUpstream {
       if (!listModels) return notImplemented
       const { upstream } = withKey(channel)
       if (upstream.baseUrl === '') return noAddress
-      const answer = await asking(upstream, (each) => listModels(each, fetchJson, clock.nowMs()))
+      const ask = through(fetchJson, channel.carries?.proxy)
+      const answer = await asking(upstream, (each) => listModels(each, ask, clock.nowMs()))
       return answer.ok ? { ok: true, value: [...new Set(answer.value)].sort() } : answer
+    },
+    async prices(id, url) {
+      await routing.reload()
+      const channel = routing.current().channel(id)
+      if (!channel) return absent
+      const ask = through(fetchJson, channel.carries?.proxy)
+      return asking(channel.upstream, () => ask(url, { accept: 'application/json' }))
     },
   }
 }

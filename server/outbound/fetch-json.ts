@@ -2,8 +2,22 @@ import { GatewayError } from '../errors.ts'
 import { readAtMost } from '../lib/bytes/read-at-most.ts'
 import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
 import { fetchPlain } from '../lib/network/fetch-plain.ts'
+import type { ProxyServer } from '../lib/network/proxy.ts'
 import { runningSignal } from '../lib/running-timer.ts'
 import type { MetadataGuard } from './metadata-guard.ts'
+
+/** Reads a JSON object from a service, through a proxy if one is given. */
+export type FetchJsonThrough = (
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  post?: { readonly body: string },
+  proxy?: ProxyServer,
+) => Promise<JsonObject>
+
+/** The function for calls that all go through the same proxy, or through none. */
+export function through(fetchJson: FetchJsonThrough, proxy: ProxyServer | undefined): FetchJsonThrough {
+  return proxy ? (url, headers, post) => fetchJson(url, headers, post, proxy) : fetchJson
+}
 
 /** Maximum number of bytes of a response that are read. */
 const mostBytes = 8 * 1024 * 1024
@@ -12,15 +26,12 @@ const mostBytes = 8 * 1024 * 1024
  * Reads a JSON object from a service that an admin chose, with a POST request if there is a body. Time and size are
  * limited.
  */
-export function createFetchJson(timeoutMs: number, guard: MetadataGuard) {
-  return async (
-    url: string,
-    headers: Readonly<Record<string, string>>,
-    post?: { readonly body: string },
-  ): Promise<JsonObject> => {
+export function createFetchJson(timeoutMs: number, guard: MetadataGuard): FetchJsonThrough {
+  return async (url, headers, post, proxy) => {
     const { signal, end } = runningSignal(timeoutMs)
     try {
       await guard.check(url)
+      if (proxy) await guard.check(proxy.url)
       // Following a redirect would send the key to another server.
       const response = await fetchPlain(url, {
         headers,
@@ -29,6 +40,7 @@ export function createFetchJson(timeoutMs: number, guard: MetadataGuard) {
         // Such calls are rare, and the other side could close an idle connection just as it is used again.
         keepalive: false,
         ...(post && { method: 'POST', body: post.body }),
+        proxy,
       })
       if (response.status !== 200) {
         await response.body?.cancel()

@@ -4,6 +4,7 @@ import type { EncodeOptions, UpstreamDialect } from '../dialects/neutral/dialect
 import type { Feature } from '../dialects/neutral/needs.ts'
 import type { Losable } from '../dialects/wire/dropped-fields.ts'
 import type { JsonObject } from '../lib/json.ts'
+import type { ProxyServer } from '../lib/network/proxy.ts'
 
 /** What the channel form and lists show for a channel type. */
 export interface ProviderMeta {
@@ -96,6 +97,8 @@ export interface OpenContext {
   readonly upstream: Upstream
   readonly signal: AbortSignal
   readonly fetchJson: FetchJson
+  /** The proxy that every connection of the call must go through. */
+  readonly proxy: ProxyServer | undefined
   /** Rejects for a URL that must not be called. */
   check(url: string): Promise<void>
 }

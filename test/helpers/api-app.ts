@@ -94,6 +94,7 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     updateBalance: async () => ({ ok: true, value: 12.5 }),
     updateAllBalances: async () => true,
     upstreamModels: async () => ({ ok: true, value: ['gpt-4'] }),
+    upstreamPrices: async () => ({ ok: true, value: { data: [{ model_name: 'gpt-4', model_ratio: 15 }] } }),
     probeDraft: async () => ({
       ok: true,
       timeMs: 500,

@@ -83,6 +83,10 @@ GET    /api/channel/{id}/tests            401   no    ok    ok    ban    401|bad
 GET    /api/channel/update_balance        401   no    ok    ok    ban    401|bad
 GET    /api/channel/update_balance/{id}   401   no    ok    ok    ban    401|bad
 GET    /api/channel/{id}/upstream_models  401   no    ok    ok    ban    401|bad
+GET    /api/channel/tags                  401   no    ok    ok    ban    401|bad
+GET    /api/channel/{id}/costs            401   no    ok    ok    ban    401|bad
+PUT    /api/channel/{id}/costs            401   no    ok    ok    ban    401|bad
+POST   /api/channel/{id}/costs/preview    401   no    ok    ok    ban    401|bad
 POST   /api/channel/probe                 401   no    ok    ok    ban    401|bad
 GET    /api/channel/{id}                  401   no    ok    ok    ban    401|bad
 POST   /api/channel/                      401   no    ok    ok    ban    401|bad

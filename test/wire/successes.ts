@@ -101,6 +101,17 @@ export const successes: Readonly<Record<string, Success>> = {
     ({ upstream }) => upstream.url,
     (base_url) => ['POST', '/api/channel/probe', { type: 8, key: 'sk-new', base_url, models: 'gpt-4o' }],
   ),
+  channelTags: plain('GET', '/api/channel/tags'),
+  channelCosts: made(channel, (id) => ['GET', `/api/channel/${id}/costs`]),
+  channelSetCosts: made(channel, (id) => ['PUT', `/api/channel/${id}/costs`, { multiplier: 0.8, models: {} }]),
+  channelPreviewCosts: made(
+    ({ channelId, upstream }) => ({ channelId, upstream }),
+    ({ channelId, upstream }) => [
+      'POST',
+      `/api/channel/${channelId}/costs/preview`,
+      { kind: 'gateway', url: `${upstream.url}/api/pricing` },
+    ],
+  ),
   channelGet: made(channel, (id) => ['GET', `/api/channel/${id}`]),
   channelCreate: plain('POST', '/api/channel/', { name: 'two', key: 'one\ntwo', models: 'gpt-4o', status: 2 }),
   channelUpdate: made(channel, (id) => ['PUT', '/api/channel/', { id, weight: 3 }]),

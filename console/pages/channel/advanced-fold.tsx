@@ -19,6 +19,15 @@ const advanced = [
   'strip_deployment_dots',
   'system_prompt',
   'draining',
+  'tags',
+  'remark',
+  'test_model',
+  'organization',
+  'project',
+  'headers',
+  'parameters',
+  'status_map',
+  'proxy',
 ] as const satisfies readonly (keyof ChannelValues)[]
 
 /** Whether a field is in the folded part, by its path. */

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { lazy, type ReactNode, Suspense } from 'react'
 import type { Channel } from '../../../contract/api/channel.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { channelStatus } from '../../../contract/statuses.ts'
@@ -12,7 +12,7 @@ import { Drawer } from '../../components/ui/drawer.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { formatTime, useFormatSum } from '../../lib/format.ts'
 import { useClassicServer } from '../../lib/status.ts'
-import { useText } from '../../lib/text.ts'
+import { loadAreas, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { test } from './actions.tsx'
 import { balanceText, ChannelStatus, Groups, listOf, nameOf, ResponseTime, TypeBadge } from './channel-parts.tsx'
@@ -20,6 +20,11 @@ import { LimitsOfChannel } from './limits-in-use.tsx'
 import { careForKeys, channelQuery, keysQuery } from './queries.ts'
 import { TestStrip } from './test-strip.tsx'
 import { Timeline } from './timeline.tsx'
+
+const ChannelCosts = lazy(async () => {
+  const [it] = await Promise.all([import('./costs.tsx'), loadAreas(['carry'])])
+  return { default: it.ChannelCosts }
+})
 
 /** The drawer of a channel, with its last tests, the health of its keys, and its models. */
 export function ChannelPeek(props: { id: string; onClose(): void; onEdit(channel: Channel): void }) {
@@ -80,6 +85,11 @@ function Details({ channel }: { channel: Channel }) {
       <Tests id={channel.id} />
       {!classic && <Timeline id={channel.id} />}
       {!classic && <RecentUse filter={{ channel: String(channel.id) }} />}
+      {!classic && (
+        <Suspense fallback={<Skeleton className="h-20 w-full" />}>
+          <ChannelCosts channel={channel} />
+        </Suspense>
+      )}
       {channel.key_count > 1 && <Keys channel={channel} />}
       <Missing places={channel.missing ?? []} />
       <section aria-label={t('channel.models')}>

@@ -5,7 +5,7 @@ import { groupsQuery } from '../../lib/groups.ts'
 import { useText } from '../../lib/text.ts'
 import type { SetSearch } from '../../lib/use-url-state.ts'
 import { statusText } from './channel-parts.tsx'
-import { typesQuery } from './queries.ts'
+import { tagsQuery, typesQuery } from './queries.ts'
 import type { ChannelSearch } from './search.ts'
 
 /** The values of a search without filters. */
@@ -13,13 +13,14 @@ export const noFilters = {
   type: undefined,
   status: undefined,
   group: undefined,
+  tag: undefined,
 } as const satisfies Partial<ChannelSearch>
 
 const statuses = Object.values(channelStatus).map(String)
 
 /** The filters of a search in the server's format. */
-export function filterOf({ type, status, group }: ChannelSearch) {
-  return { type, status, group }
+export function filterOf({ type, status, group, tag }: ChannelSearch) {
+  return { type, status, group, tag }
 }
 
 /** How many filters are set, not counting the search text. */
@@ -39,6 +40,7 @@ export function ChannelFilters({ search, setSearch, ready }: FiltersProps) {
   const t = useText()
   const types = useQuery(typesQuery).data ?? []
   const groups = useQuery({ ...groupsQuery, enabled: ready }).data ?? []
+  const tags = useQuery({ ...tagsQuery, enabled: ready }).data ?? []
   const narrow = (change: Partial<ChannelSearch>) => setSearch({ ...change, page: undefined })
   return (
     <FilterBar
@@ -66,6 +68,17 @@ export function ChannelFilters({ search, setSearch, ready }: FiltersProps) {
           choices: groups.map((name) => ({ value: name, label: name })),
           onChange: (group) => narrow({ group }),
         },
+        ...(tags.length > 0 || search.tag !== undefined
+          ? [
+              {
+                label: t('channel.tag'),
+                all: t('channel.filter.tags'),
+                value: search.tag,
+                choices: tags.map((name) => ({ value: name, label: name })),
+                onChange: (tag: string | undefined) => narrow({ tag }),
+              },
+            ]
+          : []),
       ]}
     />
   )

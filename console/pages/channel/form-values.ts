@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { type Channel, type ChannelConfig, channelConfigSchema } from '../../../contract/api/channel.ts'
 import type { ChannelLimit } from '../../../contract/api/channel-limits.ts'
+import { type CarriedValues, type CarryProblem, carriedBody, carriedValues, carryProblems } from './carry-values.ts'
 import { listOf } from './channel-parts.tsx'
 
 /** Channel types whose form differs from the usual one. */
@@ -16,7 +17,7 @@ export type KeyUse = 'one' | 'each' | 'multi'
 export type LimitValue = Omit<ChannelLimit, 'most'> & { most: number | undefined }
 
 /** The values of the form. Time limits are in seconds; undefined = the default from the settings. */
-export interface ChannelValues {
+export interface ChannelValues extends CarriedValues {
   /** The number of a channel type, as text. */
   type: string
   name: string
@@ -104,6 +105,7 @@ export function channelValues(channel?: Channel): ChannelValues {
     system_prompt: channel?.system_prompt ?? '',
     limits: [...(channel?.limits ?? [])],
     draining: channel?.draining ?? false,
+    ...carriedValues(channel),
   }
 }
 
@@ -121,9 +123,14 @@ export function isMapping(text: string): boolean {
 
 /** A problem that prevents submitting the form: its field, the sentence of the toast, and the text at the field. */
 export interface Problem {
-  field: 'name' | 'key' | 'models' | 'model_mapping'
-  message: 'channel.form.needsName' | 'channel.form.needsModel' | 'channel.form.badMapping'
-  atField: 'channel.form.enterName' | 'channel.form.enterKey' | 'channel.form.selectModel' | 'channel.form.enterMapping'
+  field: 'name' | 'key' | 'models' | 'model_mapping' | 'headers' | 'parameters' | 'status_map'
+  message: 'channel.form.needsName' | 'channel.form.needsModel' | 'channel.form.badMapping' | 'carry.wrong'
+  atField:
+    | 'channel.form.enterName'
+    | 'channel.form.enterKey'
+    | 'channel.form.selectModel'
+    | 'channel.form.enterMapping'
+    | CarryProblem
 }
 
 /** All problems, in one-api's order. */
@@ -147,6 +154,7 @@ export function problemsOf(values: ChannelValues, isNew: boolean): Problem[] {
       message: 'channel.form.badMapping',
       atField: 'channel.form.enterMapping',
     },
+    ...carryProblems(values).map(({ field, atField }) => ({ field, message: 'carry.wrong' as const, atField })),
   ]
   return problems.filter((problem) => problem !== false)
 }
@@ -225,5 +233,6 @@ export function channelBody(values: ChannelValues, before?: Channel) {
       limits: values.limits.flatMap(({ most, ...limit }) => (most === undefined ? [] : [{ ...limit, most }])),
     }),
     ...((values.draining || before?.draining !== undefined) && { draining: values.draining }),
+    ...carriedBody(values, before),
   }
 }

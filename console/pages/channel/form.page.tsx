@@ -11,11 +11,10 @@ import { Page } from '../../components/ui/page.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { useCrumb } from '../../lib/crumb.ts'
 import { useClassicServer } from '../../lib/status.ts'
-import { text, useText } from '../../lib/text.ts'
+import { loadAreas, text, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { wayBack } from '../../lib/way-back.ts'
 import { AdvancedFold } from './advanced-fold.tsx'
-import { AdvancedSection } from './advanced-section.tsx'
 import { ChannelState } from './channel-state.tsx'
 import { CredentialsSection } from './credentials-section.tsx'
 import { ChannelFormFooter, type TestState } from './form-footer.tsx'
@@ -29,6 +28,11 @@ import { useProbe } from './use-probe.ts'
 const MappingField = lazy(() => import('./mapping-field.tsx').then((it) => ({ default: it.MappingField })))
 
 const LimitsField = lazy(() => import('./limits-field.tsx').then((it) => ({ default: it.LimitsField })))
+const AdvancedSection = lazy(() => import('./advanced-section.tsx').then((it) => ({ default: it.AdvancedSection })))
+const CarrySection = lazy(async () => {
+  const [it] = await Promise.all([import('./carry-section.tsx'), loadAreas(['carry'])])
+  return { default: it.CarrySection }
+})
 
 /** `/channel/add` and `/channel/edit/{id}`. */
 export function ChannelFormPage() {
@@ -96,7 +100,7 @@ function ChannelForm({ channel }: { channel?: Channel }) {
     const body = channelBody(values, channel)
     if (channel) {
       await updateChannel({ id: channel.id, ...body })
-      form.reset({ ...values, key: '' })
+      form.reset({ ...values, key: '', proxy_login: '' })
       toast.success(t('channel.form.updated'))
       return channel.id
     }
@@ -153,7 +157,12 @@ function ChannelForm({ channel }: { channel?: Channel }) {
               <LimitsField form={form} />
             </Suspense>
           )}
-          {!classic && <AdvancedSection form={form} />}
+          {!classic && (
+            <Suspense fallback={<Skeleton className="h-96 w-full" />}>
+              <AdvancedSection form={form} />
+              <CarrySection form={form} channel={channel} />
+            </Suspense>
+          )}
         </AdvancedFold>
         <ChannelFormFooter
           busy={form.formState.isSubmitting}

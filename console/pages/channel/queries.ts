@@ -61,6 +61,12 @@ export const typesQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 })
 
+/** The tags of all channels; none on servers without tags. */
+export const tagsQuery = queryOptions({
+  queryKey: ['channel', 'tags'],
+  queryFn: ({ signal }) => call(channelApi.tags, {}, { signal, quiet: true }).catch(() => []),
+})
+
 /** The models that a type recommends; the type is a number as text, as in the form. */
 export function useTypesModels(type: string): readonly string[] {
   const types = useQuery(typesQuery)

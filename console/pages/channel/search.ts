@@ -14,6 +14,8 @@ export interface ChannelSearch extends ListSearch {
   status?: string | undefined
   /** A group. */
   group?: string | undefined
+  /** For the list: a tag. */
+  tag?: string | undefined
   /** For the models map: part of a model's name. */
   model?: string | undefined
   /** For the models map and the health board: with `1`, only what has a problem is shown. */
@@ -30,6 +32,7 @@ export function parseChannelSearch(raw: RawSearch): ChannelSearch {
     type: wholeNumber(raw['type'], 1)?.toString(),
     status: oneOf(raw['status'], statuses),
     group: someText(raw['group']),
+    tag: someText(raw['tag']),
     model: someText(raw['model']?.trim()),
     problems: oneOf(raw['problems'], ['1']),
     cards: oneOf(raw['cards'], ['1']),

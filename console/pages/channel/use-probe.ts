@@ -5,6 +5,7 @@ import type { ProbeReport } from '../../../contract/api/channel-probe.ts'
 import { newTry } from '../../components/form/new-try.ts'
 import { showAtField } from '../../components/form/refusal.ts'
 import { text } from '../../lib/text.ts'
+import { carriedBody, carryProblems } from './carry-values.ts'
 import { type ChannelValues, channelBody, isMapping } from './form-values.ts'
 import { probeChannel } from './queries.ts'
 
@@ -50,6 +51,11 @@ export function useProbe(form: UseFormReturn<ChannelValues>, channel: Channel | 
   return { state, run }
 }
 
+/** What a test has no use for is left out. */
+function probedOf({ tags: _tags, remark: _remark, ...probed }: Record<string, unknown>) {
+  return probed
+}
+
 function bodyOf(values: ChannelValues, channel: Channel | undefined) {
   const { type, key = '', base_url, other, config, models, model_mapping } = channelBody(values, channel)
   return {
@@ -57,5 +63,6 @@ function bodyOf(values: ChannelValues, channel: Channel | undefined) {
     ...{ type, key, base_url, other, config, models },
     // A mapping that is still being typed must not prevent the test of the key.
     model_mapping: isMapping(model_mapping) ? model_mapping : '',
+    ...(carryProblems(values).length === 0 && probedOf(carriedBody(values, channel))),
   }
 }

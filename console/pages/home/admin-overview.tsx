@@ -46,7 +46,31 @@ export function AdminOverview() {
       </div>
       <Outcomes day={data?.day} />
       <Latest everybody />
+      {data?.costs && <Costs costs={data.costs} />}
     </>
+  )
+}
+
+/** What the last 24 hours cost, and what was left over; only if the costs of some channel are known. */
+function Costs({ costs }: { costs: NonNullable<Overview['costs']> }) {
+  const t = useText()
+  const formatSum = useFormatSum()
+  const items = [
+    ['charged', costs.quota],
+    ['cost', costs.cost],
+    ['margin', costs.margin],
+  ] as const
+  return (
+    <Card title={t('home.costs')}>
+      <dl className="grid grid-cols-3 gap-3">
+        {items.map(([name, value]) => (
+          <div key={name}>
+            <dt className="text-sm text-muted">{t(`home.costs.${name}`)}</dt>
+            <dd className="num text-lg font-medium">{formatSum(value)}</dd>
+          </div>
+        ))}
+      </dl>
+    </Card>
   )
 }
 

@@ -42,6 +42,12 @@ export function CostCard({ log }: { log: Log }) {
             <td className="num py-1.5 text-end">{formatCount(log.prompt_tokens + log.completion_tokens)}</td>
             <td className="num py-1.5 ps-4 text-end">{formatQuota(log.quota, decimals)}</td>
           </tr>
+          {typeof log.cost === 'number' && (
+            <>
+              <Amount label={t('log.inspect.cost.upstream')} value={formatQuota(log.cost, decimals)} />
+              <Amount label={t('log.inspect.cost.margin')} value={formatQuota(log.quota - log.cost, decimals)} />
+            </>
+          )}
         </tbody>
       </table>
       <p className="mt-2 text-sm text-muted">
@@ -49,5 +55,18 @@ export function CostCard({ log }: { log: Log }) {
       </p>
       {log.estimated && <p className="mt-1 text-sm text-muted">{t('log.peek.estimated')}</p>}
     </Card>
+  )
+}
+
+/** A line with an amount; what the request cost the operator is for admins. */
+function Amount({ label, value }: { label: string; value: string }) {
+  return (
+    <tr>
+      <th scope="row" className="py-1 text-start font-normal text-muted">
+        {label}
+      </th>
+      <td />
+      <td className="num py-1 ps-4 text-end">{value}</td>
+    </tr>
   )
 }

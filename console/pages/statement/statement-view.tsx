@@ -72,6 +72,10 @@ function Models({ statement: { models, charges } }: { statement: Statement }) {
   if (models.length === 0) return <p className="text-sm text-muted">{t('statement.none')}</p>
   const cell = 'py-2 pl-4 text-end num whitespace-nowrap'
   const heads = [t('statement.requests'), t('statement.in'), t('statement.out')]
+  // Only admins get these, and only if the cost of some request is known.
+  const hasCosts = models.some(({ cost }) => cost !== undefined)
+  const sum = (name: 'cost' | 'margin') => models.reduce((total, row) => total + (row[name] ?? 0), 0)
+  const known = (value: number | undefined) => (value === undefined ? '–' : amount(value))
   return (
     <table className="w-full text-sm">
       <caption className="sr-only">{t('statement.models')}</caption>
@@ -88,6 +92,12 @@ function Models({ statement: { models, charges } }: { statement: Statement }) {
           <th scope="col" className={`${cell} font-medium`}>
             {t('statement.cost')}
           </th>
+          {hasCosts &&
+            [t('statement.upstream'), t('statement.margin')].map((head) => (
+              <th key={head} scope="col" className={`${cell} font-medium`}>
+                {head}
+              </th>
+            ))}
         </tr>
       </thead>
       <tbody>
@@ -100,6 +110,8 @@ function Models({ statement: { models, charges } }: { statement: Statement }) {
             <td className={`${cell} max-sm:hidden`}>{formatCount(row.prompt_tokens)}</td>
             <td className={`${cell} max-sm:hidden`}>{formatCount(row.completion_tokens)}</td>
             <td className={cell}>{amount(row.quota)}</td>
+            {hasCosts && <td className={cell}>{known(row.cost)}</td>}
+            {hasCosts && <td className={cell}>{known(row.margin)}</td>}
           </tr>
         ))}
         <tr className="border-t border-line font-medium">
@@ -108,6 +120,8 @@ function Models({ statement: { models, charges } }: { statement: Statement }) {
           </th>
           <td className="max-sm:hidden" colSpan={3} />
           <td className={cell}>{amount(charges)}</td>
+          {hasCosts && <td className={cell}>{amount(sum('cost'))}</td>}
+          {hasCosts && <td className={cell}>{amount(sum('margin'))}</td>}
         </tr>
       </tbody>
     </table>

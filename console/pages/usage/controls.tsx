@@ -9,7 +9,7 @@ import { useText } from '../../lib/text.ts'
 import type { UsageView } from './queries.ts'
 import { rollupsOf } from './range.ts'
 import { rememberRange } from './remembered-range.ts'
-import { shownGroups, shownMetrics, shownRanges, type UsageSearch } from './search.ts'
+import { isOfCosts, shownGroups, shownMetrics, shownRanges, type UsageSearch } from './search.ts'
 
 const momentOf = (text: string) => (text === '' ? undefined : Number(text))
 
@@ -25,12 +25,20 @@ const pairs = [
 ] as const
 
 /** The choice of metric, time range and grouping. */
-export function Controls({ view, onChange }: { view: UsageView; onChange(change: Partial<UsageSearch>): void }) {
+export function Controls(props: {
+  view: UsageView
+  /** Whether the cost of some request is known. */
+  hasCosts: boolean
+  onChange(change: Partial<UsageSearch>): void
+}) {
+  const { view, hasCosts, onChange } = props
   const t = useText()
   const admin = isAdmin(useSessionUser())
   // On servers without the additional endpoints, the log does not record how a call ended.
   const classic = useClassicServer()
-  const metrics = shownMetrics.filter((metric) => !classic || metric !== 'failed')
+  const metrics = shownMetrics.filter(
+    (metric) => (!classic || metric !== 'failed') && (!isOfCosts(metric) || hasCosts || metric === view.metric),
+  )
   const groups = shownGroups.filter((group) => isFor(admin, group))
   const shownPairs = classic ? [] : pairs.filter(([group, and]) => isFor(admin, group) && isFor(admin, and))
   return (

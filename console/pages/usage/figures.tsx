@@ -34,13 +34,22 @@ export function Figures({ usage }: { usage: Usage }) {
     ['tokens', t('usage.kpi.tokens'), formatNumber],
     ['cached_share', t('usage.kpi.cached'), (share: number) => formatPercent(share, 0)],
     ['failed', t('usage.kpi.failed'), formatCount],
+    ...(total.cost === undefined
+      ? []
+      : ([
+          ['cost', t('usage.metric.cost'), formatSum],
+          ['margin', t('usage.metric.margin'), formatSum],
+        ] as const)),
     ['first_byte', t('usage.kpi.firstByte'), (ms: number) => t('usage.ms', { value: formatCount(Math.round(ms)) })],
   ] as const
   return (
-    <div className="grid grid-cols-2 gap-3 md:grid-cols-3 xl:grid-cols-6">
+    <div className={`grid grid-cols-2 gap-3 md:grid-cols-3 ${items.length > 6 ? 'lg:grid-cols-4' : 'xl:grid-cols-6'}`}>
       {items.map(([name, label, format]) => {
-        const note = changeText(total[name], previous?.[name], t)
-        return <Kpi key={name} label={label} value={format(total[name])} {...(note !== undefined && { note })} />
+        const now = total[name] ?? 0
+        const before = previous?.[name]
+        // A loss has no percentage that would mean anything.
+        const note = now < 0 || (before ?? 0) < 0 ? undefined : changeText(now, before, t)
+        return <Kpi key={name} label={label} value={format(now)} {...(note !== undefined && { note })} />
       })}
     </div>
   )

@@ -8,7 +8,7 @@ import { readUsage } from '../../lib/read-usage.ts'
 import { isAdmin, sessionUser } from '../../lib/session.ts'
 import { momentOf, rollupOf, timeOf } from './range.ts'
 import { rememberedRange } from './remembered-range.ts'
-import type { UsageSearch } from './search.ts'
+import { isOfCosts, type UsageSearch } from './search.ts'
 
 /** A view of the usage page, with its defaults filled in. */
 type Chosen = Omit<UsageSearch, 'page' | 'q' | 'sort' | 'and' | keyof FacetSearch>
@@ -25,7 +25,7 @@ export function viewOf(search: UsageSearch): UsageView {
   const group = search.group ?? 'model'
   const and = search.and !== group && group !== 'none' && canSee(search.and) ? search.and : undefined
   return {
-    metric: search.metric ?? 'quota',
+    metric: search.metric !== undefined && canShow(search.metric) ? search.metric : 'quota',
     group,
     and,
     rollup: rollupOf({ range, from, to }, search.rollup),
@@ -36,6 +36,8 @@ export function viewOf(search: UsageSearch): UsageView {
     facets: facetsOf(search, isAdmin(sessionUser())),
   }
 }
+
+const canShow = (metric: string) => !isOfCosts(metric) || isAdmin(sessionUser())
 
 const canSee = (and: UsageSearch['and']) => and !== undefined && isFor(isAdmin(sessionUser()), and)
 

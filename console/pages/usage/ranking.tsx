@@ -7,7 +7,7 @@ import { formatNumber, formatPercent, quotaDecimals, useFormatQuota } from '../.
 import { useText } from '../../lib/text.ts'
 import { changeShort, changeText } from './figures.tsx'
 import { logsOf, type UsageView } from './queries.ts'
-import type { UsageSearch } from './search.ts'
+import { isMoney, type UsageSearch } from './search.ts'
 
 type Group = Exclude<UsageView['group'], 'none'>
 
@@ -42,9 +42,10 @@ function canNarrow(by: Group, group: Usage['groups'][number], { groups }: Usage)
 export function Ranking({ usage, view, by, onNarrow }: RankingProps) {
   const t = useText()
   const formatQuota = useFormatQuota()
-  const format =
-    view.metric === 'quota' ? (value: number) => formatQuota(value, quotaDecimals(usage.total.quota)) : formatNumber
-  const whole = usage.total[view.metric]
+  const format = isMoney(view.metric)
+    ? (value: number) => formatQuota(value, quotaDecimals(usage.total.quota))
+    : formatNumber
+  const whole = usage.total[view.metric] ?? 0
   const share = (value: number) => (whole > 0 ? formatPercent(value / whole) : '–')
   const cell = 'py-2 pl-4 text-end num whitespace-nowrap'
   return (
@@ -85,13 +86,13 @@ export function Ranking({ usage, view, by, onNarrow }: RankingProps) {
                   )}
                 </span>
               </th>
-              <td className={cell}>{format(group.total[view.metric])}</td>
-              <td className={cell}>{share(group.total[view.metric])}</td>
+              <td className={cell}>{format(group.total[view.metric] ?? 0)}</td>
+              <td className={cell}>{share(group.total[view.metric] ?? 0)}</td>
               <td
                 className={`${cell} text-muted max-sm:hidden`}
-                title={changeText(group.total[view.metric], group.previous?.[view.metric], t)}
+                title={changeText(group.total[view.metric] ?? 0, group.previous?.[view.metric], t)}
               >
-                {changeShort(group.total[view.metric], group.previous?.[view.metric], t)}
+                {changeShort(group.total[view.metric] ?? 0, group.previous?.[view.metric], t)}
               </td>
             </tr>
           ))}
@@ -100,8 +101,8 @@ export function Ranking({ usage, view, by, onNarrow }: RankingProps) {
               <th scope="row" className="py-2 text-start font-normal">
                 {t('usage.other', { count: usage.other.groups })}
               </th>
-              <td className={cell}>{format(usage.other.total[view.metric])}</td>
-              <td className={cell}>{share(usage.other.total[view.metric])}</td>
+              <td className={cell}>{format(usage.other.total[view.metric] ?? 0)}</td>
+              <td className={cell}>{share(usage.other.total[view.metric] ?? 0)}</td>
               <td className={`${cell} max-sm:hidden`} />
             </tr>
           )}

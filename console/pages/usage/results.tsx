@@ -41,7 +41,14 @@ export function Results({ usage, view, search, setSearch, narrowed, onNarrow, on
           {view.group !== 'none' &&
             (usage.fromRows === undefined ? (
               <Suspense fallback={<Skeleton className="h-96 w-full rounded-lg" />}>
-                <UsageTable view={view} by={view.group} search={search} setSearch={setSearch} onNarrow={onNarrow} />
+                <UsageTable
+                  view={view}
+                  hasCosts={usage.total.cost !== undefined}
+                  by={view.group}
+                  search={search}
+                  setSearch={setSearch}
+                  onNarrow={onNarrow}
+                />
               </Suspense>
             ) : (
               <Ranking usage={usage} view={view} by={view.group} onNarrow={onNarrow} />

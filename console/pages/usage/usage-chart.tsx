@@ -9,6 +9,7 @@ import { downloadFile } from '../../lib/download.ts'
 import { formatNumber, formatTime, quotaDecimals, useFormatQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import { logsOf, type UsageView } from './queries.ts'
+import { isMoney } from './search.ts'
 import { labelsOf, seriesOf, titleOf } from './series.ts'
 
 /** Stacked bars over time; a bar links to the logs of its time range. */
@@ -16,8 +17,9 @@ export function UsageChart({ usage, view }: { usage: Usage; view: UsageView }) {
   const t = useText()
   const navigate = useNavigate()
   const formatQuota = useFormatQuota()
-  const format =
-    view.metric === 'quota' ? (value: number) => formatQuota(value, quotaDecimals(usage.total.quota)) : formatNumber
+  const format = isMoney(view.metric)
+    ? (value: number) => formatQuota(value, quotaDecimals(usage.total.quota))
+    : formatNumber
   const series = seriesOf(usage, view, t)
   const labels = labelsOf(usage, view)
   const title = titleOf(view)
@@ -25,7 +27,7 @@ export function UsageChart({ usage, view }: { usage: Usage; view: UsageView }) {
     metric: t(`usage.metric.${view.metric}`),
     from: formatTime(usage.start),
     to: formatTime(usage.end),
-    total: format(usage.total[view.metric]),
+    total: format(usage.total[view.metric] ?? 0),
   })
   const download = () => {
     const rows = usage.buckets.map((at, index) => [formatTime(at), ...series.map((each) => each.values[index] ?? 0)])

@@ -11,6 +11,8 @@ interface ColumnsOf {
   by: Exclude<UsageView['group'], 'none'>
   and: UsageView['and']
   t: Text
+  /** Whether the cost of some request is known. */
+  hasCosts: boolean
   /** A row's name as a link to its logs. */
   linkOf(row: UsageRow, shown: string): ReactNode
 }
@@ -23,7 +25,7 @@ const meanOf = ({ quota, requests }: UsageRow) => part(quota, requests)
 const changeOf = ({ quota, previous_quota }: UsageRow) => quota - (previous_quota ?? 0)
 
 /** The columns of the table of usage. */
-export function usageColumns({ by, and, t, linkOf }: ColumnsOf): Column<UsageRow>[] {
+export function usageColumns({ by, and, t, linkOf, hasCosts }: ColumnsOf): Column<UsageRow>[] {
   const nameOf = (row: UsageRow) => row.name || t('usage.unnamed')
   const number = { align: 'end', skeleton: 'w-14', sortable: true } as const
   return [
@@ -59,6 +61,24 @@ export function usageColumns({ by, and, t, linkOf }: ColumnsOf): Column<UsageRow
       value: (row) => row.share,
       sortable: false,
     },
+    ...(hasCosts
+      ? [
+          {
+            ...number,
+            id: 'cost',
+            header: t('usage.metric.cost'),
+            cell: (row: UsageRow) => (row.cost === undefined ? '–' : formatSum(row.cost)),
+            value: (row: UsageRow) => row.cost ?? 0,
+          },
+          {
+            ...number,
+            id: 'margin',
+            header: t('usage.metric.margin'),
+            cell: (row: UsageRow) => (row.margin === undefined ? '–' : formatSum(row.margin)),
+            value: (row: UsageRow) => row.margin ?? 0,
+          },
+        ]
+      : []),
     {
       ...number,
       id: 'requests',

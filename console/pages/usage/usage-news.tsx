@@ -3,6 +3,7 @@ import type { Usage } from '../../../contract/api/usage.ts'
 import { formatNumber, formatTime, quotaDecimals, useFormatQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import type { UsageView } from './queries.ts'
+import { isMoney } from './search.ts'
 
 /**
  * Announces the result of a choice to screen readers, once `usage` has loaded. The first result of a page is not
@@ -21,7 +22,7 @@ export function UsageNews({ usage, view }: { usage: Usage | undefined; view: Usa
       metric: t(`usage.metric.${view.metric}`),
       from: formatTime(usage.start),
       to: formatTime(usage.end),
-      total: view.metric === 'quota' ? formatQuota(total, quotaDecimals(total)) : formatNumber(total),
+      total: isMoney(view.metric) ? formatQuota(total, quotaDecimals(total)) : formatNumber(total),
     })
   useEffect(() => {
     if (text === undefined) return

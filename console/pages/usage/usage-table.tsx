@@ -20,6 +20,8 @@ type Group = Exclude<UsageView['group'], 'none'>
 
 interface UsageTableProps {
   view: UsageView
+  /** Whether the cost of some request is known. */
+  hasCosts: boolean
   by: Group
   search: UsageSearch
   setSearch: SetSearch<UsageSearch>
@@ -40,7 +42,7 @@ function filterOf(by: Group | 'day', key: string, name: string): Partial<UsageSe
 }
 
 /** All groups of the view with their figures, sorted, searched and in pages. Names link to the logs of their calls. */
-export function UsageTable({ view, by, search, setSearch, onNarrow }: UsageTableProps) {
+export function UsageTable({ view, hasCosts, by, search, setSearch, onNarrow }: UsageTableProps) {
   const t = useText()
   // Amounts are written as the server's settings say.
   useServerStatus()
@@ -66,7 +68,7 @@ export function UsageTable({ view, by, search, setSearch, onNarrow }: UsageTable
     },
     [by, logs, t],
   )
-  const columns = useMemo(() => usageColumns({ by, and, t, linkOf }), [by, and, t, linkOf])
+  const columns = useMemo(() => usageColumns({ by, and, t, linkOf, hasCosts }), [by, and, t, linkOf, hasCosts])
   const actions = useCallback(
     (row: UsageRow): RowAction[] => {
       const own = filterOf(by, row.key, row.name)

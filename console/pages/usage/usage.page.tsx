@@ -75,7 +75,11 @@ export function UsagePage() {
   return (
     <Page title={t('usage.title')} text={t('usage.intro')} width="full" actions={views}>
       <div className="flex flex-wrap items-center gap-3 pb-4">
-        <Controls view={view} onChange={(change) => setSearch(change, { replace: true })} />
+        <Controls
+          view={view}
+          hasCosts={data?.total.cost !== undefined}
+          onChange={(change) => setSearch(change, { replace: true })}
+        />
         <Filters view={view} onChange={setSearch} />
       </div>
       <div ref={results} tabIndex={-1} className="outline-none">

@@ -6,22 +6,26 @@ import { epochSeconds } from '../../lib/clock.ts'
 import { forgetDeadKeys } from '../../store/channels/channel-keys.ts'
 import {
   addChannel,
+  type ChannelRow,
   deleteChannel,
   deleteDisabledChannels,
   lockChannel,
   setChannelStatus,
   updateChannel,
 } from '../../store/channels/channels.ts'
+import { textsIn } from '../../store/channels/stored-carries.ts'
 import { recordAudit } from '../../store/installation/audit.ts'
 import { forgetCapsOf } from '../../store/ledger/caps.ts'
 import { auditEvent, describeChange, describeFields } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
 import { AbilityLimit } from './ability-limit.ts'
+import { type CarryFields, carryFields } from './carry-input.ts'
 import { channelFields } from './channel-input.ts'
 import { changedKeys, forgetOldKeys, manyKeys, newKeys, openKeys, refuseMalformedKeys } from './channel-keys.ts'
 import { saveLimits } from './channel-limits.ts'
 import { keysFromConfig } from './config-keys.ts'
-import { refuseLendingKey } from './key-destination.ts'
+import { refuseLendingKey, refuseLendingSecrets } from './key-destination.ts'
+import { readableCarries, sealedFields } from './stored-carries.ts'
 
 /** The dependencies of channel changes. */
 export type ChannelChangeDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock' | 'catalogue'>
@@ -44,6 +48,14 @@ const shownFields = [
   'key_mode',
   'key_count',
   'draining',
+  'tags',
+  'remark',
+  'test_model',
+  'organization',
+  'project',
+  'parameters',
+  'status_map',
+  'proxy',
 ]
 
 /** Creates one channel per key, or one with all keys, and returns their ids. */
@@ -56,7 +68,8 @@ export async function createChannels(
   const keys = newKeys(body.key ?? '')
   if (!body.name || keys.length === 0) throw new ApiFailure('please fill in channel name and channel key!')
   if (body.models === undefined) throw new ApiFailure('please select at least one model!')
-  const fields = { type: defaultType, ...channelFields(body, knownTypes(deps)) }
+  const carried = sealedFields(carryFields(body, {}), undefined, secrets)
+  const fields = { type: defaultType, ...channelFields(body, knownTypes(deps)), ...carried }
   refuseMalformedKeys(fields.type, keys)
   new AbilityLimit().take(fields, body.key_mode === 'multi' ? 1 : keys.length)
   return store.write(async (trx) => {
@@ -85,10 +98,11 @@ export async function saveChannel(deps: ChannelChangeDeps, call: PersonCall<type
     if (!before) throw new ApiFailure('Channel not found.')
     if (sent.models !== undefined || sent.group !== undefined) new AbilityLimit().take({ ...before, ...sent })
     const keys = await changedKeys(trx, secrets, body)
-    const fields = { ...sent, ...keys }
     const type = sent.type ?? before.type
-    const isReplaced = Boolean(body.key?.trim()) && !body.key_append
-    if (!isReplaced) refuseLendingKey(call.person.role, before, { type, base_url: sent.base_url ?? before.base_url })
+    const after = { type, base_url: sent.base_url ?? before.base_url }
+    const isKeyReplaced = Boolean(body.key?.trim()) && !body.key_append
+    if (!isKeyReplaced) refuseLendingKey(call.person.role, before, after)
+    const fields = { ...sent, ...keys, ...changedCarries(deps, call, { before, after, isKeyReplaced }) }
     // If the type changes and the key is kept, the key must fit the new type.
     if (keys.key !== undefined || type !== before.type)
       refuseMalformedKeys(type, await openKeys(trx, secrets, id, keys))
@@ -104,6 +118,24 @@ export async function saveChannel(deps: ChannelChangeDeps, call: PersonCall<type
     const detail = [describeChange(before, fields, shownFields), limits].filter(Boolean).join(' ')
     await recordAudit(trx, auditEvent(clock, call, 'channel.update', `channel ${id}`, detail))
   })
+}
+
+/** The columns that a body changes of what the channel carries. */
+function changedCarries(
+  { secrets }: ChannelChangeDeps,
+  { body, person }: PersonCall<typeof api.channel.update>,
+  change: { before: ChannelRow; after: { type: number; base_url: string }; isKeyReplaced: boolean },
+): CarryFields {
+  const { before, isKeyReplaced } = change
+  const stored = readableCarries(before, secrets)
+  const sent = carryFields(body, textsIn(stored.headers))
+  refuseLendingSecrets(
+    person.role,
+    { destination: before, carries: stored },
+    { destination: change.after, carries: { ...stored, ...sent } },
+    { isKeyReplaced, headers: body.headers, login: body.proxy_login },
+  )
+  return sealedFields(sent, stored, secrets)
 }
 
 /** Deletes a channel; if it is already gone, that is not an error. */

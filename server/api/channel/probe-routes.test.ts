@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
 import type { ChannelDraft } from '../../jobs/draft-report.ts'
+import { nothingCarried } from './stored-carries.ts'
 
 const report = { ok: true, timeMs: 500, message: '', model: 'gpt-4', models: ['gpt-4', 'o3'], modelsMessage: '' }
 
@@ -55,6 +56,8 @@ forEachDatabase((_, openFresh) => {
         config: '',
         models: 'o3',
         model_mapping: '{}',
+        carries: nothingCarried,
+        test_model: '',
       },
     ])
     for (const table of ['channels', 'channel_tests', 'logs', 'audit_events', 'access_tokens'] as const)

@@ -2,12 +2,15 @@ import { api } from '../../../contract/api/index.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { type ApiRouter, type PersonCall, serve } from '../../http/serve-endpoint.ts'
 import { channelById } from '../../store/channels/channels.ts'
+import { type StoredCarries, textsIn } from '../../store/channels/stored-carries.ts'
 import type { ApiDeps } from '../deps.ts'
 import { createPerPerson } from '../per-person.ts'
+import { carryFields } from './carry-input.ts'
 import { channelFields } from './channel-input.ts'
 import { newKeys, openKeys, refuseMalformedKeys } from './channel-keys.ts'
 import { keysFromConfig } from './config-keys.ts'
-import { refuseLendingKey } from './key-destination.ts'
+import { refuseLendingKey, refuseLendingSecrets } from './key-destination.ts'
+import { nothingCarried, readableCarries } from './stored-carries.ts'
 
 type ProbeDeps = Pick<ApiDeps, 'store' | 'secrets' | 'catalogue' | 'probeDraft'>
 type ProbeCall = PersonCall<typeof api.channel.probe>
@@ -37,7 +40,9 @@ async function draftOf(deps: ProbeDeps, { body: sent, person }: ProbeCall) {
   const { models, id, ...others } = body
   const fields = channelFields({ ...others, ...(models !== '' && { models }) }, (type) => types.has(type))
   const destination = { type: body.type, base_url: fields.base_url ?? '' }
-  const keys = body.key.trim() === '' ? await storedKeys(deps, id, person.role, destination) : newKeys(body.key)
+  const isKeyReplaced = body.key.trim() !== ''
+  const keys = isKeyReplaced ? newKeys(body.key) : await storedKeys(deps, id, person.role, destination)
+  const { test_model = '', ...carries } = await draftCarries(deps, { body, person, destination, isKeyReplaced })
   refuseMalformedKeys(body.type, keys)
   return {
     ...destination,
@@ -46,7 +51,32 @@ async function draftOf(deps: ProbeDeps, { body: sent, person }: ProbeCall) {
     config: fields.config ?? '',
     models: fields.models ?? '',
     model_mapping: fields.model_mapping ?? '',
+    carries,
+    test_model,
   }
+}
+
+/** What the draft carries. Secrets that are not sent are those of the stored channel, under the rules for changes. */
+async function draftCarries(
+  { store, secrets }: ProbeDeps,
+  draft: Pick<ProbeCall, 'body' | 'person'> & {
+    destination: { type: number; base_url: string }
+    isKeyReplaced: boolean
+  },
+): Promise<StoredCarries & { test_model?: string }> {
+  const { body, person, destination, isKeyReplaced } = draft
+  const before = body.id === undefined ? undefined : await channelById(store.read, body.id)
+  const stored = before ? readableCarries(before, secrets) : nothingCarried
+  const sent = carryFields(body, textsIn(stored.headers))
+  const carries = { ...stored, ...sent }
+  if (before)
+    refuseLendingSecrets(
+      person.role,
+      { destination: before, carries: stored },
+      { destination, carries },
+      { isKeyReplaced, headers: body.headers, login: body.proxy_login },
+    )
+  return carries
 }
 
 /** The keys of the stored channel, unless the person may not send them to this address. */

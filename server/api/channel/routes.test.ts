@@ -72,6 +72,16 @@ forEachDatabase((_, openFresh) => {
       keys_dead: 0,
       missing: [],
       test_error: '',
+      tags: [],
+      remark: '',
+      test_model: '',
+      organization: '',
+      project: '',
+      headers: {},
+      parameters: [],
+      status_map: {},
+      proxy: '',
+      proxy_has_login: false,
     })
     expect(await abilities(data[0])).toEqual([
       'default/gpt-4 true 3',

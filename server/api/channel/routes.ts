@@ -4,7 +4,8 @@ import { modelEntry } from '../../../contract/model-entry.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { listed, pageOf } from '../../http/list-page.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
-import { channelById, type ListedChannel, listChannels } from '../../store/channels/channels.ts'
+import type { Secrets } from '../../lib/secrets/secrets.ts'
+import { channelById, channelTags, type ListedChannel, listChannels } from '../../store/channels/channels.ts'
 import { type CapRow, capsOfChannel, capsOfChannels } from '../../store/ledger/caps.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
 import {
@@ -15,11 +16,13 @@ import {
   saveChannel,
 } from './change-channels.ts'
 import { limitView } from './channel-limits.ts'
+import { mountChannelCosts } from './cost-routes.ts'
 import { channelsWithKey } from './find-key.ts'
 import { mountChannelHealth } from './health-routes.ts'
 import { mountChannelLimits } from './limit-routes.ts'
 import { mountChannelOperations } from './operation-routes.ts'
 import { mountChannelProbe } from './probe-routes.ts'
+import { carriesView } from './stored-carries.ts'
 
 type ChannelDeps = ChannelChangeDeps &
   Pick<
@@ -31,6 +34,7 @@ type ChannelDeps = ChannelChangeDeps &
     | 'updateBalance'
     | 'updateAllBalances'
     | 'upstreamModels'
+    | 'upstreamPrices'
     | 'probeDraft'
   > & {
     announce: Announce
@@ -38,7 +42,7 @@ type ChannelDeps = ChannelChangeDeps &
 
 /** The upstream channels. Their keys can be written but are never returned. */
 export function mountChannels(router: ApiRouter, deps: ChannelDeps): void {
-  const { store, catalogue, announce, missingAt } = deps
+  const { store, catalogue, announce, missingAt, secrets } = deps
 
   serve(router, api.channel.list, async ({ query, context }) =>
     views(listed(context, await listChannels(store.read, pageOf(query), query))),
@@ -51,6 +55,7 @@ export function mountChannels(router: ApiRouter, deps: ChannelDeps): void {
 
   // The fixed paths come before /api/channel/{id}, which would treat them as ids.
   serve(router, api.channel.models, () => modelList(catalogue()))
+  serve(router, api.channel.tags, () => channelTags(store.read))
   serve(router, api.channel.types, () => catalogue().map((entry) => ({ ...entry, models: [...entry.models] })))
   serve(router, api.channel.defaultModels, () =>
     Object.fromEntries(catalogue().map((entry) => [entry.type, [...entry.models]])),
@@ -60,6 +65,7 @@ export function mountChannels(router: ApiRouter, deps: ChannelDeps): void {
   mountChannelLimits(router, deps)
   mountChannelOperations(router, deps)
   mountChannelProbe(router, deps)
+  mountChannelCosts(router, deps)
   mountTests(router, deps)
   serve(router, api.channel.get, async ({ params }) => shown(params.id))
 
@@ -89,13 +95,13 @@ export function mountChannels(router: ApiRouter, deps: ChannelDeps): void {
   async function shown(id: number): Promise<Channel> {
     const row = await channelById(store.read, id)
     if (!row) throw new ApiFailure('Channel not found.')
-    return channelView(row, await capsOfChannel(store.read, id), missingAt(id))
+    return channelView(row, { secrets, caps: await capsOfChannel(store.read, id), missing: missingAt(id) })
   }
 
   async function views(rows: readonly ListedChannel[]): Promise<Channel[]> {
     const ids = rows.map(({ id }) => id)
     const caps = Map.groupBy(await capsOfChannels(store.read, ids), ({ owner_id }) => owner_id)
-    return rows.map((row) => channelView(row, caps.get(row.id) ?? []))
+    return rows.map((row) => channelView(row, { secrets, caps: caps.get(row.id) ?? [] }))
   }
 }
 
@@ -118,8 +124,16 @@ function mountTests(router: ApiRouter, { store, testChannel, testAllChannels }: 
   })
 }
 
-function channelView(row: ListedChannel, caps: readonly CapRow[], missing: Channel['missing'] = []): Channel {
-  return { ...row, draining: Boolean(row.draining), limits: caps.map(limitView), key: '', missing }
+/** What a channel's row does not contain, and what opens the parts of it that are sealed. */
+interface Beside {
+  secrets: Secrets
+  caps: readonly CapRow[]
+  missing?: Channel['missing']
+}
+
+function channelView(row: ListedChannel, { secrets, caps, missing = [] }: Beside): Channel {
+  const limits = caps.map(limitView)
+  return { ...row, ...carriesView(row, secrets), draining: Boolean(row.draining), limits, key: '', missing }
 }
 
 /**

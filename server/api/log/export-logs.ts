@@ -36,6 +36,7 @@ const columns = [
 ] as const satisfies readonly Column[]
 
 const adminColumns = [
+  ['cost', (log) => log.cost ?? ''],
   ['channel', (log) => log.channel],
   ['attempts', (log) => log.attempts],
   ['upstream_message', (log) => log.upstream_message],

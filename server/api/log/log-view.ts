@@ -29,7 +29,11 @@ export async function namedViews(db: Db, rows: readonly LogRow[]): Promise<Log[]
   })
 }
 
-/** A log row as its owner sees it. Only the operator sees which upstream served a call, and the upstream's message. */
+/**
+ * A log row as its owner sees it. Only the operator sees which upstream served a call, its cost, and the upstream's
+ * message.
+ */
 export function ownView(row: LogRow): Log {
-  return { ...fullView(row), channel: 0, attempts: '', upstream_message: '', kept_place: null }
+  const { cost: _cost, ...seen } = fullView(row)
+  return { ...seen, channel: 0, attempts: '', upstream_message: '', kept_place: null }
 }

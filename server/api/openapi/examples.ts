@@ -15,6 +15,8 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   channelCreate: { type: 1, name: 'main', key: 'sk-upstream', models: 'gpt-4o', group: 'default' },
   channelUpdate: { id: 1, priority: 5 },
   channelCopy: { name: 'second' },
+  channelSetCosts: { multiplier: 0.8, models: { 'gpt-4o': { input: 2, output: 8, cached: 1 } } },
+  channelPreviewCosts: { kind: 'gateway', url: 'https://gateway.example.com/api/pricing' },
   channelBatch: { ids: [1], action: 'edit', priority: 5 },
   alertCreateRule: { kind: 'error_rate', name: 'Many failed requests', threshold: 10, destinations: [1] },
   alertUpdateRule: { id: 1, enabled: false },

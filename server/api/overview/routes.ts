@@ -26,13 +26,14 @@ export function mountOverview(router: ApiRouter, { store, settings, clock }: Ove
   async function read(): Promise<Overview> {
     const time = epochSeconds(clock)
     const db = store.read
-    const [hour, day, spenders, attention] = await Promise.all([
+    const [hour, day, costs, spenders, attention] = await Promise.all([
       lastHour(db),
       lastDay(db, time),
+      costsOf(db, time),
       spendersOf(db, time),
       attentionItems({ db, settings: settings.current(), now: time }),
     ])
-    return { time, hour, day, spenders, attention }
+    return { time, hour, day, costs, spenders, attention }
   }
 
   serve(router, api.overview.read, () => {
@@ -66,6 +67,14 @@ async function lastDay(db: Db, now: number): Promise<Overview['day']> {
     interrupted: values(charged, (row) => row.failed),
     failed: values(failed, (row) => row.rows),
   }
+}
+
+async function costsOf(db: Db, now: number): Promise<Overview['costs']> {
+  const to = Math.floor(now / hourSeconds) + 1
+  const range = { from: to - dayHours, to }
+  const { total } = await rankUsage(db, { filter: {}, group: undefined, metric: 'quota', limit: 1, range })
+  const { quota, cost, margin } = total
+  return cost === 0 && margin === 0 ? null : { quota, cost, margin }
 }
 
 async function spendersOf(db: Db, now: number): Promise<Overview['spenders']> {

@@ -4,7 +4,7 @@ import { byteOrderMark, csvLine } from '../../lib/csv.ts'
 import { dayOf, startOfDay, type TimeZone } from '../../lib/time-zone.ts'
 import type { TableRow } from '../../store/usage/usage-table.ts'
 import type { TablePlan } from './table-query.ts'
-import { rowView } from './table-rows.ts'
+import { hasCost, rowView } from './table-rows.ts'
 
 const rowsPerStep = 500
 const usdDecimals = 6
@@ -19,16 +19,34 @@ interface Contents {
 /** The lines of the file: a heading, a line for each row, and the totals. */
 export async function* usageCsv({ plan, rows, quotaPerUnit }: Contents): AsyncGenerator<string> {
   const { by, range, zone } = plan
+  const withCosts = plan.withCosts && rows.some(hasCost)
   const dollars = (quota: number) => ({ value: quota / quotaPerUnit, decimals: usdDecimals })
   // Each line says which time it is about, so that files can be put together.
   const period = [momentText(range.start, zone), momentText(range.end + 1, zone), zone.name]
-  const line = (names: string[], row: Pick<UsageRow, Figure>) =>
-    csvLine([...names, dollars(row.quota), ...figures.map((name) => row[name]), ...period])
-  yield byteOrderMark + csvLine([...by.flatMap(headings), 'usd', ...figures, 'from', 'until', 'time_zone'])
-  const total = { quota: 0, calls: 0, failed: 0, prompt_tokens: 0, cached_tokens: 0, completion_tokens: 0 }
+  const costs = ({ cost = 0, margin = 0 }: Pick<UsageRow, 'cost' | 'margin'>) =>
+    withCosts ? [dollars(cost), dollars(margin)] : []
+  const line = (names: string[], row: Pick<UsageRow, Figure | 'cost' | 'margin'>) =>
+    csvLine([...names, dollars(row.quota), ...figures.map((name) => row[name]), ...costs(row), ...period])
+  const costHeadings = withCosts ? ['cost_usd', 'margin_usd'] : []
+  yield byteOrderMark +
+    csvLine([...by.flatMap(headings), 'usd', ...figures, ...costHeadings, 'from', 'until', 'time_zone'])
+  const total = {
+    cost: 0,
+    margin: 0,
+    quota: 0,
+    calls: 0,
+    failed: 0,
+    prompt_tokens: 0,
+    cached_tokens: 0,
+    completion_tokens: 0,
+  }
   for (let at = 0; at < rows.length; at += rowsPerStep) {
     const views = rows.slice(at, at + rowsPerStep).map((row) => rowView(plan, row))
-    for (const view of views) for (const name of figures) total[name] += view[name]
+    for (const view of views) {
+      for (const name of figures) total[name] += view[name]
+      total.cost += view.cost ?? 0
+      total.margin += view.margin ?? 0
+    }
     yield views
       .map((view) =>
         line(

@@ -1,6 +1,6 @@
 import { api } from '../../../contract/api/index.ts'
 import type { Usage, UsageFiguresView, UsageGroup, UsageMetric } from '../../../contract/api/usage.ts'
-import { maxUsageBuckets } from '../../../contract/api/usage.ts'
+import { costMetrics, maxUsageBuckets } from '../../../contract/api/usage.ts'
 import { roles } from '../../../contract/roles.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import type { Person } from '../../http/app-env.ts'
@@ -43,7 +43,7 @@ export function mountUsage(router: ApiRouter, deps: Pick<ApiDeps, 'store' | 'clo
   serve(router, api.usage.read, async ({ query, person }) => {
     const filter = filterFor(query, person)
     const range = await rangeOf(store.read, clock, query, filter)
-    return readUsage(store.read, query, filter, range)
+    return readUsage(store.read, query, filter, range, person.role >= roles.admin ? adminView : viewOf)
   })
   mountUsageTable(router, deps)
   mountStatement(router, deps)
@@ -60,6 +60,7 @@ function filterFor(query: Query, person: Person): RowFilter {
     const { username, not_username, channel, not_channel } = query
     return { ...own, username, not_username, channel, not_channel }
   }
+  if (costMetrics.includes(query.metric)) throw new ApiFailure('Only admins can see costs and margins.')
   if (query.group_by === 'channel') throw new ApiFailure('Only admins can see usage by channel.')
   return { ...own, userId: person.id }
 }
@@ -73,7 +74,13 @@ async function rangeOf(db: Db, clock: Clock, query: Query, filter: RowFilter): P
   return { from: Math.min(from, to), to }
 }
 
-async function readUsage(db: Db, query: Query, filter: RowFilter, range: HourRange): Promise<Usage> {
+async function readUsage(
+  db: Db,
+  query: Query,
+  filter: RowFilter,
+  range: HourRange,
+  view: typeof viewOf,
+): Promise<Usage> {
   const { metric, top: limit } = query
   const plan = planBuckets(range, query.rollup, zoneOf(query))
   if (plan.starts.length > maxUsageBuckets) {
@@ -106,23 +113,21 @@ async function readUsage(db: Db, query: Query, filter: RowFilter, range: HourRan
     start: range.from * 3600,
     end: range.to * 3600,
     buckets: plan.starts,
-    total: viewOf(ranking.total, attempts.total),
-    previous: before ? viewOf(before.total, attemptsBefore?.total) : null,
+    total: view(ranking.total, attempts.total),
+    previous: before ? view(before.total, attemptsBefore?.total) : null,
     values: valuesOf(total, metric, plan),
     groups: ranking.top.map((each) => ({
       key: String(each.g),
       name: names.get(each.g) ?? String(each.g),
-      total: viewOf(each, attempts.of(each.g)),
-      previous: before
-        ? viewOf(before.top.find(({ g }) => g === each.g) ?? noFigures, attemptsBefore?.of(each.g))
-        : null,
+      total: view(each, attempts.of(each.g)),
+      previous: before ? view(before.top.find(({ g }) => g === each.g) ?? noFigures, attemptsBefore?.of(each.g)) : null,
       values: valuesOf(curves.get(each.g), metric, plan),
     })),
     other:
       others > 0
         ? {
             groups: others,
-            total: viewOf(without(ranking.total, ranking.top), attempts.total - attemptsOfTop),
+            total: view(without(ranking.total, ranking.top), attempts.total - attemptsOfTop),
             values: valuesOf(
               rest(
                 total,
@@ -209,6 +214,12 @@ function viewOf(figures: UsageFigures, failedAttempts = 0): UsageFiguresView {
   }
 }
 
+/** With cost and margin, if any call has a known cost. */
+function adminView(figures: UsageFigures, failedAttempts = 0): UsageFiguresView {
+  const { cost, margin } = figures
+  return { ...viewOf(figures, failedAttempts), ...((cost !== 0 || margin !== 0) && { cost, margin }) }
+}
+
 const noFigures: UsageFigures = {
   requests: 0,
   quota: 0,
@@ -219,6 +230,8 @@ const noFigures: UsageFigures = {
   elapsed_time: 0,
   first_byte_time: 0,
   first_byte_count: 0,
+  cost: 0,
+  margin: 0,
 }
 
 function without(total: UsageFigures, parts: readonly GroupFigures[]): UsageFigures {

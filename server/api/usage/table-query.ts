@@ -1,4 +1,5 @@
 import type { api } from '../../../contract/api/index.ts'
+import { costMetrics } from '../../../contract/api/usage.ts'
 import type { UsageDimension } from '../../../contract/api/usage-table.ts'
 import { roles } from '../../../contract/roles.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
@@ -27,6 +28,8 @@ export interface TablePlan {
   by: readonly UsageDimension[]
   range: Seconds
   zone: TimeZone
+  /** Whether the reader may see costs and margins. */
+  withCosts: boolean
 }
 
 const hourSeconds = 3600
@@ -52,6 +55,7 @@ export async function planTable(db: Db, query: Query, person: Person, now: numbe
     by,
     range,
     zone,
+    withCosts: person.role >= roles.admin,
     ask: {
       filter,
       by: by.map((each) => columns[each]),
@@ -86,6 +90,7 @@ function filterFor(query: Query, by: readonly UsageDimension[], person: Person):
     const { username, not_username, channel, not_channel } = query
     return { ...own, username, not_username, channel, not_channel }
   }
+  if (costMetrics.includes(orderOf(query).sort)) throw new ApiFailure('Only admins can see costs and margins.')
   if (by.includes('channel')) throw new ApiFailure('Usage by channel is for admins.')
   return { ...own, userId: person.id }
 }

@@ -6,7 +6,7 @@ import { planBuckets } from './usage-buckets.ts'
 import { usageInParts } from './usage-in-parts.ts'
 
 /** A row as people see it; `values` is its curve. */
-export function rowView({ by, ask }: TablePlan, row: TableRow, values: number[] = []): UsageRow {
+export function rowView({ by, ask, withCosts }: TablePlan, row: TableRow, values: number[] = []): UsageRow {
   const [first, second] = by
   return {
     key: keyText(first, row.g),
@@ -24,8 +24,14 @@ export function rowView({ by, ask }: TablePlan, row: TableRow, values: number[] 
     failed: row.failed + row.refused,
     calls: row.requests + row.refused,
     previous_quota: ask.before ? row.before : null,
+    ...(withCosts && hasCost(row) && { cost: row.cost, margin: row.margin }),
     values,
   }
+}
+
+/** True if a call of the row has a known cost. */
+export function hasCost({ cost, margin }: Pick<TableRow, 'cost' | 'margin'>): boolean {
+  return cost !== 0 || margin !== 0
 }
 
 /** A day, counted from 1970, as YYYY-MM-DD. */

@@ -1,4 +1,5 @@
 import { contentCodingOf, decompressed } from '../bytes/decompress.ts'
+import type { ProxyServer } from './proxy.ts'
 
 /** Bun's additions to fetch's options (Bun documentation, "fetch"). */
 export interface BunRequestInit extends RequestInit {
@@ -6,6 +7,7 @@ export interface BunRequestInit extends RequestInit {
   protocol?: 'http2' | 'http1.1'
   duplex?: 'half'
   decompress?: boolean
+  proxy?: ProxyServer | undefined
 }
 
 /** Thrown if a compressed response cannot be decompressed, or exceeds the limits for decompression. */

@@ -61,9 +61,9 @@ export const images: Omit<ModeEndpoint, 'target'> = { translation, open }
 
 /** Starts a job and polls it until it is done. Rejects once nobody is waiting for it any longer. */
 async function open(target: Target, body: string, context: OpenContext): Promise<Response> {
-  const { signal } = context
+  const { signal, proxy } = context
   const headers = { 'content-type': 'application/json', ...target.headers }
-  const response = await fetchPlain(target.url, { method: 'POST', headers, body, signal, redirect: 'manual' })
+  const response = await fetchPlain(target.url, { method: 'POST', headers, body, signal, redirect: 'manual', proxy })
   if (response.status !== 200 || !usesJob(context.call.model)) return response
   const text = await response.text()
   let answer = tryParse(text)

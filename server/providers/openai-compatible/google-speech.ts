@@ -10,9 +10,9 @@ export const googleSpeech: Omit<ModeEndpoint, 'target'> = {
 }
 
 /** Returns the raw audio that callers want. The upstream sends it inside a JSON object. */
-async function open(target: Target, body: string, { signal }: OpenContext): Promise<Response> {
+async function open(target: Target, body: string, { signal, proxy }: OpenContext): Promise<Response> {
   const headers = { 'content-type': 'application/json', ...target.headers }
-  const response = await fetchPlain(target.url, { method: 'POST', headers, body, signal, redirect: 'manual' })
+  const response = await fetchPlain(target.url, { method: 'POST', headers, body, signal, redirect: 'manual', proxy })
   if (!response.ok) return response
   const answer = tryParse(await response.text())
   const sound = isObject(answer) ? soundIn(answer) : undefined

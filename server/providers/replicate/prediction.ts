@@ -31,9 +31,9 @@ interface Job {
  * cancelled, since it would continue to cost money. Rejects with GatewayError, or when nobody is waiting any longer.
  */
 export async function openPrediction(target: Target, body: string, context: OpenContext): Promise<Response> {
-  const { call, signal } = context
+  const { call, signal, proxy } = context
   const headers = { ...target.headers, 'content-type': 'application/json', ...(!call.stream && { prefer: 'wait' }) }
-  const response = await fetchPlain(target.url, { method: 'POST', headers, body, signal, redirect: 'manual' })
+  const response = await fetchPlain(target.url, { method: 'POST', headers, body, signal, redirect: 'manual', proxy })
   if (!response.ok) return response
   const job = jobOf(tryParse(await response.text()), context)
   try {
@@ -74,11 +74,11 @@ async function waited({ prediction, get }: Job, { headers }: Target, context: Op
   return latest
 }
 
-function giveUp({ cancel }: Job, { headers }: Target, { check }: OpenContext): void {
+function giveUp({ cancel }: Job, { headers }: Target, { check, proxy }: OpenContext): void {
   if (!cancel) return
   const work = async () => {
     await check(cancel)
-    const response = await fetchPlain(cancel, { method: 'POST', headers, redirect: 'manual' })
+    const response = await fetchPlain(cancel, { method: 'POST', headers, redirect: 'manual', proxy })
     await response.body?.cancel()
   }
   // No caller is left to whom a failure could be reported.
@@ -103,7 +103,7 @@ function eventsOf(prediction: JsonObject): Response {
 async function followed(job: Job, url: string, target: Target, context: OpenContext): Promise<Response> {
   await context.check(url)
   const headers = { ...target.headers, accept: 'text/event-stream' }
-  const response = await fetchPlain(url, { headers, signal: context.signal, redirect: 'manual' })
+  const response = await fetchPlain(url, { headers, signal: context.signal, redirect: 'manual', proxy: context.proxy })
   if (!response.ok || !response.body) return response
   const reader = response.body.getReader()
   const framing = new NamedEventFraming()

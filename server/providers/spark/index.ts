@@ -30,6 +30,11 @@ function chatOf(upstream: Upstream, name: string): ChatEndpoint {
 
 /** Sends one message and returns the frames of the response as JSON or as events. Rejects with GatewayError. */
 async function open({ url }: Target, body: string, context: OpenContext): Promise<Response> {
+  if (context.proxy)
+    throw new GatewayError(
+      'mode_not_supported',
+      'channels of type Spark cannot use a proxy, because they use WebSocket',
+    )
   const address = url.replace(/^ws/, 'http')
   await context.check(address)
   const frames = exchange(url, body, context.signal)

@@ -68,13 +68,8 @@ function nextChannel(deps: RelayDeps, call: AnyCall, tried: ReadonlySet<number>)
 }
 
 function priced(deps: RelayDeps, call: AnyCall, channel: Channel): Charging {
-  return chargingFor(
-    call,
-    deps.prices(),
-    mappedModel(channel, call.facts.model),
-    channel.type,
-    deps.settings().PreConsumedQuota,
-  )
+  const model = mappedModel(channel, call.facts.model)
+  return chargingFor({ call, prices: deps.prices(), model, channel, sliceTokens: deps.settings().PreConsumedQuota })
 }
 
 /** A channel, and the price of the call on that channel. */

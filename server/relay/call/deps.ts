@@ -4,9 +4,9 @@ import type { Captures } from '../../captures/captures.ts'
 import type { Events } from '../../events.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Turns } from '../../lib/turns.ts'
+import type { FetchJsonThrough } from '../../outbound/fetch-json.ts'
 import type { FetchMedia } from '../../outbound/fetch-media.ts'
 import type { MetadataGuard } from '../../outbound/metadata-guard.ts'
-import type { FetchJson } from '../../providers/provider.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { DeadlineWatch } from '../cancellation/deadline-watch.ts'
 import type { TokenCounter } from '../counting/count-tokens.ts'
@@ -59,7 +59,7 @@ export interface RelayDeps {
   captures: Pick<Captures, 'isRecording' | 'begin'>
   /** Temporary upstream tokens with which providers sign or authorise requests. */
   accessTokens: TokenKeeper
-  fetchJson: FetchJson
+  fetchJson: FetchJsonThrough
   /** Downloads files that callers reference by URL. */
   fetchMedia: FetchMedia
   clock: Clock

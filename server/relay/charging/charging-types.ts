@@ -36,6 +36,8 @@ export interface Measure {
 export interface Charging {
   readonly sheet: PriceSheet
   readonly groupRatio: bigint
+  /** The same call at what the channel's upstream charges; absent if that is not known. */
+  cost?: Charging | undefined
   /** Units to hold for a prompt of the given number of tokens: the call's ceiling, or a stream's first slice. */
   ceiling(promptTokens: number): number
   /** The fewest units with which the call makes sense: enough for the prompt and one token. */
@@ -65,6 +67,8 @@ export interface Charge {
   estimated: boolean
   /** Multiplier of the service tier, in millionths; absent = one. */
   tierRatio?: bigint | undefined
+  /** What the call costs the operator, in quota units; absent = not known. */
+  cost?: number
   /** The tool calls that the charge includes; absent = none. */
   tools?: string | undefined
 }

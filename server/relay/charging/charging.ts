@@ -1,27 +1,62 @@
+import type { PriceSheet } from '../../billing/price.ts'
 import type { PriceBook } from '../../billing/price-book.ts'
 import { GatewayError } from '../../errors.ts'
 import type { AnyCall } from '../call/call.ts'
+import { channelCost } from '../routing/channel-cost.ts'
+import type { Channel } from '../routing/routing-table.ts'
 import type { Charging } from './charging-types.ts'
 import { imageCharging } from './image-charging.ts'
 import { searchCharging, sessionCharging, speechCharging, transcriptionCharging } from './media-charging.ts'
 import { TokenCharging } from './token-charging.ts'
 import { toolFees } from './tool-fees.ts'
 
-/** Prices a call by the upstream's name for the model. Throws GatewayError (model_not_priced, image errors). */
-export function chargingFor(
-  call: AnyCall,
-  prices: PriceBook,
-  model: string,
-  channelType: number,
-  sliceTokens: number,
-): Charging {
-  const sheet = prices.sheet(model, channelType)
+/** A call on a channel. */
+export interface Priced {
+  call: AnyCall
+  prices: PriceBook
+  /** The upstream's name for the model. */
+  model: string
+  channel: Channel
+  sliceTokens: number
+}
+
+/**
+ * The price of a call, and its cost if the channel's is known. Throws GatewayError (model_not_priced, image errors).
+ */
+export function chargingFor(priced: Priced): Charging {
+  const { call, prices, model, channel } = priced
+  const sheet = prices.sheet(model, channel.type)
   if (!sheet) {
     throw new GatewayError('model_not_priced', `model ${model} has no price; ask the administrator to set one`, {
       param: 'model',
     })
   }
-  const groupRatio = prices.groupRatio(call.caller.group)
+  const charging = chargingAt(priced, sheet, prices.groupRatio(call.caller.group))
+  const cost = channel.costs && costingFor(priced)
+  if (cost) charging.cost = cost
+  return charging
+}
+
+/** What a call costs the operator. */
+function costingFor(priced: Priced): Charging | undefined {
+  const { prices, model, channel } = priced
+  const cost = channelCost(channel, model)
+  const costing = cost && prices.costing(model, channel.type, cost)
+  if (!costing) return undefined
+  try {
+    return chargingAt(priced, costing.sheet, costing.ratio)
+  } catch (error) {
+    // A call that can be priced is served, whether or not its cost can be computed.
+    if (error instanceof GatewayError) return undefined
+    throw error
+  }
+}
+
+function chargingAt(
+  { call, prices, model, channel, sliceTokens }: Priced,
+  sheet: PriceSheet,
+  groupRatio: bigint,
+): Charging {
   if (call.mode === 'rerank' && sheet.basis === 'search') return searchCharging(call, sheet, groupRatio)
   switch (call.mode) {
     case 'images':
@@ -42,8 +77,8 @@ export function chargingFor(
         groupRatio,
         model,
         sliceTokens,
-        (tier) => prices.tierRatio(tier, model, channelType),
-        toolFees(call, prices, model, channelType),
+        (tier) => prices.tierRatio(tier, model, channel.type),
+        toolFees(call, prices, model, channel.type),
       )
   }
 }

@@ -38,13 +38,22 @@ export interface Ending {
 }
 
 /** The cost of a call, calculated from its measure. */
-export function chargeOf({ charging, tierLost, tools }: OpenCall<AnyCall>, measure: Measure): Charge {
+export function chargeOf(open: OpenCall<AnyCall>, measure: Measure, charging = open.charging): Charge {
+  const { tierLost, tools } = open
   const priced = tierLost ? atUsualTier(measure) : measure
   if (!tools) return charging.charge(priced)
   const { kinds = [], searchesAlways = false } = charging.tools ?? {}
   // A search that the response does not mention is charged only if the model generated an answer.
   const hasSearched = searchesAlways && measure.usage.completionTokens > 0
   return charging.charge({ ...priced, tools: tools.counts(kinds, hasSearched) })
+}
+
+/** The charge, and the cost if the channel's is known. What a session used at separate prices has no known cost. */
+function withCost(open: OpenCall<AnyCall>, measure: Measure): Charge {
+  const charge = measure.isFree ? nothing : chargeOf(open, measure)
+  const { cost } = open.charging
+  if (!cost || measure.beside) return charge
+  return { ...charge, cost: measure.isFree ? 0 : chargeOf(open, measure, cost).quota }
 }
 
 /** Returns the result of the work. If the work fails, the quota is given back before the error is passed on. */
@@ -70,7 +79,7 @@ function atUsualTier(measure: Measure): Measure {
 export async function settle(deps: RelayDeps, open: OpenCall<AnyCall>, ending: Ending): Promise<void> {
   const { call, hold, channel } = open
   const settings = deps.settings()
-  const charged = orRelease(open, () => (ending.measure.isFree ? nothing : chargeOf(open, ending.measure)))
+  const charged = orRelease(open, () => withCost(open, ending.measure))
   const charge = charged instanceof Promise ? await charged : charged
   const elapsedMs = Math.round(deps.clock.nowMs() - call.startedAtMs)
   const log = settings.LogConsumeEnabled ? logRow(open, ending, charge, elapsedMs, deps) : undefined
@@ -122,6 +131,7 @@ function logRow(open: OpenCall<AnyCall>, ending: Ending, charge: Charge, elapsed
     first_byte_time: Math.round(ending.firstByteMs),
     cached_tokens: usage.cachedTokens ?? 0,
     reasoning_tokens: usage.reasoningTokens ?? 0,
+    cost: charge.cost ?? null,
     estimated: charge.estimated,
     outcome: ending.outcome,
     attempts: call.state.attempts.length > 1 || call.state.attempts[0]?.error ? attemptsText(call.state.attempts) : '',

@@ -22,6 +22,7 @@ const unknownCeilingTokens = 32_768
 export class TokenCharging implements Charging {
   readonly sheet: PriceSheet
   readonly groupRatio: bigint
+  cost: Charging | undefined
   readonly #choices: number
   readonly #generates: boolean
   /** The hold of a stream grows slice by slice if all of its output is visible. */

@@ -62,7 +62,13 @@ function holdLeast(deps: RelayDeps, call: RelayCall, channel: Channel): Promise<
   const { caller, facts, requestId, signal } = call
   const settings = deps.settings()
   const upstreamModel = mappedModel(channel, facts.model)
-  const charging = chargingFor(call, deps.prices(), upstreamModel, channel.type, settings.PreConsumedQuota)
+  const charging = chargingFor({
+    call,
+    prices: deps.prices(),
+    model: upstreamModel,
+    channel,
+    sliceTokens: settings.PreConsumedQuota,
+  })
   const amount = Math.min(1, charging.least(call.state.promptGuess))
   return deps.ledger.hold({
     userId: caller.userId,

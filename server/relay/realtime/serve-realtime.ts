@@ -15,6 +15,7 @@ import { failedAttempt, reasonOf, statusFailure } from '../failures/upstream-fai
 import { forwardedHeaders } from '../headers/relay-headers.ts'
 import type { Incoming } from '../request/build-call.ts'
 import { type Channel, mappedModel } from '../routing/routing-table.ts'
+import { withHeaders, withStatus } from '../upstream/carry.ts'
 import { patienceOf } from '../upstream/time-limits.ts'
 import { RealtimeSession } from './session.ts'
 import type { RealtimeSessions } from './sessions.ts'
@@ -153,7 +154,8 @@ async function connect(
   channel: Channel,
   model: string,
 ): Promise<UpstreamSocket> {
-  const target = channel.provider.realtime?.(channel.upstream, model)
+  const plain = channel.carries?.proxy ? undefined : channel.provider.realtime?.(channel.upstream, model)
+  const target = plain && channel.carries ? withHeaders(plain, channel.carries) : plain
   if (!target) {
     const { label } = channel.provider.meta
     throw new GatewayError('mode_not_supported', `channel type ${label} does not support ${call.path}`)
@@ -177,7 +179,8 @@ async function connect(
       const error = new GatewayError('bad_response_body', 'the upstream did not open a WebSocket')
       throw failedAttempt(error, answer.status)
     }
-    throw statusFailure(answer, await answer.text(), channel.upstream.key, relay.clock.nowMs())
+    const judged = channel.carries ? withStatus(answer, channel.carries) : answer
+    throw statusFailure(judged, await judged.text(), channel.upstream.key, relay.clock.nowMs())
   } catch (error) {
     if (error instanceof AttemptFailed) throw error
     const isTimeout = error instanceof SocketFailure && error.isTimeout

@@ -6,7 +6,10 @@ import type { Provider, Upstream } from '../../providers/provider.ts'
 import { providerOf } from '../../providers/registry.ts'
 import { keyLines } from '../../store/channels/key-lines.ts'
 import { type ChannelRow, routingMark, routingRows } from '../../store/channels/routing-rows.ts'
+import { openedCarries } from '../../store/channels/stored-carries.ts'
 import type { Store } from '../../store/store.ts'
+import { type Carries, carriesOf } from './carries.ts'
+import { type ChannelCosts, costsOf } from './channel-cost.ts'
 import { type KeyChoice, KeyRing } from './key-ring.ts'
 
 /** A channel ready to be called: parsed, decrypted, with its provider. */
@@ -41,6 +44,12 @@ export interface Channel {
   firstTokenTimeoutMs: number | undefined
   firstTokenLimits: ReadonlyMap<string, number> | undefined
   httpVersion: 'auto' | '1.1' | '2'
+  /** What the channel adds to its calls; undefined = nothing. */
+  carries: Carries | undefined
+  /** What its upstream charges; undefined = not known. */
+  costs: ChannelCosts | undefined
+  /** The model that tests use; '' = the first suitable one. */
+  testModel: string
   /** Where system messages are placed; undefined = wherever suits the service best. */
   systemPlacement: SystemPlacement | undefined
 }
@@ -195,18 +204,20 @@ function toChannel(
   const provider = providerOf(row.type)
   if (!provider) return undefined
   let key: string
+  let carries: ReturnType<typeof openedCarries>
   try {
     key = secrets.open(row.key, 'channel')
+    carries = openedCarries(row, secrets)
   } catch {
     warn(
       `the key of channel ${row.id} cannot be decrypted: SECRET_KEY has changed or the row was edited; save the key again`,
     )
     return undefined
   }
-  return openedChannel(row, provider, key, keysOf(row, key))
+  return openedChannel({ ...row, ...carries }, provider, key, keysOf(row, key))
 }
 
-/** A channel whose key is decrypted, as the relay calls it. */
+/** A channel whose key and other secrets are decrypted, as the relay calls it. */
 export function openedChannel(
   row: Omit<ChannelRow, 'key' | 'key_mode' | 'group' | 'priority' | 'capped' | 'draining'> & { capped?: number },
   provider: Provider,
@@ -247,6 +258,9 @@ export function openedChannel(
     relayTimeoutMs: limit('relay_timeout'),
     firstTokenTimeoutMs: limit('first_token_timeout'),
     firstTokenLimits: limitsByModel(config['first_token_timeouts']),
+    carries: carriesOf(row),
+    costs: costsOf(row.costs),
+    testModel: row.test_model,
     systemPlacement: systemPlacements.find((each) => each === config['system_turns']),
     httpVersion: config['http_version'] === '1.1' || config['http_version'] === '2' ? config['http_version'] : 'auto',
   }

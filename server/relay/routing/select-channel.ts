@@ -82,7 +82,8 @@ function* placesIn(
 /** True for a channel whose provider serves this kind of call. */
 export function serves(channel: Channel, mode: CallMode, model: string): boolean {
   const { provider, upstream } = channel
-  if (mode === 'realtime') return provider.realtime !== undefined
+  // A session is a WebSocket of our own, which does not know proxies and must not go around one.
+  if (mode === 'realtime') return provider.realtime !== undefined && !channel.carries?.proxy
   if (mode !== 'chat') return provider.modes[mode] !== undefined
   return provider.chat(upstream, mappedModel(channel, model)).length > 0
 }

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../errors.ts'
+import { through } from '../../outbound/fetch-json.ts'
 import {
   type AccessTokens,
   type ChatEndpoint,
@@ -14,6 +15,7 @@ import { CallerLeft } from '../cancellation/caller-left.ts'
 import { shuttingDown } from '../cancellation/shutting-down.ts'
 import { isOfCodex } from '../headers/relay-headers.ts'
 import type { Channel } from '../routing/routing-table.ts'
+import { withHeaders, withParameters, withStatus } from './carry.ts'
 import { type Attempting, type Prepared, prepare } from './prepare.ts'
 import { type Conversing, prepareConversation } from './prepare-conversation.ts'
 import { leftUnsent, send } from './send.ts'
@@ -94,7 +96,12 @@ export async function askAt(
 
 /** Prepares a call for one endpoint. Throws GatewayError (possibly synchronously) and AttemptFailed. */
 export function prepareCall(deps: RelayDeps, attempting: Attempting): Prepared | Promise<Prepared> {
-  return isConversing(attempting) ? prepareConversation(deps, attempting) : prepare(attempting)
+  const prepared = isConversing(attempting) ? prepareConversation(deps, attempting) : prepare(attempting)
+  const { carries } = attempting.channel
+  if (!carries?.parameters) return prepared
+  return prepared instanceof Promise
+    ? prepared.then((each) => withParameters(each, carries))
+    : withParameters(prepared, carries)
 }
 
 function isConversing(attempting: Attempting): attempting is Conversing {
@@ -119,8 +126,10 @@ export function callUpstream(
     pendingTarget instanceof Promise
       ? pendingTarget.then((target) => callTarget(deps, attempting, target, prepared, patience))
       : callTarget(deps, attempting, pendingTarget, prepared, patience)
-  if (!endpoint.read) return answer
-  return answer.then((response) => (response.ok && endpoint.read ? endpoint.read(response, upstreamCall) : response))
+  const { carries } = channel
+  const judged = carries?.statuses ? answer.then((response) => withStatus(response, carries)) : answer
+  if (!endpoint.read) return judged
+  return judged.then((response) => (response.ok && endpoint.read ? endpoint.read(response, upstreamCall) : response))
 }
 
 function callTarget(
@@ -131,15 +140,19 @@ function callTarget(
   patience: Patience,
 ): Promise<Response> {
   const { call, channel, endpoint } = attempting
-  if (endpoint.open) return opened(deps, attempting, target, prepared, patience)
+  const { carries } = channel
+  if (endpoint.open)
+    return opened(deps, attempting, carries ? withHeaders(target, carries) : target, prepared, patience)
+  const forwarded = withForwarded(target, call, endpoint)
   return send({
-    target: withForwarded(target, call, endpoint),
+    target: carries ? withHeaders(forwarded, carries) : forwarded,
     headers: { ...headersFor(call, prepared), ...viaFor(deps, call, channel) },
     contentType: prepared.contentType,
     body: prepared.body,
     ...(prepared.contentLength !== undefined && { contentLength: prepared.contentLength }),
     ...patience,
     httpVersion: channel.httpVersion,
+    proxy: carries?.proxy,
     guard: deps.guard,
     leaving: call.leaving,
     watch: deps.deadlineWatch,
@@ -159,7 +172,7 @@ function targetFor(
     body: typeof body === 'string' ? body : '',
     nowMs: deps.clock.nowMs(),
     tokens: lent ? lending(deps.accessTokens, lent) : deps.accessTokens,
-    fetchJson: deps.fetchJson,
+    fetchJson: through(deps.fetchJson, channel.carries?.proxy),
   }
   const compacting =
     isCompaction && isChat(endpoint) ? endpoint.compactTarget?.(channel.upstream, call, signing) : undefined
@@ -232,13 +245,15 @@ async function opened(
   deps.deadlineWatch.add(wait)
   try {
     await deps.guard.check(target.url)
+    if (channel.carries?.proxy) await deps.guard.check(channel.carries.proxy.url)
     if (leaving.hasLeft) throw leftUnsent()
     isSent = true
     const response = await endpoint.open?.(target, typeof body === 'string' ? body : '', {
       call: upstreamCall,
       upstream: channel.upstream,
       signal: controller.signal,
-      fetchJson: deps.fetchJson,
+      fetchJson: through(deps.fetchJson, channel.carries?.proxy),
+      proxy: channel.carries?.proxy,
       check: async (url) => deps.guard.check(url),
     })
     if (!response) throw new GatewayError('do_request_failed', 'the request to the upstream failed')

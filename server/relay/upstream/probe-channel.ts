@@ -123,7 +123,8 @@ function errorOf(
 }
 
 /** The first model that is cheap to call: a chat model if there is one. */
-function probeModel({ models }: Channel): string {
+function probeModel({ models, testModel }: Channel): string {
+  if (testModel !== '') return testModel
   const isCheap = (model: string) => questions[modeOfModel(model)] !== undefined
   return models.find(isChatModel) ?? models.find(isCheap) ?? models[0] ?? ''
 }

@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { GatewayError } from '../../errors.ts'
 import { isEventStream } from '../../lib/bytes/sse.ts'
 import { asItIs, type BunRequestInit, DecompressionError, decompressedResponse } from '../../lib/network/fetch-plain.ts'
+import type { ProxyServer } from '../../lib/network/proxy.ts'
 import { runningTimer } from '../../lib/running-timer.ts'
 import { unlessAborted } from '../../lib/unless-aborted.ts'
 import type { MetadataGuard } from '../../outbound/metadata-guard.ts'
@@ -25,6 +26,8 @@ export interface Sending {
   connectTimeoutMs: number
   firstByteTimeoutMs: number
   httpVersion: 'auto' | '1.1' | '2'
+  /** The call goes through this proxy. */
+  proxy?: ProxyServer | undefined
   guard: MetadataGuard
   leaving: Leaving
   watch: DeadlineWatch
@@ -49,6 +52,7 @@ export async function send(sending: Sending): Promise<Response> {
   try {
     const checking = sending.guard.check(sending.target.url)
     if (checking !== undefined) await unlessAborted(checking, controller.signal)
+    if (sending.proxy) await unlessAborted(checkedProxy(sending.guard, sending.proxy), controller.signal)
     isSent = true
     const answer = decompressedResponse(await fetch(sending.target.url, requestInit(sending, controller.signal)))
     const response = answer instanceof Promise ? await answer : answer
@@ -65,6 +69,10 @@ export async function send(sending: Sending): Promise<Response> {
     patience.isOver = true
     watch.remove(patience)
   }
+}
+
+async function checkedProxy(guard: MetadataGuard, { url }: ProxyServer): Promise<void> {
+  await guard.check(url)
 }
 
 /** The error for a caller who disconnected before anything was sent, so there is nothing to charge. */
@@ -126,8 +134,8 @@ class Patience implements DeadlineWait {
   }
 
   #isReachable(): Promise<boolean> {
-    const { target, connectTimeoutMs } = this.#sending
-    return isReachable(target.url, connectTimeoutMs)
+    const { target, proxy, connectTimeoutMs } = this.#sending
+    return isReachable(proxy?.url ?? target.url, connectTimeoutMs)
   }
 
   #giveUp(why: string): void {
@@ -156,7 +164,9 @@ function requestInit(sending: Sending, signal: AbortSignal): BunRequestInit {
     decompress: false,
   }
   if (typeof sending.body === 'function') init.duplex = 'half'
-  if (sending.httpVersion !== 'auto') init.protocol = sending.httpVersion === '2' ? 'http2' : 'http1.1'
+  if (sending.proxy) init.proxy = sending.proxy
+  // A proxy decides for itself how it reaches the upstream.
+  else if (sending.httpVersion !== 'auto') init.protocol = sending.httpVersion === '2' ? 'http2' : 'http1.1'
   return init
 }
 

@@ -18,6 +18,17 @@ const copied = [
   'priority',
   'config',
   'system_prompt',
+  'tags',
+  'remark',
+  'test_model',
+  'organization',
+  'project',
+  'headers',
+  'parameters',
+  'status_map',
+  'proxy',
+  'proxy_login',
+  'costs',
 ] as const
 
 /**

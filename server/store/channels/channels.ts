@@ -28,6 +28,17 @@ const columns = [
   'system_prompt',
   'key_mode',
   'key_count',
+  'tags',
+  'remark',
+  'test_model',
+  'organization',
+  'project',
+  'headers',
+  'parameters',
+  'status_map',
+  'proxy',
+  'proxy_login',
+  'costs',
   'status_reason',
   'status_time',
   'draining',
@@ -73,12 +84,13 @@ export interface ChannelFilter {
   type: number
   status: number
   group: string
+  tag?: string
 }
 
 export async function listChannels(
   db: Db,
   page: Page<keyof ChannelRow>,
-  { keyword = '', withKey = [], type, status, group }: ChannelFilter,
+  { keyword = '', withKey = [], type, status, group, tag = '' }: ChannelFilter,
 ): Promise<Listed<ListedChannel>> {
   const matching = db
     .selectFrom('channels')
@@ -94,6 +106,7 @@ export async function listChannels(
     .$if(type !== 0, (query) => query.where('type', '=', type))
     .$if(status !== 0, (query) => query.where('status', '=', status))
     .$if(group !== '', (query) => query.where((eb) => isAmong(eb.ref('group'), group)))
+    .$if(tag !== '', (query) => query.where((eb) => isAmong(eb.ref('tags'), tag)))
   const { rows, total } = await listPage(
     db,
     matching,
@@ -147,6 +160,17 @@ export type ChannelFields = Pick<
   | 'key_mode'
   | 'key_count'
   | 'draining'
+  | 'tags'
+  | 'remark'
+  | 'test_model'
+  | 'organization'
+  | 'project'
+  | 'headers'
+  | 'parameters'
+  | 'status_map'
+  | 'proxy'
+  | 'proxy_login'
+  | 'costs'
 >
 
 export type NewChannel = Pick<Insertable<ChannelsTable>, 'type' | 'key' | 'created_time'> & ChannelFields
@@ -277,4 +301,10 @@ export async function modelsOfGroup(db: Db, group: string): Promise<string[]> {
     .orderBy('model')
     .execute()
   return rows.map((row) => row.model)
+}
+
+/** The tags of all channels, sorted. */
+export async function channelTags(db: Db): Promise<string[]> {
+  const rows = await db.selectFrom('channels').select('tags').distinct().where('tags', '<>', '').execute()
+  return [...new Set(rows.flatMap(({ tags }) => splitList(tags)))].sort()
 }

@@ -22,6 +22,15 @@ const columns = [
   'key_mode',
   'capped',
   'draining',
+  'test_model',
+  'organization',
+  'project',
+  'headers',
+  'parameters',
+  'status_map',
+  'proxy',
+  'proxy_login',
+  'costs',
 ] as const
 
 export type ChannelRow = Pick<Selectable<ChannelsTable>, (typeof columns)[number]>

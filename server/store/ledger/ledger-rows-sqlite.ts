@@ -31,6 +31,7 @@ const logRow = {
   attempts: (log) => log.attempts,
   asked_model: (log) => log.asked_model ?? '',
   kept_place: (log) => log.kept_place ?? null,
+  cost: (log) => log.cost ?? null,
 } satisfies Record<Exclude<keyof LogRow, FailedCallColumn> | 'quota', LogValue>
 
 /** Columns that only rows of failed calls fill. The ledger writes no such rows. */

@@ -21,6 +21,7 @@ import { serviceFailures } from './0016-service-failures.ts'
 import { statementEmails } from './0018-statement-emails.ts'
 import { caps } from './0019-caps.ts'
 import { draining } from './0020-draining.ts'
+import { carriesAndCosts } from './0021-carries-and-costs.ts'
 import { keptPlaces } from './0022-kept-places.ts'
 import { storedResponses } from './0023-stored-responses.ts'
 
@@ -44,6 +45,7 @@ const migrations: readonly Migration[] = [
   statementEmails,
   caps,
   draining,
+  carriesAndCosts,
   keptPlaces,
   storedResponses,
 ]

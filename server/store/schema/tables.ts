@@ -8,6 +8,7 @@ import type {
 } from './alert-tables.ts'
 import type { CapCountsTable, CapPlacesTable, CapsTable, CapWaitsTable } from './cap-tables.ts'
 import type { CaptureRulesTable, CapturesTable } from './capture-tables.ts'
+import type { CarryColumns } from './carry-columns.ts'
 import type { StatementEmailsTable, StatementOptoutsTable } from './statement-tables.ts'
 import type { StoredResponsesTable } from './stored-response-tables.ts'
 import type {
@@ -89,7 +90,7 @@ export interface TokensTable extends LimitColumns {
   unlogged_quota: number
 }
 
-export interface ChannelsTable {
+export interface ChannelsTable extends CarryColumns {
   id: Generated<number>
   type: number
   /** Upstream credential, encrypted. Several keys are stored one per line. */
@@ -224,6 +225,8 @@ export interface LogsTable {
   code: Generated<string>
   /** For failed calls: the upstream's message, truncated. */
   upstream_message: Generated<string>
+  /** What the call cost the operator, in quota units; null = not known. */
+  cost: Generated<number | null>
   /** For failed calls: how many similar calls have no row, and when the first of them began (epoch seconds). */
   left_out: Generated<number>
   left_out_since: Generated<number>

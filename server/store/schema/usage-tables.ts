@@ -30,6 +30,9 @@ export interface UsageFigures {
   first_byte_time: number
   /** The number of rows with a first byte time. */
   first_byte_count: number
+  /** What calls cost the operator, and what was charged for them less that; only calls with a known cost. */
+  cost: number
+  margin: number
 }
 
 /** A day that has hours, as a number of days since 1970 (UTC). */

@@ -8,7 +8,7 @@ export type StatementBalances = Omit<Statement, 'month' | 'time_zone' | 'start' 
 /** The balance is known now, so those of the month follow from the changes since then. */
 export function statementBalances(
   figures: StatementFigures,
-  month: { start: number; isOver: boolean },
+  month: { start: number; isOver: boolean; withCosts: boolean },
 ): StatementBalances {
   const { inside, later, ever } = figures
   const net = (parts: typeof inside) => sumOf(parts, ...givingTypes) - sumOf(parts, logType.consume)
@@ -25,9 +25,14 @@ export function statementBalances(
     held: month.isOver ? 0 : figures.held,
     models: inside
       .filter(({ type }) => type === logType.consume)
-      .map(({ model, requests, prompt_tokens, completion_tokens, quota }) => {
-        return { model, requests, prompt_tokens, completion_tokens, quota }
-      })
+      .map(({ model, requests, prompt_tokens, completion_tokens, quota, cost, margin }) => ({
+        model,
+        requests,
+        prompt_tokens,
+        completion_tokens,
+        quota,
+        ...(month.withCosts && (cost !== 0 || margin !== 0) && { cost, margin }),
+      }))
       .sort((a, b) => b.quota - a.quota || (a.model < b.model ? -1 : 1)),
     is_exact: unknown_charges === 0 && (unknown_changes === 0 || month.start >= figures.amountsSince),
     unknown_changes,

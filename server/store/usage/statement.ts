@@ -12,6 +12,9 @@ export interface StatementPart {
   quota: number
   prompt_tokens: number
   completion_tokens: number
+  /** What the calls with a known cost cost the operator, and what was charged for them less that. */
+  cost: number
+  margin: number
 }
 
 /** The figures from which a statement is made, all of one moment. */
@@ -43,20 +46,21 @@ export async function statementFigures(
 ): Promise<StatementFigures | undefined> {
   const { userId, start, end } = ask
   const filter: RowFilter = { userId }
-  const figures = ['requests', 'quota', 'prompt_tokens', 'completion_tokens'] as const
+  const figures = ['requests', 'quota', 'prompt_tokens', 'completion_tokens', 'cost', 'margin'] as const
   const part = (name: Row['part'], range: { start: number; end: number }) => sql`
     select ${sql.lit(name)} as part, g as type, h as model, cast(sum(requests) as bigint) as requests,
       cast(sum(quota) as bigint) as quota, cast(sum(prompt_tokens) as bigint) as prompt_tokens,
-      cast(sum(completion_tokens) as bigint) as completion_tokens, 0 as held, 0 as granted, 0 as used
+      cast(sum(completion_tokens) as bigint) as completion_tokens, cast(sum(cost) as bigint) as cost,
+      cast(sum(margin) as bigint) as margin, 0 as held, 0 as granted, 0 as used
     from (${exactRows({ filter, group: 'type', second: 'model_name', figures, ...range })}) ${sql.raw(name)} group by g, h`
   const { rows } = await sql<Row>`
     ${part('inside', { start, end })}
     union all ${part('later', { start: end + 1, end: 0 })}
     union all ${part('ever', { start: 0, end: 0 })}
-    union all select 'user', 0, '', 0, u.quota, 0, 0,
+    union all select 'user', 0, '', 0, u.quota, 0, 0, 0, 0,
       cast(coalesce((select sum(h.amount) from holds h where h.user_id = u.id), 0) as bigint), u.granted_quota, u.used_quota
       from users u where u.id = ${userId}
-    union all select 'since', 0, '', 0, m.applied_at, 0, 0, 0, 0, 0 from schema_migrations m
+    union all select 'since', 0, '', 0, m.applied_at, 0, 0, 0, 0, 0, 0, 0 from schema_migrations m
       where m.name = '0013-account-amounts'`.execute(db)
   const user = rows.find((row) => row.part === 'user')
   if (!user) return undefined

@@ -122,7 +122,9 @@ async function sumsOf({ read }: Store): Promise<unknown[]> {
 async function takeBack(store: Store): Promise<void> {
   const figures =
     (await sql<Record<string, unknown>>`select * from usage_days limit 1`.execute(store.read)).rows[0] ?? {}
-  const columns = Object.keys(figures).filter((name) => name !== 'series_id' && name !== 'slot')
+  // Costs came with a later migration.
+  const others = ['series_id', 'slot', 'cost', 'margin']
+  const columns = Object.keys(figures).filter((name) => !others.includes(name))
   const ofUsers = "(select id from usage_series where kind like 'user%')"
   const statements = [
     ...['usage_hours', 'usage_days', 'usage_weeks'].map(

@@ -55,6 +55,8 @@ const quotients: Readonly<Record<UsageMetric, readonly [over: Figures, under: Fi
   failed: [['failed'], []],
   duration: [['elapsed_time'], ['requests']],
   first_byte: [['first_byte_time'], ['first_byte_count']],
+  cost: [['cost'], []],
+  margin: [['margin'], []],
 }
 
 const added = (figures: Figures) => figures.join(' + ') || '0'
@@ -108,6 +110,8 @@ const noUsage: UsageFigures = {
   elapsed_time: 0,
   first_byte_time: 0,
   first_byte_count: 0,
+  cost: 0,
+  margin: 0,
 }
 
 async function totalUsage(db: Db, rowFilter: RowFilter, range: HourRange): Promise<UsageFigures> {

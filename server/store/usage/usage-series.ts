@@ -32,6 +32,8 @@ export const figureColumns = [
   'elapsed_time',
   'first_byte_time',
   'first_byte_count',
+  'cost',
+  'margin',
 ] as const satisfies readonly (keyof UsageFigures)[]
 
 /** What one log row adds to each figure. */
@@ -45,6 +47,8 @@ export const figureOfRow: Readonly<Record<keyof UsageFigures, string>> = {
   elapsed_time: 'l.elapsed_time',
   first_byte_time: 'l.first_byte_time',
   first_byte_count: 'case when l.first_byte_time > 0 then 1 else 0 end',
+  cost: 'coalesce(l.cost, 0)',
+  margin: 'case when l.cost is null then 0 else l.quota - l.cost end',
 }
 
 /**

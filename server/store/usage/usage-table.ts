@@ -42,6 +42,8 @@ const figures = [
   'completion_tokens',
   'cached_tokens',
   'failed',
+  'cost',
+  'margin',
 ] as const satisfies readonly (keyof UsageFigures)[]
 
 type Figure = (typeof figures)[number]
@@ -76,6 +78,8 @@ const sorts = {
   failure_rate: ratio('failed + refused', 'requests + refused'),
   mean: ratio('quota', 'requests'),
   change: 'quota - before',
+  cost: 'cost',
+  margin: 'margin',
   name: 'lower(name)',
   second: 'lower(name_h)',
 } as const

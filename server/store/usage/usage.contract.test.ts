@@ -44,6 +44,7 @@ function randomRow(random: (below: number) => number): Row {
     model_name: `model_${random(4)}%`,
     created_at: start + random(days * day),
     quota: random(1000),
+    cost: random(3) === 0 ? null : random(800),
     prompt_tokens: random(500),
     completion_tokens: random(500),
     cached_tokens: random(100),
@@ -88,6 +89,8 @@ function figuresOf(rows: readonly Row[]) {
     elapsed_time: sum((row) => row.elapsed_time),
     first_byte_time: sum((row) => row.first_byte_time),
     first_byte_count: sum((row) => (row.first_byte_time > 0 ? 1 : 0)),
+    cost: sum((row) => row.cost ?? 0),
+    margin: sum((row) => (row.cost == null ? 0 : row.quota - row.cost)),
   }
 }
 

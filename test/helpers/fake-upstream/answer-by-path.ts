@@ -6,6 +6,7 @@ import {
   okImages,
   okModels,
   okModerations,
+  okPricing,
   okRerank,
   okSpeech,
   okTranscription,
@@ -21,6 +22,7 @@ const BY_PATH: readonly (readonly [RegExp, () => Behaviour])[] = [
   [/\/audio\/speech$/, okSpeech],
   [/\/audio\/(transcriptions|translations)$/, okTranscription],
   [/\/models(\/[^/]+)?$/, okModels],
+  [/\/api\/pricing$/, okPricing],
   [/\/dashboard\/billing\/(subscription|usage)$/, okBilling],
 ]
 

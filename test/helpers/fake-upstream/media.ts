@@ -127,3 +127,11 @@ function formOrJson(request: Parameters<typeof readMultipart>[0]): JsonObject {
   if (parts.length === 0) return request.fields
   return Object.fromEntries(parts.filter((part) => part.filename === undefined).map((part) => [part.name, part.text]))
 }
+
+/** The price list of a gateway. */
+export function okPricing(): Behaviour {
+  const row = { quota_type: 0, model_ratio: 1.25, model_price: 0, completion_ratio: 4, enable_groups: ['default'] }
+  return behaviour('okPricing', (exchange) =>
+    sendJson(exchange, 200, { success: true, data: [{ ...row, model_name: 'gpt-4o' }], group_ratio: { default: 1 } }),
+  )
+}

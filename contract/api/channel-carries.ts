@@ -1,0 +1,105 @@
+import * as z from 'zod/mini'
+import { text, trimmedText } from './fields.ts'
+
+/** How many of each thing a channel may carry. */
+export const maxCarried = { headers: 30, parameters: 50, statuses: 50, tags: 20 } as const
+
+export const parameterOperations = ['set', 'default', 'cap', 'drop'] as const
+
+/** One change to the body of every request that a channel sends. */
+export const parameterSchema = z.strictObject({
+  op: z
+    .enum(parameterOperations)
+    .check(
+      z.describe(
+        'set replaces the value, default applies only if the request has none, cap lowers a larger number, drop removes the parameter.',
+      ),
+    ),
+  path: trimmedText(200).check(
+    z.describe('Name of the parameter in the request that is sent upstream; dots lead into objects.'),
+  ),
+  value: z.optional(z.unknown().check(z.describe('Any JSON value; a number for cap, absent for drop.'))),
+})
+
+export type ParameterOperation = z.output<typeof parameterSchema>
+
+/** Values of a header whose name says that they are secret are write-only. */
+export function isSecretHeader(name: string): boolean {
+  return /auth|token|key|secret|password|credential|bypass|session/i.test(name)
+}
+
+const atMost = (most: number) =>
+  z.refine((value) => Object.keys(value as object).length <= most, { error: `may have at most ${most} entries` })
+
+const headers = z.record(z.string(), text(2000)).check(atMost(maxCarried.headers))
+const statuses = z.record(z.string(), z.int()).check(atMost(maxCarried.statuses))
+const parameters = z.array(parameterSchema).check(atMost(maxCarried.parameters))
+const tags = z.array(trimmedText(40)).check(atMost(maxCarried.tags))
+
+const about = {
+  tags: 'Labels to find the channel by.',
+  remark: 'A note for admins.',
+  test_model: 'The model that tests use; empty means the first suitable model.',
+  organization: 'Sent as `OpenAI-Organization`; empty means none.',
+  project: 'Sent as `OpenAI-Project`; empty means none.',
+  parameters: 'Changes to the body of every request, in order, after it was translated for the upstream.',
+  status_map:
+    'Error statuses of the upstream, and the statuses (400 to 599) as which they are treated, before retries are decided.',
+  proxy: 'URL of an HTTP or HTTPS proxy for all calls of this channel; empty means none.',
+} as const
+
+/** What a channel may carry besides the key, as the API shows it. */
+export const shownCarries = {
+  tags: z.array(z.string()).check(z.describe(about.tags)),
+  remark: z.string().check(z.describe(about.remark)),
+  test_model: z.string().check(z.describe(about.test_model)),
+  organization: z.string().check(z.describe(about.organization)),
+  project: z.string().check(z.describe(about.project)),
+  headers: z
+    .record(z.string(), z.string())
+    .check(
+      z.describe(
+        'Headers added to every request, or put in place of others. Values of headers whose names contain words such as token, key, auth or secret are shown as empty texts.',
+      ),
+    ),
+  parameters: z.array(parameterSchema).check(z.describe(about.parameters)),
+  status_map: z.record(z.string(), z.int()).check(z.describe(about.status_map)),
+  proxy: z.string().check(z.describe(about.proxy)),
+  proxy_has_login: z.boolean().check(z.describe('Whether the channel has a name and password for its proxy.')),
+}
+
+/** The same fields as an admin writes them; absent fields stay unchanged. */
+export const writtenCarries = {
+  tags: z.optional(tags.check(z.describe(about.tags))),
+  remark: z.optional(text(1000).check(z.describe(about.remark))),
+  test_model: z.optional(trimmedText(200).check(z.describe(about.test_model))),
+  organization: z.optional(trimmedText(200).check(z.describe(about.organization))),
+  project: z.optional(trimmedText(200).check(z.describe(about.project))),
+  headers: z.optional(
+    headers.check(
+      z.describe(
+        'All headers of the channel. An empty value of a header whose name says that it is secret keeps the stored one.',
+      ),
+    ),
+  ),
+  parameters: z.optional(parameters.check(z.describe(about.parameters))),
+  status_map: z.optional(statuses.check(z.describe(about.status_map))),
+  proxy: z.optional(trimmedText(300).check(z.describe(about.proxy))),
+  proxy_login: z.optional(
+    text(500).check(
+      z.describe(
+        'The name and password for the proxy, as `name:password`; never shown. Empty keeps the stored ones, unless the channel has no proxy any more.',
+      ),
+    ),
+  ),
+}
+
+const { tags: _tags, remark: _remark, ...probed } = writtenCarries
+
+/** The fields that decide how the upstream is called, for tests of channels that are not saved. */
+export const probedCarries = probed
+
+const written = z.object(writtenCarries)
+
+/** What an admin sends. */
+export type WrittenCarries = z.output<typeof written>

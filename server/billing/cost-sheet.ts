@@ -1,0 +1,101 @@
+/** What an upstream charges for a model, as a price sheet, so that a cost is computed exactly like a price. */
+import { scaleRational } from '../lib/decimal.ts'
+import { basisByName } from './by-name.ts'
+import { type ClassPrices, follow, type PriceSheet, ratioOne } from './price.ts'
+
+/** Costs in millionths of a dollar: for a million tokens, and for a request. */
+export interface CostRates {
+  readonly input?: bigint
+  readonly output?: bigint
+  readonly cached?: bigint
+  readonly cacheWrite?: bigint
+  readonly request?: bigint
+}
+
+/** The cost of a model: a multiplier on the price list in millionths, or rates. */
+export type ModelCost = { readonly multiplier: bigint } | { readonly rates: CostRates }
+
+/**
+ * A sheet with these rates. Classes without a rate keep their proportion to the price list, or cost as much as plain
+ * tokens if there is none. Undefined if the model is charged by something else than tokens and has only rates for tokens.
+ * @param list the price list's sheet of the model
+ * @param quotaPerUnit quota units per dollar, in millionths
+ */
+export function costSheet(
+  model: string,
+  list: PriceSheet | undefined,
+  rates: CostRates,
+  quotaPerUnit: bigint,
+): PriceSheet | undefined {
+  const basis = list?.basis ?? basisByName(model)
+  const hasTokens = rates.input !== undefined || rates.output !== undefined
+  if (basis !== 'tokens' && rates.request === undefined) return undefined
+  const perToken = (rate: bigint) => scaleRational(rate, quotaPerUnit, ratioOne)
+  const isByTokens = hasTokens && basis === 'tokens'
+  const prices = isByTokens ? classCosts(rates, list?.prices, perToken) : free
+  const tiers = isByTokens && list ? list.tiers : []
+  return Object.freeze({
+    model,
+    basis,
+    prices,
+    tiers: tiers.map(({ above, prices: tier }) => ({
+      above,
+      prices: list ? inProportion(tier, list.prices, prices) : prices,
+    })),
+    perCall: (rates.request ?? 0n) * quotaPerUnit,
+    perHour: 0n,
+    minimumSeconds: 0,
+    source: 'option',
+    modelRatio: '0',
+    completionRatio: '0',
+  } satisfies PriceSheet)
+}
+
+const free: ClassPrices = {
+  input: 0n,
+  cachedInput: 0n,
+  cacheWrite: 0n,
+  cacheWrite1h: 0n,
+  audioInput: 0n,
+  cachedAudioInput: 0n,
+  imageInput: 0n,
+  output: 0n,
+  reasoning: 0n,
+  audioOutput: 0n,
+  imageOutput: 0n,
+}
+
+/** The costs of all classes in picoquota per token. */
+function classCosts(rates: CostRates, list: ClassPrices | undefined, perToken: (rate: bigint) => bigint): ClassPrices {
+  const input = perToken(rates.input ?? 0n)
+  const output = perToken(rates.output ?? 0n)
+  const likeInput = (price: bigint | undefined) =>
+    list && price !== undefined ? follow(price, list.input, input) : input
+  const likeOutput = (price: bigint | undefined) =>
+    list && price !== undefined ? follow(price, list.output, output) : output
+  const cachedInput = rates.cached === undefined ? likeInput(list?.cachedInput) : perToken(rates.cached)
+  const cacheWrite = rates.cacheWrite === undefined ? likeInput(list?.cacheWrite) : perToken(rates.cacheWrite)
+  const audioInput = likeInput(list?.audioInput)
+  return {
+    input,
+    output,
+    cachedInput,
+    cacheWrite,
+    cacheWrite1h: list ? follow(list.cacheWrite1h, list.cacheWrite, cacheWrite) : cacheWrite,
+    audioInput,
+    cachedAudioInput: list
+      ? follow(list.cachedAudioInput, list.audioInput, audioInput)
+      : follow(cachedInput, input, audioInput),
+    imageInput: likeInput(list?.imageInput),
+    reasoning: likeOutput(list?.reasoning),
+    audioOutput: likeOutput(list?.audioOutput),
+    imageOutput: likeOutput(list?.imageOutput),
+  }
+}
+
+/** A tier's prices, moved as the costs are moved from the price list. */
+function inProportion(tier: ClassPrices, from: ClassPrices, to: ClassPrices): ClassPrices {
+  const moved = { ...to }
+  for (const name of Object.keys(to) as (keyof ClassPrices)[]) moved[name] = follow(tier[name], from[name], to[name])
+  return moved
+}

@@ -1,0 +1,53 @@
+import type { ParameterOperation } from '../../../contract/api/channel-carries.ts'
+import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import type { Target } from '../../providers/provider.ts'
+import type { Carries } from '../routing/carries.ts'
+import { type Prepared, written } from './prepare.ts'
+
+/** A prepared request with the channel's parameters applied. Forms and bodies that are not JSON objects stay as they are. */
+export function withParameters(prepared: Prepared, { parameters }: Carries): Prepared {
+  if (!parameters || typeof prepared.body !== 'string') return prepared
+  const body = tryParse(prepared.body)
+  if (!isObject(body)) return prepared
+  for (const operation of parameters) apply(body, operation)
+  return { ...prepared, body: written(body) }
+}
+
+/** Applies one operation to a body. A path through something other than an object changes nothing. */
+function apply(body: JsonObject, { op, path, value }: ParameterOperation): void {
+  const names = path.split('.')
+  const last = names.pop() ?? ''
+  let owner = body
+  for (const name of names) {
+    const next = Object.hasOwn(owner, name) ? owner[name] : undefined
+    if (isObject(next)) owner = next
+    else if (next === undefined && (op === 'set' || op === 'default')) {
+      const made: JsonObject = {}
+      owner[name] = made
+      owner = made
+    } else return
+  }
+  const has = Object.hasOwn(owner, last)
+  const present = has ? owner[last] : undefined
+  if (op === 'drop') {
+    if (has) delete owner[last]
+  } else if (op === 'set' || (op === 'default' && (present === undefined || present === null))) {
+    // A later operation may change what is inside, which must not reach the next call.
+    owner[last] = structuredClone(value)
+  } else if (op !== 'cap') return
+  else if (typeof present === 'number' && present > Number(value)) owner[last] = value
+}
+
+/** A target with the channel's headers in place of others of the same name. */
+export function withHeaders(target: Target, { headers }: Carries): Target {
+  if (!headers) return target
+  const kept = Object.entries(target.headers).filter(([name]) => !Object.hasOwn(headers, name.toLowerCase()))
+  return { url: target.url, headers: { ...Object.fromEntries(kept), ...headers } }
+}
+
+/** A response with an error status, with the status as which the channel treats it. */
+export function withStatus(response: Response, { statuses }: Carries): Response {
+  const status = response.ok ? undefined : statuses?.get(response.status)
+  if (status === undefined) return response
+  return new Response(response.body, { status, headers: response.headers })
+}

@@ -1,0 +1,101 @@
+// What a channel carries and what it costs: the form, the filter by tag, the costs, and where admins see them.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type FakeUpstream, ok, okPricing, startFakeUpstream } from '../helpers/fake-upstream.ts'
+import { openConsole, rootAccount } from './support/console.ts'
+import { eventually } from './support/eventually.ts'
+import { toastShown } from './support/toasts.ts'
+
+const site = openConsole()
+let upstream: FakeUpstream
+
+beforeAll(async () => {
+  upstream = await startFakeUpstream()
+  upstream.always(ok())
+})
+afterAll(() => upstream[Symbol.asyncDispose]())
+
+const addChannel = async (fields: object) => {
+  const body = { type: 8, key: 'sk-x', models: 'gpt-4o', group: 'default', base_url: upstream.url, ...fields }
+  const [id = 0] = await site.api<number[]>('POST', '/api/channel/', body)
+  return id
+}
+
+test('what a channel carries is written as lines and JSON, checked at its field, and secret values are not shown again', async () => {
+  const id = await addChannel({ name: 'carrier' })
+  const shown = () => site.api<Record<string, unknown>>('GET', `/api/channel/${id}`)
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open(`/channel/edit/${id}`)
+  const fold = page.getByRole('button', { name: /^Advanced/ })
+  if ((await fold.getAttribute('aria-expanded')) === 'false') await fold.click()
+  await page.getByLabel('Tags').fill('eu, cheap')
+  await page.getByLabel('Headers').fill('X-Title: Team\nX-Token: hidden')
+  await page.getByLabel('Parameters').fill('{"op": "drop"}')
+  await page.getByLabel('Status codes').fill('400: 503')
+  await page.getByLabel('Proxy URL').fill('http://127.0.0.1:9')
+  await page.getByRole('button', { name: 'Submit' }).click()
+  await page.getByText('Enter a JSON list.').waitFor()
+  await page.getByLabel('Parameters').fill('[{"op": "drop", "path": "user"}]')
+  await page.getByRole('button', { name: 'Submit' }).click()
+  await toastShown(page, 'success', 'updated')
+  expect(await shown()).toMatchObject({
+    tags: ['eu', 'cheap'],
+    headers: { 'x-title': 'Team', 'x-token': '' },
+    parameters: [{ op: 'drop', path: 'user' }],
+    status_map: { '400': 503 },
+    proxy: 'http://127.0.0.1:9',
+  })
+  await visit.open(`/channel/edit/${id}`)
+  await eventually(() => page.getByLabel('Headers').inputValue()).toBe('x-title: Team\nx-token:')
+  await page.getByLabel('Headers').fill('X-Title: Other\nX-Token:')
+  await page.getByRole('button', { name: 'Submit' }).click()
+  await toastShown(page, 'success', 'updated')
+  expect(await shown()).toMatchObject({ headers: { 'x-title': 'Other', 'x-token': '' } })
+  await visit.open('/channel')
+  await page.getByRole('combobox', { name: 'Tag' }).selectOption('cheap')
+  await page.waitForURL('**/channel?tag=cheap')
+  await eventually(() => page.getByRole('rowheader').allTextContents()).toEqual(['carrier'])
+})
+
+test('costs are set by hand or from a price list, where a tenfold price has to be selected, and requests show their margin', async () => {
+  const id = await addChannel({ name: 'priced' })
+  const costs = () => site.api<{ models: object }>('GET', `/api/channel/${id}/costs`)
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open(`/channel?peek=${id}`)
+  await page.getByText('Not known.').waitFor()
+  await page.getByRole('button', { name: 'Set costs' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Costs of priced' })
+  await dialog.getByLabel('Multiplier on the price list').fill('0.5')
+  await dialog.getByRole('button', { name: 'Add model' }).click()
+  await dialog.getByLabel('Model', { exact: true }).fill('gpt-4o')
+  await dialog.getByLabel('gpt-4o Input').fill('0.1')
+  await dialog.getByLabel('gpt-4o Output').fill('0.4')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await toastShown(page, 'success', 'Costs saved')
+  expect(await costs()).toMatchObject({ multiplier: 0.5, models: { 'gpt-4o': { input: 0.1, output: 0.4 } } })
+
+  upstream.always(okPricing())
+  await page.getByRole('button', { name: 'Edit costs' }).click()
+  await dialog.getByRole('button', { name: 'Compare' }).click()
+  await dialog.getByText('1 price differs by a factor of ten or more.').waitFor()
+  await dialog.getByRole('checkbox', { name: /gpt-4o/ }).check()
+  await dialog.getByRole('button', { name: 'Use these prices' }).click()
+  await eventually(() => dialog.getByLabel('gpt-4o Input').inputValue()).toBe('2.5')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await eventually(async () => (await costs()).models).toEqual({ 'gpt-4o': { input: 2.5, output: 10 } })
+
+  upstream.always(ok())
+  const { key } = await site.api<{ key: string }>('POST', '/api/token/', { name: 'margins', unlimited_quota: true })
+  const question = { model: 'gpt-4o', messages: [{ role: 'user', content: 'hi' }] }
+  const response = await fetch(`${site.gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer sk-${key}-${id}` },
+    body: JSON.stringify(question),
+  })
+  expect(response.status).toBe(200)
+  await response.text()
+  await visit.open('/usage')
+  await page.getByRole('radio', { name: 'Margin' }).waitFor()
+  await page.getByRole('columnheader', { name: 'Upstream cost' }).waitFor()
+})
