@@ -55,6 +55,7 @@ import { RealtimeSessions } from './relay/realtime/sessions.ts'
 import { createAsideReader } from './relay/request/read-aside.ts'
 import { createBreaker } from './relay/routing/breaker.ts'
 import { createChannelFailures } from './relay/routing/channel-failures.ts'
+import { createOrderCost } from './relay/routing/order-cost.ts'
 import { createLatencies } from './relay/routing/latencies.ts'
 import { createRests } from './relay/routing/rests.ts'
 import { createRetryBudget } from './relay/routing/retry-budget.ts'
@@ -159,7 +160,12 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const failedCalls = createFailedCallLog({ store, clock, lost: metrics.failedCallsLost, warn })
   const mark = tokenMarker(store, warn)
   let draining = false
-  bindGauges(metrics, batcher, relay)
+  metrics.bind({
+    ledgerPending: batcher.pending,
+    openBreakers: () => relay.breaker.snapshot().length + relay.rests.count(),
+    openCalls: relay.ledger.openHolds,
+    waitingCalls: relay.line.waiting,
+  })
   const jobs = jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer, sendAlert, warn })
   const stopJobs = startJobs([...jobs, ...capJobs({ store, clock, relay, metrics })], warn)
   return {
@@ -295,15 +301,6 @@ interface JobParts {
   warn(message: string): void
 }
 
-function bindGauges(metrics: Metrics, batcher: Batcher, { breaker, rests, ledger, line }: RelayDeps): void {
-  metrics.bind({
-    ledgerPending: batcher.pending,
-    openBreakers: () => breaker.snapshot().length + rests.count(),
-    openCalls: ledger.openHolds,
-    waitingCalls: line.waiting,
-  })
-}
-
 /** The scheduled jobs. */
 function jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer, sendAlert, warn }: JobParts): Job[] {
   const { ledger, breaker, channelFailures } = relay
@@ -379,8 +376,7 @@ function relayDeps({
     rests: createRests(nowMs, cooled),
     retryBudget: createRetryBudget(),
     latencies: createLatencies(nowMs),
-    // No channel has costs of its own yet, so all count as equally expensive.
-    channelCost: () => undefined,
+    channelCost: createOrderCost(() => prices),
     mayThink,
     channelFailures: createChannelFailures(store, clock),
     counter: createTokenCounter(),

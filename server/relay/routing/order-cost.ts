@@ -1,0 +1,18 @@
+import type { PriceBook } from '../../billing/price-book.ts'
+import { chargeTokens } from '../../billing/price.ts'
+import { channelCost } from './channel-cost.ts'
+import type { ChannelCost } from './channel-order.ts'
+import { mappedModel } from './routing-table.ts'
+
+/** A call as it is usual for agents and chats: a long prompt and a short answer. */
+const sample = { promptTokens: 100_000, completionTokens: 10_000 }
+
+/** Compares channels by what the same call would cost on each of them, in quota units. */
+export function createOrderCost(prices: () => PriceBook): ChannelCost {
+  return (channel, model) => {
+    const upstreamModel = mappedModel(channel, model)
+    const cost = channelCost(channel, upstreamModel)
+    const costing = cost && prices().costing(upstreamModel, channel.type, cost)
+    return costing && chargeTokens(sample, costing.sheet, costing.ratio)
+  }
+}
