@@ -133,7 +133,7 @@ forEachDatabase((name, openFresh) => {
   test('nodes with a heartbeat are left alone, wherever they run and whatever their process id is', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
-    const alive = await addForeign(store, 25)
+    const alive = await addForeign(store, 20)
     // Another container may have our host name and our process id, but not our process table.
     const namesake = await addForeign(store, 0, { host: 'another container', pid: process.pid })
     await store.ledger.apply([holdOp(account, 10, { nodeId: alive }), holdOp(account, 10, { nodeId: namesake })])

@@ -97,7 +97,7 @@ function newKeeper(deps: RelayDeps, caller: Caller): Keeper {
   for (const model of modelsFor(caller, routing)) {
     const candidates = caller.chosenChannel
       ? [caller.chosenChannel]
-      : routing.allCandidates(caller.group, model).map(({ channel }) => channel)
+      : routing.candidates(caller.group, model).map(({ channel }) => channel)
     const found = candidates.find((each) => storingEndpoint(each, model))
     if (found) return { channel: withKey(found), model }
   }
