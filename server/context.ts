@@ -11,6 +11,7 @@ import { untilSettled } from './billing/until-settled.ts'
 import type { Captures } from './captures/captures.ts'
 import { captureJobs, openCaptures } from './captures/open-captures.ts'
 import { type Config, takeBackSecretKey } from './config.ts'
+import { bindGauges } from './gauges.ts'
 import type { RateLimiter } from './http/rate-limit.ts'
 import { rateLimiters, rateRules } from './http/rate-rules.ts'
 import { alertJobs } from './jobs/alert-jobs.ts'
@@ -55,8 +56,8 @@ import { RealtimeSessions } from './relay/realtime/sessions.ts'
 import { createAsideReader } from './relay/request/read-aside.ts'
 import { createBreaker } from './relay/routing/breaker.ts'
 import { createChannelFailures } from './relay/routing/channel-failures.ts'
-import { createOrderCost } from './relay/routing/order-cost.ts'
 import { createLatencies } from './relay/routing/latencies.ts'
+import { createOrderCost } from './relay/routing/order-cost.ts'
 import { createRests } from './relay/routing/rests.ts'
 import { createRetryBudget } from './relay/routing/retry-budget.ts'
 import { loadRouting, type RoutingSource } from './relay/routing/routing-table.ts'
@@ -160,12 +161,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const failedCalls = createFailedCallLog({ store, clock, lost: metrics.failedCallsLost, warn })
   const mark = tokenMarker(store, warn)
   let draining = false
-  metrics.bind({
-    ledgerPending: batcher.pending,
-    openBreakers: () => relay.breaker.snapshot().length + relay.rests.count(),
-    openCalls: relay.ledger.openHolds,
-    waitingCalls: relay.line.waiting,
-  })
+  bindGauges(metrics, batcher, relay)
   const jobs = jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer, sendAlert, warn })
   const stopJobs = startJobs([...jobs, ...capJobs({ store, clock, relay, metrics })], warn)
   return {

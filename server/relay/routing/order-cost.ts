@@ -1,5 +1,5 @@
-import type { PriceBook } from '../../billing/price-book.ts'
 import { chargeTokens } from '../../billing/price.ts'
+import type { PriceBook } from '../../billing/price-book.ts'
 import { channelCost } from './channel-cost.ts'
 import type { ChannelCost } from './channel-order.ts'
 import { mappedModel } from './routing-table.ts'
