@@ -101,7 +101,10 @@ export const successes: Readonly<Record<string, Success>> = {
     ({ upstream }) => upstream.url,
     (base_url) => ['POST', '/api/channel/probe', { type: 8, key: 'sk-new', base_url, models: 'gpt-4o' }],
   ),
-  channelTags: plain('GET', '/api/channel/tags'),
+  channelTags: async (gate, me) => {
+    await plain('PUT', '/api/channel/', { id: gate.channelId, tags: ['eu'] })(gate, me)
+    return plain('GET', '/api/channel/tags')(gate, me)
+  },
   channelCosts: made(channel, (id) => ['GET', `/api/channel/${id}/costs`]),
   channelSetCosts: made(channel, (id) => ['PUT', `/api/channel/${id}/costs`, { multiplier: 0.8, models: {} }]),
   channelPreviewCosts: made(

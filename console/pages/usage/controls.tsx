@@ -6,10 +6,11 @@ import { isFor } from '../../lib/facets.ts'
 import { isAdmin, useSessionUser } from '../../lib/session.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
+import { isOfCosts } from './money-metrics.ts'
 import type { UsageView } from './queries.ts'
 import { rollupsOf } from './range.ts'
 import { rememberRange } from './remembered-range.ts'
-import { isOfCosts, shownGroups, shownMetrics, shownRanges, type UsageSearch } from './search.ts'
+import { shownGroups, shownMetrics, shownRanges, type UsageSearch } from './search.ts'
 
 const momentOf = (text: string) => (text === '' ? undefined : Number(text))
 

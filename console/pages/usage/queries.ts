@@ -6,9 +6,10 @@ import { facetQuery, facetsOf, isFor } from '../../lib/facets.ts'
 import { listSourceOf } from '../../lib/list-source.ts'
 import { readUsage } from '../../lib/read-usage.ts'
 import { isAdmin, sessionUser } from '../../lib/session.ts'
+import { isOfCosts } from './money-metrics.ts'
 import { momentOf, rollupOf, timeOf } from './range.ts'
 import { rememberedRange } from './remembered-range.ts'
-import { isOfCosts, type UsageSearch } from './search.ts'
+import type { UsageSearch } from './search.ts'
 
 /** A view of the usage page, with its defaults filled in. */
 type Chosen = Omit<UsageSearch, 'page' | 'q' | 'sort' | 'and' | keyof FacetSearch>

@@ -6,8 +6,9 @@ import { Card } from '../../components/ui/page.tsx'
 import { formatNumber, formatPercent, quotaDecimals, useFormatQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import { changeShort, changeText } from './figures.tsx'
+import { isMoney } from './money-metrics.ts'
 import { logsOf, type UsageView } from './queries.ts'
-import { isMoney, type UsageSearch } from './search.ts'
+import type { UsageSearch } from './search.ts'
 
 type Group = Exclude<UsageView['group'], 'none'>
 

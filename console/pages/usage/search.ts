@@ -2,15 +2,6 @@ import { type FacetSearch, parseFacets } from '../../lib/facet-search.ts'
 import { type ListSearch, oneOf, parseListSearch, type RawSearch, texts } from '../../lib/url-state.ts'
 
 export const shownMetrics = ['quota', 'requests', 'tokens', 'failed', 'cost', 'margin'] as const
-/** Metrics that only admins see, and only if costs are known. */
-const ofCosts: readonly string[] = ['cost', 'margin']
-
-/** Whether a metric is for admins. */
-export const isOfCosts = (metric: string) => ofCosts.includes(metric)
-
-/** Whether a metric is an amount of money. */
-export const isMoney = (metric: string) => metric === 'quota' || isOfCosts(metric)
-
 export const shownGroups = ['model', 'token', 'user', 'channel', 'none'] as const
 export const shownRollups = ['hour', 'day', 'week', 'month'] as const
 /** The second dimension of the table. */

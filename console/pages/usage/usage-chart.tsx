@@ -8,8 +8,8 @@ import { toCsv } from '../../lib/csv.ts'
 import { downloadFile } from '../../lib/download.ts'
 import { formatNumber, formatTime, quotaDecimals, useFormatQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
+import { isMoney } from './money-metrics.ts'
 import { logsOf, type UsageView } from './queries.ts'
-import { isMoney } from './search.ts'
 import { labelsOf, seriesOf, titleOf } from './series.ts'
 
 /** Stacked bars over time; a bar links to the logs of its time range. */

@@ -2,8 +2,8 @@ import { useEffect, useRef, useState } from 'react'
 import type { Usage } from '../../../contract/api/usage.ts'
 import { formatNumber, formatTime, quotaDecimals, useFormatQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
+import { isMoney } from './money-metrics.ts'
 import type { UsageView } from './queries.ts'
-import { isMoney } from './search.ts'
 
 /**
  * Announces the result of a choice to screen readers, once `usage` has loaded. The first result of a page is not
