@@ -61,24 +61,21 @@ test.each([
 test('with cost, a call goes to the channel that costs least for the model, and a group can have another order', async () => {
   await rig.gateway.setOption('ChannelOrder', 'cost')
   await rig.gateway.setOption('GroupChannelOrder', '{"vip":"weight"}')
-  const relay = rig.gateway.context.relay.relay
-  const costs = new Map([
-    ['dear', 3],
-    ['cheap', 1],
-  ])
-  const { channelCost } = relay
-  relay.channelCost = ({ name }, model) => (model === 'm' ? costs.get(name) : undefined)
-  for (const name of ['unknown', 'dear', 'cheap']) await rig.channel({ key: name, name, group: 'default,vip' })
+  const ids = new Map<string, number>()
+  for (const name of ['unknown', 'dear', 'cheap'])
+    ids.set(name, await rig.channel({ key: name, name, group: 'default,vip' }))
+  const setCosts = (name: string, costs: object) => rig.gateway.api('PUT', `/api/channel/${ids.get(name)}/costs`, costs)
+  await setCosts('dear', { multiplier: null, models: { m: { input: 3, output: 15 } } })
+  await setCosts('cheap', { multiplier: null, models: { m: { input: 1, output: 5 } } })
   await calls(10)
   expect(keys()).toEqual(new Array(10).fill('cheap'))
-  costs.set('cheap', 4)
+  await setCosts('cheap', { multiplier: null, models: { m: { input: 4, output: 5 } } })
   await calls(1)
   expect(keys().at(-1)).toBe('dear')
   const vip = await rig.caller(undefined, { user: { group: 'vip' } })
   rig.upstream.requests.length = 0
   await calls(40, chat, vip.token)
   expect(new Set(keys()).size).toBe(3)
-  relay.channelCost = channelCost
 })
 
 test.each([

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { ChannelDeadKeysTable, ChannelsTable } from '../schema/tables.ts'
+import type { ChannelDeadKeysTable, ChannelsTable } from '../schema/channel-tables.ts'
 import { needsRowLocks } from '../statements/conditions.ts'
 import type { Db, Trx } from '../store.ts'
 

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { ChannelTestsTable } from '../schema/tables.ts'
+import type { ChannelTestsTable } from '../schema/channel-tables.ts'
 import type { Db, Trx } from '../store.ts'
 
 /** The number of tests that are kept per channel. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Selectable } from 'kysely'
-import type { ChannelsTable } from '../schema/tables.ts'
+import type { ChannelsTable } from '../schema/channel-tables.ts'
 import type { Db } from '../store.ts'
 
 /** The columns that routing depends on, without the columns that every call changes. */
