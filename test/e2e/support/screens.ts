@@ -10,6 +10,7 @@ import {
   failed,
   field,
   menu,
+  openList,
   opens,
   popup,
   refuse,
@@ -94,6 +95,7 @@ const channel: Screen[] = [
       await page.locator('form button[aria-expanded="false"][aria-controls]').click()
     },
   },
+  { path: '/channel/add', state: 'with the list of a select box', as: root, prepare: openList('[name="key_use"]') },
   { path: '/channel/edit/1', as: root, prepare: field('name') },
   { path: '/channel/edit/999', state: 'not there', as: root, prepare: failed },
 ]
