@@ -42,7 +42,7 @@ const chunkGroups = [
   },
   {
     name: 'table',
-    test: /\/console\/components\/data-table\/(?!focus-first|lasting|filter-bar)|\/@tanstack\/(?:react-table|table-core)\/|\/(?:useQueries|queriesObserver)\.js$/,
+    test: /\/console\/components\/data-table\/(?!focus-first|lasting|filter-bar|status-filter)|\/@tanstack\/(?:react-table|table-core)\/|\/(?:useQueries|queriesObserver)\.js$/,
     priority: 2,
     includeDependenciesRecursively: false,
   },
