@@ -12,15 +12,16 @@ import {
   plainImports,
   precompressed,
   preloadedEntry,
+  shortCatalogueTable,
 } from './tools/vite-plugins.ts'
 
 const root = resolve(import.meta.dirname, 'console')
 const server = process.env['TOLLGATE_SERVER'] ?? 'http://127.0.0.1:3000'
 
 const corePackages =
-  /\/node_modules\/(?:react|react-dom|scheduler|use-sync-external-store|@tanstack\/(?:react-router(?!.*\/useBlocker)|router-core|history|react-store|store)|@lingui\/core)\//
+  /\/node_modules\/(?:react|react-dom|scheduler|use-sync-external-store|@tanstack\/(?:react-router(?!.*\/useBlocker)|router-core|history|react-store|store))\//
 const coreModules =
-  /\/console\/(?:lib\/(?:base-path|call|chunk|clipboard|commands|countdown|expiry|finish-login|hotkeys|languages|observable|page-title|preferences|session|status|storage|text|theme|toast|url-state)\.ts|components\/ui\/(?:banner|button|icon-button|input|page|password-input|spinner|states)\.tsx|app\/(?:brand|footer|lazy-page|preferences-buttons)\.tsx)$|\/contract\/api\/auth\.ts$/
+  /\/console\/(?:lib\/(?:base-path|call|chunk|clipboard|commands|countdown|expiry|finish-login|hotkeys|languages|message-format|observable|page-title|preferences|session|status|storage|text|theme|toast|url-state)\.ts|components\/ui\/(?:banner|button|icon-button|input|page|password-input|spinner|states)\.tsx|app\/(?:brand|footer|lazy-page|preferences-buttons)\.tsx)$|\/contract\/api\/auth\.ts$/
 
 /** Modules that nearly every page in the shell needs. The schemas of the contract are not among them. */
 const sharedPackages = /\/@tanstack\/(?:react-query|query-core)\/(?!.*\/(?:useQueries|queriesObserver)\.js)/
@@ -41,7 +42,7 @@ const chunkGroups = [
   },
   {
     name: 'table',
-    test: /\/console\/components\/data-table\/(?!focus-first|lasting|filter-bar)|\/@tanstack\/(?:react-table|table-core)\/|\/(?:useQueries|queriesObserver)\.js$/,
+    test: /\/console\/components\/data-table\/(?!focus-first|lasting|filter-bar|status-filter)|\/@tanstack\/(?:react-table|table-core)\/|\/(?:useQueries|queriesObserver)\.js$/,
     priority: 2,
     includeDependenciesRecursively: false,
   },
@@ -61,6 +62,7 @@ export default defineConfig({
     firstScript(root),
     preloadedEntry(),
     plainImports(),
+    shortCatalogueTable(),
     precompressed(),
   ],
   // React has had this hook for a long time; the package contains another one for versions of React that do not have

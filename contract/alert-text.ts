@@ -1,6 +1,6 @@
 import type { AlertKind } from './alert-conditions.ts'
 
-export const alertLanguages = ['en', 'zh'] as const
+export const alertLanguages = ['en', 'zh', 'ja'] as const
 
 /** A language in which alerts are written. */
 export type AlertLanguage = (typeof alertLanguages)[number]
@@ -138,6 +138,27 @@ const usual: Readonly<
       own_token_quota: '令牌 {target} 剩余额度为 {value}，阈值为 {limit}。',
       own_token_expiry: '令牌 {target} 将在 {value} 后过期。',
       own_error_rate: '您有 {value} 的请求失败，阈值为 {limit}。',
+    },
+  },
+  ja: {
+    head: { firing: '発生：', reminder: '継続中：', resolved: '解消：' },
+    status: { firing: '発生中', reminder: '継続中', resolved: '解消' },
+    resolved: '{target} は条件に該当しなくなりました。',
+    at: '{time}\n{link}',
+    sentences: {
+      error_rate: 'リクエストの {value} が失敗しています。上限は {limit} です。',
+      channel_error_rate: '{target} への試行の {value} が失敗しています。上限は {limit} です。',
+      channel_disabled: '{target} は自動的に無効になりました。',
+      daily_spend: '本日の利用額は {value} です。上限は {limit} です。',
+      user_spend_jump: '{target} の本日の利用額は通常の {value} 倍です。上限は {limit} 倍です。',
+      upstream_balance: '{target} のプロバイダーでの残高は {value} です。下限は {limit} です。',
+      first_byte_p95: 'レスポンスの 5% は初回バイトまでに {value} より長くかかっています。上限は {limit} です。',
+      ledger_fault: '{target} の金額が一致しません。詳しくは audit コマンドを実行してください。',
+      own_balance: '残高は {value} です。下限は {limit} です。',
+      own_spend: '本日の利用額は {value} です。上限は {limit} です。',
+      own_token_quota: 'トークン {target} のクォータは残り {value} です。下限は {limit} です。',
+      own_token_expiry: 'トークン {target} は {value} で期限切れになります。',
+      own_error_rate: 'ご自身のリクエストの {value} が失敗しています。上限は {limit} です。',
     },
   },
 }

@@ -80,7 +80,7 @@ export const optionDefinitions = {
     MailLanguage: {
       kind: 'choice',
       default: 'en',
-      choices: ['en', 'zh'],
+      choices: ['en', 'zh', 'ja'],
       writer: 'admin',
       description:
         "Language of emails if the recipient's browser requests none of the available languages, or if no browser is involved.",

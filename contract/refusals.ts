@@ -144,6 +144,7 @@ export const refusals = {
   too_many_alert_destinations: 'There are {count} destinations already. Delete one first.',
   too_many_recordings: 'At most {max} rules can run at the same time. End one first.',
   recordings_not_stored: 'Recordings cannot be stored: {reason}.',
+  recording_elsewhere: 'This recording is a file on the node {node}, and can be read only there.',
   recording_unreadable: 'The recording cannot be read: {reason}.',
   user_not_found: 'User not found.',
   role_too_high_create: 'You cannot create an account with the same role as yours or a higher one.',

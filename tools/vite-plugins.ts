@@ -32,6 +32,32 @@ export function plainImports(): Plugin {
   }
 }
 
+/** The table of the catalogues as Vite writes it, after `plainImports`. */
+const catalogueTable = /\{\s*(?:"\.\.\/messages\/[\w-]+\.\w+\.ts": \(\) => import\("[^"]+"\),?\s*)+\}/
+const catalogueRow = /"(\.\.\/messages\/)([\w-]+)\.(\w+)\.ts": \(\) => import\("\.\/\2\.\3-(\w+)\.js"\)/g
+
+/**
+ * Every page loads the table of the catalogues. The names of their files follow from area and language, so the table is
+ * built in the browser from the names of the areas.
+ */
+export function shortCatalogueTable(): Plugin {
+  return {
+    name: 'short-catalogue-table',
+    apply: 'build',
+    enforce: 'post',
+    renderChunk: (code) =>
+      code.replace(catalogueTable, (table) => {
+        const rows = [...table.matchAll(catalogueRow)]
+        const areas = [...new Set(rows.map(([, , area]) => area))]
+        const hashes = Object.fromEntries(rows.map(([, , , language, hash]) => [language, hash]))
+        const isWhole =
+          rows.length === areas.length * languageCodes.length && table.split('import(').length - 1 === rows.length
+        if (!isWhole) throw new Error('the table of the catalogues cannot be shortened')
+        return `Object.fromEntries(${JSON.stringify(areas.join(' '))}.split(" ").flatMap((area) => Object.entries(${JSON.stringify(hashes)}).map(([language, hash]) => [\`../messages/\${area}.\${language}.ts\`, () => import(\`./\${area}.\${language}-\${hash}.js\`)])))`
+      }),
+  }
+}
+
 /** Lists the entry's imports in the page, so that they are loaded together with the entry. */
 export function preloadedEntry(): Plugin {
   return {

@@ -8,6 +8,7 @@ import { call } from '../lib/call.ts'
 import type { Command } from '../lib/commands.ts'
 import type { DotColor } from '../lib/dot-color.ts'
 import { formatQuota } from '../lib/format.ts'
+import { queryClient } from '../lib/query-client.ts'
 import { isRequestId } from '../lib/request-id.ts'
 import { isAdmin, type SessionUser } from '../lib/session.ts'
 import { isClassicServer } from '../lib/status.ts'
@@ -34,12 +35,22 @@ interface Kind {
 interface Found extends Mark {
   id: number
   name: string
+  provider?: string
 }
 
 interface Mark {
   detail: string
   dot: DotColor
 }
+
+/** The channel types, for their marks; empty if they cannot be loaded. */
+const channelTypes = () =>
+  queryClient
+    .ensureQueryData({
+      queryKey: ['palette', 'types'],
+      queryFn: ({ signal }) => call(channelApi.types, {}, { signal, quiet: true }),
+    })
+    .catch(() => [])
 
 /** Tokens, channels, users and redemption codes whose name or id matches the typed text. */
 async function findThings(words: string, user: SessionUser, go: Go, signal: AbortSignal): Promise<Command[]> {
@@ -54,7 +65,13 @@ async function findThings(words: string, user: SessionUser, go: Go, signal: Abor
     {
       id: 'channel',
       group: text('menu.channel'),
-      ask: async () => (await call(channelApi.search, input, options)).map((row) => ({ ...row, ...channelMark(row) })),
+      ask: async () => {
+        const [rows, types] = await Promise.all([call(channelApi.search, input, options), channelTypes()])
+        return rows.map((row) => {
+          const provider = types.find(({ type }) => type === row.type)?.label
+          return { ...row, ...channelMark(row), ...(provider !== undefined && { provider }) }
+        })
+      },
     },
     {
       id: 'user',
@@ -79,6 +96,7 @@ async function findThings(words: string, user: SessionUser, go: Go, signal: Abor
           label: row.name || `#${row.id}`,
           detail: row.detail,
           dot: row.dot,
+          ...(row.provider !== undefined && { provider: row.provider }),
           run: () =>
             go(
               id === 'redemption'

@@ -3,6 +3,7 @@ import { Dialog } from '@base-ui/react/dialog'
 import { useNavigate } from '@tanstack/react-router'
 import { Search } from 'lucide-react'
 import { useMemo, useState } from 'react'
+import { ProviderMark } from '../components/provider-mark.tsx'
 import { dotMark } from '../components/ui/badge.tsx'
 import { backdropClass } from '../components/ui/dialog.tsx'
 import { allCommands, type Command, paletteOpen } from '../lib/commands.ts'
@@ -145,6 +146,7 @@ export function Palette() {
                           className={itemClass}
                           onClick={() => run(command)}
                         >
+                          {command.provider !== undefined && <ProviderMark name={command.provider} />}
                           <span className="min-w-0 flex-1">
                             <span className="block truncate">{command.label}</span>
                             {command.detail !== undefined && (

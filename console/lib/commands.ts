@@ -14,6 +14,8 @@ export interface Command {
   detail?: string
   /** The colour of a dot before the second line. */
   dot?: DotColor
+  /** The provider whose mark is shown before the label. */
+  provider?: string
   /** Shortcut, shown beside the command. */
   keys?: string
   run(): void

@@ -1,7 +1,7 @@
-import { setupI18n } from '@lingui/core'
 import type { Area, MessageKey, Messages } from '../messages/namespaces.ts'
 import { importPart } from './chunk.ts'
 import { languageCodes, languages, type PlainLanguage } from './languages.ts'
+import { formatMessage, type Message, type MessageValues } from './message-format.ts'
 import { observable, useObservable } from './observable.ts'
 import { readStored, writeStored } from './storage.ts'
 
@@ -20,11 +20,12 @@ export type Values<K extends MessageKey> = [Needs<K>] extends [never] ? [] : [Re
 export type Text = <K extends MessageKey>(key: K, ...values: Values<K>) => string
 
 /** Messages as the build compiles them. */
-type Catalogue = Parameters<ReturnType<typeof setupI18n>['load']>[1]
+type Catalogue = Readonly<Record<string, Message>>
 type CatalogueModule = Record<string, Catalogue>
 
 const files = import.meta.glob<CatalogueModule>('../messages/*.??.ts')
-const i18n = setupI18n({ locale: 'en', messages: { en: {} } })
+/** The messages that have been loaded, by language. */
+const messages = new Map<Language, Record<string, Message>>()
 
 const wanted = new Set<Area>()
 const loads = new Map<string, Promise<void>>()
@@ -37,7 +38,9 @@ function load(area: Area, language: Language): Promise<void> {
   const known = loads.get(id)
   if (known !== undefined) return known
   const loading = loadCatalogue(area, language).then(
-    (catalogue) => i18n.load(language, catalogue),
+    (catalogue) => {
+      messages.set(language, { ...messages.get(language), ...catalogue })
+    },
     (error: unknown) => {
       loads.delete(id)
       throw error
@@ -63,7 +66,7 @@ export async function loadAreas(areas: readonly Area[]): Promise<void> {
 }
 
 /** Returns a message in the language of the page. The message's area must be loaded; components use `useText`. */
-export const text: Text = (key, ...values) => i18n._(key, values[0])
+export const text: Text = (key, ...values) => textByKey(key, values[0]) ?? key
 
 /** `text` for components, which render again when the language changes. */
 export function useText(): Text {
@@ -79,8 +82,9 @@ function textOf(now: number): Text {
 }
 
 /** Returns a message by a key built at run time, such as the key of a status; undefined if there is no such message. */
-export function textByKey(key: string, values?: Readonly<Record<string, string>>): string | undefined {
-  return key in i18n.messages ? i18n._(key, values) : undefined
+export function textByKey(key: string, values?: MessageValues): string | undefined {
+  const message = messages.get(active)?.[key]
+  return message === undefined ? undefined : formatMessage(message, languageTag(), values)
 }
 
 function firstLanguage(): Language {
@@ -95,7 +99,6 @@ function firstLanguage(): Language {
 }
 
 let active: Language = firstLanguage()
-i18n.activate(active)
 document.documentElement.lang = languageTag()
 
 /** The language whose messages a page has. */
@@ -129,7 +132,6 @@ export async function setLanguage(next: Language): Promise<void> {
   await Promise.all([...wanted].map((area) => load(area, next)))
   active = next
   writeStored('ui.lang', next)
-  i18n.activate(next)
   document.documentElement.lang = languageTag()
   version.set(version.get() + 1)
 }

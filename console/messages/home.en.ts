@@ -34,6 +34,7 @@ export const homeEn = {
   'home.spend.summary': 'Spend on each of the last 14 days: {total} in total, {today} today.',
   'home.spend.from': '14 days ago',
   'home.spend.to': 'today',
+  'home.statement': 'Statement',
   'home.spend.open': 'View usage',
   'home.latest': 'Recent activity',
   'home.latest.open': 'View logs',

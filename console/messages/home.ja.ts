@@ -35,6 +35,7 @@ export const homeJa = {
   'home.spend.summary': '過去 14 日間の日別利用額：合計 {total}、今日 {today}。',
   'home.spend.from': '14 日前',
   'home.spend.to': '今日',
+  'home.statement': '明細',
   'home.spend.open': '使用量を表示',
   'home.latest': '最近のアクティビティ',
   'home.latest.open': 'ログを表示',

@@ -35,6 +35,7 @@ export const homeZh = {
   'home.spend.summary': '近 14 天每日消耗；合计 {total}，今日 {today}。',
   'home.spend.from': '14 天前',
   'home.spend.to': '今天',
+  'home.statement': '账单',
   'home.spend.open': '查看用量',
   'home.latest': '最新日志',
   'home.latest.open': '查看全部日志',

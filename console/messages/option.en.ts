@@ -83,12 +83,14 @@ export const optionEn = {
   'option.SMTPToken': 'SMTP password',
   'option.SMTPToken.hint': 'Password or access code of the SMTP account.',
   'option.MailLanguage': 'Email language',
-  'option.MailLanguage.hint': "Used when the recipient's browser requests neither language.",
+  'option.MailLanguage.hint':
+    "Used when the recipient's browser requests none of the available languages, and for emails without a browser.",
   'option.StatementEmailEnabled': 'Monthly statements by email',
   'option.StatementEmailEnabled.hint':
     'Sent in the first five days of a month (UTC) to users whose balance changed. Users can switch it off.',
   'choice.MailLanguage.en': 'English',
   'choice.MailLanguage.zh': 'Chinese',
+  'choice.MailLanguage.ja': 'Japanese',
   'option.ServerAddress': 'Server URL',
   'option.ServerAddress.hint': 'Public URL of this server, used in emails and links, such as https://gate.example.com.',
   'option.SystemName': 'System name',

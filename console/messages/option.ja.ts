@@ -79,12 +79,14 @@ export const optionJa = {
   'option.SMTPToken': 'SMTP パスワード',
   'option.SMTPToken.hint': 'SMTP アカウントのパスワードまたはアクセスコードです。',
   'option.MailLanguage': 'メールの言語',
-  'option.MailLanguage.hint': '受信者のブラウザーがどの対応言語も要求していない場合に使われます。',
+  'option.MailLanguage.hint':
+    '受信者のブラウザーがどの対応言語も要求していない場合と、ブラウザーが関係しないメールに使われます。',
   'option.StatementEmailEnabled': '月次明細のメール送信',
   'option.StatementEmailEnabled.hint':
     '残高が変動したユーザーに、毎月最初の 5 日間（UTC）に送信されます。ユーザーは受信をオフにできます。',
   'choice.MailLanguage.en': '英語',
   'choice.MailLanguage.zh': '中国語',
+  'choice.MailLanguage.ja': '日本語',
   'option.ServerAddress': 'サーバーの URL',
   'option.ServerAddress.hint':
     'メールとリンクで使われる、このサーバーの公開 URL です（例：https://gate.example.com）。',

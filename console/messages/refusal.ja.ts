@@ -149,6 +149,7 @@ export const refusalJa = {
   'refusal.too_many_alert_destinations': 'すでに {count} 件の送信先があります。先に 1 件削除してください。',
   'refusal.too_many_recordings': '同時に実行できるルールは {max} 件までです。先に 1 件終了してください。',
   'refusal.recordings_not_stored': 'キャプチャを保存できません：{reason}',
+  'refusal.recording_elsewhere': 'このキャプチャはノード {node} にあるファイルで、そのノードでのみ読み取れます。',
   'refusal.recording_unreadable': 'キャプチャを読み取れません：{reason}',
   'refusal.user_not_found': 'ユーザーが見つかりません。',
   'refusal.role_too_high_create': '自分と同じかそれより高い権限のアカウントは作成できません。',

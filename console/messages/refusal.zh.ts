@@ -141,6 +141,7 @@ export const refusalZh = {
   'refusal.too_many_alert_destinations': '已有 {count} 个接收方，请先删除一个。',
   'refusal.too_many_recordings': '最多同时运行 {max} 条规则，请先结束一条。',
   'refusal.recordings_not_stored': '无法保存录制内容：{reason}。',
+  'refusal.recording_elsewhere': '此录制内容是节点 {node} 上的文件，只能在该节点上读取。',
   'refusal.recording_unreadable': '无法读取录制内容：{reason}。',
   'refusal.user_not_found': '未找到该用户。',
   'refusal.role_too_high_create': '不能创建角色与您相同或更高的账户。',

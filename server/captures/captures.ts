@@ -11,6 +11,7 @@ import type { Store } from '../store/store.ts'
 import { type CaptureHead, documentOf, openedDocument, sealedDocument } from './capture-document.ts'
 import type { CaptureRules } from './capture-rules.ts'
 import { type CaptureFiles, type CaptureStore, captureFiles, captureObjects, type Place } from './capture-store.ts'
+import { RecordedElsewhere } from './recorded-elsewhere.ts'
 import { type Recorded, Recording } from './recording.ts'
 import { sweepCaptures } from './sweep-captures.ts'
 
@@ -32,7 +33,10 @@ export interface Captures {
   isRecording(): boolean
   /** Begins to record a call; undefined if no rule can concern it. */
   begin(call: RecordedCall): Recording | undefined
-  /** A recorded request; undefined if it was not recorded or has been deleted. */
+  /**
+   * A recorded request; undefined if it was not recorded or has been deleted. Throws `RecordedElsewhere` if it is a file
+   * of another node.
+   */
   read(requestId: string): Promise<Capture | undefined>
   /** Throws an Error, whose message says why, if nothing can be stored now. */
   testStorage(): Promise<void>
@@ -53,6 +57,8 @@ export interface CaptureDeps {
   turns: Turns
   rules: CaptureRules
   dataDir: string
+  /** Name of this node's host. */
+  host: string
   /** Counts requests that should have been recorded and were not. */
   lost(count: number): void
   warn(message: string): void
@@ -116,7 +122,7 @@ class Recorder implements Captures {
   }
 
   async #keep(call: RecordedCall, recorded: Recorded, rules: readonly CaptureRuleRow[]): Promise<void> {
-    const { store, settings, secrets, clock, turns } = this.#deps
+    const { store, settings, secrets, clock, turns, host } = this.#deps
     const unwanted = {
       redactions: [...new Set(rules.flatMap(({ redactions }) => redactions))],
       keys: [call.credential, ...recorded.attempts.map(({ channel }) => channel.key)],
@@ -132,7 +138,7 @@ class Recorder implements Captures {
       user_id: call.userId,
       token_id: call.tokenId,
       rule_id: rules[0]?.id ?? 0,
-      place,
+      place: place === 'files' ? (`files:${host}` as const) : place,
     }
     // The row comes first: an object without a row could not be found when it must be deleted.
     if (!(await store.write((trx) => addCapture(trx, row)))) return
@@ -148,10 +154,13 @@ class Recorder implements Captures {
   }
 
   async read(requestId: string): Promise<Capture | undefined> {
-    const { store, secrets } = this.#deps
+    const { store, secrets, host } = this.#deps
     const row = await captureOf(store.read, requestId)
     if (!row) return undefined
-    const bytes = await this.#storeAt(row.place).get(requestId)
+    const node = row.place.startsWith('files:') ? row.place.slice('files:'.length) : undefined
+    const bytes = await this.#storeAt(row.place === 's3' ? 's3' : 'files').get(requestId)
+    // Nodes may share the folder, so the file is looked for first.
+    if (!bytes && node !== undefined && node !== host) throw new RecordedElsewhere(node)
     return bytes && openedDocument(bytes, requestId, secrets)
   }
 

@@ -1,5 +1,5 @@
 import { type AlertKind, alertCondition } from '../../contract/alert-conditions.ts'
-import { type AlertEvent, type AlertValues, statusWord } from '../../contract/alert-text.ts'
+import { type AlertEvent, type AlertLanguage, type AlertValues, statusWord } from '../../contract/alert-text.ts'
 import { quotaToCurrency } from '../../contract/quota.ts'
 import { timeZone } from '../lib/time-zone.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -26,7 +26,7 @@ export function alertValues(
   }
 }
 
-function valueText(kind: AlertKind, value: number, settings: Settings, language: 'en' | 'zh'): string {
+function valueText(kind: AlertKind, value: number, settings: Settings, language: AlertLanguage): string {
   const rounded = String(Math.round(value * 10) / 10)
   switch (alertCondition(kind).unit) {
     case 'percent':
@@ -38,9 +38,9 @@ function valueText(kind: AlertKind, value: number, settings: Settings, language:
     case 'money':
       return String(Math.round(value * 100) / 100)
     case 'seconds':
-      return language === 'zh' ? `${rounded} 秒` : `${rounded} s`
+      return { en: `${rounded} s`, zh: `${rounded} 秒`, ja: `${rounded} 秒` }[language]
     case 'days':
-      return language === 'zh' ? `${rounded} 天` : value === 1 ? '1 day' : `${rounded} days`
+      return { en: value === 1 ? '1 day' : `${rounded} days`, zh: `${rounded} 天`, ja: `${rounded} 日` }[language]
     case 'factor':
       return rounded
     case 'none':

@@ -18,6 +18,7 @@ forEachDatabase((_, openFresh) => {
   let ada: { id: number; token: string; username: string }
   let evaluate: () => Promise<boolean>
   let sent: AlertMessage[]
+  let languages: string[]
   let answer: SendResult
 
   beforeEach(async () => {
@@ -27,12 +28,14 @@ forEachDatabase((_, openFresh) => {
     await setOptions(api, { QuotaPerUnit: '100', ServerAddress: 'https://gate.example' })
     evaluate = createAlertEvaluation(api)
     sent = []
+    languages = []
     answer = { error: '', final: true }
   })
   afterEach(() => api.store.close())
 
-  const send: AlertSender = async (_destination, message) => {
+  const send: AlertSender = async (_destination, message, language) => {
     sent.push(message)
+    languages.push(language)
     return answer
   }
   /** Lets minutes pass, evaluating the rules in each of them, and returns the titles of the messages sent. */
@@ -257,6 +260,18 @@ forEachDatabase((_, openFresh) => {
       await addRule({ kind: 'own_balance', threshold: 9000, language: 'zh' })
       expect(await pass()).toEqual(['告警：R'])
       expect(sent[0]?.text).toContain('您的余额为 $50.00，阈值为 $90.00。')
+    })
+
+    test('Japanese rules get Japanese texts, alone and summarized, in the email too', async () => {
+      for (const name of ['a', 'b', 'c']) await addChannel({ name, status: 3 })
+      await addRule({ kind: 'own_balance', threshold: 9000, language: 'ja' })
+      expect(await pass()).toEqual(['発生：R'])
+      expect(sent[0]?.text).toContain('残高は $50.00 です。下限は $90.00 です。')
+      const quiet = { quiet_start: '22:00', quiet_end: '22:30' }
+      await addRule({ kind: 'channel_disabled', language: 'ja', ...quiet }, '')
+      await pass(1)
+      expect(await pass(20)).toEqual(['Tollgate：3 件のアラート'])
+      expect(languages.at(-1)).toBe('ja')
     })
 
     test('a failed message is sent again, later and later, and then given up', async () => {

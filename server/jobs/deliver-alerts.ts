@@ -49,7 +49,8 @@ async function deliver(
   const [first] = mine
   if (!first) return
   const destination = await alertDestination(store.read, first.owner_id, first.destination_id)
-  const language = settings.current().MailLanguage as AlertLanguage
+  // Whoever wrote the rule chose its language. If the rule was deleted, the language of emails applies.
+  const language = first.language ?? (settings.current().MailLanguage as AlertLanguage)
   const result = destination
     ? await send(destination, messageOf(mine, language, settings.current().SystemName), language)
     : { error: 'The destination was deleted.', final: true }
@@ -72,6 +73,15 @@ async function deliver(
   )
 }
 
+/** The texts of a message that contains several alerts. */
+const summaryTexts: Readonly<
+  Record<AlertLanguage, { count(system: string, alerts: number): string; rest(more: number): string }>
+> = {
+  en: { count: (system, alerts) => `${system}: ${alerts} alerts`, rest: (more) => `and ${more} more` },
+  zh: { count: (system, alerts) => `${system}：${alerts} 条告警`, rest: (more) => `还有 ${more} 条` },
+  ja: { count: (system, alerts) => `${system}：${alerts} 件のアラート`, rest: (more) => `ほか ${more} 件` },
+}
+
 function messageOf(due: readonly DueDelivery[], language: AlertLanguage, system: string): AlertMessage {
   const [first, second] = due
   if (!first) throw new Error('a message needs a delivery')
@@ -79,12 +89,12 @@ function messageOf(due: readonly DueDelivery[], language: AlertLanguage, system:
   if (!second) return { id: String(id), event, title, text, rule, target, time, system }
   const lines = due.slice(0, shownInSummary).map((each) => `• ${each.title}${each.target ? ` (${each.target})` : ''}`)
   const more = due.length - lines.length
-  const isChinese = language === 'zh'
+  const { count, rest } = summaryTexts[language]
   return {
     id: String(id),
     event: 'summary',
-    title: isChinese ? `${system}：${due.length} 条告警` : `${system}: ${due.length} alerts`,
-    text: [...lines, ...(more > 0 ? [isChinese ? `还有 ${more} 条` : `and ${more} more`] : [])].join('\n'),
+    title: count(system, due.length),
+    text: [...lines, ...(more > 0 ? [rest(more)] : [])].join('\n'),
     rule: '',
     target: '',
     time: Math.max(...due.map(({ created_at }) => created_at)),

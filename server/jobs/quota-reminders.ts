@@ -1,5 +1,6 @@
 import { quotaToCurrency } from '../../contract/quota.ts'
 import type { Mailer } from '../mails/mailer.ts'
+import type { MailLanguage } from '../mails/texts.ts'
 import { SmtpError } from '../outbound/smtp.ts'
 import type { Settings } from '../settings/settings.ts'
 import { armQuota, type Crossing, lastUserId, quotaCrossings } from '../store/accounts/reminders.ts'
@@ -43,7 +44,7 @@ async function remind({ store, settings, mailer, warn }: ReminderDeps, crossing:
   if (mine.length === 0 || email === '') return true
   const now = settings.current()
   try {
-    await mailer.send(email, now.MailLanguage as 'en' | 'zh', ({ texts, name, page }) =>
+    await mailer.send(email, now.MailLanguage as MailLanguage, ({ texts, name, page }) =>
       quota > 0
         ? texts.quotaLow(name, username, amount(now, quota), page('/topup'))
         : texts.quotaUsedUp(name, username, page('/topup')),

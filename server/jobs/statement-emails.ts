@@ -2,6 +2,7 @@ import { quotaToCurrency } from '../../contract/quota.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
 import { utcPeriods } from '../lib/utc.ts'
 import type { Mailer } from '../mails/mailer.ts'
+import type { MailLanguage } from '../mails/texts.ts'
 import { SmtpError } from '../outbound/smtp.ts'
 import type { Settings } from '../settings/settings.ts'
 import {
@@ -74,7 +75,7 @@ async function sendOne(
     DisplayInCurrencyEnabled ? quotaToCurrency(quota, QuotaPerUnit, decimals) : String(quota)
   const balances = statementBalances(figures, { start: from, isOver: true, withCosts: false })
   try {
-    await mailer.send(email, current.MailLanguage as 'en' | 'zh', ({ texts, name, page }) =>
+    await mailer.send(email, current.MailLanguage as MailLanguage, ({ texts, name, page }) =>
       texts.statement(name, {
         username,
         month,

@@ -65,7 +65,7 @@ forEachDatabase((database, openFresh) => {
   })
 
   // The look of an email does not depend on the database.
-  for (const language of database === 'sqlite' ? (['en', 'zh'] as const satisfies readonly MailLanguage[]) : [])
+  for (const language of database === 'sqlite' ? (['en', 'zh', 'ja'] as const satisfies readonly MailLanguage[]) : [])
     describe(language, () => {
       for (const [kind, write] of Object.entries(mails)) {
         test(`${kind} arrives in two forms with the same content, whatever the names are`, async () => {
@@ -77,7 +77,7 @@ forEachDatabase((database, openFresh) => {
           expect(mail.headers['to']).toContain('Ada+gate@example.com')
           expect(mail.headers).not.toHaveProperty('bcc')
           const { subject = '' } = mail.headers
-          expect(subject).toStartWith(`Gate ${evil} Bcc: evil@example.com${language === 'zh' ? '：' : ': '}`)
+          expect(subject).toStartWith(`Gate ${evil} Bcc: evil@example.com${language === 'en' ? ': ' : '：'}`)
           expect([...subject].length).toBeLessThanOrEqual(200)
           // The plain form comes first, because email programs show the last alternative that they support.
           expect(mail.raw).toMatch(/^Content-Type: multipart\/alternative;/m)
@@ -121,7 +121,7 @@ forEachDatabase((database, openFresh) => {
           const links = elements.filter(({ tag }) => tag === 'a').map((each) => each.attributes['href'] ?? '')
           for (const href of links) expect(href).toStartWith('https://gate.example')
           expect(links).toHaveLength(said.link ? 3 : 1)
-          expect(mail.html).toContain(`<html lang="${language === 'zh' ? 'zh-CN' : 'en'}">`)
+          expect(mail.html).toContain(`<html lang="${{ en: 'en', zh: 'zh-CN', ja: 'ja' }[language]}">`)
         })
       }
     })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { renderMail } from './render-mail.ts'
-import { languageOf, mailTexts } from './texts.ts'
+import { languageOf, type MailLanguage, mailTexts } from './texts.ts'
 
 const frame = { language: 'en', name: 'Gate <b>', address: 'https://gate.example' } as const
 
@@ -39,7 +39,7 @@ test('every email exists in every language, and is complete in both forms', () =
       texts.test('Gate'),
     ]
     for (const text of mails) {
-      const mail = renderMail(text, { ...frame, language: language as 'en' | 'zh' })
+      const mail = renderMail(text, { ...frame, language: language as MailLanguage })
       for (const part of [mail.subject, mail.text, mail.html]) expect(part).not.toMatch(/undefined|\[object/)
       for (const line of text.lines) expect(mail.text).toContain(line)
     }
@@ -57,6 +57,8 @@ test('uses the available language that the browser prefers', () => {
     ['de, fr;q=0.9', 'zh'],
     ['zh;q=0, en;q=0.1', 'en'],
     ['*', 'zh'],
+    ['ja-JP, en;q=0.8', 'ja'],
+    ['constructor, en;q=0.8', 'en'],
   ] as const) {
     expect([header, languageOf(header, 'zh')]).toEqual([header, expected])
   }

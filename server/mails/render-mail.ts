@@ -1,5 +1,5 @@
 import { escapeHtml } from '../lib/escape-html.ts'
-import { type MailLanguage, type MailText, mailTexts } from './texts.ts'
+import { type MailLanguage, type MailText, mailLanguageTags, mailTexts } from './texts.ts'
 
 /** An email as plain text and as HTML. */
 export interface RenderedMail {
@@ -44,7 +44,7 @@ function cut(text: string, most: number): string {
 }
 
 const font =
-  "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,'PingFang SC','Microsoft YaHei',Helvetica,Arial,sans-serif"
+  "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,'PingFang SC','Microsoft YaHei','Hiragino Sans',Helvetica,Arial,sans-serif"
 
 /**
  * Styles for email programs that support dark mode. All other styles are inline, because other programs read only
@@ -61,7 +61,7 @@ const styles = `:root{color-scheme:light dark}
 @media (max-width:480px){.inner{padding:24px 20px 4px!important}}`
 
 function htmlPage(mail: MailText, { language, name, address }: MailFrame): string {
-  const { texts, lang } = { texts: mailTexts[language].frame, lang: language === 'zh' ? 'zh-CN' : 'en' }
+  const { texts, lang } = { texts: mailTexts[language].frame, lang: mailLanguageTags[language] }
   return `<!doctype html>
 <html lang="${lang}">
 <head>

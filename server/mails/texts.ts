@@ -1,7 +1,10 @@
 import type { Statement } from '../../contract/api/statement.ts'
 
-/** The languages in which emails are written. */
-export type MailLanguage = 'en' | 'zh'
+/** The languages in which emails are written, with their BCP 47 tags. */
+export const mailLanguageTags = { en: 'en', zh: 'zh-CN', ja: 'ja' } as const
+
+/** A language in which emails are written. */
+export type MailLanguage = keyof typeof mailLanguageTags
 
 /** The content of an email, before formatting. */
 export interface MailText {
@@ -217,7 +220,89 @@ const zh: MailTexts = {
   }),
 }
 
-export const mailTexts: Readonly<Record<MailLanguage, MailTexts>> = { en, zh }
+const ja: MailTexts = {
+  frame: {
+    openInstead: 'ボタンが使えない場合は、次のリンクを開いてください：',
+    sentBy: (name) => `このメールは ${name} から自動送信されています`,
+  },
+  verification: (name, code, minutes) => ({
+    subject: `${name}：確認コードは ${code} です`,
+    title: 'メールアドレスの確認',
+    lines: ['次のコードを入力して、メールアドレスを確認してください：'],
+    code,
+    note: `コードは 1 回だけ使え、${minutes} 分で無効になります。心当たりがない場合は、このメールを無視してください。`,
+  }),
+  addressInUse: (name, address) => ({
+    subject: `${name}：アカウントはすでにあります`,
+    title: 'アカウントはすでにあります',
+    lines: [
+      'このメールアドレスの確認コードが要求されました。このアドレスはすでにアカウントに登録されているため、そのままログインできます。パスワードを忘れた場合は、再設定できます。',
+    ],
+    link: { label: 'パスワードを再設定', address },
+    note: '心当たりがない場合は、このメールを無視してください。',
+  }),
+  reset: (name, username, address, minutes) => ({
+    subject: `${name}：パスワードの再設定`,
+    title: 'パスワードの再設定',
+    lines: [
+      `アカウント ${username} のパスワードの再設定が要求されました。次のリンクから新しいパスワードを取得できます：`,
+    ],
+    link: { label: 'パスワードを再設定', address },
+    note: `リンクは 1 回だけ使え、${minutes} 分で無効になります。心当たりがない場合は、このメールを無視してください。パスワードは変わりません。`,
+  }),
+  addressReplaced: (name, username) => ({
+    subject: `${name}：アカウントのメールアドレスが変更されました`,
+    title: 'アカウントのメールアドレスが変更されました',
+    lines: [
+      `アカウント ${username} のメールアドレスが変更されました。パスワード再設定のリンクなど、このアカウントに関するメールは今後このアドレスには送信されません。`,
+    ],
+    note: '心当たりがない場合は、すぐにパスワードを変更し、管理者に連絡してください。',
+  }),
+  quotaLow: (name, username, quota, address) => ({
+    subject: `${name}：残高が少なくなっています`,
+    title: '残高が少なくなっています',
+    lines: [`アカウント ${username} の残高は ${quota} です。中断を避けるには、チャージしてください。`],
+    link: { label: 'チャージ', address },
+  }),
+  quotaUsedUp: (name, username, address) => ({
+    subject: `${name}：残高を使い切りました`,
+    title: '残高を使い切りました',
+    lines: [`アカウント ${username} の残高がなくなりました。チャージするまで、リクエストは拒否されます。`],
+    link: { label: 'チャージ', address },
+  }),
+  statement: (name, statement) => ({
+    subject: `${name}：${statement.month} の明細`,
+    title: `${statement.month} の明細`,
+    lines: [
+      `アカウント ${statement.username} の ${statement.month} の明細です。月は UTC の 0:00 に始まり、終わります。`,
+      ...(statement.balances.is_exact
+        ? []
+        : ['残高は確実ではありません。以前の残高の変更には記録されていないものがあり、その月がわからないためです。']),
+    ],
+    amounts: statementAmounts(statement, {
+      opening: '月初の残高',
+      top_ups: 'チャージ',
+      bonuses: 'ボーナス',
+      adjustments: '管理者による調整',
+      charges: '使用量',
+      closing: '月末の残高',
+      unnamed: '名前なし',
+    }),
+    link: { label: '明細を表示', address: statement.address },
+    note: 'このメールは、明細のページで停止できます。',
+  }),
+  notice: (name, subject, text) => ({ subject: `${name}：${subject}`, title: subject, lines: text.split('\n') }),
+  test: (name) => ({
+    subject: `${name}：テストメール`,
+    title: 'テストメール',
+    lines: ['メールの設定は正しく動作しています。このメールはその設定で送信されました。'],
+  }),
+}
+
+export const mailTexts: Readonly<Record<MailLanguage, MailTexts>> = { en, zh, ja }
+
+const isMailLanguage = (language: string | undefined): language is MailLanguage =>
+  language !== undefined && Object.hasOwn(mailTexts, language)
 
 /**
  * The language that a browser prefers (Accept-Language), of those that have texts; `fallback` if it accepts none of
@@ -233,6 +318,5 @@ export function languageOf(acceptLanguage: string | undefined, fallback: MailLan
     })
     .filter(({ weight }) => weight > 0)
     .sort((a, b) => b.weight - a.weight)
-  const choice = wanted.find(({ language }) => language === 'en' || language === 'zh')
-  return choice ? (choice.language as MailLanguage) : fallback
+  return wanted.map(({ language }) => language).find(isMailLanguage) ?? fallback
 }

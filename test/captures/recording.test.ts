@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { Capture, CaptureRule, OwnCapture } from '../../contract/api/capture.ts'
+import type { CapturePlace } from '../../server/store/schema/capture-tables.ts'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { type FakeUpstream, okChat, okStream, startFakeUpstream, status } from '../helpers/fake-upstream.ts'
 import { startTestGateway, type TestGateway } from '../helpers/test-gateway.ts'
@@ -106,6 +107,26 @@ forEachDatabaseUrl((name, freshUrl) => {
       writeFileSync(pathOf(one.id), readFileSync(pathOf(two.id)))
       await expect(read(one.id)).rejects.toThrow('cannot be read')
       await end(rule.id)
+    })
+
+    test('a file of another node is not missing: the response names the node', async () => {
+      const caller = await gate.addCaller({ user: 1e6 })
+      const rule = await begin({ target: 'user', target_id: caller.userId })
+      upstream.next(okChat({ text: 'one' }))
+      const { id } = await ask(caller.token, 'first')
+      await kept(id)
+      const { write } = gate.context.store
+      const moveTo = (place: CapturePlace) =>
+        write((trx) => trx.updateTable('captures').set({ place }).where('request_id', '=', id).execute())
+      await moveTo('files:gate-2')
+      // Nodes may share a folder.
+      expect(await read(id)).toMatchObject({ request_id: id })
+      const path = join(folder(), captureFiles().find((each) => each.includes(id)) ?? '')
+      rmSync(path)
+      await expect(read(id)).rejects.toThrow('This recording is a file on the node gate-2, and can be read only there.')
+      await gate.api('DELETE', `/api/user/${caller.userId}`)
+      expect(await read(id)).toBeNull()
+      await end(rule.id).catch(() => undefined)
     })
 
     test('a request that no rule selects leaves nothing', async () => {

@@ -5,6 +5,7 @@ import { openDatabase } from './support/database.ts'
 import { eventually } from './support/eventually.ts'
 import { rowsOf } from './support/lists.ts'
 import { logWriter } from './support/log-rows.ts'
+import { toastShown } from './support/toasts.ts'
 
 const site = openConsole()
 const today = new Date()
@@ -130,6 +131,39 @@ test('spec 7: the statement of a month adds up', async () => {
   const sum = changes.reduce((total, change) => total + change, opening ?? 0)
   expect(Math.round(sum * 1e6)).toBe(Math.round((closing ?? Number.NaN) * 1e6))
   expect(await page.getByLabel('Month').locator('option').count()).toBe(24)
+})
+
+test('spec 7: statements by email are offered if the installation sends them, and each user can switch them off', async () => {
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open('/?scope=own')
+  await page.getByRole('link', { name: 'Statement', exact: true }).click()
+  await page.waitForURL('**/statement')
+  await page.locator('main dl').waitFor()
+  const emails = page.getByRole('switch', { name: 'Email me a monthly statement' })
+  expect(await emails.count()).toBe(0)
+  await site.api('PUT', '/api/option/', { key: 'StatementEmailEnabled', value: 'true' })
+  await page.reload()
+  await emails.waitFor()
+  expect(await emails.isChecked()).toBe(true)
+  await page.getByText('Your account has no email address. Connect one in the settings.').waitFor()
+  await emails.click()
+  await eventually(() => emails.isChecked()).toBe(false)
+  const wanted = async () => (await site.api<{ wanted: boolean }>('GET', '/api/user/statement-emails')).wanted
+  await eventually(wanted).toBe(false)
+  await page.reload()
+  await emails.waitFor()
+  expect(await emails.isChecked()).toBe(false)
+  await page.route('**/api/user/statement-emails', (route) =>
+    route.fulfill({ status: 200, json: { success: false, message: 'Not now.' } }),
+  )
+  await emails.click()
+  await toastShown(page, 'error', 'Not now.')
+  expect(await emails.isChecked()).toBe(false)
+  await page.unroute('**/api/user/statement-emails')
+  await emails.click()
+  await eventually(wanted).toBe(true)
+  await site.api('PUT', '/api/option/', { key: 'StatementEmailEnabled', value: 'false' })
 })
 
 test('spec 7: the budgets page lists the limits that are closest first', async () => {

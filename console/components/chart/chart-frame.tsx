@@ -2,6 +2,7 @@ import { ChartColumn, ImageDown, Table } from 'lucide-react'
 import { type ReactNode, useRef, useState } from 'react'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
+import { ModelMark } from '../provider-mark.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 import { type ChartData, type FormatValue, markOf } from './types.ts'
 
@@ -70,6 +71,7 @@ function Legend({ series, className }: { series: ChartData['series']; className:
       {series.map((each, index) => (
         <li key={each.id} className="flex items-center gap-1.5">
           <span className={`size-2 rounded-[2px] ${markOf(each.color, index)}`} aria-hidden="true" />
+          {each.model !== undefined && <ModelMark model={each.model} />}
           {each.name}
         </li>
       ))}

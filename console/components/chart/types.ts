@@ -7,6 +7,8 @@ export interface Series {
   values: readonly number[]
   /** Set if the series has its own colour, such as the colour of a status; otherwise its index decides. */
   color?: DotColor
+  /** The model that the series is about, whose maker's mark the legend shows. */
+  model?: string
 }
 
 /** Data that every chart accepts. */

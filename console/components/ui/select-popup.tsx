@@ -35,12 +35,15 @@ export function SelectPopup({ box, onClose }: SelectPopupProps) {
     <CSPProvider disableStyleElements>
       <Base.Root
         open
-        modal={false}
+        // As with the browser's own list, a press outside of the list only closes it. Without the layer that this needs,
+        // the list's focus guards would be focusable elements that are hidden from screen readers on a usable page.
+        modal
         value={box.value}
         onValueChange={(value) => choose(value ?? '')}
         onOpenChange={(next, { reason }) => !next && onClose(reason === 'outside-press' || reason === 'focus-out')}
       >
-        <Base.Portal>
+        {/* Placed inside the box's landmark or dialog, so that users who move by landmark find it. */}
+        <Base.Portal container={box.closest('main') ?? undefined}>
           <Base.Positioner
             anchor={box}
             alignItemWithTrigger={false}

@@ -24,6 +24,7 @@ export function MessageFields({ form }: { form: UseFormReturn<RuleValues> }) {
         options={[
           { value: 'en', label: 'English' },
           { value: 'zh', label: '中文' },
+          { value: 'ja', label: '日本語' },
         ]}
       />
       <TextField control={control} name="title" label={t('alert.form.titleField')} optional autoComplete="off" />

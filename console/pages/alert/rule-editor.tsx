@@ -10,7 +10,7 @@ import { useAppForm } from '../../components/form/use-app-form.ts'
 import { Checkbox } from '../../components/ui/checkbox.tsx'
 import { Drawer } from '../../components/ui/drawer.tsx'
 import { Select } from '../../components/ui/select.tsx'
-import { languageTag, useText } from '../../lib/text.ts'
+import { useLanguage, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { EditorFooter } from './editor-footer.tsx'
 import { MessageFields } from './message-fields.tsx'
@@ -28,7 +28,7 @@ interface RuleEditorProps {
 /** The drawer in which a rule is created or changed. */
 export function RuleEditor({ scope, draft, onClose }: RuleEditorProps) {
   const t = useText()
-  const language = languageTag().startsWith('zh') ? 'zh' : 'en'
+  const language = useLanguage()
   const form = useAppForm<RuleValues>({ schema: ruleSchema, values: ruleValues(draft, language) })
   const { control } = form
   const kind = form.watch('kind')

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { type AlertKind, alertCondition, alertKinds } from '../../../contract/alert-conditions.ts'
-import { alertLanguages, unknownPlaceholders } from '../../../contract/alert-text.ts'
+import { type AlertLanguage, alertLanguages, unknownPlaceholders } from '../../../contract/alert-text.ts'
 import type { AlertRule } from '../../../contract/api/alert.ts'
 import { text } from '../../../contract/api/fields.ts'
 import { quotaPerUnit } from '../../lib/format.ts'
@@ -66,7 +66,7 @@ export function usualThreshold(kind: AlertKind): number {
 }
 
 /** The values with which the form begins. */
-export function ruleValues(start: RuleDraft, language: 'en' | 'zh'): RuleValues {
+export function ruleValues(start: RuleDraft, language: AlertLanguage): RuleValues {
   const { kind, name } = start
   return {
     kind,

@@ -3,11 +3,12 @@ import { Link } from '@tanstack/react-router'
 import type { Overview } from '../../../contract/api/overview.ts'
 import { Banner } from '../../components/ui/banner.tsx'
 import { Card } from '../../components/ui/page.tsx'
-import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { Skeleton } from '../../components/ui/states.tsx'
 import { formatPercent, formatTime, useFormatSum } from '../../lib/format.ts'
 import { overviewQuery } from '../../lib/overview.ts'
 import { useText } from '../../lib/text.ts'
 import { Attention, StatusLine } from './attention.tsx'
+import { FailedCard } from './failed-card.tsx'
 import { HourFigures } from './hour-figures.tsx'
 import { Latest } from './latest.tsx'
 import { Outcomes } from './outcomes.tsx'
@@ -18,14 +19,7 @@ export function AdminOverview() {
   const { data, error, refetch, isFetching, dataUpdatedAt } = useQuery(overviewQuery)
   if (!data && error) {
     return (
-      <div className="rounded-lg border border-line bg-surface">
-        <ErrorState
-          title={t('home.overview.failed')}
-          text={error.message}
-          onRetry={() => void refetch()}
-          busy={isFetching}
-        />
-      </div>
+      <FailedCard title={t('home.overview.failed')} error={error} onRetry={() => void refetch()} busy={isFetching} />
     )
   }
   return (

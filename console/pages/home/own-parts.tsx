@@ -5,10 +5,11 @@ import { logType } from '../../../contract/log-types.ts'
 import { type DotColor, Status } from '../../components/ui/badge.tsx'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Card } from '../../components/ui/page.tsx'
-import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { Skeleton } from '../../components/ui/states.tsx'
 import { formatCount, formatRelative, formatTime, useFormatSum } from '../../lib/format.ts'
 import { ownOverviewQuery } from '../../lib/overview.ts'
 import { useText } from '../../lib/text.ts'
+import { FailedCard } from './failed-card.tsx'
 
 /** The user's failed requests and tokens; nothing on a server that does not report them. */
 export function OwnParts() {
@@ -17,14 +18,7 @@ export function OwnParts() {
   if (data === null) return null
   if (error && !data) {
     return (
-      <div className="rounded-lg border border-line bg-surface">
-        <ErrorState
-          title={t('home.overview.failed')}
-          text={error.message}
-          onRetry={() => void refetch()}
-          busy={isFetching}
-        />
-      </div>
+      <FailedCard title={t('home.overview.failed')} error={error} onRetry={() => void refetch()} busy={isFetching} />
     )
   }
   return (

@@ -17,6 +17,7 @@ import { type Text, useText } from '../../lib/text.ts'
 import { oneOf, type RawSearch } from '../../lib/url-state.ts'
 import { useUrlState } from '../../lib/use-url-state.ts'
 import { AdminOverview } from './admin-overview.tsx'
+import { FailedCard } from './failed-card.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import { Latest } from './latest.tsx'
 import { OwnParts } from './own-parts.tsx'
@@ -65,7 +66,7 @@ export function StartPage({ user }: { user: SessionUser }) {
             <div className="min-w-0 lg:col-span-2">
               <Latest everybody={everybody} />
             </div>
-            <Spend username={username} />
+            <Spend username={username} own={!everybody && !classic} />
           </div>
         </>
       )}
@@ -83,11 +84,7 @@ function Figures({ username }: { username: string | undefined }) {
   const failed = self.error ?? week.error
   if (failed) {
     const retry = () => void Promise.all([self.refetch(), week.refetch()])
-    return (
-      <div className="rounded-lg border border-line bg-surface">
-        <ErrorState title={t('home.figures.failed')} text={failed.message} onRetry={retry} busy={week.isFetching} />
-      </div>
-    )
+    return <FailedCard title={t('home.figures.failed')} error={failed} onRetry={retry} busy={week.isFetching} />
   }
   const total = week.data?.total
   // A non-breaking space reserves the height of a note that is not known yet.
@@ -173,7 +170,8 @@ function Models({ usage, user }: { usage: KnownUsage | undefined; user: string |
   )
 }
 
-function Spend({ username }: { username: string | undefined }) {
+/** `own`: the figures are those of the user, who also has statements. */
+function Spend({ username, own }: { username: string | undefined; own: boolean }) {
   const t = useText()
   const formatSum = useFormatSum()
   const { data, error, refetch, isFetching } = useQuery(usageQuery(spendDays, username))
@@ -183,9 +181,16 @@ function Spend({ username }: { username: string | undefined }) {
     <Card
       title={t('home.spend')}
       actions={
-        <Link to="/usage" className={buttonClass({ look: 'quiet', size: 'small' })}>
-          {t('home.spend.open')}
-        </Link>
+        <span className="flex flex-wrap">
+          {own && (
+            <Link to="/statement" className={buttonClass({ look: 'quiet', size: 'small' })}>
+              {t('home.statement')}
+            </Link>
+          )}
+          <Link to="/usage" className={buttonClass({ look: 'quiet', size: 'small' })}>
+            {t('home.spend.open')}
+          </Link>
+        </span>
       }
     >
       {error ? (

@@ -3,8 +3,10 @@ import { Plus } from 'lucide-react'
 import { useCallback, useMemo } from 'react'
 import type { Redemption } from '../../../contract/api/redemption.ts'
 import { roles } from '../../../contract/roles.ts'
+import { redemptionStatus } from '../../../contract/statuses.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
 import { deleteQuestion } from '../../components/data-table/delete-question.ts'
+import { StatusFilter } from '../../components/data-table/status-filter.tsx'
 import { useCopyLines } from '../../components/data-table/use-copy-lines.tsx'
 import { useList } from '../../components/data-table/use-list.ts'
 import { buttonClass } from '../../components/ui/button.tsx'
@@ -19,11 +21,10 @@ import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { useListState } from '../../lib/way-back.ts'
 import { deleteCode, redemptionActions, redemptionBulk } from './actions.tsx'
-import { nameOf } from './code-parts.tsx'
+import { nameOf, statusText } from './code-parts.tsx'
 import { redemptionColumns } from './columns.tsx'
 import { redemptions } from './queries.ts'
 import { parseRedemptionSearch, type RedemptionSearch } from './search.ts'
-import { StatusFilter } from './status-filter.tsx'
 
 const rowId = (code: Redemption) => String(code.id)
 
@@ -37,6 +38,11 @@ firstLook({
   parse: parseRedemptionSearch,
   filters: filterOf,
 })
+
+const statusFilter = {
+  statuses: [redemptionStatus.unused, redemptionStatus.used, redemptionStatus.disabled],
+  nameOf: statusText,
+}
 
 /** `/redemption`: the codes that can be redeemed for quota. */
 export function RedemptionListPage() {
@@ -100,7 +106,9 @@ export function RedemptionListPage() {
         actions={actions}
         bulk={redemptionBulk(t, copyLines)}
         searchLabel={t('redemption.search')}
-        filters={!classic && <StatusFilter search={search} setSearch={setSearch} />}
+        filters={
+          !classic && <StatusFilter {...{ search, setSearch }} {...statusFilter} label={t('redemption.status')} />
+        }
         filtered={!classic && search.status !== undefined}
         onClearFilters={() => setSearch({ q: undefined, status: undefined, page: undefined })}
         empty={

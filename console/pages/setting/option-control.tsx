@@ -1,9 +1,12 @@
+import { quotaToAmount } from '../../../contract/quota.ts'
+import { DollarBox } from '../../components/form/quota-box.tsx'
 import { Input, inputClass, Textarea } from '../../components/ui/input.tsx'
 import { Select } from '../../components/ui/select.tsx'
-import { useFormatQuota } from '../../lib/format.ts'
+import { quotaPerUnit, showsCurrency, useFormatQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import type { ControlProps } from './control-props.ts'
 import { DomainChips } from './domain-chips.tsx'
+import type { Option } from './drafts.ts'
 import { prettyJson } from './json-text.ts'
 import { choiceName, unitName } from './option-names.ts'
 import { PageText } from './page-text.tsx'
@@ -47,7 +50,7 @@ export function OptionControl(props: ControlProps) {
       )
     case 'integer':
     case 'number':
-      return <NumberControl {...props} />
+      return isAmount(option) && showsCurrency() ? <AmountControl {...props} /> : <NumberControl {...props} />
     default:
       return (
         <>
@@ -63,6 +66,25 @@ export function OptionControl(props: ControlProps) {
         </>
       )
   }
+}
+
+/** An amount of quota; what a dollar is worth is a number, although it is counted in quota. */
+const isAmount = ({ unit, key }: Option) => unit === 'quota' && key !== 'QuotaPerUnit'
+
+/** An amount of quota, typed in dollars. The option and the message about a mistake are in quota units. */
+function AmountControl({ option, form, id, describedBy, invalid, disabled }: ControlProps) {
+  const draft = form.shown(option)
+  return (
+    <DollarBox
+      id={id}
+      value={draft === '' ? undefined : Number(draft)}
+      onChange={(quota) => form.type(option.key, quota === undefined ? '' : String(quota))}
+      placeholder={quotaToAmount(Number(option.default), quotaPerUnit())}
+      disabled={disabled}
+      invalid={Boolean(invalid)}
+      describedBy={describedBy}
+    />
+  )
 }
 
 /** Step sizes for the arrows of number boxes. */
@@ -96,7 +118,7 @@ function NumberControl({ option, form, id, describedBy, invalid, disabled }: Con
           </span>
         )}
       </div>
-      {option.unit === 'quota' && option.key !== 'QuotaPerUnit' && value !== '' && Number.isFinite(Number(value)) && (
+      {isAmount(option) && value !== '' && Number.isFinite(Number(value)) && (
         <p className="num mt-1 text-sm text-muted">{t('form.quota.worth', { amount: formatQuota(Number(value)) })}</p>
       )}
     </>

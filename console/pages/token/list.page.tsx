@@ -3,9 +3,11 @@ import { Plus } from 'lucide-react'
 import { lazy, Suspense, useCallback, useMemo } from 'react'
 import type { Token } from '../../../contract/api/token.ts'
 import { roles } from '../../../contract/roles.ts'
+import { tokenStatus } from '../../../contract/statuses.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
 import { deleteQuestion } from '../../components/data-table/delete-question.ts'
 import { peekSteps } from '../../components/data-table/peek-steps.ts'
+import { StatusFilter } from '../../components/data-table/status-filter.tsx'
 import { useCopyLines } from '../../components/data-table/use-copy-lines.tsx'
 import { useList } from '../../components/data-table/use-list.ts'
 import { buttonClass } from '../../components/ui/button.tsx'
@@ -25,8 +27,7 @@ import { BaseUrl } from './base-url.tsx'
 import { tokenColumns } from './columns.tsx'
 import { tokens } from './queries.ts'
 import { parseTokenSearch, type TokenSearch } from './search.ts'
-import { StatusFilter } from './status-filter.tsx'
-import { nameOf } from './token-parts.tsx'
+import { nameOf, statusText } from './token-parts.tsx'
 
 const RecordingNotice = lazy(() =>
   import('../../components/recording-notice.tsx').then((it) => ({ default: it.RecordingNotice })),
@@ -45,6 +46,8 @@ const rowId = (token: Token) => String(token.id)
 const filterOf = ({ status }: TokenSearch) => ({ status })
 
 firstLook({ path: '/token', role: roles.user, source: tokens, parse: parseTokenSearch, filters: filterOf })
+
+const statusFilter = { statuses: Object.values(tokenStatus), nameOf: statusText }
 
 /** `/token`: the user's own tokens. */
 export function TokenListPage() {
@@ -119,7 +122,9 @@ export function TokenListPage() {
         bulk={tokenBulk(t, copyLines)}
         peeks
         searchLabel={t('token.search')}
-        filters={!classic && <StatusFilter search={search} setSearch={setSearch} />}
+        filters={
+          !classic && <StatusFilter {...{ search, setSearch }} {...statusFilter} label={t('table.filters.status')} />
+        }
         filtered={!classic && search.status !== undefined}
         onClearFilters={() => setSearch({ q: undefined, status: undefined, page: undefined })}
         empty={

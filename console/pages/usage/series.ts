@@ -19,6 +19,7 @@ export function seriesOf(usage: Usage, view: UsageView, t: Text): Series[] {
   const named = usage.groups.map((group) => ({
     id: group.key,
     name: group.name || t('usage.unnamed'),
+    ...(view.group === 'model' && group.name !== '' && { model: group.name }),
     values: shape(group.values),
   }))
   if (!usage.other) return named

@@ -12,6 +12,7 @@ const testRule = { pauseSeconds: 2, limit: 10, windowSeconds: 3600 }
 const texts = {
   en: { title: 'Test message', text: 'Alerts of {system} will arrive here.' },
   zh: { title: '测试消息', text: '{system} 的告警将发送到这里。' },
+  ja: { title: 'テストメッセージ', text: '{system} のアラートはここに届きます。' },
 }
 
 interface Ask {

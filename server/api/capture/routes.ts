@@ -1,6 +1,7 @@
 import type { z } from 'zod/mini'
 import { longestCaptureSeconds, mostCaptureRules } from '../../../contract/api/capture.ts'
 import { api } from '../../../contract/api/index.ts'
+import { RecordedElsewhere } from '../../captures/recorded-elsewhere.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
@@ -31,6 +32,8 @@ export function mountCaptures(router: ApiRouter, deps: CaptureApiDeps): void {
     if (captures.rules.running().length >= mostCaptureRules)
       throw new ApiFailure(`At most ${mostCaptureRules} rules can run at the same time. End one first.`)
     await captures.testStorage().catch((error: unknown) => {
+      if (error instanceof RecordedElsewhere)
+        throw new ApiFailure(`This recording is a file on the node ${error.node}, and can be read only there.`)
       const reason = error instanceof Error ? error.message : String(error)
       throw new ApiFailure(`Recordings cannot be stored: ${reason}.`)
     })
@@ -84,6 +87,8 @@ export function mountCaptures(router: ApiRouter, deps: CaptureApiDeps): void {
   serve(router, api.capture.read, async (call) => {
     const { request_id } = call.params
     const capture = await captures.read(request_id).catch((error: unknown) => {
+      if (error instanceof RecordedElsewhere)
+        throw new ApiFailure(`This recording is a file on the node ${error.node}, and can be read only there.`)
       const reason = error instanceof Error ? error.message : String(error)
       throw new ApiFailure(`The recording cannot be read: ${reason}.`)
     })

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { Budget } from '../../../contract/api/budget.ts'
 import { logRow } from '../../../test/helpers/accounts.ts'
-import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
+import type { TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
 import { setOptions } from '../../../test/helpers/mail-server.ts'
+import { type Person, withPeople } from '../../../test/helpers/usage-people.ts'
 import { rollUpUsage } from '../../store/usage/usage-rollup.ts'
 
 /** 2023-11-14 22:13:20 UTC. */
@@ -14,15 +15,12 @@ const nextMonth = Date.parse('2023-12-01T00:00:00Z') / 1000
 
 forEachDatabase((_, openFresh) => {
   let api: TestApi
-  let admin: Awaited<ReturnType<TestApi['addPerson']>>
-  let ada: typeof admin
-  let bob: typeof admin
+  let admin: Person
+  let ada: Person
+  let bob: Person
 
   beforeEach(async () => {
-    api = await createTestApi(await openFresh())
-    admin = await api.addPerson({ username: 'admin', role: 10 })
-    ada = await api.addPerson({ username: 'ada' })
-    bob = await api.addPerson({ username: 'bob' })
+    ;({ api, admin, ada, bob } = await withPeople(await openFresh()))
     // Only what a test sets is a limit.
     await setUser(admin.id, { quota: 0, granted_quota: 0 })
     await setUser(ada.id, { quota: 0, granted_quota: 0 })
@@ -32,7 +30,7 @@ forEachDatabase((_, openFresh) => {
 
   const setUser = (id: number, fields: object) =>
     api.store.write((trx) => trx.updateTable('users').set(fields).where('id', '=', id).execute())
-  const addToken = async (who: typeof admin, name: string, fields: object = {}) => {
+  const addToken = async (who: Person, name: string, fields: object = {}) => {
     const made = await api.call('POST', '/api/token/', { as: who.token, body: { name, unlimited_quota: true } })
     expect(made.json.success).toBe(true)
     const id = await api.store.read.selectFrom('tokens').select('id').where('name', '=', name).executeTakeFirstOrThrow()
@@ -40,7 +38,7 @@ forEachDatabase((_, openFresh) => {
       await api.store.write((trx) => trx.updateTable('tokens').set(fields).where('id', '=', id.id).execute())
     return id.id
   }
-  const spend = (who: typeof admin, quota: number, token_id = 0, created_at = now - 3 * day) =>
+  const spend = (who: Person, quota: number, token_id = 0, created_at = now - 3 * day) =>
     api.store.write((trx) =>
       trx
         .insertInto('logs')

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { Usage } from '../../../contract/api/usage.ts'
 import { addAccount, addSecondToken, logRow } from '../../../test/helpers/accounts.ts'
-import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
+import type { TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
+import { type Person, withPeople } from '../../../test/helpers/usage-people.ts'
 import { rollUpUsage } from '../../store/usage/usage-rollup.ts'
 
 const hour = 3600
@@ -13,19 +14,16 @@ const midnight = now - (now % day)
 
 forEachDatabase((_, openFresh) => {
   let api: TestApi
-  let admin: Awaited<ReturnType<TestApi['addPerson']>>
-  let ada: typeof admin
-  let bob: typeof admin
+  let admin: Person
+  let ada: Person
+  let bob: Person
 
   beforeEach(async () => {
-    api = await createTestApi(await openFresh())
-    admin = await api.addPerson({ username: 'admin', role: 10 })
-    ada = await api.addPerson({ username: 'ada' })
-    bob = await api.addPerson({ username: 'bob' })
+    ;({ api, admin, ada, bob } = await withPeople(await openFresh()))
   })
   afterEach(() => api.store.close())
 
-  const add = (who: typeof admin, created_at: number, quota: number, fields: object = {}) =>
+  const add = (who: Person, created_at: number, quota: number, fields: object = {}) =>
     api.store.write((trx) =>
       trx
         .insertInto('logs')

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { Statement } from '../../../contract/api/statement.ts'
 import { logRow } from '../../../test/helpers/accounts.ts'
-import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
+import type { TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
+import { type Person, withPeople } from '../../../test/helpers/usage-people.ts'
 import { rollUpUsage } from '../../store/usage/usage-rollup.ts'
 
 /** 2023-11-14 22:13:20 UTC. */
@@ -11,13 +12,11 @@ const at = (text: string) => Date.parse(text) / 1000
 
 forEachDatabase((_, openFresh) => {
   let api: TestApi
-  let admin: Awaited<ReturnType<TestApi['addPerson']>>
-  let ada: typeof admin
+  let admin: Person
+  let ada: Person
 
   beforeEach(async () => {
-    api = await createTestApi(await openFresh())
-    admin = await api.addPerson({ username: 'admin', role: 10 })
-    ada = await api.addPerson({ username: 'ada' })
+    ;({ api, admin, ada } = await withPeople(await openFresh()))
   })
   afterEach(() => api.store.close())
 

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { UsageRow } from '../../../contract/api/usage-table.ts'
 import { addAccount, addSecondToken, logRow } from '../../../test/helpers/accounts.ts'
-import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
+import type { TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
+import { type Person, withPeople } from '../../../test/helpers/usage-people.ts'
 import { addChannelFailures } from '../../store/usage/channel-failures.ts'
 import { rollUpUsage } from '../../store/usage/usage-rollup.ts'
 
@@ -17,19 +18,16 @@ const october = `start_timestamp=${at('2023-09-30T22:00:00Z')}&end_timestamp=${a
 
 forEachDatabase((_, openFresh) => {
   let api: TestApi
-  let admin: Awaited<ReturnType<TestApi['addPerson']>>
-  let ada: typeof admin
-  let bob: typeof admin
+  let admin: Person
+  let ada: Person
+  let bob: Person
 
   beforeEach(async () => {
-    api = await createTestApi(await openFresh())
-    admin = await api.addPerson({ username: 'admin', role: 10 })
-    ada = await api.addPerson({ username: 'ada' })
-    bob = await api.addPerson({ username: 'bob' })
+    ;({ api, admin, ada, bob } = await withPeople(await openFresh()))
   })
   afterEach(() => api.store.close())
 
-  const row = (who: typeof admin, created_at: number, quota: number, fields: object = {}) => ({
+  const row = (who: Person, created_at: number, quota: number, fields: object = {}) => ({
     ...logRow({ userId: who.id, tokenId: who.id * 10, channelId: 1 }),
     username: who.username,
     token_name: 'main',

@@ -1,4 +1,5 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
+import type { AlertLanguage } from '../../../contract/alert-text.ts'
 import type { AlertDeliveriesTable, AlertEventsTable } from '../schema/alert-tables.ts'
 import { type Listed, listPage, type Page } from '../statements/page.ts'
 import type { Db, Store, Trx } from '../store.ts'
@@ -60,13 +61,17 @@ export async function listAlertHistory(db: Db, ownerId: number, page: Page<'id'>
 
 /** A delivery that is due, with its message. */
 export type DueDelivery = AlertDeliveryRow &
-  Pick<AlertEventRow, 'owner_id' | 'event' | 'title' | 'text' | 'rule_name' | 'target' | 'created_at'>
+  Pick<AlertEventRow, 'owner_id' | 'event' | 'title' | 'text' | 'rule_name' | 'target' | 'created_at'> & {
+    /** The language of the rule; null if the rule was deleted. */
+    language: AlertLanguage | null
+  }
 
 /** Deliveries that are due, those that have waited longest first. */
 export function dueDeliveries(db: Db, now: number, limit: number): Promise<DueDelivery[]> {
   return db
     .selectFrom('alert_deliveries')
     .innerJoin('alert_events', 'alert_events.id', 'alert_deliveries.event_id')
+    .leftJoin('alert_rules', 'alert_rules.id', 'alert_events.rule_id')
     .selectAll('alert_deliveries')
     .select([
       'alert_events.owner_id',
@@ -76,6 +81,7 @@ export function dueDeliveries(db: Db, now: number, limit: number): Promise<DueDe
       'alert_events.rule_name',
       'alert_events.target',
       'alert_events.created_at',
+      'alert_rules.language',
     ])
     .where('alert_deliveries.status', 'in', ['waiting', 'held'])
     .where('alert_deliveries.next_at', '<=', now)

@@ -135,7 +135,7 @@ type Forgotten = { user_id: number } | { token_id: number } | { request_id: stri
  */
 export async function forgetCaptures(trx: Trx, of: Forgotten): Promise<void> {
   const [column, value] = Object.entries(of)[0] as ['user_id', number]
-  await trx.deleteFrom('captures').where(column, '=', value).where('place', '=', 'files').execute()
+  await trx.deleteFrom('captures').where(column, '=', value).where('place', '<>', 's3').execute()
   await trx.updateTable('captures').set({ deleted: sql<boolean>`true` }).where(column, '=', value).execute()
 }
 
@@ -163,7 +163,7 @@ export async function forgetOldCaptures(store: Store, before: number): Promise<b
       .execute()
     const ids = old.map(({ request_id }) => request_id)
     if (ids.length === 0) return false
-    await trx.deleteFrom('captures').where('request_id', 'in', ids).where('place', '=', 'files').execute()
+    await trx.deleteFrom('captures').where('request_id', 'in', ids).where('place', '<>', 's3').execute()
     await trx.updateTable('captures').set({ deleted: sql<boolean>`true` }).where('request_id', 'in', ids).execute()
     return ids.length === forgottenPerStep
   })
@@ -193,7 +193,7 @@ export async function captureFilesAmong(db: Db, ids: readonly string[]): Promise
     .selectFrom('captures')
     .select('request_id')
     .where('request_id', 'in', ids)
-    .where('place', '=', 'files')
+    .where('place', '<>', 's3')
     .execute()
   return new Set(rows.map(({ request_id }) => request_id))
 }

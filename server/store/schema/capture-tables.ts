@@ -15,6 +15,9 @@ export interface CaptureRulesTable {
   size_limit: number
 }
 
+/** An object store, or a file on the node with the name; older rows do not name their node. */
+export type CapturePlace = 's3' | 'files' | `files:${string}`
+
 /** Ours: the requests that were recorded, and where their contents are. */
 export interface CapturesTable {
   request_id: string
@@ -22,7 +25,7 @@ export interface CapturesTable {
   user_id: number
   token_id: number
   rule_id: number
-  place: 'files' | 's3'
+  place: CapturePlace
   /** Deleted for people; the object has yet to be removed from the store. */
   deleted: boolean
 }

@@ -1,5 +1,6 @@
 // Steps that bring a page into a state. They work in any language.
 import type { Locator, Page } from 'playwright-core'
+import { eventually } from './eventually.ts'
 
 /** Waits until a list shows its rows. */
 export const rows = (page: Page) => page.locator('.data-table tbody:not([aria-hidden]) tr').first().waitFor()
@@ -51,4 +52,15 @@ export const press = (keys: string) => async (page: Page) => {
   await page.locator('h1').first().waitFor()
   await page.keyboard.press(keys)
   await popup(page)
+}
+
+/** Opens the list of a select box whose first option is chosen. The list is loaded when the box gets the focus. */
+export const openList = (box: string) => async (page: Page) => {
+  await page.locator(box).focus()
+  const list = page.getByRole('listbox')
+  // Until the list has loaded, this key does not change the box, because nothing is above the first option.
+  await eventually(async () => {
+    if ((await list.count()) === 0) await page.locator(box).press('ArrowUp')
+    return list.count()
+  }).toBe(1)
 }

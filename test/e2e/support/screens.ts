@@ -10,6 +10,7 @@ import {
   failed,
   field,
   menu,
+  openList,
   opens,
   popup,
   refuse,
@@ -17,9 +18,13 @@ import {
   select,
 } from './screen-steps.ts'
 import { alertScreens } from './screens-alert.ts'
+import { budgetScreens } from './screens-budget.ts'
+import { modelScreens } from './screens-model.ts'
 import { openPages, waysIn } from './screens-open.ts'
 import { playground } from './screens-playground.ts'
 import { recording } from './screens-recording.ts'
+import { statementScreens } from './screens-statement.ts'
+import { usageScreens } from './screens-usage.ts'
 
 const root = rootAccount
 
@@ -94,6 +99,7 @@ const channel: Screen[] = [
       await page.locator('form button[aria-expanded="false"][aria-controls]').click()
     },
   },
+  { path: '/channel/add', state: 'with the list of a select box', as: root, prepare: openList('[name="key_use"]') },
   { path: '/channel/edit/1', as: root, prepare: field('name') },
   { path: '/channel/edit/999', state: 'not there', as: root, prepare: failed },
 ]
@@ -261,43 +267,6 @@ const log: Screen[] = [
     prepare: (page) => page.locator('main [role="status"] *').first().waitFor(),
   },
   { path: `/log/${seededRequest}`, state: 'failed', as: root, fails: '**/api/log/search*', prepare: failed },
-  { path: '/usage', as: root, prepare: (page) => page.locator('main figure svg').first().waitFor() },
-  {
-    path: '/usage',
-    state: 'as a table',
-    as: root,
-    async prepare(page) {
-      await page.locator('main figure button[aria-pressed]').click()
-      await page.locator('main figure table').waitFor()
-    },
-  },
-  {
-    path: '/usage?group=user&and=model&range=custom',
-    state: 'with pairs and days',
-    as: root,
-    prepare: rows,
-  },
-  { path: '/budget', as: root, prepare: rows },
-  { path: '/budget?level=critical&q=nobody', state: 'empty', as: root, prepare: empty },
-  { path: '/budget', state: 'failed', as: root, fails: '**/api/budget/**', prepare: failed },
-  { path: '/statement', as: root, prepare: (page) => page.locator('main dl').waitFor() },
-  { path: '/statement', state: 'failed', as: root, fails: '**/api/user/statement**', prepare: failed },
-  { path: '/usage', state: 'empty', as: person, bare: true },
-  { path: '/usage', state: 'failed', as: root, fails: '**/api/usage/**', prepare: failed },
-]
-
-const model: Screen[] = [
-  { path: '/model', as: root, prepare: rows },
-  { path: '/model', state: 'empty', as: person, bare: true, prepare: empty },
-  { path: '/model', state: 'failed', as: root, fails: '**/api/price/**', prepare: failed },
-  { path: '/model?q=nothing', state: 'found nothing', as: root, prepare: empty },
-  { path: '/model?compare=claude-sonnet-4-6,gpt-4o', state: 'with a comparison', as: root, prepare: popup },
-  {
-    path: '/model?peek=claude-sonnet-4-6',
-    state: 'with a drawer',
-    as: root,
-    prepare: (page) => page.getByRole('dialog').locator('dl').first().waitFor(),
-  },
 ]
 
 const settled = (id: string) => (page: Page) =>
@@ -384,7 +353,10 @@ export const screens: readonly Screen[] = [
   ...redemption,
   ...user,
   ...log,
-  ...model,
+  ...usageScreens,
+  ...budgetScreens,
+  ...statementScreens,
+  ...modelScreens,
   ...alertScreens,
   ...playground,
   ...setting,
