@@ -177,14 +177,14 @@ describe('a first visit', () => {
   })
 })
 
-test('the API reference adds at most 70 KB to the shell: 10 KB of script and 60 KB of document', () => {
+test('the API reference adds at most 90 KB to the shell: 10 KB of script and 80 KB of document', () => {
   const shellFiles = filesOf(['index.html', ...shell])
   const own = [...filesOf(['pages/reference/reference.page.tsx', 'messages/reference.en.ts'])]
   // `shared` has parts that nearly every page loads.
   const added = own.filter((file) => !shellFiles.has(file) && !file.includes('/shared-'))
   expect(sum(added)).toBeLessThanOrEqual(10)
   const document = gzipSync(JSON.stringify(openApiDocument('1.2.3'))).byteLength / 1024
-  expect(document).toBeLessThanOrEqual(60)
+  expect(document).toBeLessThanOrEqual(80)
 })
 
 test(`no chunk that loads later is larger than ${largestLazyKb} KB, and no message file is larger than ${messagesKb} KB`, () => {
