@@ -285,6 +285,11 @@ describe('other dialects:', () => {
       { promptTokens: 36, completionTokens: 700, reasoningTokens: 690 },
       '690 reasoning tokens of an output of 10',
     ],
+    [
+      'Cohere: an output of nothing but reasoning is complete as it is',
+      { tokens: { input_tokens: 36, output_tokens: 690, reasoning_tokens: 690 } },
+      { promptTokens: 36, completionTokens: 690, reasoningTokens: 690 },
+    ],
   ])
   suite(bedrock, [
     [

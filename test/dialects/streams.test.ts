@@ -75,6 +75,16 @@ test('a call without input has an empty object as its input in every dialect', (
   }
 })
 
+test('the Responses API streams the arguments of a call without input, too', () => {
+  const events = decodeAll(dialects['openai-chat'], [named(0, 'a', 'now'), chunk({}, 'tool_calls'), '[DONE]'])
+  const sent = eventsOf(encodeAll(dialects['openai-responses'], events, frameOf('openai-responses')))
+  const textOf = (type: string, field: string) =>
+    sent.flatMap((event) => (event['type'] === type ? [event[field]] : [])).join('')
+  // Clients that only collect the deltas would otherwise parse an empty string.
+  expect(textOf('response.function_call_arguments.delta', 'delta')).toBe('{}')
+  expect(textOf('response.function_call_arguments.done', 'arguments')).toBe('{}')
+})
+
 describe('a free-text tool, offered as a function', () => {
   const request = { input: 'Patch it', tools: [{ type: 'custom', name: 'patch' }] }
   const events: StreamEvent[] = [
@@ -214,6 +224,26 @@ describe('usage with a count for every class of tokens', () => {
 })
 
 describe('service-specific formats', () => {
+  test('a call of one of Anthropic’s own tools reaches an Anthropic caller with the input that arrived in pieces', () => {
+    const use = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search' }
+    const piece = (partial_json: string) =>
+      JSON.stringify({ type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json } })
+    const events = decodeAll(dialects['anthropic-messages'], [
+      JSON.stringify({ type: 'message_start', message: { id: 'm', model: 'up', usage: {} } }),
+      JSON.stringify({ type: 'content_block_start', index: 0, content_block: { ...use, input: {} } }),
+      piece('{"query":'),
+      piece('"x"}'),
+      JSON.stringify({ type: 'content_block_stop', index: 0 }),
+      JSON.stringify({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } }),
+      JSON.stringify({ type: 'message_stop' }),
+    ])
+    const sent = encodeAll(dialects['anthropic-messages'], events, frameOf('anthropic-messages'))
+    for (const read of [events, decodeAll(dialects['anthropic-messages'], dataOf(sent))]) {
+      const [part] = assemble(read).reply.choices[0]?.parts ?? []
+      expect(part).toMatchObject({ type: 'native', value: { ...use, input: { query: 'x' } } })
+    }
+  })
+
   const google = (...parts: JsonObject[]) => ({ candidates: [{ content: { parts } }], responseId: 'r' })
   const ended = { candidates: [{ content: { parts: [] }, finishReason: 'STOP' }] }
 

@@ -386,6 +386,44 @@ test('a Google result without an id is matched to the oldest open call with its 
   expect(calls.at(-1)).toBe('d')
 })
 
+test('the sentence that follows a tool’s result in the same turn is kept', () => {
+  const claude = {
+    max_tokens: 5,
+    messages: [
+      { role: 'user', content: 'Weather?' },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'weather', input: {} }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'a', content: 'sunny' },
+          { type: 'text', text: 'Answer in French.' },
+        ],
+      },
+    ],
+  }
+  const lastOf = (to: DialectName, field: string) => {
+    const turns = translated('anthropic-messages', to, claude).body[field] as unknown as JsonObject[]
+    return turns.slice(2)
+  }
+  expect(lastOf('openai-responses', 'input')).toEqual([
+    { type: 'function_call_output', call_id: 'a', output: 'sunny' },
+    { type: 'message', role: 'user', content: 'Answer in French.' },
+  ])
+  expect(lastOf('openai-chat', 'messages')).toEqual([
+    { role: 'tool', tool_call_id: 'a', content: 'sunny' },
+    { role: 'user', content: 'Answer in French.' },
+  ])
+  expect(lastOf('gemini', 'contents')).toEqual([
+    {
+      role: 'user',
+      parts: [
+        { functionResponse: { id: 'a', name: 'weather', response: { output: 'sunny' } } },
+        { text: 'Answer in French.' },
+      ],
+    },
+  ])
+})
+
 test('a failed tool is reported as failed', () => {
   const google = {
     contents: [
