@@ -2,10 +2,11 @@ import * as z from 'zod/mini'
 import { endpoint, keywordQuery, mediaEndpoint } from './endpoint.ts'
 import { listQuery, numberFilter } from './list-query.ts'
 import { allLogFilter, ownLogFilter, utcOffset } from './log-filter.ts'
+import { logRequestSchema } from './log-request.ts'
 
 /**
- * A log row. Fields from `token_id` on are added by Tollgate; `channel`, `attempts`, `upstream_message` and
- * `kept_place` are empty for users who are not admins.
+ * A log row. Fields from `token_id` on are added by Tollgate; `channel`, `attempts`, `upstream_message`, `kept_place` and
+ * the upstream's dialect are empty for users who are not admins.
  */
 export const logSchema = z.object({
   id: z.int(),
@@ -77,6 +78,9 @@ export const logSchema = z.object({
         'Whether the channel and key to which the session of the call belongs served it; null if the call belongs to no session or there was no choice. Only for admins.',
       ),
     ),
+  request: z
+    .optional(logRequestSchema)
+    .check(z.describe('How the call was made, without any content. Only searches return it, and only for calls.')),
 })
 
 export type Log = z.output<typeof logSchema>

@@ -14,7 +14,7 @@ import { refusesUsage } from './failures/stream-usage-refused.ts'
 import { reasonOf } from './failures/upstream-failure.ts'
 import { ownHeaders } from './headers/relay-headers.ts'
 import { mappedModel } from './routing/routing-table.ts'
-import { callUpstream, endpointsOf, prepareCall, upstreamCallOf } from './upstream/call-endpoint.ts'
+import { callUpstream, endpointsOf, isChat, prepareCall, upstreamCallOf } from './upstream/call-endpoint.ts'
 import { noteSpeed } from './upstream/note-speed.ts'
 import { type Attempting, leftOutOf } from './upstream/prepare.ts'
 import { recordAttempt } from './upstream/record-attempt.ts'
@@ -41,6 +41,7 @@ async function attempt(deps: RelayDeps, call: RelayCall, trial: Trial): Promise<
     const endpoints = form.endpoint ? ([form.endpoint] as const) : endpointsOf(deps, call, channel, upstreamModel)
     trial.endpoints = endpoints
     const [endpoint] = endpoints
+    if (isChat(endpoint)) call.state.upstreamDialect = endpoint.dialect.name
     const attempting: Attempting = {
       call,
       channel,

@@ -36,8 +36,8 @@ beforeAll(async () => {
   const { key } = await site.apiAs<{ key: string }>(caller, 'POST', '/api/token/', fields)
   const response = await fetch(`${site.gateway.url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { authorization: `Bearer sk-${key}` },
-    body: JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: 'hello' }] }),
+    headers: { authorization: `Bearer sk-${key}`, 'user-agent': 'codex_cli_rs/0.42.0 (Mac OS)' },
+    body: JSON.stringify({ model: 'gpt-4o', temperature: 0.25, messages: [{ role: 'user', content: 'hello' }] }),
   })
   expect(response.status).toBe(400)
   request = response.headers.get('x-oneapi-request-id') ?? ''
@@ -99,6 +99,31 @@ describe('a failed call', () => {
     await using other = await site.visit({ as: await site.addUser('stranger') })
     await other.open(`/log/${request}`)
     await other.page.getByText('No entry for this request ID').waitFor()
+  })
+
+  test('shows how it was made, with the upstream’s format only for administrators', async () => {
+    const common = [
+      ['Endpoint', '/v1/chat/completions'],
+      ['Format', 'OpenAI Chat Completions'],
+      ['App', 'codex_cli_rs/0.42.0'],
+      ['Temperature', '0.25'],
+      ['Messages', '1'],
+    ]
+    const upstream = ['Upstream format', 'OpenAI Chat Completions']
+    for (const [as, wanted] of [
+      [rootAccount, [...common.slice(0, 2), upstream, ...common.slice(2)]],
+      [caller, common],
+    ] as const) {
+      await using visit = await site.visit({ as })
+      await visit.open(`/log/${request}`)
+      const card = visit.page.getByRole('region', { name: 'Request', exact: true })
+      await card.getByText('codex_cli_rs/0.42.0').waitFor()
+      const [names, values] = [
+        await card.getByRole('term').allTextContents(),
+        await card.getByRole('definition').allTextContents(),
+      ]
+      expect(names.map((name, index) => [name, values[index] ?? ''])).toEqual(wanted)
+    }
   })
 
   test('is found by the outcome filter, and counts in the error rate', async () => {

@@ -20,8 +20,9 @@ const chatPath = '/v1/chat/completions'
 export function RequestActions({ log }: { log: Log }) {
   const t = useText()
   const model = log.asked_model || log.model_name
-  // A row names its endpoint only if the call failed.
-  const isChat = model !== '' && (log.endpoint === '' ? isChatModel(model) : log.endpoint === chatPath)
+  // Older rows name their endpoint only if the call failed.
+  const path = log.request?.path ?? log.endpoint
+  const isChat = model !== '' && (path ? path === chatPath : isChatModel(model))
   return (
     <>
       {isChat && (

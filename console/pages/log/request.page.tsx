@@ -18,6 +18,7 @@ import { LogTypeLabel } from './log-parts.tsx'
 import { durationText, isCall, Outcome } from './outcome.tsx'
 import { requestQuery } from './queries.ts'
 import { RequestActions } from './request-actions.tsx'
+import { SentCard } from './sent-card.tsx'
 import { Waterfall } from './waterfall.tsx'
 
 const Payload = lazy(async () => {
@@ -100,7 +101,10 @@ function Inspected({ log, admin, isOther }: { log: Log; admin: boolean; isOther:
           {isCall(log) && <Waterfall log={log} />}
           {log.type === logType.consume && <CostCard log={log} />}
         </div>
-        <Details log={log} admin={admin} />
+        <div className="flex min-w-0 flex-col gap-4">
+          <Details log={log} admin={admin} />
+          {log.request && <SentCard request={log.request} />}
+        </div>
       </div>
       {root && isCall(log) && log.request_id !== '' && (
         <Suspense fallback={<Skeleton className="h-30 w-full rounded-lg" />}>

@@ -1,10 +1,13 @@
+import * as z from 'zod/mini'
 import type { Log } from '../../../contract/api/log.ts'
+import { type LogRequest, logRequestSchema } from '../../../contract/api/log-request.ts'
+import { isObject, tryParse } from '../../lib/json.ts'
 import type { LogRow } from '../../store/logs/log-pages.ts'
 import type { Db } from '../../store/store.ts'
 import { usageNames } from '../../store/usage/usage-query.ts'
 
-/** A log row as admins see it. */
-export function fullView({ channel_id, ...row }: LogRow): Log {
+/** A log row as admins see it in lists, which do not have `request`. */
+export function fullView({ channel_id, request: _request, ...row }: LogRow): Log {
   // A model that no channel serves is not in the log's sums, but it is the model that the caller requested.
   const isUnknown = row.model_name === ''
   return {
@@ -27,6 +30,33 @@ export async function namedViews(db: Db, rows: readonly LogRow[]): Promise<Log[]
     const name = names.get(row.channel_id)
     return { ...fullView(row), ...(name !== undefined && { channel_name: name }) }
   })
+}
+
+/** Rows of a search as admins see them. */
+export async function foundViews(db: Db, rows: readonly LogRow[]): Promise<Log[]> {
+  const views = await namedViews(db, rows)
+  return views.map((view, index) => withRequest(view, rows[index]?.request))
+}
+
+/** A row of a search as its owner sees it. The upstream's dialect would show what kind of channel served the call. */
+export function ownFoundView(row: LogRow): Log {
+  const { request, ...view } = withRequest(ownView(row), row.request)
+  if (!request) return view
+  const { upstream_dialect: _hidden, ...own } = request
+  return { ...view, request: own }
+}
+
+function withRequest(view: Log, stored: string | null | undefined): Log {
+  const request = stored ? requestOf(stored) : undefined
+  return request ? { ...view, request } : view
+}
+
+/** How a call was made, from the stored JSON; undefined if that cannot be read. */
+function requestOf(stored: string): LogRequest | undefined {
+  const value = tryParse(stored)
+  if (!isObject(value)) return undefined
+  const { path, from, to, client, with: parameters = {} } = value
+  return z.safeParse(logRequestSchema, { path, dialect: from, upstream_dialect: to, client, parameters }).data
 }
 
 /**

@@ -20,7 +20,7 @@ import type { ApiDeps } from '../deps.ts'
 import { createPerPerson } from '../per-person.ts'
 import { exportLogs } from './export-logs.ts'
 import { histogramOf } from './histogram.ts'
-import { fullView, namedViews, ownView } from './log-view.ts'
+import { foundViews, fullView, namedViews, ownFoundView, ownView } from './log-view.ts'
 import { streamLogs } from './stream-logs.ts'
 
 const day = 86_400
@@ -82,8 +82,10 @@ function mountLists(router: ApiRouter, { store, clock }: Deps): void {
     const standing = await rowsForLeftOut(read, keyword, userId)
     return standing.length > 0 ? standing : searchLogs(read, keyword, userId)
   }
-  serve(router, api.log.search, async ({ query }) => namedViews(read, await search(query.keyword)))
-  serve(router, api.log.selfSearch, async ({ query, person }) => (await search(query.keyword, person.id)).map(ownView))
+  serve(router, api.log.search, async ({ query }) => foundViews(read, await search(query.keyword)))
+  serve(router, api.log.selfSearch, async ({ query, person }) =>
+    (await search(query.keyword, person.id)).map(ownFoundView),
+  )
 
   serve(router, api.log.dashboard, async ({ person }) => {
     const today = Math.floor(epochSeconds(clock) / day)

@@ -14,6 +14,7 @@ import type { FailedCallLog } from '../failures/failed-calls.ts'
 import { failedRow } from '../failures/failed-row.ts'
 import { hasMinuteLimit, limitHeaderNames, limitHeaders } from '../headers/limit-headers.ts'
 import type { Incoming } from '../request/build-call.ts'
+import { describeRequest } from '../request/describe-request.ts'
 import { type AuthenticateDeps, authenticate, credentialOf, refusedCaller } from './authenticate.ts'
 
 export interface RelayRouteDeps {
@@ -83,15 +84,31 @@ export function refused(
 /** Writes a log row for a failed call whose token is known. */
 function noteFailed(
   { relay, failedCalls }: RelayRouteDeps,
-  { request, requestId, failed }: Incoming,
+  incoming: Incoming,
   { caller, error, code, status }: { caller: CallerRow | undefined; error: unknown; code: ErrorCode; status: number },
 ): void {
   if (!caller || !relay.settings().LogErrorsEnabled) return
+  const { request, requestId, failed } = incoming
   const nowMs = relay.clock.nowMs()
   const { call, model = '', startedAtMs = nowMs } = failed ?? {}
   const endpoint = pathOf(request.url)
   failedCalls.note({ tokenId: caller.tokenId, code, beganAtMs: startedAtMs }, () =>
-    failedRow({ requestId, caller, endpoint, error, code, status, call, model, startedAtMs }, relay.routing(), nowMs),
+    failedRow(
+      {
+        requestId,
+        caller,
+        endpoint,
+        error,
+        code,
+        status,
+        call,
+        described: call?.described ?? describeRequest(incoming),
+        model,
+        startedAtMs,
+      },
+      relay.routing(),
+      nowMs,
+    ),
   )
 }
 

@@ -7,6 +7,7 @@ import { GatewayError } from '../../errors.ts'
 import type { FormBody } from '../body/form-body.ts'
 import type { JsonBody } from '../body/json-body.ts'
 import type { Leaving } from '../cancellation/caller-left.ts'
+import type { CallDescription } from './call-description.ts'
 import type { Caller } from './caller.ts'
 import type { KnownRequest } from './known-request.ts'
 import type { ThreadKeeper } from './threads.ts'
@@ -50,6 +51,8 @@ export interface RelayCall {
   readonly endsByMs?: number
   /** A hash of the session, if there is a choice to make for it; absent = the call can be served anywhere. */
   readonly session?: number
+  /** How the call was made, for its log row; absent in calls that have no row. */
+  readonly described?: CallDescription
   /** Records the call; absent = it is not recorded. */
   readonly recording?: Recording
   readonly state: CallState
@@ -74,6 +77,8 @@ export interface CallState {
   waitedMs?: number
   /** Quota is held for this call. */
   isHeld?: true
+  /** The dialect of the last request that was prepared for an upstream, if the call is a conversation. */
+  upstreamDialect?: string
   /** The attempts made so far. */
   readonly attempts: Attempt[]
   /** Names of fields that were dropped or renamed for the channel being tried now. */

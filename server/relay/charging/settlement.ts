@@ -6,6 +6,7 @@ import type { Outcome } from '../../events.ts'
 import type { LogRow } from '../../store/schema/ledger-types.ts'
 import { attemptsText, cutTo, longestName, noteAttempt } from '../call/attempts.ts'
 import type { AnyCall, RelayCall } from '../call/call.ts'
+import { storedDescription } from '../call/call-description.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import type { Channel } from '../routing/routing-table.ts'
 import { type Charge, type Charging, type Measure, nothing } from './charging-types.ts'
@@ -136,6 +137,7 @@ function logRow(open: OpenCall<AnyCall>, ending: Ending, charge: Charge, elapsed
     outcome: ending.outcome,
     attempts: call.state.attempts.length > 1 || call.state.attempts[0]?.error ? attemptsText(call.state.attempts) : '',
     kept_place: call.state.isAtPlace ?? null,
+    request: call.described === undefined ? null : storedDescription(call.described, call.state.upstreamDialect),
   }
 }
 

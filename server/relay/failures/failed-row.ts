@@ -4,6 +4,7 @@ import type { CallerRow } from '../../store/accounts/callers.ts'
 import type { LogRow } from '../../store/schema/ledger-types.ts'
 import { attemptsText, cutTo, longestName } from '../call/attempts.ts'
 import type { AnyCall } from '../call/call.ts'
+import { type CallDescription, storedDescription } from '../call/call-description.ts'
 import type { RoutingTable } from '../routing/routing-table.ts'
 import { AttemptFailed } from './retry-policy.ts'
 
@@ -19,6 +20,8 @@ export interface FailedCall {
   status: number
   /** The call; undefined if the request could not be read. */
   call?: AnyCall | undefined
+  /** How the call was made, if that is known. */
+  described: CallDescription
   /** The requested model; '' if not known. */
   model: string
   startedAtMs: number
@@ -66,6 +69,7 @@ export function failedRow(failed: FailedCall, routing: RoutingTable, nowMs: numb
     code: failed.code,
     upstream_message: cutTo(upstreamText(error), longestMessage),
     kept_place: null,
+    request: storedDescription(failed.described, call?.state.upstreamDialect),
   }
 }
 

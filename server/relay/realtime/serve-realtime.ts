@@ -14,6 +14,7 @@ import { AttemptFailed } from '../failures/retry-policy.ts'
 import { failedAttempt, reasonOf, statusFailure } from '../failures/upstream-failure.ts'
 import { forwardedHeaders } from '../headers/relay-headers.ts'
 import type { Incoming } from '../request/build-call.ts'
+import { describeRequest } from '../request/describe-request.ts'
 import { type Channel, mappedModel } from '../routing/routing-table.ts'
 import { withHeaders, withStatus } from '../upstream/carry.ts'
 import { patienceOf } from '../upstream/time-limits.ts'
@@ -91,6 +92,7 @@ function sessionCall(incoming: Incoming, caller: Caller, startedAtMs: number, ar
     leaving: new Leaving(signal),
     startedAtMs,
     arrivedAtMs,
+    described: describeRequest(incoming),
     state: { body: { kind: 'json', text: '', json: {} }, conversation: undefined, promptGuess: 0, attempts: [] },
   }
 }

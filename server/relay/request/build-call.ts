@@ -22,6 +22,7 @@ import { imageCountFields } from '../charging/image-charging.ts'
 import { quickEstimate } from '../counting/quick-estimate.ts'
 import { forwardedHeaders } from '../headers/relay-headers.ts'
 import type { RoutingTable } from '../routing/routing-table.ts'
+import { describeCall } from './describe-request.ts'
 import { type ChannelAffinity, sessionOf } from './session-key.ts'
 
 /** A request as it arrived. */
@@ -86,6 +87,7 @@ export function buildCall(
     leaving: new Leaving(signal, incoming.ended),
     ...times,
     ...(session !== undefined && { session }),
+    described: describeCall(incoming, route, body, facts),
     ...(incoming.recording && { recording: incoming.recording }),
     state: { body, conversation, promptGuess, attempts: [] },
   }

@@ -32,6 +32,7 @@ const logRow = {
   asked_model: (log) => log.asked_model ?? '',
   kept_place: (log) => log.kept_place ?? null,
   cost: (log) => log.cost ?? null,
+  request: (log) => log.request ?? null,
 } satisfies Record<Exclude<keyof LogRow, FailedCallColumn> | 'quota', LogValue>
 
 /** Columns that only rows of failed calls fill. The ledger writes no such rows. */

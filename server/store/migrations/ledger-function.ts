@@ -366,11 +366,12 @@ begin
   if cardinality(logged) > 0 then
     insert into logs (user_id, created_at, type, content, username, token_name, model_name, quota, prompt_tokens,
       completion_tokens, channel_id, request_id, elapsed_time, is_stream, system_prompt_reset, token_id,
-      first_byte_time, cached_tokens, reasoning_tokens, estimated, outcome, attempts, asked_model, kept_place, cost)
+      first_byte_time, cached_tokens, reasoning_tokens, estimated, outcome, attempts, asked_model, kept_place, cost,
+      request)
     select l.user_id, l.created_at, l.type, l.content, l.username, l.token_name, l.model_name, l.quota, l.prompt_tokens,
       l.completion_tokens, l.channel_id, l.request_id, l.elapsed_time, l.is_stream, l.system_prompt_reset, l.token_id,
       l.first_byte_time, l.cached_tokens, l.reasoning_tokens, l.estimated, l.outcome, l.attempts,
-      coalesce(l.asked_model, ''), l.kept_place, l.cost
+      coalesce(l.asked_model, ''), l.kept_place, l.cost, l.request
     from jsonb_populate_recordset(null::logs, to_jsonb(logged)) l;
   end if;
 

@@ -24,6 +24,7 @@ import { draining } from './0020-draining.ts'
 import { carriesAndCosts } from './0021-carries-and-costs.ts'
 import { keptPlaces } from './0022-kept-places.ts'
 import { storedResponses } from './0023-stored-responses.ts'
+import { logRequest } from './0024-log-request.ts'
 
 const migrations: readonly Migration[] = [
   init,
@@ -48,6 +49,7 @@ const migrations: readonly Migration[] = [
   carriesAndCosts,
   keptPlaces,
   storedResponses,
+  logRequest,
 ]
 
 /** An arbitrary number for the lock that keeps two starting nodes from migrating at the same time. */

@@ -170,6 +170,8 @@ export interface LogsTable {
   left_out_since: Generated<number>
   /** Whether the channel and key that served the call are the place of its session; null = it has no session. */
   kept_place: boolean | null
+  /** How the call was made, as JSON without any content; null for other rows and those of earlier versions. */
+  request: Generated<string | null>
 }
 
 /**

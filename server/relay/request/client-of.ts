@@ -1,0 +1,54 @@
+/** The part of a User-Agent header that is read. */
+const longestRead = 300
+const longestName = 30
+const longestVersion = 24
+/** The longest version after a name and a language, so that all three have at most 60 characters. */
+const longestSecond = 16
+
+/** Names that many browsers and apps with a built-in browser send, besides their own. */
+const sharedNames: ReadonlySet<string> = new Set(['Mozilla', 'AppleWebKit', 'Gecko', 'Mobile', 'Version'])
+const engineNames: ReadonlySet<string> = new Set(['Chrome', 'Electron', 'Safari'])
+
+/** A letter, then letters, digits and a few marks. */
+const namePattern = /^[A-Za-z][\w.-]*$/
+const versionPattern = /^v?\d[\w.+-]*$/
+/** Some libraries name their language in place of the version: `OpenAI/Python 1.58.1`. */
+const languagePattern = /^[A-Za-z]{1,12}$/
+
+/**
+ * Product and version from a User-Agent header (RFC 9110, 10.1.5), such as `codex_cli_rs/0.42.0`, at most 60 letters,
+ * digits and `_./+- `. Undefined if the header names no product, or if the name could be a key.
+ */
+export function clientOf(userAgent: string | null): string | undefined {
+  if (!userAgent) return undefined
+  const words = userAgent.slice(0, longestRead).split(' ', 40)
+  const [first = '', second = ''] = words
+  if (first.startsWith('Mozilla/')) return browserIn(words)
+  const [name = '', detail = ''] = first.split('/', 2)
+  if (!isName(name)) return undefined
+  if (isVersion(detail)) return `${name}/${detail}`
+  if (!languagePattern.test(detail)) return name
+  return isVersion(second, longestSecond) ? `${name}/${detail} ${second}` : `${name}/${detail}`
+}
+
+/** The app in the User-Agent of a browser: the first product that is not shared by many, or else the engine. */
+function browserIn(words: readonly string[]): string {
+  let engine: string | undefined
+  for (const word of words) {
+    const [name = '', version = ''] = word.split('/', 2)
+    if (sharedNames.has(name) || !isName(name) || !isVersion(version)) continue
+    if (!engineNames.has(name)) return `${name}/${version}`
+    engine ??= `${name}/${version}`
+  }
+  return engine ?? 'Mozilla'
+}
+
+/** Long names with digits are refused, because a key may be sent in place of a name. */
+function isName(text: string): boolean {
+  if (text.length > longestName || !namePattern.test(text) || /^(?:sk|key|pk|rk)[-_]/i.test(text)) return false
+  return text.length <= 20 || !/\d/.test(text)
+}
+
+function isVersion(text: string, longest = longestVersion): boolean {
+  return text.length <= longest && versionPattern.test(text)
+}

@@ -1,0 +1,44 @@
+import { enginePath, realtimePath } from '../../../contract/relay-paths.ts'
+import type { RequestFacts } from '../../dialects/neutral/dialect.ts'
+import type { CallBody } from '../call/call.ts'
+import { type CallDescription, describedAs, type StoredDescription } from '../call/call-description.ts'
+import { type CallRoute, callRouteOf } from '../call/call-routes.ts'
+import type { Incoming } from './build-call.ts'
+import { clientOf } from './client-of.ts'
+import { parametersOf } from './parameters-of.ts'
+
+type Arrived = Pick<Incoming, 'request' | 'pathModel'>
+
+/** How a call was made: its endpoint, its dialect, its client and those parameters that are not content. */
+export function describeCall(
+  incoming: Arrived,
+  route: CallRoute,
+  body: CallBody,
+  facts: RequestFacts,
+): CallDescription {
+  return describedAs({ ...outside(incoming, route), with: parametersOf(route, body, facts) })
+}
+
+/** The same for a request whose body could not be read, or that has none. */
+export function describeRequest(incoming: Arrived): CallDescription {
+  return describedAs(outside(incoming, callRouteOf(incoming.request.url)))
+}
+
+function outside({ request, pathModel }: Arrived, route: CallRoute | undefined): StoredDescription {
+  const path = pathModel === undefined ? pathOf(request, route) : enginePath
+  const client = clientOf(request.headers.get('user-agent'))
+  // OpenAI's other calls have no dialect of their own.
+  const hasDialect = route !== undefined && (route.mode === 'chat' || route.dialect !== 'openai-chat')
+  return {
+    ...(path !== undefined && { path }),
+    ...(hasDialect && { from: route.dialect }),
+    ...(client !== undefined && { client }),
+  }
+}
+
+/** A path from our own tables. The URL itself may contain any text. */
+function pathOf({ method, url }: Request, route: CallRoute | undefined): string | undefined {
+  if (route)
+    return route.proxyChannel === undefined ? route.path : `/v1/oneapi/proxy/${route.proxyChannel}${route.path}`
+  return method === 'GET' && new URL(url).pathname.replace(/\/$/, '') === realtimePath ? realtimePath : undefined
+}

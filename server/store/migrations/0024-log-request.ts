@@ -1,0 +1,11 @@
+import type { Migration } from '../migration.ts'
+import { installLedger } from './ledger-function.ts'
+
+/** How each call was made: its endpoint, its dialects, its parameters and its client. Older rows have null. */
+export const logRequest: Migration = {
+  name: '0024-log-request',
+  async up(db, dialect) {
+    await db.schema.alterTable('logs').addColumn('request', 'text').execute()
+    if (dialect === 'postgres') await installLedger(db)
+  },
+}
