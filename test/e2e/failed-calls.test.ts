@@ -122,7 +122,7 @@ describe('a failed call', () => {
         await card.getByRole('term').allTextContents(),
         await card.getByRole('definition').allTextContents(),
       ]
-      expect(names.map((name, index) => [name, values[index] ?? ''])).toEqual(wanted)
+      expect(names.map((name, index) => [name, values[index] ?? ''])).toEqual([...wanted])
     }
   })
 
