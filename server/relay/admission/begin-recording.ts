@@ -3,7 +3,7 @@ import type { CallRoute } from '../call/call-routes.ts'
 import type { Caller } from '../call/caller.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { recordedBody } from '../call/recorded-body.ts'
-import type { Incoming } from '../request/build-call.ts'
+import type { Incoming } from '../request/incoming.ts'
 import { credentialOf } from './authenticate.ts'
 
 /** Begins to record a call with its body as the caller sent it, if a rule may concern the call. */

@@ -13,8 +13,8 @@ import { errorResponse, statusOfRefusal } from '../failures/error-response.ts'
 import type { FailedCallLog } from '../failures/failed-calls.ts'
 import { failedRow } from '../failures/failed-row.ts'
 import { hasMinuteLimit, limitHeaderNames, limitHeaders } from '../headers/limit-headers.ts'
-import type { Incoming } from '../request/build-call.ts'
 import { describeRequest } from '../request/describe-request.ts'
+import type { Incoming } from '../request/incoming.ts'
 import { type AuthenticateDeps, authenticate, credentialOf, refusedCaller } from './authenticate.ts'
 
 export interface RelayRouteDeps {

@@ -1,5 +1,4 @@
 import type { RelayMode } from '../../../contract/relay-modes.ts'
-import type { Recording } from '../../captures/recording.ts'
 import { callerDialects } from '../../dialects/caller-dialects.ts'
 import type { Conversation } from '../../dialects/neutral/conversation.ts'
 import type { RequestFacts } from '../../dialects/neutral/dialect.ts'
@@ -10,8 +9,7 @@ import { tierOf } from '../../dialects/wire/service-tier.ts'
 import { GatewayError } from '../../errors.ts'
 import { foldedName } from '../../lib/folded-name.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import type { JsonBody } from '../body/json-body.ts'
-import type { AnyCall, CallBody, RelayCall } from '../call/call.ts'
+import type { CallBody, RelayCall } from '../call/call.ts'
 import type { CallRoute } from '../call/call-routes.ts'
 import type { Caller } from '../call/caller.ts'
 import { asksToCompact } from '../call/compactions.ts'
@@ -23,25 +21,8 @@ import { quickEstimate } from '../counting/quick-estimate.ts'
 import { forwardedHeaders } from '../headers/relay-headers.ts'
 import type { RoutingTable } from '../routing/routing-table.ts'
 import { describeCall } from './describe-request.ts'
+import type { Incoming } from './incoming.ts'
 import { type ChannelAffinity, sessionOf } from './session-key.ts'
-
-/** A request as it arrived. */
-export interface Incoming {
-  request: Request
-  requestId: string
-  /** The caller's IP address, determined only for tokens that are bound to a subnet. */
-  address(): string
-  /** The model named in the path. */
-  pathModel?: string
-  /** The state of the call when it failed, for its log row. */
-  failed?: { call: AnyCall | undefined; model: string; startedAtMs: number }
-  /** Completes the body of a turn within a WebSocket, or answers the turn without a call. Throws GatewayError (400). */
-  complete?(read: JsonBody): JsonBody | Response
-  /** Records the call; absent = it is not recorded. */
-  recording?: Recording
-  /** Called when the response has been sent, or when the call has ended without one. */
-  ended?: (() => void) | undefined
-}
 
 /**
  * Builds a call from a request. Throws GatewayError (400, 403) if no upstream could serve the call or if this caller is

@@ -3,8 +3,8 @@ import type { RequestFacts } from '../../dialects/neutral/dialect.ts'
 import type { CallBody } from '../call/call.ts'
 import { type CallDescription, describedAs, type StoredDescription } from '../call/call-description.ts'
 import { type CallRoute, callRouteOf } from '../call/call-routes.ts'
-import type { Incoming } from './build-call.ts'
 import { clientOf } from './client-of.ts'
+import type { Incoming } from './incoming.ts'
 import { parametersOf } from './parameters-of.ts'
 
 type Arrived = Pick<Incoming, 'request' | 'pathModel'>
