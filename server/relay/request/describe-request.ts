@@ -3,11 +3,14 @@ import type { RequestFacts } from '../../dialects/neutral/dialect.ts'
 import type { CallBody } from '../call/call.ts'
 import { type CallDescription, describedAs, type StoredDescription } from '../call/call-description.ts'
 import { type CallRoute, callRouteOf } from '../call/call-routes.ts'
-import type { Incoming } from './build-call.ts'
 import { clientOf } from './client-of.ts'
 import { parametersOf } from './parameters-of.ts'
 
-type Arrived = Pick<Incoming, 'request' | 'pathModel'>
+/** A request as it arrived, and the model named in its path. */
+interface Arrived {
+  request: Request
+  pathModel?: string
+}
 
 /** How a call was made: its endpoint, its dialect, its client and those parameters that are not content. */
 export function describeCall(
