@@ -45,7 +45,7 @@ export const logRequestSchema = z.object({
     'The format in which the conversation was last sent upstream; absent if it was not sent. Only for admins.',
   ),
   client: word('Product and version from the User-Agent header, at most 60 characters.'),
-  parameters: callParametersSchema,
+  parameters: callParametersSchema.check(z.describe('Parameters of the request that are not content.')),
 })
 
 /** How a call was made, as the log returns it. */

@@ -101,7 +101,7 @@ describe('a failed call', () => {
     await other.page.getByText('No entry for this request ID').waitFor()
   })
 
-  test('shows how it was made, with the upstream’s format only for administrators', async () => {
+  test('spec 2: shows how it was made, with the upstream’s format only for administrators', async () => {
     const common = [
       ['Endpoint', '/v1/chat/completions'],
       ['Format', 'OpenAI Chat Completions'],

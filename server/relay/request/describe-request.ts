@@ -7,7 +7,11 @@ import { clientOf } from './client-of.ts'
 import type { Incoming } from './incoming.ts'
 import { parametersOf } from './parameters-of.ts'
 
-type Arrived = Pick<Incoming, 'request' | 'pathModel'>
+/** A request as it arrived, and the model named in its path. */
+interface Arrived {
+  request: Request
+  pathModel?: string
+}
 
 /** How a call was made: its endpoint, its dialect, its client and those parameters that are not content. */
 export function describeCall(
