@@ -107,7 +107,7 @@ export const playgroundJa = {
   'playground.call.result': '結果',
   'playground.call.resultOf': '{name} の結果',
   'playground.call.placeholder': '関数の戻り値',
-  'playground.call.send': '結果を送信',
+  'playground.call.send': '{count, plural, other {結果を送信}}',
   'playground.attach': 'ファイルを添付',
   'playground.attach.drop': 'ここにファイルをドロップ',
   'playground.attach.hint':

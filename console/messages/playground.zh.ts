@@ -107,7 +107,7 @@ export const playgroundZh = {
   'playground.call.result': '结果',
   'playground.call.resultOf': '{name} 的结果',
   'playground.call.placeholder': '函数的返回内容',
-  'playground.call.send': '发送结果',
+  'playground.call.send': '{count, plural, other {发送结果}}',
   'playground.attach': '添加附件',
   'playground.attach.drop': '将文件拖放到此处',
   'playground.attach.hint':

@@ -4,7 +4,6 @@ import type { CallBody } from '../call/call.ts'
 import { type CallDescription, describedAs, type StoredDescription } from '../call/call-description.ts'
 import { type CallRoute, callRouteOf } from '../call/call-routes.ts'
 import { clientOf } from './client-of.ts'
-import type { Incoming } from './incoming.ts'
 import { parametersOf } from './parameters-of.ts'
 
 /** A request as it arrived, and the model named in its path. */
