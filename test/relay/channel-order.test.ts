@@ -69,7 +69,7 @@ test('with cost, a call goes to the channel that costs least for the model, and 
   await setCosts('cheap', { multiplier: null, models: { m: { input: 1, output: 5 } } })
   await calls(10)
   expect(keys()).toEqual(new Array(10).fill('cheap'))
-  await setCosts('cheap', { multiplier: null, models: { m: { input: 4, output: 5 } } })
+  await setCosts('cheap', { multiplier: null, models: { m: { input: 5, output: 5 } } })
   await calls(1)
   expect(keys().at(-1)).toBe('dear')
   const vip = await rig.caller(undefined, { user: { group: 'vip' } })

@@ -138,6 +138,7 @@ function notingDialect(dialect: UpstreamDialect, note: NoteAnswer): UpstreamDial
           return events
         },
         finish: () => decoder.finish(),
+        failedEnd: (failure, requestId) => decoder.failedEnd?.(failure, requestId) ?? '',
       }
     },
   }
