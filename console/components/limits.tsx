@@ -1,6 +1,7 @@
 import { formatCount, formatPercent, useFormatSum } from '../lib/format.ts'
 import { useText } from '../lib/text.ts'
 import type { LimitValues } from './form/limit-fields.tsx'
+import { UsageBar } from './usage-bar.tsx'
 
 /** The limits in responses about a token or a user; some servers do not send them. */
 type Limited = Partial<LimitValues & { spent_today: number; spent_month: number }>
@@ -86,27 +87,7 @@ function Budget({ label, budget, spent }: { label: string; budget: number; spent
       <Line label={label} color={text}>
         {used}
       </Line>
-      <dd className="col-span-2">
-        {/* biome-ignore lint/a11y/useSemanticElements: the bar of a <meter> cannot have our colours */}
-        <div
-          role="meter"
-          aria-label={label}
-          aria-valuenow={width}
-          aria-valuemin={0}
-          aria-valuemax={100}
-          aria-valuetext={used}
-        >
-          <svg
-            viewBox="0 0 100 4"
-            className="block h-1 w-full rounded-sm"
-            aria-hidden="true"
-            preserveAspectRatio="none"
-          >
-            <rect width="100" height="4" className="fill-active" />
-            <rect width={width} height="4" className={bar} />
-          </svg>
-        </div>
-      </dd>
+      <UsageBar label={label} percent={width} text={used} color={bar} />
     </>
   )
 }

@@ -1,7 +1,7 @@
 /** What an upstream charges for a model, as a price sheet, so that a cost is computed exactly like a price. */
 import { scaleRational } from '../lib/decimal.ts'
 import { basisByName } from './by-name.ts'
-import { type ClassPrices, follow, type PriceSheet, ratioOne } from './price.ts'
+import { type ClassPrices, follow, freePrices, type PriceSheet, ratioOne } from './price.ts'
 
 /** Costs in millionths of a dollar: for a million tokens, and for a request. */
 export interface CostRates {
@@ -32,7 +32,7 @@ export function costSheet(
   if (basis !== 'tokens' && rates.request === undefined) return undefined
   const perToken = (rate: bigint) => scaleRational(rate, quotaPerUnit, ratioOne)
   const isByTokens = hasTokens && basis === 'tokens'
-  const prices = isByTokens ? classCosts(rates, list?.prices, perToken) : free
+  const prices = isByTokens ? classCosts(rates, list?.prices, perToken) : freePrices
   const tiers = isByTokens && list ? list.tiers : []
   return Object.freeze({
     model,
@@ -49,20 +49,6 @@ export function costSheet(
     modelRatio: '0',
     completionRatio: '0',
   } satisfies PriceSheet)
-}
-
-const free: ClassPrices = {
-  input: 0n,
-  cachedInput: 0n,
-  cacheWrite: 0n,
-  cacheWrite1h: 0n,
-  audioInput: 0n,
-  cachedAudioInput: 0n,
-  imageInput: 0n,
-  output: 0n,
-  reasoning: 0n,
-  audioOutput: 0n,
-  imageOutput: 0n,
 }
 
 /** The costs of all classes in picoquota per token. */

@@ -7,7 +7,7 @@ import { type RatioTable, ratioTableOf, readRatioTable } from '../settings/ratio
 import { basisByName, genericPrices } from './by-name.ts'
 import { costSheet, type ModelCost } from './cost-sheet.ts'
 import { findDefaultPrice } from './default-prices.ts'
-import { type ClassPrices, follow, type PriceSheet, quotaOne, ratioOne } from './price.ts'
+import { type ClassPrices, follow, freePrices, type PriceSheet, quotaOne, ratioOne } from './price.ts'
 import { type PriceSet, setInForce, tokensPerSoundHour } from './price-lines.ts'
 import { type PricedTool, toolPrice } from './tool-prices.ts'
 
@@ -221,21 +221,8 @@ function priceModel(model: string, channelType: number, { tables, quotaPerUnit, 
   return { sheets: sets.map((set) => Object.freeze(sheetOf(model, set, ratio, option))), sets }
 }
 
-const free: ClassPrices = {
-  input: 0n,
-  cachedInput: 0n,
-  cacheWrite: 0n,
-  cacheWrite1h: 0n,
-  audioInput: 0n,
-  cachedAudioInput: 0n,
-  imageInput: 0n,
-  output: 0n,
-  reasoning: 0n,
-  audioOutput: 0n,
-  imageOutput: 0n,
-}
 const freeSheet = {
-  prices: free,
+  prices: freePrices,
   tiers: [],
   perHour: 0n,
   minimumSeconds: 0,

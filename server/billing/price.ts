@@ -22,6 +22,21 @@ export interface ClassPrices {
   readonly imageOutput: bigint
 }
 
+/** The prices of what costs nothing. */
+export const freePrices: ClassPrices = {
+  input: 0n,
+  cachedInput: 0n,
+  cacheWrite: 0n,
+  cacheWrite1h: 0n,
+  audioInput: 0n,
+  cachedAudioInput: 0n,
+  imageInput: 0n,
+  output: 0n,
+  reasoning: 0n,
+  audioOutput: 0n,
+  imageOutput: 0n,
+}
+
 /** The prices for the whole call if its prompt is longer than `above` tokens. */
 export interface PriceTier {
   readonly above: number

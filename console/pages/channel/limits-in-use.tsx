@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ChannelUse } from '../../../contract/api/channel-limits.ts'
 import { Badge } from '../../components/ui/badge.tsx'
 import { Button } from '../../components/ui/button.tsx'
+import { UsageBar } from '../../components/usage-bar.tsx'
 import { formatNumber, formatTime, useFormatSum } from '../../lib/format.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
@@ -107,27 +108,7 @@ function Meter({ limit }: { limit: ChannelUse['limits'][number] }) {
         {title.length > 0 && <span className="num block text-xs">{title.join(' · ')}</span>}
       </dt>
       <dd className={`num text-end ${color}`}>{value}</dd>
-      <dd className="col-span-2">
-        {/* biome-ignore lint/a11y/useSemanticElements: the bar of a <meter> cannot have our colours */}
-        <div
-          role="meter"
-          aria-label={name}
-          aria-valuenow={width}
-          aria-valuemin={0}
-          aria-valuemax={100}
-          aria-valuetext={value}
-        >
-          <svg
-            viewBox="0 0 100 4"
-            className="block h-1 w-full rounded-sm"
-            aria-hidden="true"
-            preserveAspectRatio="none"
-          >
-            <rect width="100" height="4" className="fill-active" />
-            <rect width={width} height="4" className={bar} />
-          </svg>
-        </div>
-      </dd>
+      <UsageBar label={name} percent={width} text={value} color={bar} />
     </>
   )
 }
