@@ -347,6 +347,8 @@ export default {
       ['server/http', 'server/api', 'server/relay/routes.ts', 'server/app.ts', 'server/main.ts'],
       'The HTTP framework stays at the edge.',
     ),
+    owner(['commander', '@clack/prompts'], ['server/commands'], 'The command line is read in server/commands.'),
+    owner(['mysql2', '@noble/ciphers'], ['server/commands/import'], 'Only the import reads what other programs wrote.'),
     owner(['aws4fetch'], ['server/outbound'], 'One outside service per file of server/outbound.'),
     owner(['nodemailer'], ['server/outbound'], 'One outside service per file of server/outbound.'),
     owner(

@@ -1,16 +1,17 @@
 import { spawn } from 'node:child_process'
+import { extname } from 'node:path'
 import { type App, createApp } from './app.ts'
-import { runCommand } from './commands/run-command.ts'
 import { type Config, ConfigError, type Launch, loadCommandConfig, loadConfig, readLaunch } from './config.ts'
 import { type Context, createContext } from './context.ts'
 import { describeFault } from './errors.ts'
 import { loadConsoleFiles } from './http/console-files.ts'
 import { upgradeOf, webSockets } from './http/web-sockets.ts'
-import { checkDatabase } from './jobs/database-check.ts'
+import { checkDatabase, quickCheckCommand } from './jobs/database-check.ts'
 import { isPostgresUrl } from './lib/network/database-url.ts'
 import type { SocketSession } from './lib/network/socket-session.ts'
 import { createLogger, type Logger, standardOutput } from './log.ts'
 import { type Claim, claimDatabase } from './store/connection/lock-sqlite.ts'
+import { quickCheck } from './store/connection/quick-check-sqlite.ts'
 
 const restartDelayMs = 1000
 const orphanDrainMs = 1000
@@ -26,7 +27,10 @@ const lastWordsMs = 5000
 async function main(): Promise<void> {
   const command = process.argv[2]
   if (command !== undefined) {
-    process.exitCode = await runCommand(command, process.argv.slice(3), () => read(loadCommandConfig))
+    process.exitCode =
+      command === quickCheckCommand
+        ? check(read(loadCommandConfig).databaseUrl)
+        : await runCommand(process.argv.slice(2))
     return
   }
   const config = read(loadConfig)
@@ -40,6 +44,26 @@ async function main(): Promise<void> {
   // worker.
   if (config.workers > 1) await listen(config, false, () => new Response()).stop(true)
   supervise(config.workers, launch)
+}
+
+/**
+ * The commands are a program of their own, which is loaded only to run one: a server would carry their packages in its
+ * memory.
+ */
+async function runCommand(args: readonly string[]): Promise<number> {
+  const file = extname(import.meta.path) === '.ts' ? './commands/run-command.ts' : './run-command.js'
+  const commands: typeof import('./commands/run-command.ts') = await import(new URL(file, import.meta.url).href)
+  return commands.runCommand(args, () => read(loadCommandConfig))
+}
+
+/**
+ * The server's own command, run in a process of its own. Prints what is wrong with a SQLite database and returns 3 if
+ * anything is wrong. Throws if that cannot be determined.
+ */
+function check(databaseUrl: string): number {
+  const faults = quickCheck(databaseUrl)
+  process.stdout.write(faults.map((fault) => `${fault}\n`).join(''))
+  return faults.length === 0 ? 0 : 3
 }
 
 function read<T>(load: () => T): T {

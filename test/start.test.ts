@@ -265,7 +265,7 @@ forEachEmptyDatabaseUrl((name, freshUrl) => {
     rmSync(gone, { recursive: true, force: true })
     expect(await installation.run('no-such-command')).toMatchObject({
       code: 2,
-      output: expect.stringContaining('Unknown command no-such-command.'),
+      output: expect.stringContaining("error: unknown command 'no-such-command'"),
     })
   }, 120_000)
 })

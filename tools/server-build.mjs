@@ -1,4 +1,4 @@
-// Bundles server/ and its packages into two files under dist/ if the sources have changed since the last build. The
+// Bundles server/ and its packages into one file per program under dist/ if the sources have changed since the last build. The
 // process that runs them uses 15 MB less memory than a process that loads a thousand modules (docs/decisions/0032).
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
@@ -8,7 +8,12 @@ import { bunEnvironment, findBun, root } from './bun.mjs'
 import { fingerprint } from './fingerprint.mjs'
 
 const sources = ['server', 'contract', 'package.json', 'package-lock.json', 'tools/server-build.mjs']
-const entries = ['server/main.ts', 'server/relay/counting/tokenizer-worker.ts', 'server/relay/request/reader-worker.ts']
+const entries = [
+  'server/main.ts',
+  'server/commands/run-command.ts',
+  'server/relay/counting/tokenizer-worker.ts',
+  'server/relay/request/reader-worker.ts',
+]
 
 /** The last line of a build. As part of the program, it cannot be lost or mistaken for the line of another build. */
 const lastLine = (base) => `// Built from ${fingerprint(base, sources)}`

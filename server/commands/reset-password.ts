@@ -6,12 +6,14 @@ import { revokeLogins, updateUser } from '../store/accounts/user-changes.ts'
 import { lockUser } from '../store/accounts/users.ts'
 import { recordAudit } from '../store/installation/audit.ts'
 import type { Store } from '../store/store.ts'
+import { type AddCommand, CommandFailed, examples } from './command.ts'
+import { withStore } from './installed.ts'
 
 /**
  * Gives a user a new random password and ends all sessions of that user. This is the way back in after losing root's
- * password.
+ * password. Returns the password, or undefined if there is no such user.
  */
-export async function resetPassword(store: Store, username: string, print: (line: string) => void): Promise<number> {
+async function resetPassword(store: Store, username: string): Promise<string | undefined> {
   const password = randomBase62(20)
   const hash = await hashPassword(password)
   const isKnown = await store.write(async (trx) => {
@@ -30,6 +32,25 @@ export async function resetPassword(store: Store, username: string, print: (line
     })
     return true
   })
-  print(isKnown ? `The new password of ${username} is "${password}".` : `There is no user ${username}.`)
-  return isKnown ? 0 : 1
+  return isKnown ? password : undefined
+}
+
+export const addResetPassword: AddCommand = (program, terminal) => {
+  program
+    .command('reset-password')
+    .summary('set a new password for a person and print it')
+    .description('Sets a new random password, prints it, and ends all sessions of that person.')
+    .argument('[username]', 'whose password is set', 'root')
+    .option('--json', 'print the result as JSON')
+    .addHelpText(
+      'after',
+      examples(['reset-password', 'a new password for root'], ['reset-password alice', 'a new password for alice']),
+    )
+    .action(async (username: string, { json }: { json?: true }) => {
+      const password = await withStore(terminal.readConfig(), (store) => resetPassword(store, username))
+      if (password === undefined) throw new CommandFailed(`There is no user ${username}.`)
+      terminal.print(
+        json ? JSON.stringify({ username, password }) : `The new password of ${username} is "${password}".`,
+      )
+    })
 }

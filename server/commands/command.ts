@@ -1,0 +1,40 @@
+import type { Command } from 'commander'
+import type { CommandConfig } from '../config.ts'
+
+/** What a command writes to, what it reads, and how it ends. */
+export interface Terminal {
+  /** Reads the configuration from the environment; ends the process with exit code 78 if it is not valid. */
+  readConfig(): CommandConfig
+  /** Writes one line to standard output. */
+  print(line: string): void
+  /** Writes one line to standard error: progress, warnings and everything that is not the result. */
+  note(line: string): void
+  /** Sets the exit code of the process. A command that does not call this ends with 0. */
+  exit(code: ExitCode): void
+}
+
+/** Adds one command, with its options, its help and its examples, to the program. */
+export type AddCommand = (program: Command, terminal: Terminal) => void
+
+/** What the process ends with. They are documented in docs/commands.md. */
+export const exitCodes = {
+  done: 0,
+  /** The command could not do its work, or a check found faults. The installation is as it was. */
+  failed: 1,
+  /** The command line is wrong. */
+  usage: 2,
+  /** The command needed a confirmation and did not get one. Nothing was changed. */
+  unconfirmed: 4,
+} as const
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
+
+/** An error whose message is a whole sentence for the operator, without a stack trace. */
+export class CommandFailed extends Error {}
+
+/** Help text that lists examples, one per line: the command, and what it does. */
+export function examples(...lines: readonly (readonly [command: string, meaning: string])[]): string {
+  const width = Math.max(...lines.map(([command]) => command.length))
+  const rows = lines.map(([command, meaning]) => `  npm run tollgate ${command.padEnd(width)}   ${meaning}`)
+  return `\nExamples:\n${rows.join('\n')}`
+}

@@ -1,0 +1,28 @@
+import { existsSync } from 'node:fs'
+import type { CommandConfig } from '../config.ts'
+import { isPostgresUrl } from '../lib/network/database-url.ts'
+import { openStore } from '../store/connection/open.ts'
+import { isMigrated } from '../store/migrations/migrate.ts'
+import type { Store } from '../store/store.ts'
+
+/** Throws if the database file does not exist. Opening a SQLite database creates it, and a command must not create one. */
+export function requireDatabase({ databaseUrl }: CommandConfig): void {
+  if (!isPostgresUrl(databaseUrl) && !existsSync(databaseUrl))
+    throw new Error(`There is no installation: ${databaseUrl} does not exist. Check DATA_DIR and DATABASE_URL.`)
+}
+
+/**
+ * Opens the database of an existing installation, with or without a running server, and closes it afterwards. Throws an
+ * error whose message is a sentence for the operator if there is no installation that this version can work on.
+ */
+export async function withStore<T>(config: CommandConfig, work: (store: Store) => Promise<T>): Promise<T> {
+  requireDatabase(config)
+  const store = openStore({ url: config.databaseUrl, synchronous: config.sqliteSynchronous, unlimited: true })
+  try {
+    if (!(await isMigrated(store)))
+      throw new Error('The database holds no installation, or one that this version has not been started on yet.')
+    return await work(store)
+  } finally {
+    await store.close()
+  }
+}
