@@ -1,5 +1,5 @@
 import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.ts'
-import { type LogRow, startTestGateway, type TestGateway } from '../helpers/test-gateway.ts'
+import { type ChannelInput, type LogRow, startTestGateway, type TestGateway } from '../helpers/test-gateway.ts'
 import { type Seen, see, until } from '../relay/setup.ts'
 
 /** The model of all faults. It is known not to think. */
@@ -28,6 +28,8 @@ export interface Stage extends AsyncDisposable {
    * holds; in real time there is nothing to do, because the call takes as long.
    */
   whileWaiting(ms: number, isWaiting: () => boolean): Promise<void>
+  /** Changes the channels. */
+  useChannels(changes: Partial<Record<'primary' | 'fallback', Partial<ChannelInput>>>): Promise<void>
   /** Lets time pass between calls. */
   pass(ms: number): Promise<void>
 }
@@ -42,8 +44,9 @@ export async function startStage(
   const upstream = await startFakeUpstream()
   const gateway = await startTestGateway({ retries: true, ...(time === 'fake' && { clock: { nowMs } }) })
   for (const [key, value] of Object.entries(options)) await gateway.setOption(key, value)
+  const ids = new Map<string, number>()
   for (const [priority, key] of ['fallback', 'primary'].entries())
-    await gateway.addChannel({ name: key, key, base_url: upstream.url, models: model, priority })
+    ids.set(key, await gateway.addChannel({ name: key, key, base_url: upstream.url, models: model, priority }))
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
   return {
     gateway,
@@ -65,6 +68,10 @@ export async function startStage(
       if (time === 'real') return
       await until(isWaiting)
       aheadMs += ms
+    },
+    async useChannels(changes) {
+      for (const [key, fields] of Object.entries(changes))
+        await gateway.api('PUT', '/api/channel', { id: ids.get(key), ...fields })
     },
     async pass(ms) {
       if (time === 'real') await sleep(ms)
