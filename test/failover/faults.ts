@@ -29,10 +29,21 @@ function continues(prefill?: 'refuses') {
   return fake.behaviour('continues', (exchange) => {
     const { messages } = exchange.request.json as { messages: { role: string; content: string }[] }
     const isBegun = messages.at(-1)?.role === 'assistant'
-    const reply = isBegun && prefill ? fake.status(400, { message: 'the last message must be from the user' }) : undefined
+    const reply =
+      isBegun && prefill ? fake.status(400, { message: 'the last message must be from the user' }) : undefined
     const given = messages.findLast(({ role }) => role === 'assistant')?.content ?? ''
     must(text.startsWith(given) && given !== '', `the text given is ${given}`)
     return (reply ?? fake.ok({ text: text.slice(given.length) })).run(exchange)
+  })
+}
+
+/** Sends the first words in one piece, so that the silence begins with the answer. */
+function stallsAfterOnePiece() {
+  return fake.behaviour('stalls', async (exchange) => {
+    exchange.head(200, fake.streamHeaders())
+    const delta = { role: 'assistant', content: words.slice(0, 4).join('') }
+    await exchange.write(`data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta }] })}\n\n`)
+    exchange.hang()
   })
 }
 
@@ -192,11 +203,10 @@ export const faults: readonly Fault[] = [
     needs: 'StreamRescue',
     passes: 'one answer, continued by the other channel',
     async play(stage) {
-      await stage.gateway.setOption('StreamIdleTimeout', '20')
-      stage.upstream.forKey('primary', fake.stallsStream({ chunks: words, after: 4 }))
+      stage.upstream.forKey('primary', stallsAfterOnePiece())
       stage.upstream.forKey('fallback', continues())
       const asking = stage.ask(stream)
-      await stage.whileWaiting(20_300, isAsked(stage))
+      await stage.whileWaiting(60_300, () => stage.hasBegun())
       const heard = await asking
       isWhole(heard, true)
       isRescued(heard)

@@ -23,6 +23,8 @@ export interface Stage extends AsyncDisposable {
   gateway: TestGateway
   upstream: FakeUpstream
   ask(body?: object): Promise<Heard>
+  /** True once the answer to the last call has begun. */
+  hasBegun(): boolean
   /**
    * Lets time pass in which the gateway waits. With a clock of its own, the stage moves that clock once `isWaiting`
    * holds; in real time there is nothing to do, because the call takes as long.
@@ -40,6 +42,7 @@ export async function startStage(
   options: Readonly<Record<string, string>> = {},
 ): Promise<Stage> {
   let aheadMs = 0
+  let hasBegun = false
   const nowMs = () => Date.now() + aheadMs
   const upstream = await startFakeUpstream()
   const gateway = await startTestGateway({ retries: true, ...(time === 'fake' && { clock: { nowMs } }) })
@@ -51,12 +54,16 @@ export async function startStage(
   return {
     gateway,
     upstream,
+    hasBegun: () => hasBegun,
     async ask(body = {}) {
       const before = upstream.requests.length
       const caller = await gateway.addCaller({ user: 1e9 })
       const beganMs = nowMs()
       const asked = { model, messages: [{ role: 'user', content: 'Hello' }], ...body }
-      const seen = await see(gateway.post('/v1/chat/completions', asked, caller.token))
+      hasBegun = false
+      const answer = await gateway.post('/v1/chat/completions', asked, caller.token)
+      hasBegun = true
+      const seen = await see(answer)
       const elapsedMs = nowMs() - beganMs
       await until(async () => (await gateway.balances(caller.userId, caller.tokenId)).holds === 0)
       const { used } = await gateway.balances(caller.userId, caller.tokenId)

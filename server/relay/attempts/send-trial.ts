@@ -60,12 +60,12 @@ export async function sendTrial(deps: RelayDeps, attempt: Attempt, trial: Trial)
   const prepared = preparing instanceof Promise ? await preparing : preparing
   open.systemPromptReset = prepared.systemPromptReset
   if (prepared.tierLost) open.tierLost = true
-  if (prepared.isPrefilled) trial.isPrefilled = true
+  if (prepared.begunWith !== undefined) trial.isPrefilled = true
   call.state.dropped = leftOutOf(prepared)
   attempt.isSent = true
   const recorded = call.recording && recordAttempt(call.recording, attempting, prepared)
   const patience = patienceFor(deps, open, sentAtMs, attempting.upstreamCall.stream)
-  const sent = prepared.isPrefilled ? continuing(attempting) : attempting
+  const sent = trial.isPrefilled ? continuing(attempting) : attempting
   const answer = await callUpstream(deps, sent, prepared, patience)
   return { prepared, response: recorded ? recorded(answer) : answer }
 }

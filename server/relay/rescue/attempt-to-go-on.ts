@@ -1,7 +1,7 @@
+import { DecodingMeter } from '../../dialects/metering/decoding-meter.ts'
 import { EventTally } from '../../dialects/metering/event-tally.ts'
 import { TalliedMeter } from '../../dialects/metering/tallied-meter.ts'
 import { countingDecoder } from '../../dialects/metering/tool-counts.ts'
-import { DecodingMeter } from '../../dialects/metering/decoding-meter.ts'
 import type { StreamEncoder } from '../../dialects/neutral/dialect.ts'
 import { isEventStream } from '../../lib/bytes/sse.ts'
 import { type Attempt, beginAttempt, sendTrial } from '../attempts/send-trial.ts'

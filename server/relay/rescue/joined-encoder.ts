@@ -3,7 +3,7 @@ import type { Citation } from '../../dialects/neutral/conversation.ts'
 import type { StreamEncoder } from '../../dialects/neutral/dialect.ts'
 import type { PartDetail, ReplyPart, StreamEvent } from '../../dialects/neutral/reply.ts'
 import { addedUsage } from '../charging/charging-after.ts'
-import { type Given, Seam } from './seam.ts'
+import { Seam } from './seam.ts'
 import type { Told } from './told.ts'
 
 /** The events of one attempt that goes on with an answer. */
@@ -34,12 +34,15 @@ export class JoinedEncoder implements StreamEncoder {
     this.#told = told
   }
 
-  /** From now on, the events are those of the next attempt. `usage` is that of the attempts before. */
-  goOn(usage: Usage, given: Given): void {
+  /**
+   * From now on, the events are those of the next attempt. `usage` is that of the attempts before. `begunWith`: the text
+   * that the model was given as the beginning of its own.
+   */
+  goOn(usage: Usage, begunWith: string | undefined): void {
     const { text } = this.#told
     this.#joining = {
       usage,
-      seam: new Seam(text, given),
+      seam: new Seam(text, begunWith),
       before: this.#told.openLength,
       places: new Map(),
       joined: undefined,
@@ -101,7 +104,11 @@ export class JoinedEncoder implements StreamEncoder {
       joining.hasJoined = true
       joining.joined = index
       const { text } = part
-      return before + this.#write({ type: 'part', choice, index: place, part: { ...part, text: '' } }) + this.#delta(index, text, joining)
+      return (
+        before +
+        this.#write({ type: 'part', choice, index: place, part: { ...part, text: '' } }) +
+        this.#delta(index, text, joining)
+      )
     }
     return before + this.#write({ type: 'part', choice, index: place, part })
   }
@@ -123,7 +130,8 @@ export class JoinedEncoder implements StreamEncoder {
     if (place === undefined) return ''
     // The signature of one service would stand for the text of another one.
     const { seal: _seal, citations, ...rest } = detail
-    const own = index === joining.joined ? { ...rest, ...(citations && { citations: moved(citations, joining) }) } : detail
+    const own =
+      index === joining.joined ? { ...rest, ...(citations && { citations: moved(citations, joining) }) } : detail
     return this.#write({ type: 'detail', choice: 0, index: place, detail: own })
   }
 

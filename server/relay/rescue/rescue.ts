@@ -195,13 +195,13 @@ export class StreamRescue implements Rescuer {
   }
 
   /** The encoder, ready for the events of the next attempt. */
-  #joined({ goesOn }: RelayCall, { codec, isPrefilled }: Prepared): StreamEncoder {
+  #joined({ goesOn }: RelayCall, { codec, begunWith }: Prepared): StreamEncoder {
     if (!this.#encoder && codec?.to && this.#names) {
       const inner = codec.to.dialect.streamEncoder(codec.to.frame)
       this.#encoder = new JoinedEncoder(new FollowingEncoder(inner, this.#names, this.#told.events), this.#told)
     }
     if (!this.#encoder || !goesOn) throw new Error('a stream is rescued that was not watched')
-    this.#encoder.goOn(goesOn.usage, isPrefilled ? 'begun' : 'asked')
+    this.#encoder.goOn(goesOn.usage, begunWith)
     return this.#encoder
   }
 }

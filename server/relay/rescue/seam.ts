@@ -3,40 +3,41 @@ const longest = 200
 /** The shortest repetition that is taken for one, in UTF-16 code units, if the model was given the text to continue. */
 const shortestIfContinued = 24
 
-/** How the model was given the text that it goes on with. */
-export type Given =
-  /** It continues the text, so hardly any overlap is a repetition. */
-  | 'begun'
-  /** It was asked to go on, and may begin with the last words. */
-  | 'asked'
-
 /**
  * Joins a text that broke off with the text that goes on with it: what the second repeats of the first is left out.
  * Text is held back only while it may still be a repetition.
  *
- * An overlap is a repetition if it is unlikely to occur by accident: words from their beginning, or a long piece of
- * text. Not: single characters, punctuation, white space, digits, and text that consists of repetitions itself, such as
- * `na na na` or a line of a table. White space counts if the model was not given it, because some services refuse a
- * text that ends with it.
+ * An overlap is a repetition if it is unlikely to occur by accident: a word from its beginning, some characters of a
+ * dense script, a line from its beginning, or eight and more characters. Not: single characters, punctuation, white
+ * space, digits, and text that consists of repetitions itself, such as `na na na`. A model that was given the text as
+ * the beginning of its own hardly ever repeats it, so only a long overlap counts then, or the whole text: some services
+ * send it back. White space at the end of the first text that such a model was not given is expected once more.
  */
 export class Seam {
   readonly #shown: string
   readonly #tail: string
-  readonly #given: Given
+  readonly #isBegun: boolean
+  /** White space at the end of the first text that the model was not given. */
+  readonly #unsaid: string
+  /** The first half of a surrogate pair, if the first text ended with it. */
+  #half: string
   #held = ''
   #isClosed = false
   /** How much of the second text has been left out, in UTF-16 code units. */
   cut = 0
 
-  constructor(shown: string, given: Given) {
-    this.#shown = shown
-    this.#tail = shown.slice(-longest)
-    this.#given = given
+  /** `begunWith`: the text that the model was given as the beginning of its own; absent = it was asked to go on. */
+  constructor(shown: string, begunWith?: string) {
+    this.#half = /[\ud800-\udbff]$/.exec(shown)?.[0] ?? ''
+    this.#shown = shown.slice(0, shown.length - this.#half.length)
+    this.#tail = this.#shown.slice(-longest)
+    this.#isBegun = begunWith !== undefined
+    this.#unsaid = this.#shown.slice(begunWith?.length ?? this.#shown.length)
   }
 
   /** The part of the next piece that continues the text. */
   add(piece: string): string {
-    if (this.#isClosed) return piece
+    if (this.#isClosed) return this.#afterHalf(piece)
     this.#held += piece
     return this.#mayGrow() ? '' : this.end()
   }
@@ -47,12 +48,22 @@ export class Seam {
     const held = this.#held
     this.#held = ''
     if (held !== '') this.cut = this.#overlap(held)
-    return held.slice(this.cut)
+    return this.#afterHalf(held.slice(this.cut))
+  }
+
+  /** Leaves out the half of a character that the caller has already been sent. */
+  #afterHalf(text: string): string {
+    if (this.#half === '' || text === '') return text
+    const isRepeated = text.startsWith(this.#half)
+    this.#half = ''
+    if (isRepeated) this.cut++
+    return isRepeated ? text.slice(1) : text
   }
 
   /** True if more text may make a longer overlap of what is held back. */
   #mayGrow(): boolean {
     const held = this.#held
+    if (held.length < this.#unsaid.length && this.#unsaid.startsWith(held)) return true
     if (held.length < this.#shown.length && this.#shown.startsWith(held)) return true
     for (let at = 0; at < this.#tail.length - held.length; at++) if (this.#tail.startsWith(held, at)) return true
     return false
@@ -61,25 +72,23 @@ export class Seam {
   /** How many code units of `held` repeat the text. */
   #overlap(held: string): number {
     const shown = this.#shown
-    if (shown.length > 0 && held.startsWith(shown) && isRepetition(shown, '', 'asked')) return shown.length
-    // Half of a character, which the first text ended with.
-    if (/[\ud800-\udbff]$/.test(shown) && held[0] === shown.at(-1)) return 1
+    if (shown.length > 0 && held.startsWith(shown) && isRepetition(shown, '', false)) return shown.length
     for (let length = Math.min(held.length, this.#tail.length); length > 0; length--) {
       const overlap = held.slice(0, length)
       if (!this.#tail.endsWith(overlap) || isSplit(held, length)) continue
       const before = this.#tail.slice(0, -length)
-      if (this.#given === 'begun' && overlap.trim() === '' && this.#isWhite(length)) return length
       // The text repeats itself, so it may go on to do so.
       if (before.endsWith(overlap)) continue
-      if (isRepetition(overlap, before, this.#given)) return length
+      if (isRepetition(overlap, before, this.#isBegun)) return length
     }
-    return 0
+    return commonStart(held, this.#unsaid)
   }
+}
 
-  /** True if the last `length` code units are within the white space at the end of the text. */
-  #isWhite(length: number): boolean {
-    return this.#shown.length - this.#shown.trimEnd().length >= length
-  }
+function commonStart(one: string, other: string): number {
+  let length = 0
+  while (length < Math.min(one.length, other.length) && one[length] === other[length]) length++
+  return length
 }
 
 /** True if a surrogate pair would be split at this index. */
@@ -89,18 +98,21 @@ function isSplit(text: string, at: number): boolean {
 
 const wordAtEnd = /[\p{L}\p{M}\p{N}_]$/u
 const wordAtStart = /^[\p{L}\p{M}\p{N}_]/u
-/** Characters of scripts without spaces between words, and pictures. */
-const dense = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Extended_Pictographic}]/gu
+/** Characters that say as much as some letters do, and pictures. */
+const dense =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Extended_Pictographic}]/gu
 const letter = /\p{L}/gu
+const visible = /\S/gu
 
-function isRepetition(overlap: string, before: string, given: Given): boolean {
-  if (isPeriodic(overlap)) return false
-  if (given === 'begun') return overlap.length >= shortestIfContinued && distinct(overlap, letter) >= 4
+function isRepetition(overlap: string, before: string, isBegun: boolean): boolean {
+  if (isPeriodic(overlap.slice(0, longest))) return false
+  if (isBegun) return overlap.length >= shortestIfContinued && distinct(overlap, letter) >= 4
   if (distinct(overlap, dense) >= 3) return true
-  const letters = overlap.match(letter)?.length ?? 0
-  if (letters < 3) return false
+  if (overlap.length >= 8 && new Set(overlap).size >= 4) return true
+  const isLine = before === '' || before.endsWith('\n')
+  if (isLine && (overlap.match(visible)?.length ?? 0) >= 6) return true
   const isFromStart = !wordAtStart.test(overlap) || !wordAtEnd.test(before)
-  return isFromStart || (overlap.length >= 12 && distinct(overlap, letter) >= 4)
+  return isFromStart && (overlap.match(letter)?.length ?? 0) >= 3
 }
 
 function distinct(text: string, kind: RegExp): number {

@@ -7,8 +7,8 @@ import type { GoesOn } from '../call/goes-on.ts'
 /** A conversation in which a broken answer is to be continued. */
 interface GoingOn {
   conversation: Conversation
-  /** The request ends with the answer so far, as a turn that the model continues. */
-  isPrefilled: boolean
+  /** The answer so far, if the request ends with it, as a turn that the model continues. */
+  begunWith?: string
   /** The field that marks this turn; absent = none is needed. */
   mark?: ContinuedTurn
 }
@@ -30,20 +30,20 @@ interface Going {
  */
 export function goingOn(whole: Conversation, { text }: GoesOn, going: Going): GoingOn {
   const said = text.replace(/[\ud800-\udbff]$/, '')
-  if (said.trim() === '') return { conversation: whole, isPrefilled: false }
+  if (said.trim() === '') return { conversation: whole }
   const { reasoning: _reasoning, ...rest } = whole
   const { endpoint, upstreamModel, withoutPrefill } = going
   const isClaude = isOfAnthropic(endpoint) && modelTraits(upstreamModel).prefill
   const mark = isClaude || !isChatForm(endpoint) ? undefined : endpoint.continues
   if ((!isClaude && !mark) || withoutPrefill) {
     const messages = withTurn(rest.messages, 'assistant', said)
-    return { conversation: { ...rest, messages: withTurn(messages, 'user', goOnText) }, isPrefilled: false }
+    return { conversation: { ...rest, messages: withTurn(messages, 'user', goOnText) } }
   }
   // Claude refuses a last turn that ends with white space (Anthropic docs, "Prefill Claude's response").
   const begun = isClaude ? said.trimEnd() : said
   return {
     conversation: { ...rest, messages: withTurn(rest.messages, 'assistant', begun) },
-    isPrefilled: true,
+    begunWith: begun,
     ...(mark && { mark }),
   }
 }

@@ -190,7 +190,7 @@ async function translated(
     ...jsonBody(written(body)),
     systemPromptReset,
     ...(call.facts.tier !== undefined && tierOf(body) === undefined && { tierLost: true }),
-    ...(going?.isPrefilled && { isPrefilled: true }),
+    ...(going?.begunWith !== undefined && { begunWith: going.begunWith }),
     codec: isForeign
       ? {
           from: answeringFit(endpoint.dialect, fit.ownNames, caller.toolRules),

@@ -34,8 +34,8 @@ export interface Prepared {
   systemPromptReset: boolean
   /** The requested service tier is not sent. */
   tierLost?: boolean
-  /** The service is to continue a turn that was begun. */
-  isPrefilled?: boolean
+  /** The beginning of a turn that the service is to continue; absent = it begins its turn itself. */
+  begunWith?: string
   /** Fields sent to the service under another name. */
   renamed?: readonly string[]
   /** Names of fields dropped for a service that uses OpenAI's format. A codec has its own list. */
