@@ -257,7 +257,7 @@ export const faults: readonly Fault[] = [
     needs: 'StreamRescue',
     passes: 'one answer, continued by the other channel in another way',
     async play(stage) {
-      await stage.useChannels({ fallback: { type: mistral } })
+      await stage.changeChannels({ fallback: { type: mistral } })
       stage.upstream.forKey('primary', fake.cutsStream('reset', { chunks: words, after: 4 }))
       stage.upstream.forKey('fallback', continues('refuses'))
       const heard = await stage.ask(stream)

@@ -31,7 +31,7 @@ export interface Stage extends AsyncDisposable {
    */
   whileWaiting(ms: number, isWaiting: () => boolean): Promise<void>
   /** Changes the channels. */
-  useChannels(changes: Partial<Record<'primary' | 'fallback', Partial<ChannelInput>>>): Promise<void>
+  changeChannels(changes: Partial<Record<'primary' | 'fallback', Partial<ChannelInput>>>): Promise<void>
   /** Lets time pass between calls. */
   pass(ms: number): Promise<void>
 }
@@ -76,7 +76,7 @@ export async function startStage(
       await until(isWaiting)
       aheadMs += ms
     },
-    async useChannels(changes) {
+    async changeChannels(changes) {
       for (const [key, fields] of Object.entries(changes))
         await gateway.api('PUT', '/api/channel', { id: ids.get(key), ...fields })
     },

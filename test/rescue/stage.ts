@@ -52,12 +52,14 @@ interface Said {
   thought?: string
   /** Breaks off after the text; absent = the answer is complete. */
   breaks?: Break
+  /** The usage with which the answer begins. */
+  early?: { promptTokens: number; completionTokens: number; cachedTokens?: number }
   /** Reports usage. */
   usage?: { promptTokens: number; completionTokens: number } | undefined
 }
 
 /** A service that says a text in the dialect of the request. */
-export function says({ text, size = 7, thought, breaks, usage = usageOf(text) }: Said): fake.Behaviour {
+export function says({ text, size = 7, thought, breaks, early, usage = usageOf(text) }: Said): fake.Behaviour {
   return fake.behaviour(`says ${text.length} characters`, async (exchange) => {
     const name = dialectOf(exchange.request)
     const request = exchange.request.json as JsonObject
@@ -69,6 +71,7 @@ export function says({ text, size = 7, thought, breaks, usage = usageOf(text) }:
     })
     exchange.head(200, fake.streamHeaders())
     const events = eventsOfText(text, size, thought)
+    if (early && events[0]?.type === 'start') events[0] = { ...events[0], usage: early }
     if (!(await exchange.write(events.map((event) => encoder.push(event)).join('')))) return
     if (breaks !== undefined) return breakOff(exchange, name, breaks)
     const index = thought === undefined ? 0 : 1
@@ -141,7 +144,7 @@ function isBoundary(text: string, at: number): boolean {
 /** A gateway on which streams are rescued, with two channels that speak a dialect each. */
 export interface RescueRig extends Rig {
   /** Replaces the channels: the first is tried first. */
-  useServices(...names: readonly DialectName[]): Promise<number[]>
+  services(...names: readonly DialectName[]): Promise<number[]>
   ask(caller: DialectName, fields?: JsonObject, token?: string, init?: RequestInit): Promise<Response>
   /** What the upstreams are to do, one request after the other. No channel rests from what happened before. */
   next(...behaviours: fake.Behaviour[]): void
@@ -163,7 +166,7 @@ export async function startRescueRig(options: Parameters<typeof startRelayRig>[0
   }
   return Object.assign(rig, {
     ask,
-    async useServices(...names: readonly DialectName[]) {
+    async services(...names: readonly DialectName[]) {
       await rig.clear()
       const ids: number[] = []
       for (const [index, name] of names.entries())
