@@ -52,6 +52,8 @@ interface Said {
   thought?: string
   /** Breaks off after the text; absent = the answer is complete. */
   breaks?: Break
+  /** Ends the text before it breaks off. */
+  endsText?: boolean
   /** The usage with which the answer begins. */
   early?: { promptTokens: number; completionTokens: number; cachedTokens?: number }
   /** Reports usage. */
@@ -59,7 +61,15 @@ interface Said {
 }
 
 /** A service that says a text in the dialect of the request. */
-export function says({ text, size = 7, thought, breaks, early, usage = usageOf(text) }: Said): fake.Behaviour {
+export function says({
+  text,
+  size = 7,
+  thought,
+  breaks,
+  endsText,
+  early,
+  usage = usageOf(text),
+}: Said): fake.Behaviour {
   return fake.behaviour(`says ${text.length} characters`, async (exchange) => {
     const name = dialectOf(exchange.request)
     const request = exchange.request.json as JsonObject
@@ -73,8 +83,9 @@ export function says({ text, size = 7, thought, breaks, early, usage = usageOf(t
     const events = eventsOfText(text, size, thought)
     if (early && events[0]?.type === 'start') events[0] = { ...events[0], usage: early }
     if (!(await exchange.write(events.map((event) => encoder.push(event)).join('')))) return
-    if (breaks !== undefined) return breakOff(exchange, name, breaks)
     const index = thought === undefined ? 0 : 1
+    if (endsText) await exchange.write(encoder.push({ type: 'part-end', choice: 0, index }))
+    if (breaks !== undefined) return breakOff(exchange, name, breaks)
     const end: StreamEvent[] = [
       { type: 'part-end', choice: 0, index },
       { type: 'stop', choice: 0, stop: { reason: 'stop' } },

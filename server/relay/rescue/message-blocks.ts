@@ -9,6 +9,7 @@ interface OpenBlock {
 
 /** The numbers of the blocks in a stream of Messages. The gateway's own numbers may differ from those passed on. */
 export class MessageBlocks {
+  readonly hasEnded = false
   #passed = 0
   #passedOpen: OpenBlock | undefined
   #shadowOpen: OpenBlock | undefined

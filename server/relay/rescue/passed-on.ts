@@ -5,6 +5,7 @@ import { sseData } from '../../lib/bytes/sse.ts'
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import { MessageBlocks } from './message-blocks.ts'
 import { ResponseItems } from './response-items.ts'
+import type { Told } from './told.ts'
 
 /**
  * Remembers the names and numbers in a stream that is passed on as it comes, so that the events of another attempt,
@@ -15,6 +16,8 @@ export interface PassedNames {
   note(data: string): void
   /** Reads an event that the gateway would have written instead of those passed on. */
   shadow(event: JsonObject): void
+  /** The part that is open in the gateway's events has ended in those passed on. */
+  readonly hasEnded: boolean
   /** An event of the gateway, changed so that it follows those passed on; none = it has been sent already. */
   renamed(event: JsonObject): JsonObject[]
 }
@@ -35,6 +38,7 @@ export function passedNames(dialect: DialectName): PassedNames {
 
 /** Every event of the stream has the same names, so those of the first event are used. */
 class HeadNames implements PassedNames {
+  readonly hasEnded = false
   readonly #fields: readonly string[]
   #names: JsonObject | undefined
 
@@ -62,11 +66,19 @@ export class FollowingEncoder implements StreamEncoder {
   readonly #inner: StreamEncoder
   readonly #names: PassedNames
 
-  /** `events`: what was passed on. `inner` is brought to the state in which it would be if it had written it. */
-  constructor(inner: StreamEncoder, names: PassedNames, events: readonly StreamEvent[]) {
+  /** `told`: what was passed on. `inner` is brought to the state in which it would be if it had written it. */
+  constructor(inner: StreamEncoder, names: PassedNames, told: Told) {
     this.#inner = inner
     this.#names = names
-    for (const event of events) for (const { data } of eventsIn(inner.push(event))) if (data) names.shadow(data)
+    for (const event of told.events) this.#shadow(event)
+    if (!names.hasEnded || told.open === undefined) return
+    const end: StreamEvent = { type: 'part-end', choice: 0, index: told.open }
+    told.take(end)
+    this.#shadow(end)
+  }
+
+  #shadow(event: StreamEvent): void {
+    for (const { data } of eventsIn(this.#inner.push(event))) if (data) this.#names.shadow(data)
   }
 
   push(event: StreamEvent): string {

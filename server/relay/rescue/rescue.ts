@@ -198,7 +198,7 @@ export class StreamRescue implements Rescuer {
   #joined({ goesOn }: RelayCall, { codec, begunWith }: Prepared): StreamEncoder {
     if (!this.#encoder && codec?.to && this.#names) {
       const inner = codec.to.dialect.streamEncoder(codec.to.frame)
-      this.#encoder = new JoinedEncoder(new FollowingEncoder(inner, this.#names, this.#told.events), this.#told)
+      this.#encoder = new JoinedEncoder(new FollowingEncoder(inner, this.#names, this.#told), this.#told)
     }
     if (!this.#encoder || !goesOn) throw new Error('a stream is rescued that was not watched')
     this.#encoder.goOn(goesOn.usage, begunWith)

@@ -19,8 +19,8 @@ export class ResponseItems {
   #sequence: number | undefined
   #response: JsonObject | undefined
   readonly #items = new Map<number, Item>()
-  /** The gateway's number of the item that it has begun and not ended. */
-  #shadowOpen: number | undefined
+  /** The item that the gateway has begun and not ended. */
+  #shadowOpen: { at: number; type: unknown } | undefined
   #isAdopted = false
   /** The gateway's numbers of items → those of the stream. */
   readonly #numbers = new Map<number, number>()
@@ -40,9 +40,17 @@ export class ResponseItems {
     if (type === 'response.output_item.done') item.done = looseObject(event['item'])
   }
 
-  shadow({ type, output_index: at }: JsonObject): void {
+  /** The decoder ends a part only when the next one begins. */
+  get hasEnded(): boolean {
+    const open = this.#shadowOpen
+    return (
+      open !== undefined && [...this.#items.values()].findLast(({ type }) => type === open.type)?.done !== undefined
+    )
+  }
+
+  shadow({ type, output_index: at, item }: JsonObject): void {
     if (typeof at !== 'number') return
-    if (type === 'response.output_item.added') this.#shadowOpen = at
+    if (type === 'response.output_item.added') this.#shadowOpen = { at, type: looseObject(item)['type'] }
     else if (type === 'response.output_item.done') this.#shadowOpen = undefined
   }
 
@@ -72,7 +80,7 @@ export class ResponseItems {
   #adopt(): void {
     this.#isAdopted = true
     const open = this.#open
-    if (this.#shadowOpen !== undefined && open !== undefined) this.#numbers.set(this.#shadowOpen, open)
+    if (this.#shadowOpen && open !== undefined) this.#numbers.set(this.#shadowOpen.at, open)
   }
 
   /** An event of an item, under the ids of the stream; undefined if the stream has sent it already. */
