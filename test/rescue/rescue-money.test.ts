@@ -209,6 +209,19 @@ forEachDatabaseUrl((name, freshUrl) => {
       await isSound()
     })
 
+    test('are given back if no channel can go on', async () => {
+      const [from] = await capped(1, 1)
+      const caller = await rig.caller()
+      rig.next(breaksOff(), ...Array.from({ length: 6 }, () => fake.status(500)))
+      expectErrorEvent(await rig.whole('openai-chat', {}, caller), 'upstream_stream_incomplete')
+      await settled(caller)
+      const [row] = await charged(rig, caller, await used(caller))
+      expect(row).toMatchObject({ outcome: 'interrupted', channel_id: from })
+      expect(row?.prompt_tokens).toBe(promptTokens)
+      expect(await openPlaces()).toEqual([])
+      await isSound()
+    })
+
     test('that are taken are not waited for: the channel that broke the stream off is asked again', async () => {
       const [, left] = await capped(1, 1)
       const [busy, caller] = [await rig.caller(), await rig.caller()]

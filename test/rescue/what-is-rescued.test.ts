@@ -5,7 +5,7 @@ import type { JsonObject } from '../../server/lib/json.ts'
 import { goOnText } from '../../server/relay/upstream/going-on.ts'
 import { sdkReaders } from '../dialects/sdk-readers.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { chargedUnits, eventsOf, expectErrorEvent, type Seen, textOf, until } from '../relay/setup.ts'
+import { chargedUnits, eventsOf, type Seen, textOf, until } from '../relay/setup.ts'
 import { answerIn, withoutComments } from './answers.ts'
 import { givenIn, goesOn, type RescueRig, says, startRescueRig } from './stage.ts'
 import { texts } from './texts.ts'
@@ -54,13 +54,17 @@ describe('not rescued is', () => {
     'an answer that is JSON': { first: breaksOff(), asked: { response_format: { type: 'json_object' } } },
     'an answer with log probabilities': { first: breaksOff(), asked: { logprobs: true } },
     'one of several answers': { first: breaksOff(), asked: { n: 2 } },
+    'an answer that continues a stored one': { first: breaksOff(), asked: { previous_response_id: 'resp_1' } },
     'an answer that is as long as was asked for': { first: breaksOff(), asked: { max_tokens: 10 } },
   }
 
   test.each(Object.keys(cases))('%s', async (name) => {
-    const { first, asked } = cases[name] ?? { first: breaksOff() }
+    const { first, asked = {} } = cases[name] ?? { first: breaksOff() }
+    const isStored = 'previous_response_id' in asked
+    if (isStored) await rig.services('openai-responses')
     rig.next(first, goesOn(text))
-    expectErrorEvent(await rig.whole('openai-chat', asked), 'upstream_stream_incomplete')
+    const seen = await rig.whole(isStored ? 'openai-responses' : 'openai-chat', asked)
+    expect(seen.text).toContain('upstream_stream_incomplete')
     expect(rig.upstream.requests).toHaveLength(1)
   })
 
@@ -271,6 +275,35 @@ describe.each(callers)('a caller of %s', (caller) => {
     expect(answerIn(caller, seen).text).toBe(text)
     expect(answerIn(caller, seen).calls).toEqual([{ name: 'look', input: { a: 1 } }])
   })
+})
+
+test('an answer that has not begun, but for keep-alives, is begun by another channel', async () => {
+  await rig.gateway.setOption('KeepAliveInterval', '1')
+  for (const caller of callers)
+    for (const service of new Set<DialectName>(['openai-chat', caller])) {
+      await rig.services(service, service)
+      rig.next(
+        fake.behaviour('says nothing', async (exchange) => {
+          exchange.head(200, fake.streamHeaders())
+          await exchange.write(': I am here\n\n')
+          await new Promise((resolve) => setTimeout(resolve, 1_600))
+          exchange.end()
+        }),
+        says({ text, thought: 'Hm.' }),
+      )
+      const by = await rig.caller()
+      const seen = await rig.whole(caller, {}, by)
+      expect([caller, service, answerIn(caller, seen)]).toMatchObject([caller, service, { text, thought: 'Hm.' }])
+      const { rows } = await chargedUnits(rig, by)
+      expect(rows.map(({ outcome }) => outcome)).toEqual(['rescued'])
+    }
+  await rig.gateway.setOption('KeepAliveInterval', '15')
+}, 60_000)
+
+test('a caller who did not ask for usage gets none', async () => {
+  rig.next(breaksOff(), goesOn(text))
+  const seen = await rig.whole('openai-chat', { stream_options: null })
+  expect(answerIn('openai-chat', seen)).toMatchObject({ text, usage: undefined })
 })
 
 test('keep-alives are sent until the other service begins', async () => {

@@ -6,7 +6,7 @@ import type { Placed } from '../attempts/place-in-turn.ts'
 import type { Run } from '../attempts/remedies.ts'
 import { untilAnswered } from '../attempts/through-channels.ts'
 import { newTrial } from '../attempts/trial.ts'
-import { type CallState, conversationOf, type RelayCall } from '../call/call.ts'
+import type { CallState, RelayCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { CallerLeft } from '../cancellation/caller-left.ts'
 import { addedUsage } from '../charging/charging-after.ts'
@@ -18,6 +18,7 @@ import { measuredSoFar } from '../stream/settle-stream.ts'
 import type { Broken, NextPart, Rescuer } from '../stream/stream-reader.ts'
 import { goOnText } from '../upstream/going-on.ts'
 import type { Prepared } from '../upstream/prepare.ts'
+import { partsOf } from '../upstream/prepare-conversation.ts'
 import { endOf } from '../upstream/time-limits.ts'
 import { attemptToGoOn } from './attempt-to-go-on.ts'
 import { isRescued } from './is-rescued.ts'
@@ -104,7 +105,7 @@ export class StreamRescue implements Rescuer {
     const attempt = this.#call.state.attempts.at(-1)
     if (attempt) attempt.error = broken.reason
     try {
-      const conversation = conversationOf({ ...this.#call, state: this.#state })
+      const conversation = partsOf({ ...this.#call, state: this.#state })
       const call = isTextAlone(conversation) ? await this.#callAfter(broken, conversation) : undefined
       const placed = call && (await this.#nextChannel(call, broken))
       return placed && (await this.#attempt(call, placed, broken))

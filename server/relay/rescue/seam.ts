@@ -109,10 +109,13 @@ function isRepetition(overlap: string, before: string, isBegun: boolean): boolea
   if (isBegun) return overlap.length >= shortestIfContinued && distinct(overlap, letter) >= 4
   if (distinct(overlap, dense) >= 3) return true
   if (overlap.length >= 8 && new Set(overlap).size >= 4) return true
-  const isLine = before === '' || before.endsWith('\n')
-  if (isLine && (overlap.match(visible)?.length ?? 0) >= 6) return true
+  const letters = overlap.match(letter)?.length ?? 0
+  if (before === '' || before.endsWith('\n')) {
+    const characters = overlap.match(visible)?.length ?? 0
+    if (characters >= 6 || (characters >= 3 && letters >= 2)) return true
+  }
   const isFromStart = !wordAtStart.test(overlap) || !wordAtEnd.test(before)
-  return isFromStart && (overlap.match(letter)?.length ?? 0) >= 3
+  return isFromStart && letters >= 3
 }
 
 function distinct(text: string, kind: RegExp): number {

@@ -31,7 +31,7 @@ import { type Attempting, chatPlaced, edited, type Prepared, placedMembers, prep
 import { compactsNatively, hasCompaction, summaryCodec, summaryRequest } from './prepare-compaction.ts'
 
 /** Fields of a Responses request that refer to something stored by the service that gave an earlier response. */
-const keptFields = ['previous_response_id', 'conversation'] as const
+export const keptFields = ['previous_response_id', 'conversation'] as const
 
 /** A conversation at one endpoint of a channel. */
 export type Conversing = Attempting & { endpoint: ChatEndpoint }
@@ -59,7 +59,7 @@ export function prepareConversation(deps: RelayDeps, attempting: Conversing): Pr
  * Returns the conversation. Throws GatewayError, or AttemptFailed if the conversation has too many parts to be
  * translated.
  */
-function partsOf(call: RelayCall): Conversation {
+export function partsOf(call: RelayCall): Conversation {
   const { body, conversation } = call.state
   if (conversation || body.kind !== 'json' || (body.containers ?? 0) <= translatedLimits.containers)
     return conversationOf(call)
