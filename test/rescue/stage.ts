@@ -21,7 +21,7 @@ export type Break = 'reset' | 'end' | 'error' | 'hang' | 'nonsense'
 const usageOf = (text: string) => ({ promptTokens: 10, completionTokens: Math.max(1, Math.ceil(text.length / 4)) })
 
 /** The name of the dialect in which a request was made. */
-export function dialectOf({ path }: { path: string }): DialectName {
+function dialectOf({ path }: { path: string }): DialectName {
   if (path.includes('/messages')) return 'anthropic-messages'
   if (path.includes('/responses')) return 'openai-responses'
   return path.includes('GenerateContent') ? 'gemini' : 'openai-chat'
@@ -168,6 +168,8 @@ export async function startRescueRig(options: Parameters<typeof startRelayRig>[0
     channels: false,
     retries: true,
     ...options,
+    // Channels are replaced often.
+    env: { GLOBAL_API_RATE_LIMIT: '0' },
     settings: { StreamRescue: 'true', ApproximateTokenEnabled: 'true', ...options.settings },
   })
   const { gateway, upstream } = rig

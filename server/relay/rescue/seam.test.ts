@@ -48,7 +48,7 @@ describe('a model that was asked to go on', () => {
 
   test('no more than 200 characters are a repetition, unless it is the whole text', () => {
     const words = Array.from({ length: 90 }, (_, index) => `w${index}`).join(' ')
-    expect(joined(words, words.slice(-199) + ' end')).toBe(`${words} end`)
+    expect(joined(words, `${words.slice(-199)} end`)).toBe(`${words} end`)
     expect(joined(words, `${words.slice(-220)} end`)).toBe(`${words}${words.slice(-220)} end`)
     expect(joined(words, `${words} end`)).toBe(`${words} end`)
   })
