@@ -277,7 +277,7 @@ describe.each(callers)('a caller of %s', (caller) => {
   })
 })
 
-test('an answer of which only keep-alives have arrived is begun by another channel', async () => {
+test('an answer with only keep-alives so far is begun by another channel', async () => {
   await rig.gateway.setOption('KeepAliveInterval', '1')
   for (const caller of callers)
     for (const service of new Set<DialectName>(['openai-chat', caller])) {
