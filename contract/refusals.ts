@@ -87,6 +87,8 @@ export const refusals = {
   storage_needed: 'Set S3Endpoint and S3Bucket before you store recordings there.',
   several_accounts: 'Several accounts are connected to this identity. Contact the administrator.',
   access_token_invalid: 'The access token is not valid.',
+  configuration_invalid: 'The configuration is not valid: {reason}',
+  content_type_wrong: 'Send the content type {types}.',
   url_not_utf8: 'The address is not UTF-8.',
   url_has_nul: 'The address may not hold NUL characters.',
   mail_not_set_up: 'The administrator has not set up a mail server.',

@@ -90,6 +90,8 @@ export const refusalJa = {
   'refusal.storage_needed': 'キャプチャの保存先にする前に、S3 のエンドポイントとバケットを設定してください。',
   'refusal.several_accounts': '複数のアカウントがこの外部アカウントと連携しています。管理者にお問い合わせください。',
   'refusal.access_token_invalid': 'アクセストークンが正しくありません。',
+  'refusal.configuration_invalid': '構成が正しくありません：{reason}',
+  'refusal.content_type_wrong': 'コンテンツタイプ {types} で送信してください。',
   'refusal.url_not_utf8': 'URL が UTF-8 ではありません。',
   'refusal.url_has_nul': 'URL に NUL 文字を含めることはできません。',
   'refusal.mail_not_set_up': '管理者がメールサーバーを設定していません。',

@@ -5,6 +5,7 @@ import { budgetApi } from './budget.ts'
 import { captureApi } from './capture.ts'
 import { channelApi } from './channel.ts'
 import { channelCostsApi } from './channel-costs.ts'
+import { configApi } from './config.ts'
 import { docsApi } from './docs.ts'
 import { groupApi } from './group.ts'
 import { logApi } from './log.ts'
@@ -36,6 +37,7 @@ export const api = {
   usage: { ...usageApi, ...usageTableApi, ...usageValuesApi, ...statementApi, ...budgetApi },
   overview: overviewApi,
   option: optionApi,
+  config: configApi,
   group: groupApi,
   price: priceApi,
   alert: alertApi,

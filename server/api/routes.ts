@@ -12,6 +12,7 @@ import { mountAudit } from './audit/routes.ts'
 import { mountAuth } from './auth/routes.ts'
 import { mountCaptures } from './capture/routes.ts'
 import { mountChannels } from './channel/routes.ts'
+import { mountConfig } from './config/routes.ts'
 import { type ApiDeps, announcer } from './deps.ts'
 import { mountGroups } from './group/routes.ts'
 import { mountLogs } from './log/routes.ts'
@@ -67,6 +68,7 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   mountTokens(router, { ...deps, announce })
   mountChannels(router, { ...deps, announce })
   mountOptions(router, { ...deps, announce })
+  mountConfig(router, deps)
   mountGroups(router, deps)
   mountPrices(router, deps)
   mountAlerts(router, deps)

@@ -172,6 +172,10 @@ export const successes: Readonly<Record<string, Success>> = {
 
   auditList: plain('GET', '/api/audit/'),
 
+  configExport: plain('GET', '/api/config'),
+  configApply: plain('PUT', '/api/config', { version: 1, options: { SystemName: 'Tollgate' } }),
+  configSchema: plain('GET', '/api/config/schema.json'),
+
   captureRules: made(recordingRule, () => ['GET', '/api/capture/rule/']),
   captureAddRule: made(own, ({ id }) => ['POST', '/api/capture/rule/', recordingOf(id)]),
   captureEndRule: made(recordingRule, (id) => ['POST', `/api/capture/rule/${id}/end`]),

@@ -24,6 +24,10 @@ export const groupTags: Readonly<Record<keyof typeof api, Tag>> = {
   usage: { name: 'Usage', description: 'Totals of calls over time.' },
   overview: { name: 'Overview', description: 'What is going on now, and what needs attention.' },
   option: { name: 'Options', description: 'Settings that change while the server runs.' },
+  config: {
+    name: 'Configuration',
+    description: 'The configuration of the installation as one document, for version control and CI.',
+  },
   group: { name: 'Groups', description: 'Classes of users. A group exists if it has a ratio.' },
   price: { name: 'Prices', description: 'Prices of models for their callers.' },
   alert: {
