@@ -87,6 +87,7 @@ export const refusals = {
   storage_needed: 'Set S3Endpoint and S3Bucket before you store recordings there.',
   several_accounts: 'Several accounts are connected to this identity. Contact the administrator.',
   access_token_invalid: 'The access token is not valid.',
+  check_missing: 'This check does not exist.',
   configuration_invalid: 'The configuration is not valid: {reason}',
   content_type_wrong: 'Send the content type {types}.',
   url_not_utf8: 'The address is not UTF-8.',

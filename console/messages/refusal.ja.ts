@@ -90,6 +90,7 @@ export const refusalJa = {
   'refusal.storage_needed': 'キャプチャの保存先にする前に、S3 のエンドポイントとバケットを設定してください。',
   'refusal.several_accounts': '複数のアカウントがこの外部アカウントと連携しています。管理者にお問い合わせください。',
   'refusal.access_token_invalid': 'アクセストークンが正しくありません。',
+  'refusal.check_missing': 'このチェックは存在しません。',
   'refusal.configuration_invalid': '構成が正しくありません：{reason}',
   'refusal.content_type_wrong': 'コンテンツタイプ {types} で送信してください。',
   'refusal.url_not_utf8': 'URL が UTF-8 ではありません。',

@@ -84,6 +84,7 @@ export const refusalZh = {
   'refusal.storage_needed': '请先设置服务地址和存储桶，再将录制内容存放到对象存储。',
   'refusal.several_accounts': '有多个账户绑定了此身份。请联系管理员。',
   'refusal.access_token_invalid': '访问令牌无效。',
+  'refusal.check_missing': '此检查不存在。',
   'refusal.configuration_invalid': '配置无效：{reason}',
   'refusal.content_type_wrong': '请使用内容类型 {types} 发送。',
   'refusal.url_not_utf8': '地址不是有效的 UTF-8。',

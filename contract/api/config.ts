@@ -3,13 +3,13 @@ import { configSections } from '../config-file.ts'
 import { endpoint, mediaEndpoint } from './endpoint.ts'
 
 export const configChangeSchema = z.object({
-  op: z.enum(['add', 'change', 'remove']),
-  section: z.enum(configSections),
-  name: z.string(),
+  op: z.enum(['add', 'change', 'remove']).check(z.describe('What applying the file does.')),
+  section: z.enum(configSections).check(z.describe('Section of the file.')),
+  name: z.string().check(z.describe('Name of the entry.')),
   fields: z
     .array(
       z.object({
-        field: z.string(),
+        field: z.string().check(z.describe('Name of the field in the file.')),
         before: z.string().check(z.describe('JSON, shortened; empty if there was none. Secrets are masked.')),
         after: z.string().check(z.describe('The same of the new value.')),
       }),
@@ -20,7 +20,7 @@ export const configChangeSchema = z.object({
 export type ConfigChange = z.output<typeof configChangeSchema>
 
 export const configPlanSchema = z.object({
-  changes: z.array(configChangeSchema),
+  changes: z.array(configChangeSchema).check(z.describe('In the order in which they are made.')),
   unlisted: z
     .array(z.object({ section: z.enum(configSections), name: z.string() }))
     .check(z.describe('What the installation has and the file does not list. It stays, unless `prune` is set.')),

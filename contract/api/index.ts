@@ -7,6 +7,7 @@ import { channelApi } from './channel.ts'
 import { channelCostsApi } from './channel-costs.ts'
 import { configApi } from './config.ts'
 import { docsApi } from './docs.ts'
+import { doctorApi } from './doctor.ts'
 import { groupApi } from './group.ts'
 import { logApi } from './log.ts'
 import { modelApi } from './model.ts'
@@ -45,5 +46,6 @@ export const api = {
   audit: auditApi,
   capture: captureApi,
   redemption: redemptionApi,
+  doctor: doctorApi,
   docs: docsApi,
 }

@@ -14,6 +14,7 @@ import { mountCaptures } from './capture/routes.ts'
 import { mountChannels } from './channel/routes.ts'
 import { mountConfig } from './config/routes.ts'
 import { type ApiDeps, announcer } from './deps.ts'
+import { mountDoctor } from './doctor/routes.ts'
 import { mountGroups } from './group/routes.ts'
 import { mountLogs } from './log/routes.ts'
 import { mountModels } from './model/routes.ts'
@@ -69,6 +70,7 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   mountChannels(router, { ...deps, announce })
   mountOptions(router, { ...deps, announce })
   mountConfig(router, deps)
+  mountDoctor(router, deps)
   mountGroups(router, deps)
   mountPrices(router, deps)
   mountAlerts(router, deps)

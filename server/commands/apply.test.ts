@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ConfigPlan } from '../../contract/api/config.ts'
 import { forEachDatabaseUrl } from '../../test/helpers/databases.ts'
@@ -75,7 +76,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     await using upstream = await startFakeUpstream()
     upstream.always(ok({ text: answer, promptTokens }))
     await using it = await install()
-    const secretFile = `/tmp/tollgate-secret-${process.pid}-${name}`
+    const secretFile = join(mkdtempSync(join(tmpdir(), 'tollgate-')), 'secret')
     writeFileSync(secretFile, 'sk-spare-key-2\n')
     const path = it.write(file(upstream.url).replace('SECRET_FILE', secretFile))
 

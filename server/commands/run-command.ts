@@ -3,12 +3,13 @@ import { version } from '../version.ts'
 import { addApply } from './apply.ts'
 import { addAudit } from './audit.ts'
 import { type AddCommand, type CommandEnvironment, type ExitCode, exitCodes, type Terminal } from './command.ts'
+import { addDoctor } from './doctor/doctor.ts'
 import { addExport } from './export.ts'
 import { addResetPassword } from './reset-password.ts'
 import { addVersion } from './version.ts'
 
 /** All commands, in the order in which the help lists them. */
-const commands: readonly AddCommand[] = [addApply, addAudit, addExport, addResetPassword, addVersion]
+const commands: readonly AddCommand[] = [addApply, addAudit, addDoctor, addExport, addResetPassword, addVersion]
 
 const footer = `
 Run a command where the server runs, with the same DATA_DIR or DATABASE_URL. npm start starts the server.

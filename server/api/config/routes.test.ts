@@ -37,7 +37,7 @@ forEachDatabase((_, openFresh) => {
     const dry = (await put(text, '?dry_run=true')).json
     expect(dry).toMatchObject({ success: true, data: { applied: false } })
     expect(dry.data.changes.map(({ op, section, name }: Record<string, string>) => `${op} ${section} ${name}`)).toEqual(
-      ['change options SystemName', 'change options SMTPToken', 'add channels main'],
+      ['change options SMTPToken', 'change options SystemName', 'add channels main'],
     )
     expect(JSON.stringify(dry)).not.toMatch(/sk-secret|pw-secret/)
     expect((await api.call('GET', '/api/channel/', { as: root.token })).json.data).toEqual([])

@@ -80,7 +80,9 @@ function describe(writer: SchemaWriter, group: keyof typeof api, name: string, e
     security: securityOf(endpoint.access),
     ...(parameters.length > 0 && { parameters }),
     // A call whose fields are all optional may be sent without a body.
-    ...(endpoint.textBody && { requestBody: { required: true, content: texts(endpoint.textBody) } }),
+    ...(endpoint.textBody && {
+      requestBody: { required: true, content: texts(endpoint.textBody, bodyExamples[operationId]) },
+    }),
     ...(hasFields(body) &&
       !endpoint.textBody && { requestBody: { required: (body.required ?? []).length > 0, content } }),
     responses: responsesOf(writer, operationId, endpoint, parameters),
@@ -189,8 +191,13 @@ function shared(name: keyof typeof managementResponses): Reference {
 }
 
 /** A body that is a text of one of several types. */
-function texts(types: readonly string[]): Content {
-  return Object.fromEntries(types.map((type) => [type, { schema: { type: /json/.test(type) ? 'object' : 'string' } }]))
+function texts(types: readonly string[], example: unknown): Content {
+  return Object.fromEntries(
+    types.map((type) => [
+      type,
+      /json/.test(type) ? { schema: { type: 'object' }, example } : { schema: { type: 'string' } },
+    ]),
+  )
 }
 
 export function json(schema: JsonSchema, example?: unknown): Content {

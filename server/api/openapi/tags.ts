@@ -38,6 +38,7 @@ export const groupTags: Readonly<Record<keyof typeof api, Tag>> = {
   audit: { name: 'Audit log', description: 'Who changed what.' },
   capture: { name: 'Recording', description: 'Bodies of requests, recorded for a limited time by order of root.' },
   redemption: { name: 'Redemption codes', description: 'Codes that can be redeemed for quota, and gifts of quota.' },
+  doctor: { name: 'Self-check', description: 'What the command `doctor` calls to see how requests arrive.' },
   docs: { name: 'This document', description: 'The API as a document, for programs and for people.' },
 }
 
