@@ -132,6 +132,11 @@ export function loadCommandSecretKey(env: Env = process.env): string {
   return key
 }
 
+/** The passphrase of exports; undefined if it is not set. */
+export function exportPassphrase(env: Env = process.env): string | undefined {
+  return env['TOLLGATE_EXPORT_PASSPHRASE'] || undefined
+}
+
 /** Variables that belong to the installation itself, and that nothing else may read. */
 const ownVariables: ReadonlySet<string> = new Set([
   'SECRET_KEY',
@@ -141,6 +146,7 @@ const ownVariables: ReadonlySet<string> = new Set([
   'INITIAL_ROOT_TOKEN',
   'INITIAL_ROOT_ACCESS_TOKEN',
   'METRICS_TOKEN',
+  'TOLLGATE_EXPORT_PASSPHRASE',
 ])
 
 /** A variable to which a configuration file refers. Throws an error with a sentence if it is not set or not allowed. */

@@ -4,6 +4,7 @@ import { type App, createApp } from './app.ts'
 import {
   type Config,
   ConfigError,
+  exportPassphrase,
   type Launch,
   loadCommandConfig,
   loadCommandSecretKey,
@@ -66,6 +67,7 @@ async function runCommand(args: readonly string[]): Promise<number> {
     readConfig: () => read(loadCommandConfig),
     readSecretKey: () => read(loadCommandSecretKey),
     variable: referencedVariable,
+    passphrase: exportPassphrase,
   })
 }
 

@@ -9,6 +9,8 @@ export interface CommandEnvironment {
   readSecretKey(): string
   /** A variable to which a file refers. Throws an error with a sentence if it is not set or not allowed. */
   variable(name: string): string
+  /** TOLLGATE_EXPORT_PASSPHRASE; undefined if it is not set. */
+  passphrase(): string | undefined
 }
 
 /** What a command writes to, what it reads, and how it ends. */

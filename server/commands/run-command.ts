@@ -4,7 +4,7 @@ import { addApply } from './apply.ts'
 import { addAudit } from './audit.ts'
 import { type AddCommand, type CommandEnvironment, type ExitCode, exitCodes, type Terminal } from './command.ts'
 import { addDoctor } from './doctor/doctor.ts'
-import { addExport } from './export.ts'
+import { addExport } from './export/export.ts'
 import { addResetPassword } from './reset-password.ts'
 import { addVersion } from './version.ts'
 

@@ -174,7 +174,7 @@ export const successes: Readonly<Record<string, Success>> = {
 
   auditList: plain('GET', '/api/audit/'),
 
-  configExport: made(distinctChannels, () => ['GET', '/api/config']),
+  configExport: made(distinctNames, () => ['GET', '/api/config']),
   configApply: plain('PUT', '/api/config', { version: 1, options: { SystemName: 'Tollgate' } }),
   configSchema: plain('GET', '/api/config/schema.json'),
 
@@ -268,10 +268,13 @@ async function redemption(gate: WireGate): Promise<number> {
   return found?.id ?? 0
 }
 
-/** An export needs channels that can be told apart by their names. */
-async function distinctChannels({ gateway }: WireGate): Promise<void> {
+/** An export needs channels and rules that can be told apart by their names. */
+async function distinctNames({ gateway }: WireGate): Promise<void> {
   const { store } = gateway.context
-  await store.write((trx) => trx.updateTable('channels').set({ name: sql<string>`'channel ' || id` }).execute())
+  await store.write(async (trx) => {
+    await trx.updateTable('channels').set({ name: sql<string>`'channel ' || id` }).execute()
+    await trx.updateTable('alert_rules').set({ name: sql<string>`'rule ' || id` }).execute()
+  })
 }
 
 /** What the command doctor writes into the database before it calls the server. */

@@ -195,7 +195,9 @@ function texts(types: readonly string[], example: unknown): Content {
   return Object.fromEntries(
     types.map((type) => [
       type,
-      /json/.test(type) ? { schema: { type: 'object' }, example } : { schema: { type: 'string' } },
+      /json/.test(type)
+        ? { schema: { type: 'object' }, example }
+        : { schema: { type: 'string' }, example: JSON.stringify(example) },
     ]),
   )
 }

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isPostgresUrl } from '../../lib/network/database-url.ts'
 import { commitTimes, databaseFacts } from '../../store/connection/database-facts.ts'
@@ -12,13 +12,12 @@ export const checkConfiguration: Check = {
   name: 'configuration',
   async run({ config }) {
     const where = isPostgresUrl(config.databaseUrl) ? 'PostgreSQL' : config.databaseUrl
-    const findings = [ok(`The environment is valid. Database: ${where}, port ${config.port}.`)]
-    const file = join(config.dataDir, 'secret.key')
-    const mode = statSync(file, { throwIfNoEntry: false })?.mode
-    if (mode !== undefined && (mode & 0o077) !== 0)
-      findings.push(fail(`Other users of this machine can read ${file}.`, `Run: chmod 600 ${file}`))
-    else findings.push(ok('The secret key is the one of the database.'))
-    return findings
+    // The key was compared with the database before the first check.
+    return [
+      ok(
+        `The environment is valid. Database: ${where}, port ${config.port}. The secret key is the one of the database.`,
+      ),
+    ]
   },
 }
 

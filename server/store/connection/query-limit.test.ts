@@ -34,6 +34,7 @@ forEachEmptyDatabaseUrl((name, freshUrl) => {
         readConfig: () => loadCommandConfig({ DATABASE_URL: url }),
         readSecretKey: () => '',
         variable: () => '',
+        passphrase: () => undefined,
       }),
     )
     expect(print.mock.calls).toEqual([['0 users, 0 tokens, 0 channels checked; 0 holds open; 0 faults.\n']])
