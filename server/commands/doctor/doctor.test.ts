@@ -85,7 +85,12 @@ forEachDatabaseUrl((name, freshUrl) => {
     ])
     upstream.headers['date'] = new Date().toUTCString()
     const { code, report, of } = await doctor(installation)
-    expect([code, report.fail, report.findings.filter(({ state }) => state === 'fail')]).toEqual([0, 0, []])
+    // PostgreSQL of the tests may lose data in a power cut, which is found as well.
+    const failures = report.findings.filter(({ state }) => state === 'fail')
+    expect(failures.filter(({ text }) => !/^(?:fsync|full_page_writes|synchronous_commit) is off/.test(text))).toEqual(
+      [],
+    )
+    expect([code, report.fail]).toEqual(name === 'sqlite' ? [0, 0] : [Math.sign(failures.length), failures.length])
     expect(of('mail')).toEqual([{ check: 'mail', state: 'ok', text: expect.stringContaining('accepts the login') }])
     expect(smtp.mails).toEqual([])
     expect(of('prices')[0]).toMatchObject({ state: 'warn', text: expect.stringContaining('no-such-model') })
@@ -105,7 +110,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(JSON.stringify(report)).not.toContain('sk-never-shown')
     const { output } = await installation.run('doctor')
     expect(output).toMatch(/^ok {4}configuration: /m)
-    expect(output).toMatch(/\d+ ok, \d+ warnings, 0 failures\./)
+    expect(output).toMatch(/\d+ ok, \d+ warnings, \d+ failures\./)
   }, 120_000)
 
   test('what is wrong with the surroundings is found', async () => {
@@ -119,7 +124,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     await set('QuotaPolicy', 'compat')
     await set('QuotaForNewUser', '100')
     await setAddress(gateway, `http://127.0.0.1:${await closedPort()}`)
-    const { code, states, of } = await doctor(installation)
+    const { code, states } = await doctor(installation)
     expect(code).toBe(1)
     expect(states('mail')).toEqual(['fail'])
     expect(states('proxy')).toEqual(['fail'])

@@ -1,5 +1,6 @@
+import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { forEachDatabaseUrl } from '../../../test/helpers/databases.ts'
 import { ok, startFakeUpstream } from '../../../test/helpers/fake-upstream.ts'
@@ -178,5 +179,54 @@ forEachDatabaseUrl((name, freshUrl) => {
     writeFileSync(short, 'short\n')
     expect((await target.run('export', '--passphrase-file', short)).output).toContain('at least 12 characters')
     expect((await target.run('export')).output).toContain('--no-secrets')
+  }, 120_000)
+
+  test('the databases of one-api and new-api have accounts, keys, codes and the log, and nothing is left if it fails', async () => {
+    const { upstream, installation, gateway, token, codes } = await used()
+    await using _upstream = upstream
+    await using _installation = installation
+    const many = {
+      name: 'several',
+      type: 1,
+      key: 'sk-one\nsk-two',
+      key_mode: 'multi',
+      models: 'm-a,m-b',
+      group: 'default,vip',
+    }
+    await gateway.api('POST', '/api/channel/', many)
+    for (const program of ['one-api', 'new-api']) {
+      const path = join(installation.folder, `${program}.db`)
+      const { code, output } = await installation.run('export', '--format', program, '-o', path)
+      expect([code, output]).toEqual([0, expect.stringContaining('2 users, 1 tokens, 3 channels, 2 codes')])
+      expect(statSync(path).mode & 0o777).toBe(0o600)
+      const file = new Database(path, { readonly: true })
+      const rows = (text: string) => file.query(text).values()
+      expect(rows('pragma integrity_check')).toEqual([['ok']])
+      expect(rows('select "key", remain_quota + used_quota from tokens')).toEqual([
+        [token.key.replace('sk-', ''), 100_000],
+      ])
+      expect(rows('select "key" from redemptions order by id')).toEqual(codes.map((each) => [each]))
+      expect(rows('select "key" from channels where name = \'several\' order by id')).toEqual([['sk-one'], ['sk-two']])
+      expect(rows("select count(*) from abilities join channels on id = channel_id where name = 'several'")).toEqual([
+        [8],
+      ])
+      expect(rows('select value from options where "key" = \'SMTPToken\'')).toEqual([['the mail password']])
+      expect(rows('select count(*), sum(quota) from logs where type = 2')).toEqual(
+        rows('select 3, sum(used_quota) from users'),
+      )
+      const [[root] = []] = rows('select password from users where id = 1') as string[][]
+      const password = /password of root is "(\w+)"/.exec(output)?.[1] ?? ''
+      expect(await Bun.password.verify(password, root ?? '')).toBe(true)
+      file.close()
+      expect((await installation.run('export', '--format', program, '-o', path)).output).toContain('exists already')
+    }
+    // A key that cannot be opened ends the export, and leaves no file.
+    const store = openStore({ url: installation.databaseUrl })
+    await store.write((trx) => trx.updateTable('tokens').set({ key: 'v1.AAAA' }).execute())
+    await store.close()
+    const path = join(installation.folder, 'broken.db')
+    expect((await installation.run('export', '--format', 'one-api', '-o', path)).code).toBe(1)
+    expect(existsSync(path)).toBe(false)
+    expect((await installation.run('export', '--format', 'one-api')).output).toContain('--output')
   }, 120_000)
 })

@@ -56,7 +56,7 @@ function plainRow(row: ExportedRow, { table, left = [], booleans = [] }: Exporte
   const entries = Object.entries(row)
     .filter(([name]) => !left.includes(name))
     .map(([name, value]): [string, unknown] => {
-      if (booleans.includes(name)) return [name, Boolean(value)]
+      if (booleans.includes(name)) return [name, value === null ? null : Boolean(value)]
       return [name, typeof value === 'bigint' ? Number(value) : value]
     })
     .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -45,7 +45,7 @@ export const exportedTables: readonly ExportedTable[] = [
   { table: 'audit_events', part: 'audit', key: ['id'], numbered: true },
   {
     ...{ table: 'logs', part: 'logs', key: ['id'], numbered: true },
-    booleans: ['is_stream', 'system_prompt_reset'],
+    booleans: ['is_stream', 'system_prompt_reset', 'estimated', 'kept_place'],
   },
   { table: 'usage_series', part: 'logs', key: ['id'], numbered: true },
   { table: 'usage_dates', part: 'logs', key: ['day'] },
