@@ -1,19 +1,33 @@
 import { Command, CommanderError } from 'commander'
+import { programName } from '../lib/program-files.ts'
 import { version } from '../version.ts'
 import { addApply } from './apply.ts'
 import { addAudit } from './audit.ts'
 import { type AddCommand, type CommandEnvironment, type ExitCode, exitCodes, type Terminal } from './command.ts'
 import { addDoctor } from './doctor/doctor.ts'
 import { addExport } from './export/export.ts'
+import { addHealthcheck } from './healthcheck.ts'
 import { addResetPassword } from './reset-password.ts'
 import { addVersion } from './version.ts'
 
 /** All commands, in the order in which the help lists them. */
-const commands: readonly AddCommand[] = [addApply, addAudit, addDoctor, addExport, addResetPassword, addVersion]
+const commands: readonly AddCommand[] = [
+  addApply,
+  addAudit,
+  addDoctor,
+  addExport,
+  addResetPassword,
+  addHealthcheck,
+  addVersion,
+]
+
+const startHint = programName.startsWith('npm ')
+  ? 'npm start starts the server.'
+  : `Without a command, ${programName} starts the server.`
 
 const footer = `
-Run a command where the server runs, with the same DATA_DIR or DATABASE_URL. npm start starts the server.
-"npm run tollgate help <command>" explains a command and shows examples.
+Run a command where the server runs, with the same DATA_DIR or DATABASE_URL. ${startHint}
+"${programName} help <command>" explains a command and shows examples.
 
 Exit codes: 0 done, 1 failed or faults found, 2 wrong command line, 4 not confirmed, 5 differences found (if asked), 78 wrong configuration.`
 
@@ -31,7 +45,7 @@ export async function runCommand(args: readonly string[], environment: CommandEn
       code = given
     },
   }
-  const program = new Command('npm run tollgate')
+  const program = new Command(programName)
     .description('Commands for an installation of Tollgate.')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'explain the command and show examples')
