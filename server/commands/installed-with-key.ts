@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts'
 import { CommandFailed, type Terminal } from './command.ts'
 import { withStore } from './installed.ts'
 
-/** Who the audit log names for what a command changes. A person who can run commands may do everything. */
+/** The actor in the audit log for what a command changes. People who can run commands may do everything. */
 export const commandLine: Actor = { person: { id: 0, username: 'command line', role: roles.root }, clientAddress: '' }
 
 /**

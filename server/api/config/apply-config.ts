@@ -22,7 +22,7 @@ export interface ApplyOptions {
 }
 
 /** The installation is no longer what it was when somebody agreed to the changes. */
-export class PlanOutdated extends Error {}
+class PlanOutdated extends Error {}
 
 /** Ends a transaction without changing anything. */
 class RolledBack extends Error {}

@@ -17,7 +17,7 @@ const mostAliases = 100
 const mostLevels = 500
 const tooDeep = `The file is nested more than ${mostLevels} levels deep.`
 
-/** Reads YAML, of which JSON is a part. Throws ConfigFault whose message names the line, and which is one sentence. */
+/** Reads YAML or JSON. Throws ConfigFault with one sentence that names the line. */
 export async function readConfig(text: string): Promise<ReadConfig> {
   if (text.length > maxConfigBytes) throw new ConfigFault([], 'The file is larger than 4 MiB.')
   if (nestingOf(text) > mostLevels) throw new ConfigFault([], tooDeep)

@@ -100,7 +100,7 @@ function partsOf(only: string): string[] {
 }
 
 /** The passphrase of a file or of the environment; undefined if there is none. */
-export function passphraseOf(terminal: Terminal, file: string | undefined): string | undefined {
+function passphraseOf(terminal: Terminal, file: string | undefined): string | undefined {
   const text = file === undefined ? terminal.passphrase() : readFileSync(file, 'utf8').replace(/\r?\n$/, '')
   if (text === undefined) return undefined
   if (text.length < shortestPassphrase)

@@ -22,7 +22,7 @@ export interface ForeignReport {
   logs: number
   /** The new password of root, which the program could not read. */
   rootPassword: string | undefined
-  /** Accounts whose password has to be set anew, because the program does not know the kind of their hash. */
+  /** Accounts whose password has to be reset, because the program does not know the kind of their hash. */
   passwords: number
   /** Names of channels that became OpenAI channels, because the program has no such type. */
   otherTypes: string[]
