@@ -136,7 +136,9 @@ export function loadCommandSecretKey(env: Env = process.env): string {
 
 /** The passphrase of exports; undefined if it is not set. */
 export function exportPassphrase(env: Env = process.env): string | undefined {
-  return env['TOLLGATE_EXPORT_PASSPHRASE'] || undefined
+  const value = valuesOf(env)
+  // It is not trimmed, because a file with the same passphrase is not trimmed either.
+  return value('TOLLGATE_EXPORT_PASSPHRASE') && env['TOLLGATE_EXPORT_PASSPHRASE']
 }
 
 /** Variables that belong to the installation itself, and that nothing else may read. */
