@@ -10,6 +10,7 @@ export type AuditAction =
   | 'alert.update-destination'
   | 'alert.update-rule'
   | 'budget.export'
+  | 'config.apply'
   | 'channel.auto-disable'
   | 'channel.auto-enable'
   | 'channel.batch-delete'

@@ -11,6 +11,7 @@ export const auditEn = {
   'audit.do.alert.create-destination': 'Alert destination created',
   'audit.do.alert.update-destination': 'Alert destination updated',
   'audit.do.alert.delete-destination': 'Alert destination deleted',
+  'audit.do.config.apply': 'Configuration file applied',
   'audit.do.channel.auto-disable': 'Channel disabled automatically',
   'audit.do.channel.auto-enable': 'Channel enabled automatically',
   'audit.do.channel.cool-down': 'Channel paused temporarily',

@@ -10,6 +10,7 @@ export const auditJa = {
   'audit.do.alert.create-destination': 'アラート送信先の作成',
   'audit.do.alert.update-destination': 'アラート送信先の更新',
   'audit.do.alert.delete-destination': 'アラート送信先の削除',
+  'audit.do.config.apply': '構成ファイルの適用',
   'audit.do.channel.auto-disable': 'チャネルの自動無効化',
   'audit.do.channel.auto-enable': 'チャネルの自動有効化',
   'audit.do.channel.cool-down': 'チャネルの一時停止',

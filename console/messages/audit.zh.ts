@@ -10,6 +10,7 @@ export const auditZh = {
   'audit.do.alert.create-destination': '新建告警接收方',
   'audit.do.alert.update-destination': '修改告警接收方',
   'audit.do.alert.delete-destination': '删除告警接收方',
+  'audit.do.config.apply': '应用配置文件',
   'audit.do.channel.auto-disable': '自动禁用渠道',
   'audit.do.channel.auto-enable': '自动启用渠道',
   'audit.do.channel.cool-down': '渠道暂停使用一段时间',

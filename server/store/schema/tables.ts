@@ -90,6 +90,14 @@ export interface TokensTable extends LimitColumns {
   unlogged_quota: number
 }
 
+/** Ours: what a configuration file manages, by its section and name in the file. */
+export interface ConfigMarksTable {
+  section: string
+  name: string
+  /** The file, or who sent it. */
+  source: string
+}
+
 /** Ours: the last run of a job that only one node may run at a time, and its progress. */
 export interface JobRunsTable {
   name: string
@@ -309,6 +317,7 @@ export interface Tables {
   redemptions: RedemptionsTable
   logs: LogsTable
   options: OptionsTable
+  config_marks: ConfigMarksTable
   sessions: SessionsTable
   holds: HoldsTable
   limit_windows: LimitWindowsTable
