@@ -117,6 +117,20 @@ export function loadCommandConfig(env: Env = process.env): CommandConfig {
   return config
 }
 
+/**
+ * Reads the secret key of an existing installation, without creating one. Throws ConfigError if there is none, or if it
+ * cannot be read.
+ */
+export function loadSecretKey(config: CommandConfig, env: Env = process.env): string {
+  const given = valuesOf(env)('SECRET_KEY')
+  const faults: string[] = []
+  const file = join(config.dataDir, 'secret.key')
+  if (given === undefined && !existsSync(file)) throw new ConfigError([lostKeyText(file)])
+  const { key } = readSecretKey(given, config, faults)
+  if (faults.length > 0) throw new ConfigError(faults)
+  return key
+}
+
 function valuesOf(env: Env): (name: string) => string | undefined {
   return (name) => env[name]?.trim() || undefined
 }

@@ -1,7 +1,15 @@
 import { spawn } from 'node:child_process'
 import { extname } from 'node:path'
 import { type App, createApp } from './app.ts'
-import { type Config, ConfigError, type Launch, loadCommandConfig, loadConfig, readLaunch } from './config.ts'
+import {
+  type Config,
+  ConfigError,
+  type Launch,
+  loadCommandConfig,
+  loadConfig,
+  loadSecretKey,
+  readLaunch,
+} from './config.ts'
 import { type Context, createContext } from './context.ts'
 import { describeFault } from './errors.ts'
 import { loadConsoleFiles } from './http/console-files.ts'
@@ -53,7 +61,10 @@ async function main(): Promise<void> {
 async function runCommand(args: readonly string[]): Promise<number> {
   const file = extname(import.meta.path) === '.ts' ? './commands/run-command.ts' : './run-command.js'
   const commands: typeof import('./commands/run-command.ts') = await import(new URL(file, import.meta.url).href)
-  return commands.runCommand(args, () => read(loadCommandConfig))
+  return commands.runCommand(args, {
+    readConfig: () => read(loadCommandConfig),
+    readSecretKey: (config) => read(() => loadSecretKey(config)),
+  })
 }
 
 /**

@@ -5,6 +5,8 @@ import type { CommandConfig } from '../config.ts'
 export interface Terminal {
   /** Reads the configuration from the environment; ends the process with exit code 78 if it is not valid. */
   readConfig(): CommandConfig
+  /** Reads the secret key of the installation; ends the process with exit code 78 if there is none. */
+  readSecretKey(config: CommandConfig): string
   /** Writes one line to standard output. */
   print(line: string): void
   /** Writes one line to standard error: progress, warnings and everything that is not the result. */

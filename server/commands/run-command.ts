@@ -1,13 +1,13 @@
 import { Command, CommanderError } from 'commander'
-import type { CommandConfig } from '../config.ts'
 import { version } from '../version.ts'
 import { addAudit } from './audit.ts'
 import { type AddCommand, type ExitCode, exitCodes, type Terminal } from './command.ts'
+import { addImport } from './import/import.ts'
 import { addResetPassword } from './reset-password.ts'
 import { addVersion } from './version.ts'
 
 /** All commands, in the order in which the help lists them. */
-const commands: readonly AddCommand[] = [addAudit, addResetPassword, addVersion]
+const commands: readonly AddCommand[] = [addAudit, addImport, addResetPassword, addVersion]
 
 const footer = `
 Run a command where the server runs, with the same DATA_DIR or DATABASE_URL. npm start starts the server.
@@ -19,10 +19,14 @@ Exit codes: 0 done, 1 failed or faults found, 2 wrong command line, 4 not confir
  * Runs a command of the command line and returns the exit code. Throws an error whose message is a sentence for the
  * operator.
  */
-export async function runCommand(args: readonly string[], readConfig: () => CommandConfig): Promise<number> {
+export async function runCommand(
+  args: readonly string[],
+  { readConfig, readSecretKey }: Pick<Terminal, 'readConfig' | 'readSecretKey'>,
+): Promise<number> {
   let code: ExitCode = exitCodes.done
   const terminal: Terminal = {
     readConfig,
+    readSecretKey,
     print: (line) => void process.stdout.write(`${line}\n`),
     note: (line) => void process.stderr.write(`${line}\n`),
     exit: (given) => {
