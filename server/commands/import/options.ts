@@ -98,7 +98,7 @@ function validTable(key: string, value: string, findings: Findings): string {
     else
       findings.add(
         'prices',
-        `The entry in ${key} is not valid here and is left out: ${one.error.replace(/^"[^]*": /, '')}.`,
+        `The entry in ${key} is not valid here and is left out: ${one.error.slice(one.error.lastIndexOf('": ') + 3)}.`,
         name,
       )
     if (one.ok && one.rounded.length > 0)
