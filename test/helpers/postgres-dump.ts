@@ -16,7 +16,10 @@ export async function loadPostgresDump(url: string, dump: string): Promise<void>
         const count = columns.split(', ').length
         const places = Array.from({ length: count }, (_, index) => `$${index + 1}`).join(', ')
         for (at++; lines[at] !== '\\.'; at++)
-          await client.query(`insert into ${table} (${columns}) values (${places})`, (lines[at] ?? '').split('\t').map(field))
+          await client.query(
+            `insert into ${table} (${columns}) values (${places})`,
+            (lines[at] ?? '').split('\t').map(field),
+          )
         continue
       }
       statement += `${line}\n`

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { openStore } from '../../server/store/connection/open.ts'
 import type { ImportReport } from '../../server/commands/import/report.ts'
+import { openStore } from '../../server/store/connection/open.ts'
 import { forEachEmptyDatabaseUrl } from '../helpers/databases.ts'
 import { ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { type GatewayProcess, Installation } from '../helpers/gateway-process.ts'
@@ -28,7 +28,8 @@ async function addressOf({ name, database }: Sample): Promise<string> {
 }
 
 function missing({ name, database }: Sample): string | undefined {
-  if (!sampleFile(name, database === 'sqlite' ? 'one-api.db' : 'dump.sql')) return 'the samples are not here, set MIGRATION_DIR'
+  if (!sampleFile(name, database === 'sqlite' ? 'one-api.db' : 'dump.sql'))
+    return 'the samples are not here, set MIGRATION_DIR'
   if (database === 'mysql') return mariadbMissing
   return database === 'postgres' ? postgresMissing : undefined
 }
@@ -77,7 +78,11 @@ forEachEmptyDatabaseUrl((target, freshUrl) => {
         expect(again).toMatchObject({ mode: 'again', added: { users: 0, tokens: 0, channels: 0, codes: 0, logs: 0 } })
 
         await store.write((trx) =>
-          trx.updateTable('channels').set({ base_url: upstream.url }).where('base_url', 'like', `${facts.upstream}%`).execute(),
+          trx
+            .updateTable('channels')
+            .set({ base_url: upstream.url })
+            .where('base_url', 'like', `${facts.upstream}%`)
+            .execute(),
         )
         await store.close()
         const gateway = await installation.start()

@@ -1,7 +1,9 @@
+import { setTimeout } from 'node:timers/promises'
 import { Option } from 'commander'
 import { type AddCommand, CommandFailed, examples, exitCodes, type Terminal } from '../command.ts'
 import { secretsOf, withStore } from '../installed.ts'
-import { type ImportOptions, type ImportPart, type ImportProgress, importParts } from './import-types.ts'
+import { type ImportDeps, type ImportOptions, type ImportPart, importParts } from './import-types.ts'
+import { progressView } from './progress.ts'
 import { reportLines } from './report.ts'
 import { runImport } from './run-import.ts'
 
@@ -13,6 +15,7 @@ interface Flags {
   since?: number
   dryRun?: true
   merge?: true
+  follow?: true
   json?: true
 }
 
@@ -31,6 +34,7 @@ export const addImport: AddCommand = (program, terminal) => {
       new Option('--since <date>', 'only log rows from this date on, such as 2026-01-31 (UTC)').argParser(dateOf),
     )
     .option('--merge', 'import beside what is here already, with new ids')
+    .option('--follow', 'after that, take over what is new every two seconds, until stopped')
     .option('--json', 'print the report as JSON')
     .addHelpText(
       'after',
@@ -59,42 +63,34 @@ async function run(flags: Flags, terminal: Terminal): Promise<void> {
     dryRun: flags.dryRun ?? false,
     dataDir: config.dataDir,
   }
-  const report = await withStore(config, async (store) => {
+  if (flags.follow && flags.dryRun) throw new CommandFailed('--follow imports, so it cannot be used with --dry-run.')
+  await withStore(config, async (store) => {
     const secrets = await secretsOf(store, terminal.readSecretKey(config))
-    const progress = lineProgress(terminal)
-    return runImport({ store, secrets, nowMs: Date.now, progress }, options)
+    const view = progressView(terminal)
+    const deps = { store, secrets, nowMs: Date.now, progress: view.show }
+    const report = await runImport(deps, options).finally(view.end)
+    if (flags.json) terminal.print(JSON.stringify(report))
+    else for (const line of reportLines(report)) terminal.print(line)
+    const wrong = report.sums.some(({ there, corrected, here }) => there + corrected !== here)
+    if (wrong) terminal.exit(exitCodes.failed)
+    if (flags.follow) await follow({ ...deps, progress: () => undefined }, options, terminal)
   })
-  if (flags.json) terminal.print(JSON.stringify(report))
-  else for (const line of reportLines(report)) terminal.print(line)
-  const wrong = report.sums.some(({ there, corrected, here }) => there + corrected !== here)
-  if (wrong) terminal.exit(exitCodes.failed)
 }
 
-/** How often progress is reported. */
-const progressMs = 1000
+/** How long to wait before the source is read again. */
+const followMs = 2000
 
-/** Reports progress as lines, with the rate. */
-function lineProgress({ note }: Terminal): (step: ImportProgress) => void {
-  const began = Date.now()
-  let stage = ''
-  let first = 0
-  let last = 0
-  return ({ stage: now, done, total }) => {
-    const at = Date.now()
-    if (now === stage && at - last < progressMs && done < total) return
-    if (now !== stage) {
-      stage = now
-      first = at
-    }
-    last = at
-    const rate = at > first ? ` (${Math.round((done / (at - first)) * 1000)} a second)` : ''
-    if (now === 'logs') note(`log rows: ${done} of ${total}${rate}`)
-    else
-      note(
-        now === 'accounts'
-          ? 'reading users, tokens and channels'
-          : `adding up the usage (${Math.round((at - began) / 1000)} s)`,
-      )
+/** Takes over what is new in the source, again and again, until the process is asked to end. */
+async function follow(deps: ImportDeps, options: ImportOptions, { note }: Terminal): Promise<void> {
+  const stopping = new AbortController()
+  const stop = () => stopping.abort()
+  process.once('SIGINT', stop).once('SIGTERM', stop)
+  note('Following the source. Stop its program, wait for the next line, and then end this command with Ctrl-C.')
+  while (!stopping.signal.aborted) {
+    await setTimeout(followMs, undefined, { signal: stopping.signal }).catch(() => undefined)
+    const { added, changedMeanwhile } = await runImport(deps, options)
+    const what = `${added.logs} log rows, ${added.users} users, ${added.tokens} tokens, ${added.channels} channels`
+    note(`${new Date(deps.nowMs()).toISOString()} ${what}${changedMeanwhile ? '; more is coming' : '; up to date'}`)
   }
 }
 

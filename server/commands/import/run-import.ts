@@ -51,8 +51,8 @@ async function importFrom(deps: ImportDeps, options: ImportOptions, sources: Sou
   const { source, logs, program } = sources
   const began = nowMs()
   const wants = (part: ImportPart) => options.only.size === 0 || options.only.has(part)
-  const log = await logSums(logs)
   const earlier = await earlierImport(store.read, source, program)
+  const log = await logSums(logs, earlier?.log_id ?? 0)
   const root = earlier ? undefined : await loneRoot(store.read)
   if (!earlier && !root && !options.merge)
     throw new CommandFailed(
@@ -63,9 +63,9 @@ async function importFrom(deps: ImportDeps, options: ImportOptions, sources: Sou
   const report = baseReport({ options, sources, base, earlier })
   if (!options.dryRun) await tellNodes(store)
   if (wants('logs')) {
-    if (options.dryRun) report.added.logs = Math.max(0, log.rows - (earlier?.log_rows ?? 0))
+    if (options.dryRun) report.added.logs = log.rows
     else await importLogs(deps, options, { sources, importId: base.importId, log, report })
-    report.changedMeanwhile = (await logSums(logs)).lastId !== log.lastId
+    report.changedMeanwhile = (await logSums(logs, log.lastId)).rows > 0
   }
   report.seconds = (nowMs() - began) / 1000
   return report
@@ -113,7 +113,7 @@ async function importLogs(
   const { store, nowMs, progress } = deps
   const { sources, importId, log, report } = given
   const before = await importById(store.read, importId)
-  const total = log.rows
+  const total = before.log_rows + log.rows
   await copyLogs({
     store,
     source: sources.logs,
@@ -129,12 +129,14 @@ async function importLogs(
   await rollUpUsage(store, Math.floor(nowMs() / 1000))
   const after = await importById(store.read, importId)
   report.added.logs = after.log_rows - before.log_rows
-  const there = options.since > 0 ? undefined : await logSums(sources.logs, log.lastId)
+  const read = await logSums(sources.logs, before.log_id, log.lastId)
   const lines: SumLine[] = [
-    { name: 'log rows', there: there?.rows ?? after.log_rows, corrected: 0, here: after.log_rows },
-    { name: 'charges', there: there?.charges ?? after.charge_rows, corrected: 0, here: after.charge_rows },
-    { name: 'quota of charges', there: there?.quota ?? after.charge_quota, corrected: 0, here: after.charge_quota },
+    { name: 'log rows', there: before.log_rows + read.rows, corrected: 0, here: after.log_rows },
+    { name: 'charges', there: before.charge_rows + read.charges, corrected: 0, here: after.charge_rows },
+    { name: 'quota of charges', there: before.charge_quota + read.quota, corrected: 0, here: after.charge_quota },
   ]
+  // Rows before the date are left out on purpose.
+  if (options.since > 0) for (const line of lines) line.corrected = line.here - line.there
   report.sums.push(...lines)
 }
 

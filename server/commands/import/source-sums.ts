@@ -51,12 +51,13 @@ export interface LogSums {
   channels: number
 }
 
-/** The sums of a log, up to an id if one is given. */
-export async function logSums(source: SourceDatabase, upTo?: number): Promise<LogSums> {
+/** The sums of the log rows after an id, up to another if one is given. */
+export async function logSums(source: SourceDatabase, after: number, upTo?: number): Promise<LogSums> {
   const columns = source.tables.get('logs')
-  if (!columns) return { lastId: 0, rows: 0, charges: 0, quota: 0, users: 0, tokens: 0, channels: 0 }
+  if (!columns) return { lastId: after, rows: 0, charges: 0, quota: 0, users: 0, tokens: 0, channels: 0 }
   const most = (name: string) => (columns.has(name) ? `max("${name}")` : '0')
-  const where = upTo === undefined ? '' : `where "id" <= ${Math.trunc(upTo)}`
+  const end = upTo === undefined ? '' : `and "id" <= ${Math.trunc(upTo)}`
+  const where = after === 0 && upTo === undefined ? '' : `where "id" > ${Math.trunc(after)} ${end}`
   const [row] = await source.query(
     `select max("id") as last, count(*) as n, ${most('user_id')} as users, ${most('token_id')} as tokens,
       ${most('channel_id')} as channels,
@@ -66,7 +67,7 @@ export async function logSums(source: SourceDatabase, upTo?: number): Promise<Lo
   )
   const of = (name: string) => integerOf(row?.[name])
   return {
-    lastId: of('last'),
+    lastId: Math.max(after, of('last')),
     rows: of('n'),
     charges: of('charges'),
     quota: of('quota'),

@@ -79,7 +79,7 @@ function allowed(
   checkSubnet(row, address)
   if (row.userStatus !== userStatus.enabled) throw new GatewayError('user_banned', 'the owner of this token is banned')
   const caller = callerOf(row)
-  const limits = limitsInForce(row, deps.settings().GroupLimits.get(row.group))
+  const limits = limitsInForce(row, deps.settings().GroupLimits.get(row.userGroup))
   // Each call gets its own limits object, because the state of the limits is written into it.
   if (limits === undefined && channelText === undefined) return caller
   return {

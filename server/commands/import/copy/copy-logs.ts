@@ -33,7 +33,7 @@ const columns: BulkColumns = [
   ['upstream_message', 'text'],
 ]
 
-const rowsPerStep = 4000
+const rowsPerStep = 2000
 
 /** How ids of the source become ids here. */
 export interface LogIds {
