@@ -3,6 +3,7 @@ import type { OpenedStore } from '../../../store/connection/open-options.ts'
 import { bookLogged } from '../../../store/imports/books.ts'
 import { type BulkColumns, bulkInsert } from '../../../store/imports/bulk-insert.ts'
 import { advanceLog, type ImportRow } from '../../../store/imports/journal.ts'
+import { collectMemory } from '../collect-memory.ts'
 import { integer } from '../fields.ts'
 import type { Program } from '../programs.ts'
 import { type LogDraft, readLog } from '../rows/log-row.ts'
@@ -34,6 +35,7 @@ const columns: BulkColumns = [
 ]
 
 const rowsPerStep = 2000
+const stepsPerCollection = 25
 
 /** How ids of the source become ids here. */
 export interface LogIds {
@@ -67,6 +69,7 @@ export async function copyLogs(work: LogWork): Promise<void> {
   const wanted = wantedColumns(source)
   let after = work.import.log_id
   let done = 0
+  let steps = 0
   let next = source.page('logs', { after, upTo, limit: rowsPerStep, columns: wanted })
   for (;;) {
     const rows = await next
@@ -89,6 +92,7 @@ export async function copyLogs(work: LogWork): Promise<void> {
       })
     })
     done += rows.length
+    if (++steps % stepsPerCollection === 0) collectMemory()
     work.progress(done)
   }
 }
