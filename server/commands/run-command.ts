@@ -1,17 +1,23 @@
 import { Command, CommanderError } from 'commander'
+import { programName } from '../lib/program-files.ts'
 import { version } from '../version.ts'
 import { addAudit } from './audit.ts'
 import { type AddCommand, type ExitCode, exitCodes, type Terminal } from './command.ts'
+import { addHealthcheck } from './healthcheck.ts'
 import { addImport } from './import/import.ts'
 import { addResetPassword } from './reset-password.ts'
 import { addVersion } from './version.ts'
 
 /** All commands, in the order in which the help lists them. */
-const commands: readonly AddCommand[] = [addAudit, addImport, addResetPassword, addVersion]
+const commands: readonly AddCommand[] = [addAudit, addImport, addResetPassword, addHealthcheck, addVersion]
+
+const startHint = programName.startsWith('npm ')
+  ? 'npm start starts the server.'
+  : `Without a command, ${programName} starts the server.`
 
 const footer = `
-Run a command where the server runs, with the same DATA_DIR or DATABASE_URL. npm start starts the server.
-"npm run tollgate help <command>" explains a command and shows examples.
+Run a command where the server runs, with the same DATA_DIR or DATABASE_URL. ${startHint}
+"${programName} help <command>" explains a command and shows examples.
 
 Exit codes: 0 done, 1 failed or faults found, 2 wrong command line, 4 not confirmed, 78 wrong configuration.`
 
@@ -33,7 +39,7 @@ export async function runCommand(
       code = given
     },
   }
-  const program = new Command('npm run tollgate')
+  const program = new Command(programName)
     .description('Commands for an installation of Tollgate.')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'explain the command and show examples')

@@ -9,7 +9,7 @@ export interface Program {
   readonly name: ProgramName
   /** What people call it. */
   readonly title: string
-  /** Its version, as far as the database shows it. */
+  /** Its version, or '' if the database does not show it. */
   readonly version: string
   /** True if a model without an entry in the stored ModelRatio has no price of its own, because the table is complete. */
   readonly tableIsComplete: boolean

@@ -97,7 +97,7 @@ export async function copyLogs(work: LogWork): Promise<void> {
   }
 }
 
-/** The columns that are read, as far as the source has them. */
+/** The columns that are read, except those that the source does not have. */
 function wantedColumns({ tables }: SourceDatabase): string[] {
   const there = tables.get('logs') ?? new Set<string>()
   const wanted = [

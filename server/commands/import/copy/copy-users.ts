@@ -36,7 +36,7 @@ const columns: BulkColumns = [
   ['created_time', 'integer'],
 ]
 
-/** Texts that must differ between accounts, as far as they are taken. */
+/** Texts that must differ between accounts, and that accounts here have. */
 interface Taken {
   names: Set<string>
   affCodes: Set<string>
