@@ -28,6 +28,7 @@ export type AuditAction =
   | 'channel.set-costs'
   | 'channel.set-key-aside'
   | 'channel.update'
+  | 'import.run'
   | 'log.export'
   | 'log.purge'
   | 'log.purged'

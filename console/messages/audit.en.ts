@@ -29,6 +29,7 @@ export const auditEn = {
   'audit.do.channel.remove-dead-keys': 'Paused keys deleted',
   'audit.do.channel.revive-keys': 'Paused keys resumed',
   'audit.do.channel.update': 'Channel updated',
+  'audit.do.import.run': 'Data imported',
   'audit.do.log.export': 'Logs exported',
   'audit.do.log.purge': 'Log deletion started',
   'audit.do.log.purged': 'Logs deleted',

@@ -28,6 +28,7 @@ export const auditJa = {
   'audit.do.channel.remove-dead-keys': '一時停止中のキーの削除',
   'audit.do.channel.revive-keys': '一時停止中のキーの一括再開',
   'audit.do.channel.update': 'チャネルの更新',
+  'audit.do.import.run': 'データの取り込み',
   'audit.do.log.export': 'ログのエクスポート',
   'audit.do.log.purge': 'ログ削除の開始',
   'audit.do.log.purged': 'ログの削除',

@@ -28,6 +28,7 @@ export const auditZh = {
   'audit.do.channel.remove-dead-keys': '移除失效密钥',
   'audit.do.channel.revive-keys': '恢复失效密钥',
   'audit.do.channel.update': '修改渠道',
+  'audit.do.import.run': '导入数据',
   'audit.do.log.export': '导出日志',
   'audit.do.log.purge': '开始清理日志',
   'audit.do.log.purged': '清理日志完成',

@@ -2,12 +2,10 @@ import { roles } from '../../contract/roles.ts'
 import type { Actor } from '../api/audit-event.ts'
 import type { ConfigDeps } from '../api/config-kind.ts'
 import { systemClock } from '../lib/clock.ts'
-import { createSecrets } from '../lib/secrets/secrets.ts'
 import { providers } from '../providers/registry.ts'
-import { secretCheck } from '../store/installation/installation.ts'
 import type { Store } from '../store/store.ts'
-import { CommandFailed, type Terminal } from './command.ts'
-import { withStore } from './installed.ts'
+import type { Terminal } from './command.ts'
+import { secretsOf, withStore } from './installed.ts'
 
 /** The actor in the audit log for what a command changes. People who can run commands may do everything. */
 export const commandLine: Actor = { person: { id: 0, username: 'command line', role: roles.root }, clientAddress: '' }
@@ -20,11 +18,9 @@ export function withStoreAndKey<T>(
   terminal: Terminal,
   work: (deps: ConfigDeps & { store: Store }) => Promise<T>,
 ): Promise<T> {
-  const secrets = createSecrets(terminal.readSecretKey())
+  const key = terminal.readSecretKey()
   return withStore(terminal.readConfig(), async (store) => {
-    const check = await secretCheck(store.read)
-    if (check !== undefined && check !== secrets.fingerprint('check', 'check'))
-      throw new CommandFailed('The secret key is not the one that this database was encrypted with.')
+    const secrets = await secretsOf(store, key)
     return work({
       store,
       secrets,

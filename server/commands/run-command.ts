@@ -7,6 +7,7 @@ import { type AddCommand, type CommandEnvironment, type ExitCode, exitCodes, typ
 import { addDoctor } from './doctor/doctor.ts'
 import { addExport } from './export/export.ts'
 import { addHealthcheck } from './healthcheck.ts'
+import { addImport } from './import/import.ts'
 import { addResetPassword } from './reset-password.ts'
 import { addVersion } from './version.ts'
 
@@ -16,6 +17,7 @@ const commands: readonly AddCommand[] = [
   addAudit,
   addDoctor,
   addExport,
+  addImport,
   addResetPassword,
   addHealthcheck,
   addVersion,

@@ -9,6 +9,7 @@ import type {
 import type { CapCountsTable, CapPlacesTable, CapsTable, CapWaitsTable } from './cap-tables.ts'
 import type { CaptureRulesTable, CapturesTable } from './capture-tables.ts'
 import type { ChannelDeadKeysTable, ChannelsTable, ChannelTestsTable } from './channel-tables.ts'
+import type { ImportRowsTable, ImportsTable } from './import-tables.ts'
 import type { StatementEmailsTable, StatementOptoutsTable } from './statement-tables.ts'
 import type { StoredResponsesTable } from './stored-response-tables.ts'
 import type {
@@ -85,6 +86,8 @@ export interface TokensTable extends LimitColumns {
   used_quota: number
   models: string | null
   subnet: string | null
+  /** As in new-api: decides channels and ratio in place of the owner's group; '' = the owner's group. */
+  group: Generated<string>
   /** Ours: like users.granted_quota, kept for limited and unlimited tokens alike. */
   granted_quota: number
   unlogged_quota: number
@@ -337,6 +340,8 @@ export interface Tables {
   captures: CapturesTable
   channel_dead_keys: ChannelDeadKeysTable
   channel_tests: ChannelTestsTable
+  imports: ImportsTable
+  import_rows: ImportRowsTable
   job_runs: JobRunsTable
   error_minutes: ErrorMinutesTable
   channel_failures: ChannelFailuresTable
