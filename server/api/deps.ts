@@ -58,7 +58,7 @@ export interface ApiDeps {
   /** Tests a channel that is not stored, and lists the models of its upstream. */
   probeDraft(draft: ChannelDraft): Promise<DraftReport>
   /** The models that enabled channels serve to a group, with their current prices. */
-  priceList(group: string): PriceList
+  priceList(group: string, userGroup?: string): PriceList
   /** New log rows, as they are written. */
   logTail: LogTail
   captures: Captures

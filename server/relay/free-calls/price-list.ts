@@ -4,10 +4,14 @@ import { pricesOf } from '../../billing/price-list.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { mappedModel } from '../routing/routing-table.ts'
 
-/** The prices that the relay would charge a group now, from the same routes and the same price book. */
-export function priceList(group: string, { routing, prices }: Pick<RelayDeps, 'routing' | 'prices'>): PriceList {
+/** The prices that the relay would charge a token of a group now, whose owner is in `userGroup`, from the same routes and the same price book. */
+export function priceList(
+  group: string,
+  { routing, prices }: Pick<RelayDeps, 'routing' | 'prices'>,
+  userGroup?: string,
+): PriceList {
   const [table, book] = [routing(), prices()]
-  const ratio = book.groupRatio(group)
+  const ratio = book.groupRatio(group, userGroup)
   return {
     group,
     ratio: Number(ratio) / Number(ratioOne),
