@@ -8,7 +8,9 @@ import { listQuery, numberFilter } from './list-query.ts'
 export const tokenSchema = z.object({
   id: z.int(),
   user_id: z.int(),
-  key: z.string().check(z.describe('The key without its prefix sk-.')),
+  key: z
+    .string()
+    .check(z.describe('The key without its prefix sk-; empty until the first call if only its hash was imported.')),
   status: z.int().check(z.describe('1 enabled, 2 disabled, 3 expired, 4 exhausted.')),
   name: z.string(),
   created_time: z.int().check(z.describe('Epoch seconds.')),

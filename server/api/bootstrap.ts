@@ -3,6 +3,7 @@ import { type Clock, epochSeconds, systemClock } from '../lib/clock.ts'
 import { randomBase62 } from '../lib/secrets/ids.ts'
 import { hashPassword } from '../lib/secrets/password.ts'
 import type { Secrets } from '../lib/secrets/secrets.ts'
+import { presentedKeyHash } from '../lib/secrets/token-key.ts'
 import { addToken } from '../store/accounts/tokens.ts'
 import { addUser, updateUser } from '../store/accounts/user-changes.ts'
 import { hasNoUsers, lockInstallation, saveSecretCheck, secretCheck } from '../store/installation/installation.ts'
@@ -110,7 +111,7 @@ async function createRoot(
     await addToken(trx, {
       user_id: id,
       key: secrets.seal(initialRootToken, 'token'),
-      key_hash: secrets.fingerprint(initialRootToken, 'token-key'),
+      key_hash: presentedKeyHash(initialRootToken, secrets),
       name: 'initial',
       created_time: now,
       expired_time: -1,

@@ -9,6 +9,7 @@ import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
 import { randomBase62 } from '../../lib/secrets/ids.ts'
 import type { Secrets } from '../../lib/secrets/secrets.ts'
+import { foreignKeyHash, isHashedKey, presentedKeyHash } from '../../lib/secrets/token-key.ts'
 import {
   addToken,
   deleteToken,
@@ -52,7 +53,7 @@ export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
     if (wait > 0) throw tooManyRequests(wait)
     const found = await findOwnedToken(
       store.read,
-      spellings(body.key).map((key) => secrets.fingerprint(key, 'token-key')),
+      spellings(body.key).flatMap((key) => [presentedKeyHash(key, secrets), foreignKeyHash(key, secrets)]),
     )
     // For anyone but administrators, another user's token does not exist.
     if (!found || (found.user_id !== person.id && person.role < roles.admin)) {
@@ -76,7 +77,7 @@ export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
       const token = await addToken(trx, {
         user_id: person.id,
         key: secrets.seal(key, 'token'),
-        key_hash: secrets.fingerprint(key, 'token-key'),
+        key_hash: presentedKeyHash(key, secrets),
         name: body.name ?? '',
         created_time: epochSeconds(clock),
         expired_time: parseExpiry(body.expired_time),
@@ -120,10 +121,11 @@ function spellings(pasted: string): string[] {
 }
 
 function tokenView(row: TokenRow, secrets: Secrets, now: number): Token {
+  const key = secrets.open(row.key, 'token')
   return {
     ...row,
     ...spentNow(row, now),
-    key: secrets.open(row.key, 'token'),
+    key: isHashedKey(key) ? '' : key,
     unlimited_quota: Boolean(row.unlimited_quota),
   }
 }

@@ -3,6 +3,7 @@ import * as z from 'zod/mini'
 import { channelStatus } from '../../../contract/statuses.ts'
 import { isObject, tryParse } from '../../lib/json.ts'
 import type { Secrets } from '../../lib/secrets/secrets.ts'
+import { storedKeyHash } from '../../lib/secrets/token-key.ts'
 import { allChannels, rebuildAbilities } from '../../store/channels/channels.ts'
 import {
   contentOf,
@@ -148,7 +149,7 @@ function ownRow(
     if (isObject(value) && typeof value['sealed'] === 'string') {
       const plain = opened(seal, value['sealed'], fieldName(table, given, column), number)
       row[column] = context === '' ? plain : secrets.seal(plain, context)
-      if (table.table === 'tokens' && column === 'key') row['key_hash'] = secrets.fingerprint(plain, 'token-key')
+      if (table.table === 'tokens' && column === 'key') row['key_hash'] = storedKeyHash(plain, secrets)
     } else if (value === null) row[column] = ''
     else if (typeof value !== 'string' || (value !== '' && context !== ''))
       throw new CommandFailed(`Line ${number} of the export has a secret that is not sealed.`)

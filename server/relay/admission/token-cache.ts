@@ -1,5 +1,7 @@
 import type { Secrets } from '../../lib/secrets/secrets.ts'
+import { foreignKeyHash, presentedKeyHash } from '../../lib/secrets/token-key.ts'
 import { type CallerRow, findCaller } from '../../store/accounts/callers.ts'
+import { learnKey } from '../../store/accounts/tokens.ts'
 import type { Store } from '../../store/store.ts'
 
 /**
@@ -38,13 +40,25 @@ export function createTokenCache(store: Store, secrets: Secrets, nowMs: () => nu
     const entry = entries.get(key)
     return entry && nowMs() - entry.loadedAtMs < lifeMs ? entry.row : undefined
   }
+  /**
+   * A token that was imported with only the SHA-256 of its key. It gets the key, so that the next look-up finds it at
+   * once and the console can show it.
+   */
+  async function findForeign(key: string): Promise<CallerRow | undefined> {
+    const from = foreignKeyHash(key, secrets)
+    const to = presentedKeyHash(key, secrets)
+    // Another call may have just stored the key.
+    const row = await findCaller(store.read, from, to)
+    if (row) await store.write((trx) => learnKey(trx, row.tokenId, { from, to, sealed: secrets.seal(key, 'token') }))
+    return row
+  }
   return {
     known,
     async find(key) {
       const cachedRow = known(key)
       if (cachedRow) return cachedRow
       const before = changes
-      const row = await findCaller(store.read, secrets.fingerprint(key, 'token-key'))
+      const row = (await findCaller(store.read, presentedKeyHash(key, secrets))) ?? (await findForeign(key))
       if (!row) {
         entries.delete(key)
         return undefined

@@ -27,8 +27,8 @@ export interface CallerRow {
   userLimits: Limits | undefined
 }
 
-/** Looks up a token by the fingerprint of its key; the owner's columns are empty if the user row is gone. */
-export async function findCaller(db: Db, keyHash: string): Promise<CallerRow | undefined> {
+/** Looks up a token by a hash of its key, or by several; the owner's columns are empty if the user row is gone. */
+export async function findCaller(db: Db, ...keyHashes: readonly string[]): Promise<CallerRow | undefined> {
   const row = await db
     .selectFrom('tokens')
     .leftJoin('users', 'users.id', 'tokens.user_id')
@@ -58,7 +58,7 @@ export async function findCaller(db: Db, keyHash: string): Promise<CallerRow | u
       'users.daily_budget as userDaily',
       'users.monthly_budget as userMonthly',
     ])
-    .where('tokens.key_hash', '=', keyHash)
+    .where('tokens.key_hash', 'in', keyHashes)
     .executeTakeFirst()
   if (!row) return undefined
   const { tokenId, userId, tokenName, expiredTime, remainQuota, models, subnet } = row

@@ -68,6 +68,20 @@ export function findOwnedToken(db: Db, keyHashes: readonly string[]) {
     .executeTakeFirst()
 }
 
+/** Stores a key that was known only by a hash until it was presented. Does nothing if that was done already. */
+export async function learnKey(
+  trx: Trx,
+  id: number,
+  { from, to, sealed }: { from: string; to: string; sealed: string },
+): Promise<void> {
+  await trx
+    .updateTable('tokens')
+    .set({ key: sealed, key_hash: to })
+    .where('id', '=', id)
+    .where('key_hash', '=', from)
+    .execute()
+}
+
 /** Like `tokenOf`, with the row locked: nobody else can change it until the transaction ends. */
 export function lockToken(trx: Trx, userId: number, id: number): Promise<TokenRow | undefined> {
   return trx

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { storedKeyHash } from '../../../lib/secrets/token-key.ts'
 import { bookChange } from '../../../store/imports/books.ts'
 import { type BulkColumns, bulkInsert } from '../../../store/imports/bulk-insert.ts'
 import { type JournalRow, recordFigures, recordRows } from '../../../store/imports/journal.ts'
@@ -48,7 +49,7 @@ export async function copyTokens(work: Work, users: IdMap): Promise<{ groups: Se
       const draft = readToken(row, work.program, findings)
       if (isDeleted(row)) continue
       const before = known.get(text(row, 'id'))
-      const hash = draft ? secrets.fingerprint(draft.key, 'token-key') : ''
+      const hash = draft ? storedKeyHash(draft.key, secrets) : ''
       const problem =
         draft === undefined ? 'no key' : before ? undefined : refusal(draft, users, taken.has(hash) || seen.has(hash))
       if (draft === undefined || problem !== undefined) {
