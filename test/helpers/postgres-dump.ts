@@ -23,7 +23,8 @@ export async function loadPostgresDump(url: string, dump: string): Promise<void>
         continue
       }
       statement += `${line}\n`
-      if (!line.trimEnd().endsWith(';')) continue
+      // The body of a function is between two $$.
+      if (!line.trimEnd().endsWith(';') || statement.split('$$').length % 2 === 0) continue
       await client.query(statement)
       statement = ''
     }

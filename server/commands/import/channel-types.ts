@@ -3,6 +3,8 @@ import type { ProgramName } from './programs.ts'
 /** Types that have other numbers here than in the program, by the program's numbers; null = there is no counterpart. */
 const numbers: Readonly<Record<ProgramName, Readonly<Record<number, number | null>>>> = {
   'one-api': {},
+  // What is read of LiteLLM has our numbers already.
+  litellm: {},
   laisky: { 53: null, 58: 16, 59: null, 60: null },
   'new-api': {
     2: null,
@@ -69,7 +71,13 @@ const numbers: Readonly<Record<ProgramName, Readonly<Record<number, number | nul
 }
 
 /** The last number of each program that was known when this was written. Later ones may mean anything. */
-const last: Readonly<Record<ProgramName, number>> = { 'one-api': 51, laisky: 60, 'new-api': 57, 'one-hub': 56 }
+const last: Readonly<Record<ProgramName, number>> = {
+  'one-api': 51,
+  laisky: 60,
+  'new-api': 57,
+  'one-hub': 56,
+  litellm: 61,
+}
 
 /** The channel type here; undefined if there is no counterpart. */
 export function channelType(program: ProgramName, type: number): number | undefined {

@@ -11,6 +11,8 @@ export interface ImportOptions {
   from: string
   /** The address of its log, if that is a database of its own. */
   logsFrom: string | undefined
+  /** The path of LiteLLM's config.yaml beside its database. */
+  litellmConfig: string | undefined
   /** Which parts; all of them if empty. */
   only: ReadonlySet<ImportPart>
   /** Only log rows from this time on, in epoch seconds; 0 = all. */
@@ -34,5 +36,7 @@ export interface ImportDeps {
   store: OpenedStore
   secrets: Secrets
   nowMs(): number
+  /** A variable of the environment to which the source refers; undefined if it is not set. */
+  variable(name: string): string | undefined
   progress(step: ImportProgress): void
 }

@@ -11,6 +11,7 @@ import { runImport } from './run-import.ts'
 interface Flags {
   from: string
   logsFrom?: string
+  litellmConfig?: string
   only?: ImportPart[]
   since?: number
   dryRun?: true
@@ -22,12 +23,13 @@ interface Flags {
 export const addImport: AddCommand = (program, terminal) => {
   program
     .command('import')
-    .summary("take over the database of one-api, new-api, one-hub or Laisky's one-api")
+    .summary("take over the database of one-api, new-api, one-hub, Laisky's one-api or LiteLLM")
     .description(
-      "Takes over users, tokens, channels, redemption codes, options, prices and the log of one-api (0.5 and 0.6), new-api, one-hub or Laisky's one-api. The source is a SQLite file, MySQL, MariaDB or PostgreSQL, and is only read. Keys, passwords and codes go on working. A run that breaks off is continued by the next one, and a later run takes over what is new. docs/moving.md describes the whole way.",
+      "Takes over users, tokens, channels, redemption codes, options, prices and the log of one-api (0.5 and 0.6), new-api, one-hub, Laisky's one-api or LiteLLM. The source is a SQLite file, MySQL, MariaDB or PostgreSQL, or LiteLLM's config.yaml, and is only read. What LiteLLM sealed is opened with LITELLM_SALT_KEY, or LITELLM_MASTER_KEY if it has no salt key. Keys, passwords and codes go on working. A run that breaks off is continued by the next one, and a later run takes over what is new. docs/moving.md describes the whole way.",
     )
-    .requiredOption('--from <source>', 'path of a SQLite file, postgres://… or mysql://…')
+    .requiredOption('--from <source>', 'path of a SQLite file or of config.yaml, postgres://… or mysql://…')
     .option('--logs-from <source>', 'the log, if it is in a database of its own')
+    .option('--litellm-config <file>', "LiteLLM's config.yaml, beside its database")
     .option('--dry-run', 'report what would happen, and change nothing')
     .addOption(new Option('--only <parts>', `comma-separated parts: ${importParts.join(', ')}`).argParser(partsOf))
     .addOption(
@@ -39,6 +41,10 @@ export const addImport: AddCommand = (program, terminal) => {
     .addHelpText(
       'after',
       examples(
+        [
+          "import -- --from 'postgres://user:password@host/litellm' --litellm-config config.yaml",
+          'import from LiteLLM',
+        ],
         ['import -- --from /data/one-api.db --dry-run', 'report what would happen'],
         ['import -- --from /data/one-api.db', 'import a SQLite file'],
         ["import -- --from 'mysql://user:password@host:3306/oneapi'", 'import from MySQL'],
@@ -57,6 +63,7 @@ async function run(flags: Flags, terminal: Terminal): Promise<void> {
   const options: ImportOptions = {
     from: flags.from,
     logsFrom: flags.logsFrom,
+    litellmConfig: flags.litellmConfig,
     only: new Set(flags.only),
     since: flags.since ?? 0,
     merge: flags.merge ?? false,
@@ -67,7 +74,7 @@ async function run(flags: Flags, terminal: Terminal): Promise<void> {
   await withStore(config, async (store) => {
     const secrets = await secretsOf(store, terminal.readSecretKey())
     const view = progressView(terminal)
-    const deps = { store, secrets, nowMs: Date.now, progress: view.show }
+    const deps = { store, secrets, nowMs: Date.now, variable: variableOf(terminal), progress: view.show }
     const report = await runImport(deps, options).finally(view.end)
     if (flags.json) terminal.print(JSON.stringify(report))
     else for (const line of reportLines(report)) terminal.print(line)
@@ -75,6 +82,17 @@ async function run(flags: Flags, terminal: Terminal): Promise<void> {
     if (wrong) terminal.exit(exitCodes.failed)
     if (flags.follow) await follow({ ...deps, progress: () => undefined }, options, terminal)
   })
+}
+
+/** Reads variables to which LiteLLM's configuration refers; undefined if one is not set. */
+function variableOf({ variable }: Terminal): (name: string) => string | undefined {
+  return (name) => {
+    try {
+      return variable(name)
+    } catch {
+      return undefined
+    }
+  }
 }
 
 /** How long to wait before the source is read again. */

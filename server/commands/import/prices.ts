@@ -27,6 +27,7 @@ const unpriced: Readonly<Record<Program['name'], number | undefined>> = {
   laisky: undefined,
   'one-hub': 30,
   'new-api': undefined,
+  litellm: undefined,
 }
 const selfUseRatio = 37.5
 
@@ -82,6 +83,17 @@ export function completePrices(
       findings.add(
         'prices',
         'new-api charges by the name that was asked for, and we by the one that is sent upstream. The latter gets the price of the former.',
+        `${asked} → ${sent}`,
+      )
+      continue
+    }
+    const known = program.name === 'litellm' && !isPriced && asked !== sent ? book.sheet(asked, type) : undefined
+    if (known !== undefined && known.perCall === 0n && known.prices.input > 0n) {
+      ratios[sent] = Number((Number(known.prices.input) / picoquota).toFixed(6))
+      completions[sent] = Number((Number(known.prices.output) / Number(known.prices.input)).toFixed(6))
+      findings.add(
+        'prices',
+        'The model has no price under the name that is sent upstream. It gets that of its other name.',
         `${asked} → ${sent}`,
       )
       continue

@@ -2,7 +2,7 @@ import { CommandFailed } from '../command.ts'
 import { integerOf, textOf } from './fields.ts'
 import type { SourceDatabase } from './sources/source-database.ts'
 
-export type ProgramName = 'one-api' | 'new-api' | 'one-hub' | 'laisky'
+export type ProgramName = 'one-api' | 'new-api' | 'one-hub' | 'laisky' | 'litellm'
 
 /** The program that made a source. */
 export interface Program {
@@ -14,6 +14,9 @@ export interface Program {
   /** True if a model without an entry in the stored ModelRatio has no price of its own, because the table is complete. */
   readonly tableIsComplete: boolean
 }
+
+/** True if rows can keep their ids in an empty installation. LiteLLM's are texts. */
+export const keepsIds = ({ name }: Program) => name !== 'litellm'
 
 /** What the tables of every version have. */
 const needed: Readonly<Record<string, readonly string[]>> = {
@@ -29,6 +32,7 @@ const lastHubMigration = 202_510_160_002
 /** Recognises the program by its tables. Throws CommandFailed if it is none of those that can be imported from. */
 export async function recognise(source: SourceDatabase): Promise<Program> {
   const { tables, label } = source
+  if (source.program) return source.program
   if (tables.has('schema_migrations') && tables.has('usage_series'))
     throw new CommandFailed(
       `${label} is a database of Tollgate itself. To copy an installation, use a backup of its database instead.`,
@@ -37,7 +41,7 @@ export async function recognise(source: SourceDatabase): Promise<Program> {
   const known = Object.keys(needed).filter((table) => tables.has(table))
   if (!tables.has('users') || !has('channels', 'key') || (known.length < 2 && !tables.has('channels')))
     throw new CommandFailed(
-      `${label} is not a database of one-api, new-api, one-hub or Laisky's one-api: it has no ${tables.has('users') ? 'channels' : 'users'}. Check the address after --from.`,
+      `${label} is not a database of one-api, new-api, one-hub, Laisky's one-api or LiteLLM: it has no ${tables.has('users') ? 'channels' : 'users'}. Check the address after --from.`,
     )
   const program = await programOf(source, has)
   for (const [table, columns] of Object.entries(needed)) {

@@ -18,8 +18,8 @@ export interface ImportReport {
   version: string
   source: string
   dryRun: boolean
-  /** `empty`: ids are kept. `merge`: rows get new ids. `again`: an earlier import is continued. */
-  mode: 'empty' | 'merge' | 'again'
+  /** `empty`: ids are kept. `new`: the installation is empty, but ids cannot be kept. `merge`: rows get new ids. `again`: an earlier import is continued. */
+  mode: 'empty' | 'new' | 'merge' | 'again'
   added: { users: number; tokens: number; channels: number; codes: number; logs: number }
   sums: SumLine[]
   options: OptionChange[]
@@ -122,6 +122,7 @@ export function reportLines(report: ImportReport): string[] {
 
 const modes = {
   empty: 'The installation is empty: ids are kept.',
+  new: 'The installation is empty. The source has no numbers as ids: rows get new ones.',
   merge: 'The installation is in use: rows get new ids, and names that are taken get a suffix.',
   again: 'This source was imported before: only what is new or has changed is taken over.',
 } as const

@@ -1,7 +1,9 @@
 import { join } from 'node:path'
+import { optionDefinitions } from '../../../contract/options.ts'
 import type { OpenedStore } from '../../store/connection/open-options.ts'
 import { type ImportRow, importById, journalOf } from '../../store/imports/journal.ts'
 import { loneRoot } from '../../store/imports/target.ts'
+import { optionRows } from '../../store/installation/options.ts'
 import { rollUpUsage } from '../../store/usage/usage-rollup.ts'
 import { CommandFailed } from '../command.ts'
 import { type BaseResult, copyBase } from './copy/copy-base.ts'
@@ -10,10 +12,10 @@ import { earlierImport } from './earlier-import.ts'
 import { integer, isDeleted, text } from './fields.ts'
 import type { ImportDeps, ImportOptions, ImportPart } from './import-types.ts'
 import { createLeftoverFile } from './leftover-file.ts'
-import { type Program, recognise } from './programs.ts'
+import { keepsIds, type Program, recognise } from './programs.ts'
 import type { ImportReport, SumLine } from './report.ts'
 import { type LogSums, logSums } from './source-sums.ts'
-import { openSource } from './sources/open-source.ts'
+import { openImport, openSource } from './sources/open-source.ts'
 import { pages, type SourceDatabase } from './sources/source-database.ts'
 
 /**
@@ -22,7 +24,12 @@ import { pages, type SourceDatabase } from './sources/source-database.ts'
  * continued by the next one. Throws CommandFailed if the source cannot be read or does not fit; nothing is changed then.
  */
 export async function runImport(deps: ImportDeps, options: ImportOptions): Promise<ImportReport> {
-  const source = await openSource(options.from)
+  const source = await openImport(options.from, {
+    config: options.litellmConfig,
+    dataDir: options.dataDir,
+    quotaPerUnit: await quotaPerUnit(deps.store),
+    variable: deps.variable,
+  })
   try {
     const program = await recognise(source)
     const logs = options.logsFrom === undefined ? source : await openSource(options.logsFrom)
@@ -38,6 +45,12 @@ export async function runImport(deps: ImportDeps, options: ImportOptions): Promi
   } finally {
     await source.close()
   }
+}
+
+/** How many units of quota make a unit of currency here. */
+async function quotaPerUnit({ read }: OpenedStore): Promise<number> {
+  const row = (await optionRows(read)).find(({ key }) => key === 'QuotaPerUnit')
+  return Number(row?.value ?? optionDefinitions.QuotaPerUnit.default)
 }
 
 interface Sources {
@@ -87,7 +100,7 @@ function baseReport(given: {
     version: sources.program.version,
     source: sources.source.label,
     dryRun: options.dryRun,
-    mode: earlier ? 'again' : base.isFresh ? 'empty' : 'merge',
+    mode: earlier ? 'again' : base.isFresh ? (keepsIds(sources.program) ? 'empty' : 'new') : 'merge',
     added: { ...base.added, logs: 0 },
     sums: base.sums,
     options: base.options,

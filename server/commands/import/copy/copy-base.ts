@@ -19,7 +19,7 @@ import type { ImportDeps, ImportPart } from '../import-types.ts'
 import type { LeftoverFile } from '../leftover-file.ts'
 import { readOptions } from '../options.ts'
 import { completeGroups, completePrices, type PriceRow, priceTable, servedModels } from '../prices.ts'
-import type { Program } from '../programs.ts'
+import { keepsIds, type Program } from '../programs.ts'
 import { type SumLine, sumLines, unequal } from '../report.ts'
 import { type LogSums, sourceSums } from '../source-sums.ts'
 import type { SourceDatabase } from '../sources/source-database.ts'
@@ -83,13 +83,15 @@ async function copyAll(given: BaseGiven, db: Db, trx: Trx | undefined): Promise<
     trx,
     importId,
     isFresh,
+    keepsIds: isFresh && keepsIds(sources.program),
     root,
     suffix,
     journal: (kind) => (earlier ? journalOf(db, importId, kind) : Promise.resolve(new Map<string, JournalRow>())),
     corrections: noSums(),
   }
   try {
-    if (trx && isFresh && !earlier) await keepKnownIds(trx, log)
+    sources.source.report?.(findings)
+    if (trx && work.keepsIds && !earlier) await keepKnownIds(trx, log)
     const there = await sourceSums(sources.source)
     const copied = await copyParts(given, work)
     if (!earlier) await leaveExtraTables(sources.source, findings, trx === undefined)
@@ -117,15 +119,16 @@ async function begin(
   trx: Trx,
   { now, isFresh }: { now: number; isFresh: boolean },
 ): Promise<number> {
+  const knows = isFresh && keepsIds(sources.program)
   return beginImport(trx, {
     program: sources.program.name,
     source: sources.source.label,
     is_fresh: isFresh,
     started_at: now,
     updated_at: now,
-    known_users: isFresh ? log.users : 0,
-    known_tokens: isFresh ? log.tokens : 0,
-    known_channels: isFresh ? log.channels : 0,
+    known_users: knows ? log.users : 0,
+    known_tokens: knows ? log.tokens : 0,
+    known_channels: knows ? log.channels : 0,
   })
 }
 

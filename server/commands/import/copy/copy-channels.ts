@@ -71,7 +71,7 @@ export async function copyChannels(work: Work): Promise<CopiedChannels> {
     }
   const fresh = drafts.filter(({ id }) => !known.has(String(id)))
   const most = fresh.reduce((high, { id }) => Math.max(high, id), 0)
-  if (trx && work.isFresh) await reserveIds(trx, 'channels', most)
+  if (trx && work.keepsIds) await reserveIds(trx, 'channels', most)
   const ids = await assignIds(
     work,
     'channels',

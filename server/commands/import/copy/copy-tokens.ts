@@ -6,6 +6,7 @@ import { type JournalRow, recordFigures, recordRows } from '../../../store/impor
 import { reserveIds, takenIds, takenTexts } from '../../../store/imports/target.ts'
 import type { Trx } from '../../../store/store.ts'
 import { integer, isDeleted, text } from '../fields.ts'
+import { limitColumns } from '../rows/limit-columns.ts'
 import { readToken, type TokenDraft } from '../rows/token-row.ts'
 import { pages } from '../sources/source-database.ts'
 import { assignIds, type IdMap, type Work } from './work.ts'
@@ -28,6 +29,7 @@ const columns: BulkColumns = [
   ['group', 'text'],
   ['granted_quota', 'integer'],
   ['unlogged_quota', 'integer'],
+  ...limitColumns,
 ]
 
 /** Identifies a token in the journal without revealing its key. */
@@ -98,11 +100,11 @@ function refusal({ userId }: TokenDraft, users: IdMap, isTaken: boolean): string
 }
 
 async function plannedIds(work: Work, known: ReadonlyMap<string, JournalRow>): Promise<Map<number, number>> {
-  const { source, db, trx, isFresh, findings } = work
+  const { source, db, trx, keepsIds, findings } = work
   const all: number[] = []
   for await (const rows of pages(source, 'tokens', { limit: 5000, columns: ['id'] }))
     for (const row of rows) if (!known.has(text(row, 'id'))) all.push(integer(row, 'id'))
-  if (trx && isFresh)
+  if (trx && keepsIds)
     await reserveIds(
       trx,
       'tokens',
@@ -110,7 +112,7 @@ async function plannedIds(work: Work, known: ReadonlyMap<string, JournalRow>): P
     )
   const ids = await assignIds(work, 'tokens', all, await takenIds(db, 'tokens'))
   for (const [id, target] of ids)
-    if (isFresh && id !== target)
+    if (keepsIds && id !== target)
       findings.add('tokens', 'The id of the token is taken here. The token gets another one.', `token ${id}`)
   return ids
 }
@@ -146,6 +148,7 @@ function valuesOf(
     draft.group,
     draft.remain + draft.used,
     draft.used,
+    ...draft.limits,
   ]
 }
 

@@ -7,6 +7,7 @@ import { type JournalRow, recordFigures, recordRows } from '../../../store/impor
 import { reserveIds, takenIds, takenTexts } from '../../../store/imports/target.ts'
 import type { Trx } from '../../../store/store.ts'
 import { integer } from '../fields.ts'
+import { limitColumns } from '../rows/limit-columns.ts'
 import { readUser, type UserDraft } from '../rows/user-row.ts'
 import { pages, type SourceRow } from '../sources/source-database.ts'
 import { assignIds, freeName, type IdMap, nameKey, type Work } from './work.ts'
@@ -34,6 +35,7 @@ const columns: BulkColumns = [
   ['granted_quota', 'integer'],
   ['unlogged_quota', 'integer'],
   ['created_time', 'integer'],
+  ...limitColumns,
 ]
 
 /** Texts that must differ between accounts, and that accounts here have. */
@@ -106,7 +108,7 @@ interface Plan {
 
 /** The id that each user gets, and which of them becomes the root account that is here already. */
 async function plannedIds(work: Work, known: ReadonlyMap<string, JournalRow>): Promise<Plan> {
-  const { source, isFresh, db, trx } = work
+  const { source, keepsIds, db, trx } = work
   const all: number[] = []
   let rootId: number | undefined
   for await (const rows of pages(source, 'users', { limit: 5000, columns: ['id', 'role', 'status'] }))
@@ -118,10 +120,10 @@ async function plannedIds(work: Work, known: ReadonlyMap<string, JournalRow>): P
     }
   const root = known.size === 0 && rootId !== undefined ? await plannedRoot(work, rootId) : undefined
   const others = all.filter((id) => id !== root?.draft.id)
-  if (trx && isFresh) await reserveIds(trx, 'users', Math.max(0, ...maxOf(all)))
+  if (trx && keepsIds) await reserveIds(trx, 'users', Math.max(0, ...maxOf(all)))
   const ids = await assignIds(work, 'users', others, await takenIds(db, 'users'))
   for (const [id, target] of ids)
-    if (isFresh && id !== target)
+    if (keepsIds && id !== target)
       work.findings.add('users', 'The id of the user is taken here. The user gets another one.', `user ${id}`)
   if (root) ids.set(root.draft.id, root.id)
   for (const [id, row] of known) ids.set(Number(id), row.target_id)
@@ -168,7 +170,7 @@ function journalRow({ importId }: Work, draft: UserDraft, ids: IdMap): JournalRo
 }
 
 function valuesOf(work: Work, draft: UserDraft, ids: IdMap, taken: Taken): unknown[] {
-  const { findings, isFresh, suffix } = work
+  const { findings, isFresh, keepsIds, suffix } = work
   const example = `user ${draft.id}`
   const username = freeName(draft.username, suffix, taken.names, isFresh)
   if (username !== draft.username)
@@ -207,10 +209,11 @@ function valuesOf(work: Work, draft: UserDraft, ids: IdMap, taken: Taken): unkno
     affCode(draft, taken, () =>
       findings.add('users', 'The invitation code is taken. The user gets a new one.', example),
     ),
-    ids.get(draft.inviterId) ?? (isFresh ? draft.inviterId : 0),
+    ids.get(draft.inviterId) ?? (keepsIds ? draft.inviterId : 0),
     draft.quota + draft.used,
     draft.used,
     draft.createdTime || work.now,
+    ...draft.limits,
   ]
 }
 

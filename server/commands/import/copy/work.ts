@@ -18,8 +18,10 @@ export interface Work {
   /** For writing; undefined in a dry run, which writes nothing. */
   readonly trx: Trx | undefined
   readonly importId: number
-  /** True if the installation was empty, so that ids are kept. */
+  /** True if the installation was empty. */
   readonly isFresh: boolean
+  /** True if rows have the ids of the source. */
+  readonly keepsIds: boolean
   /** In an empty installation, the root account that becomes the root account of the source. */
   readonly root: { id: number; hasAccessToken: boolean } | undefined
   /** What is added to names that are taken. */
@@ -51,12 +53,12 @@ export const noSums = (): ImportedSums => ({
 
 /** An id for each row of the source: its own if it is free in an empty installation, otherwise a new one. */
 export async function assignIds(
-  { trx, isFresh }: Work,
+  { trx, keepsIds }: Work,
   table: NumberedTable,
   sourceIds: readonly number[],
   taken: ReadonlySet<number>,
 ): Promise<Map<number, number>> {
-  const keeps = (id: number) => isFresh && id > 0 && !taken.has(id)
+  const keeps = (id: number) => keepsIds && id > 0 && !taken.has(id)
   const others = sourceIds.filter((id) => !keeps(id))
   const fresh = trx && others.length > 0 ? await newIds(trx, table, others.length) : others.map((_, at) => -1 - at)
   const ids = new Map(sourceIds.filter(keeps).map((id) => [id, id]))

@@ -5,6 +5,7 @@ import { inner, integer, isDeleted, object, seconds, text, textsOf, trimmed, tru
 import type { Findings } from '../findings.ts'
 import type { Program } from '../programs.ts'
 import type { SourceRow } from '../sources/source-database.ts'
+import { limitValues } from './limit-columns.ts'
 import { amount } from './user-row.ts'
 
 /** A token as the source has it, in our terms. */
@@ -24,6 +25,8 @@ export interface TokenDraft {
   models: string | null
   subnet: string | null
   group: string
+  /** In the order of `limitColumns`. */
+  limits: number[]
 }
 
 /** Reads a token; undefined if it was deleted or has no key. */
@@ -66,6 +69,7 @@ export function readToken(row: SourceRow, program: Program, findings: Findings):
     models,
     subnet,
     group: groupOf(row, example, findings),
+    limits: limitValues(row),
   }
 }
 
@@ -80,7 +84,7 @@ function limitsOf(row: SourceRow, { name }: Program): { models?: string[]; addre
       ...(addresses?.['enabled'] === true && { addresses: textsOf(addresses['whitelist']) }),
     }
   }
-  if (name === 'new-api') {
+  if (name === 'new-api' || name === 'litellm') {
     const addresses = text(row, 'allow_ips')
       .split(/[\n,]/)
       .map((each) => each.trim())

@@ -5,6 +5,7 @@ import { integer, isDeleted, mostQuota, seconds, text, trimmed } from '../fields
 import type { Findings } from '../findings.ts'
 import type { Program } from '../programs.ts'
 import type { SourceRow } from '../sources/source-database.ts'
+import { limitValues } from './limit-columns.ts'
 
 /** A user as the source has it, in our terms. Amounts are in quota units. */
 export interface UserDraft {
@@ -29,6 +30,8 @@ export interface UserDraft {
   affCode: string
   inviterId: number
   createdTime: number
+  /** In the order of `limitColumns`. */
+  limits: number[]
 }
 
 const maxGroup = 64
@@ -40,12 +43,13 @@ export function readUser(row: SourceRow, program: Program, findings: Findings): 
   const base = {
     id,
     role: roleOf(integer(row, 'role', roles.user)),
-    quota: amount(row, 'quota', `user ${id}`, findings),
+    quota: amount(row, 'quota', `user ${id}`, findings) + withoutBudget(row, findings),
     used: amount(row, 'used_quota', `user ${id}`, findings),
     requests: Math.max(0, integer(row, 'request_count')),
     group: trimmed(row, 'group').slice(0, maxGroup) || 'default',
     inviterId: integer(row, 'inviter_id'),
     createdTime: seconds(row, 'created_time') || seconds(row, 'created_at'),
+    limits: limitValues(row),
   }
   if (deleted) return { ...base, ...nobody() }
   const password = trimmed(row, 'password')
@@ -71,6 +75,18 @@ export function readUser(row: SourceRow, program: Program, findings: Findings): 
     accessToken: trimmed(row, 'access_token'),
     affCode: trimmed(row, 'aff_code'),
   }
+}
+
+/** LiteLLM does not limit a user without a budget; here every user has a balance. */
+function withoutBudget(row: SourceRow, findings: Findings): number {
+  const given = integer(row, 'without_budget')
+  if (given > 0)
+    findings.add(
+      'users',
+      `The user has no budget there. Here the user gets a balance of ${given}.`,
+      text(row, 'username'),
+    )
+  return given
 }
 
 /** A deleted account keeps its row, so that its log rows and figures keep their owner. */

@@ -1,3 +1,6 @@
+import type { Findings } from '../findings.ts'
+import type { Program } from '../programs.ts'
+
 /** A row of another program's database, as its driver returns it. */
 export type SourceRow = Readonly<Record<string, unknown>>
 
@@ -24,6 +27,10 @@ export interface SourceDatabase {
   /** Runs a query. Names are written in double quotes, whatever the database is. */
   query(text: string): Promise<SourceRow[]>
   close(): Promise<void>
+  /** The program that made it, where reading it needs to know that. */
+  readonly program?: Program
+  /** Tells what was found while it was made readable. */
+  report?(findings: Findings): void
 }
 
 /** The tables of a list of columns. */

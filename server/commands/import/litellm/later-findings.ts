@@ -1,0 +1,19 @@
+import type { Findings, Leftover } from '../findings.ts'
+
+/** Collects what is found while a source is read, for the report that begins later. */
+export interface LaterFindings {
+  add(kind: string, text: string, example?: string): void
+  leave(leftover: Leftover, text: string): void
+  tell(findings: Findings): void
+}
+
+export function createLaterFindings(): LaterFindings {
+  const told: ((findings: Findings) => void)[] = []
+  return {
+    add: (kind, text, example) => told.push((findings) => findings.add(kind, text, example)),
+    leave: (leftover, text) => told.push((findings) => findings.leave(leftover, text)),
+    tell: (findings) => {
+      for (const each of told) each(findings)
+    },
+  }
+}

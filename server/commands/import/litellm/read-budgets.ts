@@ -1,0 +1,62 @@
+import { integerOf, text } from '../fields.ts'
+import type { SourceRow } from '../sources/source-database.ts'
+import { quotaOf } from './money.ts'
+
+/** What a key or a user may spend and how fast, in our terms. */
+export interface Budget {
+  /** Dollars in all, without a period; undefined = no limit. */
+  most: number | undefined
+  /** True if the amount comes anew after a time that has no counterpart, such as 7 days. */
+  isOfOtherPeriod: boolean
+  limits: {
+    rpm_limit: number
+    tpm_limit: number
+    concurrency_limit: number
+    daily_budget: number
+    monthly_budget: number
+  }
+}
+
+const daily: ReadonlySet<string> = new Set(['1d', '24h', '1440m', '86400s'])
+const monthly: ReadonlySet<string> = new Set(['30d', '1mo', '31d', '28d'])
+const largest = 1_000_000_000
+
+/** The limits of a row, or of the budget that it names where the row has none of its own. */
+export function budgetOf(row: SourceRow, budgets: ReadonlyMap<string, SourceRow>, quotaPerUnit: number): Budget {
+  const shared = budgets.get(text(row, 'budget_id'))
+  const field = (name: string) => row[name] ?? shared?.[name] ?? null
+  const most = field('max_budget') === null ? undefined : Number(field('max_budget'))
+  const duration = String(field('budget_duration') ?? '')
+  const isDaily = most !== undefined && daily.has(duration)
+  const isMonthly = most !== undefined && monthly.has(duration)
+  const rate = (name: string) => Math.min(largest, Math.max(0, integerOf(field(name))))
+  return {
+    most: isDaily || isMonthly ? undefined : most,
+    isOfOtherPeriod: most !== undefined && duration !== '' && !isDaily && !isMonthly,
+    limits: {
+      rpm_limit: rate('rpm_limit'),
+      tpm_limit: rate('tpm_limit'),
+      concurrency_limit: rate('max_parallel_requests'),
+      // A budget of 0 allows nothing there, and 0 means no limit here.
+      daily_budget: isDaily ? Math.max(1, quotaOf(most, quotaPerUnit)) : 0,
+      monthly_budget: isMonthly ? Math.max(1, quotaOf(most, quotaPerUnit)) : 0,
+    },
+  }
+}
+
+/** Columns of limits that have no place here. */
+const withoutPlace = [
+  ...['aliases', 'config', 'permissions', 'metadata', 'allowed_cache_controls', 'model_max_budget', 'allowed_routes'],
+  ...['budget_limits', 'budget_fallbacks', 'object_permission_id', 'router_settings', 'policies', 'access_group_ids'],
+  ...['organization_id', 'project_id', 'agent_id', 'tpd_limit', 'sso_user_id', 'rotation_interval', 'teams', 'team_id'],
+]
+
+/** The values of a row that have no place here, by column. */
+export function valuesWithoutPlace(row: SourceRow): [name: string, value: unknown][] {
+  return withoutPlace
+    .map((name) => [name, row[name]] as [string, unknown])
+    .filter(([, value]) => {
+      if (value === null || value === undefined || value === '') return false
+      return typeof value !== 'object' || Object.keys(value).length > 0
+    })
+}

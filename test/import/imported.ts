@@ -1,0 +1,14 @@
+import type { ImportReport, SumLine } from '../../server/commands/import/report.ts'
+import type { Installation } from '../helpers/gateway-process.ts'
+
+/** Imports, and returns the report. Throws with what the command said if it failed. */
+export async function imported(installation: Installation, ...args: string[]): Promise<ImportReport> {
+  const { code, output } = await installation.run('import', ...args, '--json')
+  const line = output.split('\n').find((each) => each.startsWith('{'))
+  if (line === undefined || code !== 0) throw new Error(output)
+  return JSON.parse(line) as ImportReport
+}
+
+/** The line of a sum in a report. */
+export const sum = (report: ImportReport, name: string): SumLine | undefined =>
+  report.sums.find((each) => each.name === name)
