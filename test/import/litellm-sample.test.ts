@@ -58,22 +58,38 @@ describe.skipIf(missing !== undefined)(`${name}${missing === undefined ? '' : ` 
       })
       await store.write((trx) => trx.updateTable('channels').set({ base_url: upstream.url }).execute())
       const balance = async () =>
-        store.read.selectFrom('users').select(['quota', 'used_quota']).where('email', '=', 'u0@example.com').executeTakeFirstOrThrow()
+        store.read
+          .selectFrom('users')
+          .select(['quota', 'used_quota'])
+          .where('email', '=', 'u0@example.com')
+          .executeTakeFirstOrThrow()
       const before = await balance()
       const gateway = await installation.start()
       const call = async (key: string) =>
-        (await gateway.post('/v1/chat/completions', { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hi' }] }, key)).status
+        (
+          await gateway.post(
+            '/v1/chat/completions',
+            { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hi' }] },
+            key,
+          )
+        ).status
       const keyOf = (alias: string) => facts.keys.find((each) => each.alias === alias)?.key ?? ''
       // Whoever reads LiteLLM's database has the hashes of keys, and must not be able to use them.
       const hash = sha256(keyOf('key 0'))
       for (const stolen of [hash, `sk-${hash}`, `sk-sha256:${hash}`]) expect(await call(stolen)).toBe(401)
       expect(await call(keyOf('key 0'))).toBe(200)
-      expect(upstream.requests.at(-1)?.headers.get('authorization') ?? upstream.requests.at(-1)?.headers.get('api-key')).toContain('sk-litellm-up-1-')
+      expect(
+        upstream.requests.at(-1)?.headers.get('authorization') ?? upstream.requests.at(-1)?.headers.get('api-key'),
+      ).toContain('sk-litellm-up-1-')
       const after = await balance()
       // 10 prompt tokens at a ratio of 0.075, and 4 completion tokens that cost four times as much.
       expect([before.quota - after.quota, after.used_quota - before.used_quota]).toEqual([2, 2])
       expect(await call(keyOf('key 0'))).toBe(200)
-      expect([await call(keyOf('key 7')), await call(keyOf('key 8')), await call(keyOf('key 2'))].every((status) => status >= 400)).toBe(true)
+      expect(
+        [await call(keyOf('key 7')), await call(keyOf('key 8')), await call(keyOf('key 2'))].every(
+          (status) => status >= 400,
+        ),
+      ).toBe(true)
       await gateway.stop()
       await store.close()
       expect((await installation.run('audit')).output).toContain('0 faults.')
