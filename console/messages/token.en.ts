@@ -10,6 +10,9 @@ export const tokenEn = {
   'token.name': 'name',
   'token.status': 'status',
   'token.key': 'key',
+  'token.keyUnknown': 'known after the first call',
+  'token.keyUnknown.why':
+    'This token was imported with only the hash of its key. The key works, and is shown here after its first call.',
   'token.used': 'used quota',
   'token.remaining': 'remaining quota',
   'token.created': 'created',

@@ -11,6 +11,9 @@ export const tokenJa = {
   'token.name': '名前',
   'token.status': '状態',
   'token.key': 'キー',
+  'token.keyUnknown': '最初の呼び出し後に表示',
+  'token.keyUnknown.why':
+    'このトークンはキーのハッシュだけがインポートされました。キーはそのまま使え、最初の呼び出しの後にここに表示されます。',
   'token.used': '使用済みクォータ',
   'token.remaining': '残りのクォータ',
   'token.created': '作成日時',

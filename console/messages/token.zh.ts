@@ -11,6 +11,8 @@ export const tokenZh = {
   'token.name': '名称',
   'token.status': '状态',
   'token.key': '密钥',
+  'token.keyUnknown': '首次调用后可见',
+  'token.keyUnknown.why': '此令牌导入时只有密钥的哈希值。密钥可以正常使用，首次调用后会显示在这里。',
   'token.used': '已用额度',
   'token.remaining': '剩余额度',
   'token.created': '创建时间',

@@ -5,7 +5,7 @@ import type { Column } from '../../components/data-table/types.ts'
 import { IconButton } from '../../components/ui/icon-button.tsx'
 import { formatQuota } from '../../lib/format.ts'
 import { type Text, useText } from '../../lib/text.ts'
-import { keyOf, maskedKey } from '../../lib/token-key.ts'
+import { isKeyUnknown, keyOf, maskedKey } from '../../lib/token-key.ts'
 import {
   Expiry,
   LastUse,
@@ -43,7 +43,12 @@ export function tokenColumns(t: Text, copy: (token: Token) => Promise<boolean>):
     {
       id: 'key',
       header: t('token.key'),
-      cell: (token) => <KeyCell token={token} onCopy={() => copy(token)} />,
+      cell: (token) =>
+        isKeyUnknown(token) ? (
+          <span className="text-muted">{t('token.keyUnknown')}</span>
+        ) : (
+          <KeyCell token={token} onCopy={() => copy(token)} />
+        ),
       skeleton: 'w-32',
     },
     {

@@ -12,7 +12,7 @@ import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { formatTime, useFormatQuota, useFormatSum } from '../../lib/format.ts'
 import { sessionUser } from '../../lib/session.ts'
 import { useText } from '../../lib/text.ts'
-import { keyOf, maskedKey } from '../../lib/token-key.ts'
+import { isKeyUnknown, keyOf, maskedKey } from '../../lib/token-key.ts'
 import { AppSetups } from './app-setups.tsx'
 import { tokenLogsQuery, tokenQuery, tokenSpentQuery } from './queries.ts'
 import { SnippetTabs } from './snippet-tabs.tsx'
@@ -54,7 +54,11 @@ function Details({ token }: { token: Token }) {
   const spent = useQuery(tokenSpentQuery(token.name))
   return (
     <>
-      <CopyField label={t('token.key')} value={keyOf(token)} masked={maskedKey(token)} />
+      {isKeyUnknown(token) ? (
+        <p className="text-muted text-sm">{t('token.keyUnknown.why')}</p>
+      ) : (
+        <CopyField label={t('token.key')} value={keyOf(token)} masked={maskedKey(token)} />
+      )}
       <div className="grid grid-cols-2 gap-3">
         <Kpi
           label={t('token.peek.use')}

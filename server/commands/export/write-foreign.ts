@@ -3,6 +3,7 @@ import { channelStatus } from '../../../contract/statuses.ts'
 import { randomBase62, randomHex } from '../../lib/secrets/ids.ts'
 import { bcryptHash } from '../../lib/secrets/password.ts'
 import type { Secrets } from '../../lib/secrets/secrets.ts'
+import { isHashedKey } from '../../lib/secrets/token-key.ts'
 import { splitList } from '../../lib/split-list.ts'
 import { keysIn } from '../../store/channels/key-lines.ts'
 import { type ExportedRow, exportedRows, onSnapshot } from '../../store/installation/exported-rows.ts'
@@ -28,6 +29,8 @@ export interface ForeignReport {
   otherTypes: string[]
   /** Channels with several keys, which became several channels. */
   split: string[]
+  /** Tokens whose keys are not known, because only their hashes were imported and nobody has used them since. */
+  unknownKeys: string[]
   /** Log rows of a kind that the program does not have. */
   skippedLogs: number
 }
@@ -51,7 +54,7 @@ export async function writeForeign(
   const file = createForeignFile(path, foreignSchema(program))
   const report: ForeignReport = {
     ...{ users: 0, tokens: 0, channels: 0, redemptions: 0, logs: 0 },
-    ...{ rootPassword: undefined, passwords: 0, otherTypes: [], split: [], skippedLogs: 0 },
+    ...{ rootPassword: undefined, passwords: 0, otherTypes: [], split: [], unknownKeys: [], skippedLogs: 0 },
   }
   try {
     await onSnapshot(store, async (db) => {
@@ -108,6 +111,10 @@ async function writeUsers(writer: Writer): Promise<void> {
 
 async function writePlain(writer: Writer, table: 'tokens' | 'redemptions'): Promise<void> {
   for await (const row of plainRows(writer, table)) {
+    if (table === 'tokens' && isHashedKey(String(row['key']))) {
+      writer.report.unknownKeys.push(String(row['name']))
+      continue
+    }
     writer.file.insert(table, foreignRow(writer.program, table, row))
     writer.report[table]++
   }

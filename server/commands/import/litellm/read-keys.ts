@@ -82,7 +82,7 @@ function tokenOf(
   for (const [column, value] of valuesWithoutPlace(row))
     later.leave(
       { kind: 'token', id: example, reason: column, data: { key_alias: example, [column]: value } },
-      `The ${column} of the key has no counterpart.`,
+      `The column ${column} of the key has no counterpart.`,
     )
   const isBlocked = truth(row, 'blocked') || truth(team ?? {}, 'blocked') || isNarrowed(row)
   if (isNarrowed(row))

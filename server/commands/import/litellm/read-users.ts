@@ -29,7 +29,7 @@ export async function readUsers(reading: Reading): Promise<LocalRow[]> {
     for (const [column, value] of valuesWithoutPlace(row))
       later.leave(
         { kind: 'user', id: name, reason: column, data: { user_id: id, [column]: value } },
-        `The ${column} of the user has no counterpart.`,
+        `The column ${column} of the user has no counterpart.`,
       )
     return account(reading, row, {
       id: numberOf('user', id),

@@ -38,7 +38,8 @@ const customType = 8
 export function readChannel(row: SourceRow, program: Program, findings: Findings): ChannelDraft | undefined {
   if (isDeleted(row)) return undefined
   const id = integer(row, 'id')
-  const example = `channel ${id} (${trimmed(row, 'name')})`
+  // The numbers of LiteLLM's rows are made up by the import.
+  const example = program.name === 'litellm' ? trimmed(row, 'name') : `channel ${id} (${trimmed(row, 'name')})`
   const sourceType = integer(row, 'type')
   const type = channelType(program.name, sourceType)
   const kept = new Kept(row, example, findings)

@@ -32,7 +32,8 @@ export interface TokenDraft {
 /** Reads a token; undefined if it was deleted or has no key. */
 export function readToken(row: SourceRow, program: Program, findings: Findings): TokenDraft | undefined {
   const id = integer(row, 'id')
-  const example = `token ${id}`
+  // The numbers of LiteLLM's rows are made up by the import.
+  const example = program.name === 'litellm' ? trimmed(row, 'name') : `token ${id}`
   const key = trimmed(row, 'key').replace(/^sk-/, '')
   if (isDeleted(row)) return undefined
   if (key === '') {
