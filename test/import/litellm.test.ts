@@ -238,6 +238,14 @@ describe.skipIf(postgresMissing !== undefined)(`LiteLLM's database (${postgresMi
       expect(users).toContainEqual({ username: 'team-research', role: 1, quota: 4_500_000, used_quota: 500_000 })
 
       await store.write((trx) => trx.updateTable('channels').set({ base_url: upstream.url }).execute())
+      const exported = await installation.run(
+        'export',
+        '--format',
+        'one-api',
+        '-o',
+        join(installation.folder, 'back.db'),
+      )
+      expect(exported.output).toMatch(/are left out: .*of-mia/)
       const tokenOf = async () =>
         store.read
           .selectFrom('tokens')

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
 import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
+import { hashedKey, storedKeyHash } from '../../lib/secrets/token-key.ts'
 
 forEachDatabase((_, openFresh) => {
   let api: TestApi
@@ -89,6 +91,19 @@ forEachDatabase((_, openFresh) => {
     expect(stored).toMatchObject({ granted_quota: 500_000, key_hash: api.secrets.fingerprint(data.key, 'token-key') })
     expect(JSON.stringify(stored)).not.toContain(data.key)
     expect(api.notices).toContainEqual({ topic: 'token', id: data.id })
+  })
+
+  test('a token of which only the hash of the key is known shows no key, and is found by the key but not by the hash', async () => {
+    const { data } = await create({ name: 'moved in' })
+    const hex = createHash('sha256').update('sk-an-old-key-of-mine').digest('hex')
+    const key = hashedKey(hex)
+    await set(data.id, { key: api.secrets.seal(key, 'token'), key_hash: storedKeyHash(key, api.secrets) })
+    expect((await get(String(data.id))).json.data.key).toBe('')
+    expect(JSON.stringify((await get()).json)).not.toContain(hex)
+    const find = async (pasted: string) =>
+      (await api.call('POST', '/api/token/find', { as: me.token, body: { key: pasted } })).json
+    expect((await find('sk-an-old-key-of-mine')).data.id).toBe(data.id)
+    for (const stolen of [hex, key, `sk-${key}`]) expect((await find(stolen)).success).toBe(false)
   })
 
   test('by default a token has no name and no quota, and never expires', async () => {
