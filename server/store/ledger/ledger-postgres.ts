@@ -1,34 +1,39 @@
 import type pg from 'pg'
-import type { LedgerOp, LedgerResult, LedgerStore } from '../schema/ledger-types.ts'
+import type { LedgerResult, LedgerStore } from '../schema/ledger-types.ts'
+import { pack } from './ledger-batch-postgres.ts'
+
+interface Answer {
+  charged: (number | null)[]
+  taken: (number | null)[]
+  /** Results of takes that are more than an amount; null if there is none. */
+  answers: (LedgerResult | null)[] | null
+}
+
+const parameters = Array.from({ length: 28 }, (_, index) => `$${index + 1}`).join(', ')
 
 /**
- * The ledger on PostgreSQL. Each batch is one call of `tollgate_ledger` (see migrations/ledger-function.ts) and one
+ * The ledger on PostgreSQL. Each batch is one call of `tollgate_batch` (see migrations/ledger-function.ts) and one
  * transaction.
  */
 export function postgresLedger(pool: pg.Pool): LedgerStore {
   return {
     async apply(ops) {
-      const answer = await pool.query<{ results: LedgerResult[] }>({
-        name: 'ledger',
-        text: 'select tollgate_ledger($1::jsonb) as results',
-        values: [toJson(ops)],
+      const { values, settles, takes } = pack(ops)
+      const { rows } = await pool.query<Answer>({
+        name: 'ledger-batch',
+        text: `select array_to_json(s_charged) as charged, array_to_json(x_taken) as taken, answers from tollgate_batch(${parameters})`,
+        values,
       })
-      const results = answer.rows[0]?.results
-      if (!results) throw new Error('tollgate_ledger returned no row')
+      const [answer] = rows
+      if (!answer) throw new Error('tollgate_batch returned no row')
+      const results = new Array<LedgerResult>(ops.length)
+      for (const [at, place] of settles.entries()) {
+        const charged = answer.charged[at] ?? null
+        results[place] = { charged: charged ?? 0, found: charged !== null }
+      }
+      for (const [at, place] of takes.entries())
+        results[place] = answer.answers?.[at] ?? { ok: true, amount: answer.taken[at] ?? 0 }
       return results
     },
   }
-}
-
-/**
- * PostgreSQL's text type cannot store NUL or half of a surrogate pair, but a model name or an upstream's message may
- * contain them. JSON writes both as escapes. The quick check finds such escapes. It also matches some texts that
- * contain a literal backslash, which does no harm.
- */
-function toJson(ops: readonly LedgerOp[]): string {
-  const json = JSON.stringify(ops)
-  if (!/\\u(?:0000|d[89a-f])/.test(json)) return json
-  return JSON.stringify(ops, (_key, value: unknown) =>
-    typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value,
-  )
 }

@@ -15,7 +15,6 @@ export const capFunctions = (): readonly string[] => [
   restoreFunction,
   growFunction,
   lineFunction,
-  ownRefusalFunction,
   settleFunction,
 ]
 
@@ -269,29 +268,6 @@ begin
     on conflict (ticket, channel_id)
       do update set cap_id = excluded.cap_id, part = excluded.part, seen_ms = excluded.seen_ms;
   return refused || jsonb_build_object('ticket', number);
-end $$`
-
-/** Why the token or the user of a call would refuse it, which goes before a full channel; null if they would not. */
-const ownRefusalFunction = `
-create or replace function tollgate_own_refusal(op jsonb, limited boolean, now_s bigint) returns jsonb language plpgsql as $$
-declare
-  minutes jsonb;
-  refused jsonb;
-  least bigint := (op->>'minimum')::bigint;
-begin
-  if op ? 'limits' then
-    minutes := tollgate_minutes(op, now_s);
-    refused := tollgate_limit(op, minutes, now_s);
-    if refused is not null then
-      return refused || jsonb_build_object('ok', false, 'reason', 'limit', 'minutes', minutes);
-    end if;
-  end if;
-  if exists(select 1 from users u, tokens t where u.id = (op->>'userId')::bigint and t.id = (op->>'tokenId')::bigint
-      and u.quota >= least and (not limited or t.remain_quota >= least))
-      and (not op ? 'limits' or coalesce((tollgate_budget(op, now_s)->>'room')::bigint, least) >= least) then
-    return null;
-  end if;
-  return tollgate_take(op, limited, now_s);
 end $$`
 
 /**
