@@ -1,4 +1,5 @@
 import type { ExtendOp, HoldOp, LedgerOp, LogRow, SettleOp } from '../schema/ledger-types.ts'
+import { numbers, texts, toJson } from './parameters-postgres.ts'
 
 /** A batch as the parameters of `tollgate_batch`, and the places of its operations in the batch. */
 interface PackedBatch {
@@ -9,7 +10,7 @@ interface PackedBatch {
 
 const flags = { mayGoNegative: 1, isRequest: 2, hasLog: 4 } as const
 
-/** Packs a batch for PostgreSQL. Arrays of numbers and texts cost the database less than documents of JSON. */
+/** Packs any batch for `tollgate_batch`. */
 export function pack(ops: readonly LedgerOp[]): PackedBatch {
   const settles: number[] = []
   const extends_: number[] = []
@@ -145,35 +146,4 @@ class SortedIds {
   placeOf(id: number): number {
     return this.#places.get(id) ?? 0
   }
-}
-
-function numbers(values: readonly (number | null | undefined)[]): string {
-  let list = ''
-  for (const value of values) list += list === '' ? (value ?? 'null') : `,${value ?? 'null'}`
-  return `{${list}}`
-}
-
-const isPlainText = /^[\w.:/@+ -]*$/
-
-/** A list of texts. PostgreSQL's text cannot contain NUL. */
-function texts(values: readonly (string | null)[]): string {
-  return `{${values.map((value) => (value === null ? 'null' : quoted(value))).join(',')}}`
-}
-
-function quoted(value: string): string {
-  if (isPlainText.test(value)) return `"${value}"`
-  return `"${value.replaceAll('\0', '').toWellFormed().replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
-}
-
-/**
- * PostgreSQL's text type cannot store NUL or half of a surrogate pair, but a model name or an upstream's message may
- * contain them. JSON writes both as escapes. The quick check finds such escapes. It also matches some texts that
- * contain a literal backslash, which does no harm.
- */
-function toJson(value: unknown): string {
-  const json = JSON.stringify(value)
-  if (!/\\u(?:0000|d[89a-f])/.test(json)) return json
-  return JSON.stringify(value, (_key, part: unknown) =>
-    typeof part === 'string' ? part.replaceAll('\0', '').toWellFormed() : part,
-  )
 }

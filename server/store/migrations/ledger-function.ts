@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 import { capFunctions } from './caps-functions.ts'
 import { limitFunctions } from './limit-functions.ts'
+import { insertLogs, quickFunction } from './quick-function.ts'
 
 type Database = Parameters<Migration['up']>[0]
 
@@ -13,14 +14,14 @@ type Database = Parameters<Migration['up']>[0]
  * `limits-sqlite.ts`; one contract suite tests both.
  *
  * A migration that changes the ledger edits this text and calls this function, so each such migration installs the
- * newest version. Only `tollgate_batch` is called from outside.
+ * newest version. Only `tollgate_quick` and `tollgate_batch` are called from outside.
  */
 export async function installLedger(db: Database): Promise<void> {
   // Earlier migrations install this text before the tables of the caps exist. Nobody calls it until they do.
   await sql`set local check_function_bodies = off`.execute(db)
   const { rows } = await sql<{ caps: string | null }>`select to_regclass('caps')::text as caps`.execute(db)
   const hasCaps = rows[0]?.caps != null
-  for (const text of [...limitFunctions(), ...(hasCaps ? capFunctions() : []), batchFunction]) {
+  for (const text of [...limitFunctions(), ...(hasCaps ? capFunctions() : []), quickFunction, batchFunction]) {
     await sql.raw(text).execute(db)
   }
 }
@@ -131,32 +132,22 @@ const settleText = `
     if g_counted[pos] & 8 > 0 or (c > 0 and c_capped[c] > 0) then
       perform tollgate_cap_settle(coalesce(op, '{}') || jsonb_build_object('id', s_ids[i],
         'channelId', case when c > 0 then channel_ids[c] else 0 end,
-        'log', case when has_log then logs->(array_position(l_settles, i) - 1) end), charged, c > 0 and c_capped[c] > 0, now_s);
+        'log', case when has_log then log_rows->(array_position(l_settles, i) - 1) end), charged, c > 0 and c_capped[c] > 0, now_s);
     end if;
   end loop;
   if cardinality(m_owners) > 0 then
     perform tollgate_settle_minutes(m_owners, m_ids, m_seconds, m_tokens, now_s);
   end if;
   if cardinality(l_settles) > 0 then
-    insert into logs (user_id, created_at, type, content, username, token_name, model_name, quota, prompt_tokens,
-      completion_tokens, channel_id, request_id, elapsed_time, is_stream, system_prompt_reset, token_id,
-      first_byte_time, cached_tokens, reasoning_tokens, estimated, outcome, attempts, asked_model, kept_place, cost,
-      request)
-    select l.user_id, l.created_at, l.type, l.content || case when s_charged[s] < s_charges[s]
-        then '; price ' || s_charges[s] || ', only ' || s_charged[s] || ' could be charged' else '' end,
-      l.username, l.token_name, l.model_name, s_charged[s], l.prompt_tokens,
-      l.completion_tokens, l.channel_id, l.request_id, l.elapsed_time, l.is_stream, l.system_prompt_reset, l.token_id,
-      l.first_byte_time, l.cached_tokens, l.reasoning_tokens, l.estimated, l.outcome, l.attempts,
-      coalesce(l.asked_model, ''), l.kept_place, l.cost, l.request
-    from rows from (unnest(l_settles), jsonb_to_recordset(logs) as (user_id bigint, created_at bigint, type bigint,
-      content text, username text, token_name text, model_name text, prompt_tokens bigint, completion_tokens bigint,
-      channel_id bigint, request_id text, elapsed_time bigint, is_stream boolean, system_prompt_reset boolean,
-      token_id bigint, first_byte_time bigint, cached_tokens bigint, reasoning_tokens bigint, estimated boolean,
-      outcome text, attempts text, asked_model text, kept_place boolean, cost bigint, request text)) as l(s, user_id,
-      created_at, type, content, username, token_name, model_name, prompt_tokens, completion_tokens, channel_id,
-      request_id, elapsed_time, is_stream, system_prompt_reset, token_id, first_byte_time, cached_tokens,
-      reasoning_tokens, estimated, outcome, attempts, asked_model, kept_place, cost, request)
-    where s_charged[s] is not null;
+    ${insertLogs(
+      'l_settles',
+      {
+        content: `l.content || case when s_charged[l.n] < s_charges[l.n]
+          then '; price ' || s_charges[l.n] || ', only ' || s_charged[l.n] || ' could be charged' else '' end`,
+        quota: 's_charged[l.n]',
+      },
+      'where s_charged[l.n] is not null',
+    )}
   end if;`
 
 /** Extensions come before holds. Each looks for its place and its limits first, then for quota. */
@@ -424,7 +415,7 @@ const writeText = `
  * Applies a batch: settles (\`s_\`), then extensions and holds (\`x_\`, the first \`x_extends\` are extensions). Users, tokens
  * and channels are listed once each, in id order, and operations contain their positions in the lists. \`s_flags\`: 1 = the
  * charge may take a balance below zero, 2 = counts as a request, 4 = has a log row. \`l_settles\` are the settles of the
- * rows in \`logs\`. \`s_more\` and \`x_more\` contain what few operations have (limits, caps), or are null if none has.
+ * rows in \`log_rows\`. \`s_more\` and \`x_more\` contain what few operations have (limits, caps), or are null if none has.
  *
  * Returns the units charged (null = the hold was gone) and taken, and in \`answers\` the results of takes that are more
  * than an amount, by position.
@@ -432,7 +423,7 @@ const writeText = `
 const batchFunction = `
 create or replace function tollgate_batch(user_ids bigint[], token_ids bigint[], channel_ids bigint[],
   s_ids text[], s_users int[], s_tokens int[], s_channels int[], s_charges bigint[], s_flags int[], s_times bigint[],
-  l_settles int[], logs jsonb, s_more jsonb,
+  l_settles int[], log_rows jsonb, s_more jsonb,
   x_extends int, x_ids text[], x_users int[], x_tokens int[], x_amounts bigint[], x_minimums bigint[], x_crashes bigint[],
   x_channels bigint[], x_prompts bigint[], x_completions bigint[], x_nodes text[], x_times bigint[], x_models text[],
   x_requests text[], x_more jsonb,
