@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { type Account, addAccount, extendOp, holdOp, logRow, settleOp } from '../../../test/helpers/accounts.ts'
-import { forEachDatabase } from '../../../test/helpers/databases.ts'
+import { forEachLedger } from '../../../test/helpers/ledgers.ts'
 import { purgeLogs } from '../logs/log-purge.ts'
 import type { ExtendOp, HoldOp, LedgerOp, PlaceAsked, SettleOp, TakeResult } from '../schema/ledger-types.ts'
 import type { Store } from '../store.ts'
@@ -38,7 +38,7 @@ function moveOp(hold: HoldOp, channelId: number, asked: Partial<PlaceAsked> = {}
 
 // One suite for both implementations. PostgreSQL uses its own clock, so the tests let time pass by moving the stored
 // rows into the past.
-forEachDatabase((_name, openFresh) => {
+forEachLedger((_name, openFresh) => {
   let store: Store
   let account: Account
 

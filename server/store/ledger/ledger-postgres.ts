@@ -42,7 +42,7 @@ export const ledgerSettings = [
  * The ledger on PostgreSQL. Each batch is one call of `tollgate_quick` or `tollgate_batch` (see
  * migrations/ledger-function.ts), and one transaction.
  */
-export function postgresLedger(pool: pg.Pool): LedgerStore {
+export function postgresLedger(pool: pg.Pool, { triesSimple = true } = {}): LedgerStore {
   let careful = 0
 
   async function applySimple({ values, results }: QuickBatch): Promise<LedgerResult[] | undefined> {
@@ -74,7 +74,7 @@ export function postgresLedger(pool: pg.Pool): LedgerStore {
   return {
     async apply(ops) {
       if (careful > 0) careful--
-      else {
+      else if (triesSimple) {
         const simple = addUp(ops)
         const results = simple && (await applySimple(simple))
         if (results) return results

@@ -5,11 +5,11 @@
 export const ledgerOfBefore = `
 create or replace function tollgate_ledger(ops jsonb) returns jsonb language plpgsql as $$
 declare
-  user_ids bigint[] := (select array_agg(distinct (o->>'userId')::bigint) from jsonb_array_elements(ops) o);
-  token_ids bigint[] := (select array_agg(distinct (o->>'tokenId')::bigint) from jsonb_array_elements(ops) o);
-  channel_ids bigint[] := coalesce((select array_agg(distinct id) from (
+  user_ids bigint[] := array(select distinct (o->>'userId')::bigint as id from jsonb_array_elements(ops) o order by id);
+  token_ids bigint[] := array(select distinct (o->>'tokenId')::bigint as id from jsonb_array_elements(ops) o order by id);
+  channel_ids bigint[] := array(select id from (
     select (o->>'channelId')::bigint as id from jsonb_array_elements(ops) o
-    union select (o->>'placedOn')::bigint from jsonb_array_elements(ops) o) ids where id <> 0), '{}');
+    union select (o->>'placedOn')::bigint from jsonb_array_elements(ops) o) ids where id <> 0 order by id);
   settles jsonb[] := array(select o from jsonb_array_elements(ops) with ordinality as e(o, n) where o->>'kind' = 'settle' order by n);
   takes jsonb[] := array(select o from jsonb_array_elements(ops) with ordinality as e(o, n) where o->>'kind' <> 'settle'
     order by o->>'kind' = 'hold', n);
