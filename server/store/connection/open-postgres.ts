@@ -8,8 +8,13 @@ import { postgresNotices } from './notices-postgres.ts'
 import type { OpenedStore, OpenOptions } from './open-options.ts'
 import { type LimitedQuery, PatientPool } from './patient-postgres.ts'
 
+/**
+ * Connections that nobody uses for this long are closed. An idle process has scheduled work every 5 and 10 seconds, and
+ * opening a connection costs more than all queries of a minute.
+ */
+const idleLimitMs = 60_000
 /** A database that does not respond within these limits counts as failed. */
-const limits = { connectLimitMs: 5_000, queryLimitMs: 120_000, keepAlive: true }
+const limits = { connectLimitMs: 5_000, queryLimitMs: 120_000, idleTimeoutMillis: idleLimitMs, keepAlive: true }
 const noLimit = { queryLimitMs: 0 }
 const ledgerTimeoutMs = 10_000
 const soonTimeoutMs = 5_000

@@ -244,6 +244,36 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
+    test('a cap of cost counts what calls cost the operator, and the charge of calls whose cost is not known', async () => {
+      await set([cap('cost', 'day', 100), cap('quota', 'day', 1000)])
+      const endAt = (hold: HoldOp, charge: number, cost: number | undefined, fields: Partial<SettleOp> = {}) => {
+        const log = logRow(account, { created_at: nowSeconds(), ...(cost !== undefined && { cost }) })
+        return end(account, hold, charge, { log, ...fields })
+      }
+      const [known, unknown, unlogged, free, above] = Array.from({ length: 5 }, () => call(account))
+      if (!known || !unknown || !unlogged || !free || !above) throw new Error('no call')
+      await takes(known, unknown, unlogged, free, above)
+      expect(await counted()).toEqual({ cost: 50, quota: 50 })
+      await store.ledger.apply([
+        endAt(known, 10, 4),
+        endAt(unknown, 10, undefined),
+        endAt(unlogged, 10, undefined, { log: undefined, cost: 7 }),
+        endAt(free, 10, 0),
+        endAt(above, 5, 30),
+      ])
+      expect(await counted()).toEqual({ cost: 51, quota: 45 })
+      await clean()
+      // A call that began before its node knew of the cap has no place.
+      const { caps: _caps, channelId: _id, ...late } = call(account)
+      await take(late)
+      await store.ledger.apply([endAt(late, 10, 3, { placedOn: 0 })])
+      expect(await counted()).toEqual({ cost: 54, quota: 55 })
+      await clean()
+      expect(await take(call(account, { amount: 47 }))).toMatchObject({ reason: 'full', metric: 'cost' })
+      await purgeLogs(store, { before: nowSeconds() + 3600, now: nowSeconds() + 7200 })
+      await clean()
+    })
+
     test('a call that needs more than a cap allows at all is told that waiting does not help', async () => {
       await set([cap('tokens', 'minute', 4)])
       expect(await take(call(account, { ticket: 0 }))).toMatchObject({ reason: 'full', never: true })

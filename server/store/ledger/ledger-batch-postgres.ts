@@ -72,7 +72,10 @@ function settleValues(ops: readonly SettleOp[], { users, tokens, channels }: Lis
     numbers(ops.map(({ at }) => at)),
     numbers(logSettles),
     logs.length > 0 ? toJson(logs) : null,
-    more(ops, ({ limits, tokens: used }) => (limits || used !== undefined) && { limits, tokens: used }),
+    more(ops, ({ limits, tokens: used, cost }) => {
+      const hasAny = limits || used !== undefined || cost !== undefined
+      return hasAny && { limits, tokens: used, cost }
+    }),
   ]
 }
 

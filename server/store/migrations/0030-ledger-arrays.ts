@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { logType } from '../../../contract/log-types.ts'
 import type { Migration } from '../migration.ts'
 import { installLedger } from './ledger-function.ts'
 import { ledgerOfBefore } from './ledger-of-before.ts'
@@ -32,10 +33,14 @@ const storage = {
   caps: 'fillfactor = 50',
 }
 
-/** The ledger on PostgreSQL takes arrays and writes each row once a batch, and its tables stay small. */
+/**
+ * The ledger on PostgreSQL takes arrays and writes each row once a batch, and its tables stay small. Caps of cost count
+ * what calls cost the operator.
+ */
 export const ledgerArrays: Migration = {
   name: '0030-ledger-arrays',
   async up(db, dialect) {
+    await keepCostBooks(db)
     if (dialect !== 'postgres') return
     await installLedger(db)
     await sql.raw(ledgerOfBefore).execute(db)
@@ -43,4 +48,20 @@ export const ledgerArrays: Migration = {
     for (const [table, settings] of Object.entries(storage))
       await sql.raw(`alter table ${table} set (${settings}, autovacuum_vacuum_cost_delay = 0)`).execute(db)
   },
+}
+
+/**
+ * Caps of cost have counted the charges of calls whose cost was known. What they counted stays, and the difference to the
+ * log rows is recorded as counted without a row.
+ */
+async function keepCostBooks(db: Parameters<Migration['up']>[0]): Promise<void> {
+  const { rows } = await sql<{ id: number; pattern: string | null; model: string; more: number }>`
+    select c.id, c.pattern, l.model_name as model, cast(sum(l.quota - l.cost) as bigint) as more
+    from caps c join logs l on l.channel_id = c.owner_id and l.id > c.first_log
+    where c.metric = 'cost' and l.type = ${logType.consume} and l.cost is not null
+    group by c.id, c.pattern, l.model_name`.execute(db)
+  for (const { id, pattern, model, more } of rows) {
+    if (pattern !== null && !new RegExp(pattern).test(model)) continue
+    await sql`update caps set unlogged = unlogged + ${Number(more)} where id = ${id}`.execute(db)
+  }
 }

@@ -284,6 +284,8 @@ declare
   used bigint;
   counts boolean;
   more bigint;
+  -- The charge, if the upstream's cost is not known.
+  cost bigint := coalesce((op->'log'->>'cost')::bigint, (op->>'cost')::bigint, charged);
 begin
   for p in delete from cap_places where hold_id = op->>'id' returning * loop
     select * into c from caps where id = p.cap_id;
@@ -300,8 +302,7 @@ begin
       end if;
       continue;
     end if;
-    -- The cost is the charge until upstream costs are known.
-    used := case when not counts then 0 when c.metric in ('quota', 'cost') then charged
+    used := case when not counts then 0 when c.metric = 'quota' then charged when c.metric = 'cost' then cost
       when logged then (op->'log'->>'prompt_tokens')::bigint + (op->'log'->>'completion_tokens')::bigint
       else coalesce((op->>'tokens')::bigint, p.reserved) end;
     more := used - p.reserved;
@@ -321,7 +322,7 @@ begin
       and not id = any(done) and metric <> 'calls'
       and (pattern is null or op->'log'->>'model_name' ~ pattern) order by id loop
     used := case c.metric when 'requests' then 1 when 'tokens'
-      then (op->'log'->>'prompt_tokens')::bigint + (op->'log'->>'completion_tokens')::bigint else charged end;
+      then (op->'log'->>'prompt_tokens')::bigint + (op->'log'->>'completion_tokens')::bigint when 'cost' then cost else charged end;
     perform tollgate_cap_add(c.id, '', tollgate_cap_start(c, at_s), used, true);
   end loop;
 end $$`

@@ -70,7 +70,7 @@ const settleText = `
     g_ids[pos] := null;
     u := s_users[i];
     t := s_tokens[i];
-    op := s_more->(i - 1);
+    op := nullif(s_more->(i - 1), 'null');
     has_log := s_flags[i] & 4 > 0;
     back := g_amounts[pos] - s_charges[i];
     if back < 0 and s_flags[i] & 1 = 0 then
@@ -155,7 +155,7 @@ const takeText = `
   for i in 1 .. x_count loop
     u := x_users[i];
     t := x_tokens[i];
-    op := x_more->(i - 1);
+    op := nullif(x_more->(i - 1), 'null');
     wanted := x_amounts[i];
     needed := x_minimums[i];
     place := null;
