@@ -1,5 +1,5 @@
 /**
- * The caps of channels and keys, as PostgreSQL functions for `tollgate_ledger`. The rules are those of `caps-sqlite.ts`;
+ * The caps of channels and keys, as PostgreSQL functions for `tollgate_batch`. The rules are those of `caps-sqlite.ts`;
  * one contract suite tests both. The ledger has locked the rows of all channels concerned, so nobody else changes what
  * these functions read.
  */

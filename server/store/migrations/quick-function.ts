@@ -1,3 +1,5 @@
+import { insertLogs } from './log-insert.ts'
+
 /**
  * A statement for one row and for many. `sum` is the expression for a sum of the row. Most batches change one user, one
  * token and one channel, and a join with a list would double what such a statement costs.
@@ -111,49 +113,6 @@ const endHolds = `
     if written <> s_count then
       raise exception 'not a simple batch' using errcode = 'TG001';
     end if;`
-
-const logColumns = {
-  user_id: 'bigint',
-  created_at: 'bigint',
-  type: 'bigint',
-  content: 'text',
-  username: 'text',
-  token_name: 'text',
-  model_name: 'text',
-  prompt_tokens: 'bigint',
-  completion_tokens: 'bigint',
-  channel_id: 'bigint',
-  request_id: 'text',
-  elapsed_time: 'bigint',
-  is_stream: 'boolean',
-  system_prompt_reset: 'boolean',
-  token_id: 'bigint',
-  first_byte_time: 'bigint',
-  cached_tokens: 'bigint',
-  reasoning_tokens: 'bigint',
-  estimated: 'boolean',
-  outcome: 'text',
-  attempts: 'text',
-  asked_model: 'text',
-  kept_place: 'boolean',
-  cost: 'bigint',
-  request: 'text',
-}
-
-/**
- * Writes log rows from JSON. `beside` is a list of as many numbers, `n` in the expressions for the columns that the rows
- * do not contain as they are written.
- */
-export function insertLogs(beside: string, expressions: Readonly<Record<string, string>>, where = ''): string {
-  const names = Object.keys(logColumns)
-  const all = { asked_model: "coalesce(l.asked_model, '')", ...expressions }
-  const columns = [...new Set([...names, ...Object.keys(all)])]
-  const types = Object.entries(logColumns).map(([name, type]) => `${name} ${type}`)
-  return `insert into logs (${columns.join(', ')})
-      select ${columns.map((name) => all[name as keyof typeof all] ?? `l.${name}`).join(', ')}
-      from rows from (unnest(${beside}), jsonb_to_recordset(log_rows) as (${types.join(', ')})) as l(n, ${names.join(', ')})
-      ${where};`
-}
 
 const inserted = (list: (name: string) => string) => `
       insert into holds (id, user_id, token_id, amount, crash_charge, node_id, created_at, model_name, request_id,
