@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
-import { logType } from '../../../contract/log-types.ts'
 import type { Migration } from '../migration.ts'
 import { installLedger } from './ledger-function.ts'
 import { ledgerOfBefore } from './ledger-of-before.ts'
+
+/** The type of the log rows of calls. */
+const consume = 2
 
 /** Functions of earlier versions that nothing calls any more. */
 const former = [
@@ -58,7 +60,7 @@ async function keepCostBooks(db: Parameters<Migration['up']>[0]): Promise<void> 
   const { rows } = await sql<{ id: number; pattern: string | null; model: string; more: number }>`
     select c.id, c.pattern, l.model_name as model, cast(sum(l.quota - l.cost) as bigint) as more
     from caps c join logs l on l.channel_id = c.owner_id and l.id > c.first_log
-    where c.metric = 'cost' and l.type = ${logType.consume} and l.cost is not null
+    where c.metric = 'cost' and l.type = ${consume} and l.cost is not null
     group by c.id, c.pattern, l.model_name`.execute(db)
   for (const { id, pattern, model, more } of rows) {
     if (pattern !== null && !new RegExp(pattern).test(model)) continue
