@@ -28,6 +28,7 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   alertSelfUpdateDestination: { id: 1, name: 'My phone' },
   optionUpdate: { key: 'RetryTimes', value: '2' },
   optionTestMail: { email: 'alice@example.com' },
+  configApply: { version: 1, options: { SystemName: 'Acme' }, prices: { 'house-model': { ratio: 0.5 } } },
   captureAddRule: {
     target: 'user',
     target_id: 1,

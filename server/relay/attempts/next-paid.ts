@@ -23,7 +23,8 @@ export async function nextPaid(
   const full = new Set<number>()
   for (;;) {
     const next = nextIfAny(deps, call, full.size === 0 ? tried : new Set([...tried, ...full]))
-    if (!next) return full.size === 0 ? undefined : inTurn(deps, call, hold, tried)
+    // The hold of a call that goes on also pays for what has been delivered, so it cannot be given back.
+    if (!next) return full.size === 0 || call.goesOn ? undefined : inTurn(deps, call, hold, tried)
     const paid = await growHold(deps, call, next, hold).catch((error: unknown) => {
       deps.events.warning(`${call.requestId}: ${describeFault(error)}`)
       return undefined
@@ -32,6 +33,8 @@ export async function nextPaid(
     noteHealth(deps, { channel: next.channel, call }, 'undecided')
     // The database cannot be reached, so trying the other channels would not help.
     if (paid === undefined) return undefined
+    // Any other channel would be the same one.
+    if (call.caller.chosenChannel) return undefined
     if (paid === 'full') full.add(next.channel.id)
     else tried.add(next.channel.id)
   }

@@ -55,6 +55,7 @@ const remedies: readonly Remedy[] = [
   { kind: 'form', next: otherEndpoint },
   { kind: 'form', next: withoutUsage },
   { kind: 'form', next: withoutThoughts },
+  { kind: 'form', next: withoutPrefill },
   { kind: 'form', next: freshLogin },
   { kind: 'destination', next: otherKey },
   { kind: 'destination', next: sameChannel },
@@ -127,6 +128,15 @@ function withoutUsage({ deps, call, trial }: Run, failed: AttemptFailed): Trial 
 function withoutThoughts({ call, trial }: Run, failed: AttemptFailed): Trial | undefined {
   if (trial.form.withoutThoughts || !isAboutThoughts(failed, call)) return undefined
   return changed(trial, { withoutThoughts: true })
+}
+
+/** Statuses with which a service may refuse to continue a turn that was begun. */
+const prefillStatuses: ReadonlySet<number> = new Set([400, 404, 422])
+
+/** Asks the model to go on if the service refuses to continue a turn that was begun. */
+function withoutPrefill({ trial }: Run, { status }: AttemptFailed): Trial | undefined {
+  if (!trial.isPrefilled || trial.form.withoutPrefill || !prefillStatuses.has(status)) return undefined
+  return changed(trial, { withoutPrefill: true })
 }
 
 /** Logs in again if a cached upstream token is refused, since it may have been revoked. */

@@ -25,6 +25,8 @@ import { carriesAndCosts } from './0021-carries-and-costs.ts'
 import { keptPlaces } from './0022-kept-places.ts'
 import { storedResponses } from './0023-stored-responses.ts'
 import { logRequest } from './0024-log-request.ts'
+import { imports } from './0027-imports.ts'
+import { configMarks } from './0029-config-marks.ts'
 import { ledgerArrays } from './0030-ledger-arrays.ts'
 
 const migrations: readonly Migration[] = [
@@ -51,6 +53,8 @@ const migrations: readonly Migration[] = [
   keptPlaces,
   storedResponses,
   logRequest,
+  imports,
+  configMarks,
   ledgerArrays,
 ]
 
