@@ -27,6 +27,7 @@ import { storedResponses } from './0023-stored-responses.ts'
 import { logRequest } from './0024-log-request.ts'
 import { imports } from './0027-imports.ts'
 import { configMarks } from './0029-config-marks.ts'
+import { ledgerArrays } from './0030-ledger-arrays.ts'
 
 const migrations: readonly Migration[] = [
   init,
@@ -54,6 +55,7 @@ const migrations: readonly Migration[] = [
   logRequest,
   imports,
   configMarks,
+  ledgerArrays,
 ]
 
 /** An arbitrary number for the lock that keeps two starting nodes from migrating at the same time. */
