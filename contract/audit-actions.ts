@@ -57,3 +57,6 @@ export type AuditAction =
   | 'user.top-up'
   | 'user.update'
   | 'user.update-self'
+  | 'virtual-model.create'
+  | 'virtual-model.delete'
+  | 'virtual-model.update'

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { bootstrapRoot, SecretKeyMismatch } from './api/bootstrap.ts'
 import type { ApiDeps } from './api/deps.ts'
 import { mayThink } from './api/model/may-think.ts'
+import { factsOf } from './api/model/model-facts.ts'
 import { type Batcher, createBatcher } from './billing/batcher.ts'
 import { createLedger } from './billing/ledger.ts'
 import { ledgerReports } from './billing/ledger-reports.ts'
@@ -51,6 +52,7 @@ import { createDeadlineWatch } from './relay/cancellation/deadline-watch.ts'
 import { createTokenCounter } from './relay/counting/count-tokens.ts'
 import { createFailedCallLog, type FailedCallLog } from './relay/failures/failed-calls.ts'
 import { priceList } from './relay/free-calls/price-list.ts'
+import { virtualWarnings } from './relay/free-calls/virtual-warnings.ts'
 import type { RealtimeDeps } from './relay/realtime/serve-realtime.ts'
 import { RealtimeSessions } from './relay/realtime/sessions.ts'
 import { createAsideReader } from './relay/request/read-aside.ts'
@@ -179,6 +181,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       catalogue: () => providers.map(({ meta }) => ({ ...meta, models: [...meta.models] })),
       ...channelCalls(care, relay),
       priceList: (group) => priceList(group, relay),
+      virtualWarnings: (name) => virtualWarnings(name, relay),
       ...{ logTail, captures, sendAlert, warn },
       rateRules: rules,
     },
@@ -374,6 +377,7 @@ function relayDeps({
     latencies: createLatencies(nowMs),
     channelCost: createOrderCost(() => prices),
     mayThink,
+    modelFacts: factsOf,
     channelFailures: createChannelFailures(store, clock),
     counter: createTokenCounter(),
     asideReader: createAsideReader(),

@@ -105,6 +105,7 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     }),
     missingAt: () => [],
     priceList: (group) => ({ group, ratio: 1, models: [] }),
+    virtualWarnings: () => [],
     logTail,
     captures,
     sendAlert,

@@ -23,7 +23,8 @@ export async function nextPaid(
   const full = new Set<number>()
   for (;;) {
     const next = nextIfAny(deps, call, full.size === 0 ? tried : new Set([...tried, ...full]))
-    if (!next) return full.size === 0 ? undefined : inTurn(deps, call, hold, tried)
+    // A call that may go on to another step does not wait.
+    if (!next) return full.size === 0 || call.step?.next.has('overloaded') ? undefined : inTurn(deps, call, hold, tried)
     const paid = await growHold(deps, call, next, hold).catch((error: unknown) => {
       deps.events.warning(`${call.requestId}: ${describeFault(error)}`)
       return undefined

@@ -20,6 +20,7 @@ import { conversationOf, type RelayCall } from '../call/call.ts'
 import { foreignCompaction } from '../call/compactions.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { refuseUnknown } from '../call/item-store.ts'
+import { servingGroup } from '../call/plan.ts'
 import { continuedFrom, isThreaded, noThreads } from '../call/thread-calls.ts'
 import { refuseUnpricedTools } from '../charging/tool-fees.ts'
 import { AttemptFailed } from '../failures/retry-policy.ts'
@@ -262,7 +263,8 @@ function refuseBackground({ background }: JsonObject): void {
 function refuseKept(deps: RelayDeps, call: RelayCall, json: JsonObject): void {
   const keptField = keptFields.find((field) => json[field] !== undefined && json[field] !== null)
   if (keptField === undefined || call.keeper || call.caller.chosenChannel) return
-  if (deps.routing().candidates(call.caller.group, call.facts.model).length === 1) return
+  const isOneStep = !call.plan || call.plan.steps.length === 1
+  if (isOneStep && deps.routing().candidates(servingGroup(call), call.facts.model).length === 1) return
   throw new GatewayError(
     'invalid_field_value',
     `${keptField} is known only to the channel that responded before, and several channels serve this model: send the whole conversation instead, or choose the channel in the token (sk-…-<channel id>)`,
