@@ -3,7 +3,9 @@ import { type LogRow, startTestGateway, type TestGateway } from '../helpers/test
 import { type Seen, see, until } from '../relay/setup.ts'
 
 /** The model of all faults. It is known not to think. */
-const model = 'gpt-4o'
+export const model = 'gpt-4o'
+/** A model with more context, which only the fallback serves. */
+export const longModel = 'gpt-4.1'
 
 /** What a caller got, and what it took. */
 export interface Heard extends Seen {
@@ -43,7 +45,10 @@ export async function startStage(
   const gateway = await startTestGateway({ retries: true, ...(time === 'fake' && { clock: { nowMs } }) })
   for (const [key, value] of Object.entries(options)) await gateway.setOption(key, value)
   for (const [priority, key] of ['fallback', 'primary'].entries())
-    await gateway.addChannel({ name: key, key, base_url: upstream.url, models: model, priority })
+    await gateway.addChannel({
+      ...{ name: key, key, base_url: upstream.url, priority },
+      models: key === 'fallback' ? `${model},${longModel}` : model,
+    })
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
   return {
     gateway,
