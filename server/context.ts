@@ -51,6 +51,7 @@ import { createAccessTokens } from './relay/call/upstream-tokens.ts'
 import { createDeadlineWatch } from './relay/cancellation/deadline-watch.ts'
 import { createTokenCounter } from './relay/counting/count-tokens.ts'
 import { createFailedCallLog, type FailedCallLog } from './relay/failures/failed-calls.ts'
+import { dryRun } from './relay/free-calls/dry-run.ts'
 import { priceList } from './relay/free-calls/price-list.ts'
 import { virtualWarnings } from './relay/free-calls/virtual-warnings.ts'
 import type { RealtimeDeps } from './relay/realtime/serve-realtime.ts'
@@ -182,6 +183,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       ...channelCalls(care, relay),
       priceList: (group) => priceList(group, relay),
       virtualWarnings: (name) => virtualWarnings(name, relay),
+      dryRun: (request) => dryRun(relay, request),
       ...{ logTail, captures, sendAlert, warn },
       rateRules: rules,
     },

@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { stepFailures, usualStepFailures } from '../step-failures.ts'
 import { endpoint, idParams } from './endpoint.ts'
 import { idField, text, trimmedText } from './fields.ts'
+import { priceSchema } from './price.ts'
 
 /** How many virtual models an installation has at most, and how many steps each of them. */
 export const mostVirtualModels = 500
@@ -129,6 +130,92 @@ export const updateVirtualModelBody = z.object({
   stream_rescue: z.optional(fields.stream_rescue),
 })
 
+/** The calls that a dry run can look at. */
+export const dryRunPaths = ['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/embeddings'] as const
+
+/**
+ * Why a channel is not called. `disabled`: its status. `other_group`: it does not serve the group. `draining`: it takes no new
+ * sessions. `kind`: it does not serve this kind of request. `lacks`: its service cannot do what is requested. `unpriced`:
+ * the request has no price there. `resting` and `unhealthy`: it failed recently; it is called only if no other is left.
+ */
+export const dryRunReasons = [
+  'disabled',
+  'other_group',
+  'draining',
+  'kind',
+  'lacks',
+  'unpriced',
+  'resting',
+  'unhealthy',
+] as const
+
+export type DryRunReason = (typeof dryRunReasons)[number]
+
+const dryRunChannelSchema = z.object({
+  id: z.int(),
+  name: z.string(),
+  place: z.int().check(z.describe('The order in which the channels of the step are called, from 1; 0 means never.')),
+  priority: z.int(),
+  share: z
+    .number()
+    .check(z.describe('The percentage of the calls that the channel gets among those of the same priority.')),
+  upstream_model: z.string().check(z.describe('The name that is sent upstream.')),
+  reason: z.nullable(z.enum(dryRunReasons)).check(z.describe('Why the channel is not called, or only last.')),
+  detail: z.string().check(z.describe('Text for people about the reason; may be empty.')),
+  hold: z.int().check(z.describe('Quota units that the request can cost at this channel; 0 if it has no price.')),
+  price: z.nullable(priceSchema).check(z.describe('Null if the request has no price there.')),
+})
+
+const dryRunStepSchema = z.object({
+  model: z.string(),
+  group: z.string().check(z.describe('The group whose channels serve the step.')),
+  place: z
+    .int()
+    .check(z.describe('The order in which the steps are tried, from 1; 0 means that the step is passed over.')),
+  detail: z.string().check(z.describe('Why the step is passed over; empty if it is not.')),
+  failures: z
+    .array(z.enum(stepFailures))
+    .check(z.describe('The failures of this step after which another step is tried.')),
+  fixed_price: z.boolean().check(z.describe('True if the virtual model has a price of its own for this step.')),
+  channels: z.array(dryRunChannelSchema),
+})
+
+export const dryRunSchema = z.object({
+  model: z.string(),
+  group: z.string(),
+  virtual: z.boolean().check(z.describe('False if the name is that of a real model.')),
+  prompt_tokens: z.int().check(z.describe('The estimate on which the hold is based.')),
+  hold: z.int().check(z.describe('Quota units that are held: what the request can cost at its most expensive step.')),
+  refusal: z
+    .nullable(z.object({ code: z.string(), message: z.string() }))
+    .check(z.describe('The error that the caller would get now, if nothing were called; null if something would be.')),
+  steps: z.array(dryRunStepSchema),
+})
+
+export type DryRun = z.output<typeof dryRunSchema>
+export type DryRunStep = DryRun['steps'][number]
+export type DryRunChannel = DryRunStep['channels'][number]
+
+export const dryRunBody = z.object({
+  model: z._default(trimmedText(200).check(z.describe('The model that is requested; omit it to try `draft`.')), ''),
+  group: z._default(trimmedText(64).check(z.minLength(1), z.describe('The group of the caller.')), 'default'),
+  path: z._default(z.enum(dryRunPaths).check(z.describe('Where the request would be sent.')), dryRunPaths[0]),
+  request: z._default(
+    z
+      .record(z.string(), z.unknown())
+      .check(
+        z.describe('The body of the request. The model in it is ignored. An empty object means a short question.'),
+      ),
+    {},
+  ),
+  draft: z._default(
+    z.nullable(virtualModelBody).check(z.describe('A virtual model that is not saved, which takes precedence.')),
+    null,
+  ),
+})
+
+export type DryRunRequest = z.output<typeof dryRunBody>
+
 export const virtualModelApi = {
   list: endpoint({
     method: 'GET',
@@ -160,5 +247,15 @@ export const virtualModelApi = {
     access: 'admin',
     params: idParams,
     summary: 'Delete a virtual model. Its name then stands for the real model of that name, if there is one',
+  }),
+  dryRun: endpoint({
+    method: 'POST',
+    path: '/api/virtual-model/dry-run',
+    access: 'admin',
+    body: dryRunBody,
+    data: dryRunSchema,
+    summary: 'Show what would happen to a request now: its steps and channels in order, their prices, and the hold',
+    description:
+      'Nothing is sent upstream, held, charged or logged. The order among channels of the same priority depends on the session of a call; here the channel with the largest share comes first. Whether a channel is full is known only when a call is made.',
   }),
 }

@@ -19,7 +19,7 @@ import { auditEvent, describeChange, describeFields } from '../audit-event.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
 import { checkPrice, checkSteps } from './check-virtual-model.ts'
 
-type VirtualDeps = Pick<ApiDeps, 'store' | 'clock' | 'virtualWarnings'> & { announce: Announce }
+type VirtualDeps = Pick<ApiDeps, 'store' | 'clock' | 'virtualWarnings' | 'dryRun'> & { announce: Announce }
 
 /** Columns whose values the audit log shows. */
 const shown = ['name', 'steps', 'failures', 'price', 'groups', 'enabled', 'stream_rescue'] as const
@@ -82,6 +82,18 @@ export function mountVirtualModels(router: ApiRouter, deps: VirtualDeps): void {
     })
     await announce({ topic: 'channels', id: 0 })
     return view(row)
+  })
+
+  serve(router, api.virtualModel.dryRun, async ({ body }) => {
+    const { draft } = body
+    if (draft) {
+      checkName(draft.name, [])
+      checkSteps(draft.steps)
+      checkPrice(draft.price)
+      const others = (await virtualModelRows(store.read)).filter(({ name }) => name !== draft.name)
+      refuseCircle([...others.map(steppingOf), draft], draft.name)
+    } else if (body.model === '') throw new ApiFailure('Enter a model.')
+    return deps.dryRun(body)
   })
 
   serve(router, api.virtualModel.remove, async (call) => {

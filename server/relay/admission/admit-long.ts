@@ -18,7 +18,7 @@ export async function admitLong(
   model: string | undefined,
 ): Promise<void> {
   if (model === undefined) return
-  const plan = planOf({ routing: relay.routing(), caller, seed: 0 }, model)
+  const plan = planOf({ routing: relay.routing(), caller }, model)
   if (!plan) requireModel(caller, model)
   const steps = plan?.steps ?? [{ model, group: undefined }]
   if (steps.some((step) => mayBeFree(relay, caller, step.model, step.group))) return

@@ -1,4 +1,4 @@
-import { type StepFailure, stepFailures } from '../../../contract/step-failures.ts'
+import type { StepFailure } from '../../../contract/step-failures.ts'
 import type { CostRates } from '../../billing/cost-sheet.ts'
 import { GatewayError } from '../../errors.ts'
 import { hashNumber, hashText } from '../../lib/quick-hash.ts'
@@ -43,8 +43,8 @@ interface Planning {
   readonly caller: Planner
   /** The channel and key that store what the call continues from. */
   readonly keeper?: ThreadKeeper | undefined
-  /** A hash of the session, or of the call if it has no session. */
-  readonly seed: number
+  /** A hash of the session, or of the call if it has no session; absent = the step with the largest weight comes first. */
+  readonly seed?: number | undefined
 }
 
 /** The most steps of a call, however deeply virtual models are nested. */
@@ -63,9 +63,9 @@ export function planOf(planning: Planning, model: string): Plan | undefined {
   return { name: model, steps: steps.reverse(), streamRescue: virtual.streamRescue }
 }
 
-/** A hash for the choice among weighted steps of a call without a session. */
-export function seedOf(requestId: string): number {
-  return hashText(0, requestId)
+/** A hash for the choice among weighted steps of a call without a session; undefined if there is no call. */
+export function seedOf(requestId: string): number | undefined {
+  return requestId === '' ? undefined : hashText(0, requestId)
 }
 
 interface Expanding extends Planning {
@@ -132,23 +132,25 @@ function isWithin({ routing, caller, keeper }: Planning, model: string, group = 
 }
 
 /** The steps in order. Neighbours with a weight share the sessions in proportion to their weights. */
-function inOrder(steps: readonly VirtualStep[], seed: number): VirtualStep[] {
+function inOrder(steps: readonly VirtualStep[], seed: number | undefined): VirtualStep[] {
   const ordered: VirtualStep[] = []
   for (let from = 0; from < steps.length; ) {
     let to = from + 1
     while (steps[from]?.weight && steps[to]?.weight) to++
-    const rank = steps.slice(from, to).map((step, index) => ({
-      step,
-      // Not the hash by which channels are chosen, or each step would get sessions of the same channels.
-      rank: to - from === 1 ? 0 : rankOf(hashNumber(seed, stepSeed), from + index, step.weight),
-    }))
-    ordered.push(...rank.sort((a, b) => a.rank - b.rank).map(({ step }) => step))
+    const ranked = steps.slice(from, to).map((step, index) => ({ step, rank: rankIn(step, from + index, seed) }))
+    ordered.push(...ranked.sort((a, b) => a.rank - b.rank).map(({ step }) => step))
     from = to
   }
   return ordered
 }
 
 const stepSeed = 0x57e9
+
+function rankIn({ weight }: VirtualStep, index: number, seed: number | undefined): number {
+  if (seed === undefined || weight === 0) return -weight
+  // Not the hash by which channels are chosen, or each step would get the sessions of the same channels.
+  return rankOf(hashNumber(seed, stepSeed), index, weight)
+}
 
 function noSteps({ caller, keeper }: Planning, model: string): GatewayError {
   const isRefused = caller.allowedModels && !caller.allowedModels.has(model) && !keeper && !caller.chosenChannel
@@ -166,6 +168,3 @@ export function atStep<Call extends AnyCall>(call: Call, step: PlanStep): Call {
 export function servingGroup({ step, caller }: Pick<AnyCall, 'step' | 'caller'>): string {
   return step?.group ?? caller.group
 }
-
-/** All failures, for steps that are left whatever happens. */
-export const everyFailure: readonly StepExit[] = [...stepFailures, 'unable']

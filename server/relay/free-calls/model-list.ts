@@ -69,7 +69,7 @@ function isUsable(caller: Caller, routing: RoutingTable, model: string): boolean
 
 function stepsOf(routing: RoutingTable, caller: Planner, model: string): readonly PlanStep[] {
   try {
-    return planOf({ routing, caller, seed: 0 }, model)?.steps ?? []
+    return planOf({ routing, caller }, model)?.steps ?? []
   } catch (error) {
     if (error instanceof GatewayError) return []
     throw error

@@ -106,7 +106,7 @@ function checkAgain(deps: RealtimeDeps, { request, address }: Incoming, model: s
   const [credential, from] = [credentialOf(request, 'openai-chat'), address()]
   return async () => {
     const caller = await authenticate(deps.authenticate, credential, () => from)
-    if (!planOf({ routing: deps.relay.routing(), caller, seed: 0 }, model)) requireModel(caller, model)
+    if (!planOf({ routing: deps.relay.routing(), caller }, model)) requireModel(caller, model)
   }
 }
 

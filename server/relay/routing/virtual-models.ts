@@ -1,6 +1,6 @@
 import type { StepFailure } from '../../../contract/step-failures.ts'
 import type { CostRates } from '../../billing/cost-sheet.ts'
-import { type VirtualModelRow, virtualParts } from '../../store/channels/virtual-models.ts'
+import { type VirtualModelRow, type VirtualParts, virtualParts } from '../../store/channels/virtual-models.ts'
 import { costOf } from './channel-cost.ts'
 
 /** A step of a virtual model, which names a model or another virtual model. */
@@ -30,14 +30,20 @@ export interface VirtualModel {
 
 /** Virtual models by name. */
 export function virtualModelsOf(rows: readonly VirtualModelRow[]): ReadonlyMap<string, VirtualModel> {
-  return new Map(rows.map((row) => [row.name, virtualModelOf(row)]))
+  return new Map(rows.map((row) => [row.name, virtualModelOf({ ...row, ...virtualParts(row) })]))
 }
 
-function virtualModelOf(row: VirtualModelRow): VirtualModel {
-  const { steps, failures, price, groups } = virtualParts(row)
+/** A virtual model from its parts as they are written in the contract. */
+export function virtualModelOf({
+  name,
+  enabled,
+  stream_rescue: rescue,
+  ...parts
+}: VirtualParts & Pick<VirtualModelRow, 'name' | 'enabled' | 'stream_rescue'>): VirtualModel {
+  const { steps, failures, price, groups } = parts
   const cost = price && costOf(price)
   return {
-    name: row.name,
+    name,
     steps: steps.map(({ model, group, weight, first_token_timeout: seconds }) => ({
       model,
       group: group === '' ? undefined : group,
@@ -47,7 +53,7 @@ function virtualModelOf(row: VirtualModelRow): VirtualModel {
     failures: new Set(failures),
     price: cost && 'rates' in cost ? cost.rates : undefined,
     groups: groups.length > 0 ? new Set(groups) : undefined,
-    isEnabled: Boolean(row.enabled),
-    streamRescue: row.stream_rescue === null ? undefined : Boolean(row.stream_rescue),
+    isEnabled: Boolean(enabled),
+    streamRescue: rescue === null ? undefined : Boolean(rescue),
   }
 }

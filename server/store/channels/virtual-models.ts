@@ -67,3 +67,9 @@ export function virtualParts({ steps, failures, price, groups }: Record<keyof Vi
     groups: groups === '' ? [] : groups.split(','),
   }
 }
+
+/** The names of the enabled virtual models that a group may use. */
+export async function virtualNamesOf(db: Db, group: string): Promise<string[]> {
+  const rows = await db.selectFrom('virtual_models').select(['name', 'groups']).where('enabled', '=', true).execute()
+  return rows.filter(({ groups }) => groups === '' || groups.split(',').includes(group)).map(({ name }) => name)
+}
