@@ -177,7 +177,9 @@ const dryRunStepSchema = z.object({
     .array(z.enum(stepFailures))
     .check(z.describe('The failures of this step after which another step is tried.')),
   fixed_price: z.boolean().check(z.describe('True if the virtual model has a price of its own for this step.')),
-  channels: z.array(dryRunChannelSchema),
+  channels: z
+    .array(dryRunChannelSchema)
+    .check(z.describe('Those that are called in order, then those that have the model and are not called.')),
 })
 
 export const dryRunSchema = z.object({
@@ -189,7 +191,7 @@ export const dryRunSchema = z.object({
   refusal: z
     .nullable(z.object({ code: z.string(), message: z.string() }))
     .check(z.describe('The error that the caller would get now, if nothing were called; null if something would be.')),
-  steps: z.array(dryRunStepSchema),
+  steps: z.array(dryRunStepSchema).check(z.describe('The models that may answer, in the order of the virtual model.')),
 })
 
 export type DryRun = z.output<typeof dryRunSchema>
