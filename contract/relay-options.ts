@@ -43,6 +43,11 @@ export const relayOptions = section('relay', {
     writer: 'admin',
     description: 'Group name → order of channels for its users, such as {"vip":"latency"}, instead of ChannelOrder.',
   },
+  CallerFallbacks: bool(
+    true,
+    'admin',
+    'Callers may list other models that may answer (`models`, as at OpenRouter), each of which their token must be allowed to use. Otherwise such requests are refused.',
+  ),
   StrictTranslationEnabled: bool(
     false,
     'admin',

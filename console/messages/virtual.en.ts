@@ -93,7 +93,6 @@ export const virtualEn = {
   'virtual.try.skipped': 'Skipped: {why}',
   'virtual.try.failures': 'Next step after: {failures}',
   'virtual.try.noChannel': 'No channel has this model.',
-  'virtual.try.channel': 'Channel',
   'virtual.try.share': 'Share',
   'virtual.try.price': 'Price per million tokens',
   'virtual.try.hold.head': 'Hold',

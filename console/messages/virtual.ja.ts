@@ -93,7 +93,6 @@ export const virtualJa = {
   'virtual.try.skipped': 'スキップ：{why}',
   'virtual.try.failures': '次のステップに進む失敗：{failures}',
   'virtual.try.noChannel': 'このモデルを持つチャネルはありません。',
-  'virtual.try.channel': 'チャネル',
   'virtual.try.share': '割合',
   'virtual.try.price': '100 万トークンの価格',
   'virtual.try.hold.head': '確保額',

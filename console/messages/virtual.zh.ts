@@ -89,7 +89,6 @@ export const virtualZh = {
   'virtual.try.skipped': '已跳过：{why}',
   'virtual.try.failures': '在以下失败后进入下一步：{failures}',
   'virtual.try.noChannel': '没有渠道提供此模型。',
-  'virtual.try.channel': '渠道',
   'virtual.try.share': '份额',
   'virtual.try.price': '每百万 token 价格',
   'virtual.try.hold.head': '预扣',

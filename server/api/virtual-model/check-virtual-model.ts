@@ -20,5 +20,6 @@ export function checkPrice(price: VirtualPrice | null): void {
   if (!isByTokens && (input !== undefined || output !== undefined || request === undefined))
     throw new ApiFailure('A fixed price needs a price of input and output, or a price of a request.')
   for (const value of Object.values(price))
-    if (scaleDecimal(String(value), 6)?.rounded !== false) throw new ApiFailure('A price may have at most six decimals.')
+    if (scaleDecimal(String(value), 6)?.rounded !== false)
+      throw new ApiFailure('A price may have at most six decimals.')
 }

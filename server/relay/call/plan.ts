@@ -1,4 +1,4 @@
-import type { StepFailure } from '../../../contract/step-failures.ts'
+import { type StepFailure, usualStepFailures } from '../../../contract/step-failures.ts'
 import type { CostRates } from '../../billing/cost-sheet.ts'
 import { GatewayError } from '../../errors.ts'
 import { hashNumber, hashText } from '../../lib/quick-hash.ts'
@@ -6,7 +6,7 @@ import { rankOf } from '../routing/rendezvous.ts'
 import type { RoutingTable } from '../routing/routing-table.ts'
 import type { VirtualModel, VirtualStep } from '../routing/virtual-models.ts'
 import type { AnyCall } from './call.ts'
-import type { Caller } from './caller.ts'
+import { type Caller, requireModel } from './caller.ts'
 import type { ThreadKeeper } from './threads.ts'
 
 /** Why a step is left: a failure, or because it can never serve the call, which always leads to the next step. */
@@ -63,6 +63,34 @@ export function planOf(planning: Planning, model: string): Plan | undefined {
   return { name: model, steps: steps.reverse(), streamRescue: virtual.streamRescue }
 }
 
+/**
+ * The steps of a call whose caller names several models. Throws GatewayError (model_not_allowed) if the token may not use
+ * each of them, and (no_available_channel) if none can be tried.
+ */
+export function planOfModels(planning: Planning, models: readonly string[]): Plan {
+  const { routing, caller } = planning
+  for (const model of models) if (!planOf(planning, model)) requireModel(caller, model)
+  const [name = ''] = models
+  const steps: PlanStep[] = []
+  const listed = { ...callersList, steps: models.map((model) => ({ ...plainStep, model })) }
+  addVirtual({ ...planning, steps, path: new Set() }, listed, { after: new Map(), isAllowed: false, isCallers: true })
+  if (steps.length === 0) throw noSteps(planning, name)
+  const { streamRescue } = routing.virtual(caller.group, name) ?? callersList
+  return { name, steps: steps.reverse(), streamRescue }
+}
+
+const plainStep = { group: undefined, weight: 0, firstTokenTimeoutMs: undefined }
+/** What applies to the models that a caller lists. No model has this name. */
+const callersList: VirtualModel = {
+  name: '',
+  steps: [],
+  failures: new Set(usualStepFailures),
+  price: undefined,
+  groups: undefined,
+  isEnabled: true,
+  streamRescue: undefined,
+}
+
 /** A hash for the choice among weighted steps of a call without a session; undefined if there is no call. */
 export function seedOf(requestId: string): number | undefined {
   return requestId === '' ? undefined : hashText(0, requestId)
@@ -81,6 +109,8 @@ interface Inherited {
   readonly after: ReadonlyMap<StepExit, PlanStep>
   /** The token may use all steps, because it may use the virtual model. */
   readonly isAllowed: boolean
+  /** The caller has named the steps, and so reaches only the virtual models of its own group. */
+  readonly isCallers?: true
   readonly group?: string | undefined
   readonly price?: CostRates | undefined
   readonly firstTokenTimeoutMs?: number | undefined
@@ -115,8 +145,11 @@ function addStep(expanding: Expanding, step: VirtualStep, inherited: Inherited):
   const { routing, caller, steps } = expanding
   const group = step.group ?? inherited.group
   const firstTokenTimeoutMs = step.firstTokenTimeoutMs ?? inherited.firstTokenTimeoutMs
-  const inner = routing.virtuals().get(step.model)
-  if (inner?.isEnabled) return addVirtual(expanding, inner, { ...inherited, group, firstTokenTimeoutMs })
+  const inner = inherited.isCallers ? routing.virtual(caller.group, step.model) : routing.virtuals().get(step.model)
+  if (inner?.isEnabled) {
+    const { isCallers: _, ...below } = inherited
+    return addVirtual(expanding, inner, { ...below, group, firstTokenTimeoutMs })
+  }
   const isAllowed = inherited.isAllowed || caller.allowedModels?.has(step.model)
   if (!isAllowed || steps.length >= mostSteps || !isWithin(expanding, step.model, group)) return undefined
   const added = { model: step.model, group, firstTokenTimeoutMs, price: inherited.price, next: inherited.after }

@@ -14,7 +14,7 @@ import type { CallRoute } from '../call/call-routes.ts'
 import { type Caller, requireModel } from '../call/caller.ts'
 import { asksToCompact } from '../call/compactions.ts'
 import { addressOf, type KnownRequest } from '../call/known-request.ts'
-import { planOf, seedOf } from '../call/plan.ts'
+import { planOf, planOfModels, seedOf } from '../call/plan.ts'
 import type { ThreadKeeper } from '../call/threads.ts'
 import { Leaving } from '../cancellation/caller-left.ts'
 import { imageCountFields } from '../charging/image-charging.ts'
@@ -45,15 +45,15 @@ export function buildCall(
     : requestIn(body, route, incoming.pathModel)
   const { facts, conversation, promptGuess } = compacts ? withSummaryRequest(read) : read
   const { signal, headers } = incoming.request
-  const isVirtual = routing.virtual(caller.group, facts.model) !== undefined
-  if (!isVirtual) requireModel(caller, facts.model)
+  const models = body.kind === 'json' ? body.models : undefined
+  const hasSteps = models !== undefined || routing.virtual(caller.group, facts.model) !== undefined
+  if (!hasSteps) requireModel(caller, facts.model)
   const session =
-    isVirtual || hasChoice(routing, caller, facts.model)
+    hasSteps || hasChoice(routing, caller, facts.model)
       ? sessionOf({ affinity, tokenId: caller.tokenId, headers, body, ...route })
       : undefined
-  const plan = isVirtual
-    ? planOf({ routing, caller, keeper, seed: session ?? seedOf(incoming.requestId) }, facts.model)
-    : undefined
+  const planning = { routing, caller, keeper, seed: session ?? seedOf(incoming.requestId) }
+  const plan = models ? planOfModels(planning, models) : hasSteps ? planOf(planning, facts.model) : undefined
   return {
     requestId: incoming.requestId,
     mode: route.mode,

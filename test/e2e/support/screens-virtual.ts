@@ -10,7 +10,7 @@ const list = (page: Page) => page.locator('main ul > li').first().waitFor()
 async function tried(page: Page): Promise<void> {
   await field('name')(page)
   await page.locator('main button:has(.lucide-play)').click()
-  await page.locator('main table').first().waitFor()
+  await page.locator('main section section dl').first().waitFor()
 }
 
 /** The pages with virtual models. */
