@@ -1,4 +1,4 @@
-/** A virtual model, as far as circles are concerned. */
+/** The parts of a virtual model that can form a circle. */
 export interface Stepping {
   readonly name: string
   readonly steps: readonly { readonly model: string }[]

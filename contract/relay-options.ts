@@ -46,7 +46,7 @@ export const relayOptions = section('relay', {
   CallerFallbacks: bool(
     true,
     'admin',
-    'Callers may list other models that may answer (`models`, as at OpenRouter), each of which their token must be allowed to use. Otherwise such requests are refused.',
+    'Callers may list other models that may answer (`models`, as at OpenRouter). Their token must be allowed to use each of them. If this is off, such requests are refused.',
   ),
   StrictTranslationEnabled: bool(
     false,

@@ -62,7 +62,7 @@ export const rooms = {
       'Opens a streamed response, meters it, passes it on or translates it, and never ends an incomplete one as if it were complete.',
     ],
     ['answer', "Turns the upstream's response into the response for the caller."],
-    ['free-calls', 'Calls that cost nothing: lists of models and prices, billing figures, token counts.'],
+    ['free-calls', 'Calls that cost nothing: lists of models and prices, billing figures, token counts, dry runs.'],
     ['realtime', 'Sessions over WebSocket.'],
     ['.', 'The routes, and one call from beginning to end.'],
   ],

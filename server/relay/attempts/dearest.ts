@@ -17,8 +17,8 @@ export function ceilingOf(deps: RelayDeps, call: AnyCall, charging: Charging): (
   return (promptTokens) => Math.max(...chargings.map((each) => each.ceiling(promptTokens)))
 }
 
-/** The prices of a call at all its steps, each of which occurs once. */
-export function chargingsOf(deps: RelayDeps, call: AnyCall): Charging[] {
+/** The prices of a call at all its steps. Each price occurs once. */
+function chargingsOf(deps: RelayDeps, call: AnyCall): Charging[] {
   const known = new Map<string, Charging>()
   for (const [index, step] of (call.plan?.steps ?? []).entries()) {
     const stepCall = atStep(call, step)

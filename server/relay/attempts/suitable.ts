@@ -39,8 +39,8 @@ export function unableChannels(deps: SuitDeps, call: AnyCall): Set<number> {
 }
 
 /**
- * The steps of a plan whose models can serve the call as far as is known about them. If that is true for none, what is known is
- * not trusted, and all steps are returned.
+ * The steps of a plan without those whose models are known not to be able to serve the call. If that excludes all steps,
+ * what is known is not trusted, and all steps are returned.
  */
 export function suitableSteps(deps: SuitDeps, call: AnyCall, plan: Plan): ReadonlySet<PlanStep> {
   if (plan.steps.length === 1) return new Set(plan.steps)

@@ -56,7 +56,7 @@ export function isOfCodex(name: string): boolean {
 }
 
 /** Names the model that answered a call for a virtual model. */
-export const modelHeader = 'x-tollgate-model'
+const modelHeader = 'x-tollgate-model'
 
 /** Headers that a page of another site may read in addition to the body. */
 export const exposedHeaders = [

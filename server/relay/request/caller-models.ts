@@ -5,7 +5,7 @@ import type { CallBody } from '../call/call.ts'
 import type { CallRoute } from '../call/call-routes.ts'
 
 /** The most models that a caller may name, with the one in `model`. */
-export const mostCallerModels = 8
+const mostCallerModels = 8
 const longestName = 256
 
 /**

@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely'
 
-/** Ours: a model that consists of steps, each of which names a model that may answer. */
+/** Ours: a model that consists of steps. Each step names a model that may answer. */
 export interface VirtualModelsTable {
   id: Generated<number>
   name: string
