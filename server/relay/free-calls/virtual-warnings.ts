@@ -20,7 +20,7 @@ export function virtualWarnings(name: string, deps: Pick<RelayDeps, 'routing' | 
     const unserved = serving.filter((group) => routing.candidates(group, step.model).length === 0)
     // For a model that all groups may use, one group that is served is enough.
     if (virtual.groups || step.group !== undefined || unserved.length === serving.length)
-      for (const group of unserved.length === serving.length ? [step.group ?? ''] : unserved)
+      for (const group of virtual.groups || step.group !== undefined ? unserved : [''])
         warnings.push({ kind: 'unserved', model: step.model, group })
     if (unserved.length < serving.length && !isPriced(deps, routing, virtual, step.model, serving))
       warnings.push({ kind: 'unpriced', model: step.model, group: '' })
