@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { CommandConfig } from '../config.ts'
+import { programName } from '../lib/program-files.ts'
 
 /** What a command writes to, what it reads, and how it ends. */
 export interface Terminal {
@@ -32,9 +33,15 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 /** An error whose message is a whole sentence for the operator, without a stack trace. */
 export class CommandFailed extends Error {}
 
-/** Help text that lists examples, one per line: the command, and what it does. */
+/**
+ * Help text that lists examples, one per line: the command as it is typed after `npm run tollgate`, with ` -- ` before
+ * its options, and what it does.
+ */
 export function examples(...lines: readonly (readonly [command: string, meaning: string])[]): string {
-  const width = Math.max(...lines.map(([command]) => command.length))
-  const rows = lines.map(([command, meaning]) => `  npm run tollgate ${command.padEnd(width)}   ${meaning}`)
+  // Only npm needs a mark between its own options and those of the command.
+  const isNpm = programName.startsWith('npm ')
+  const typed = lines.map(([command, meaning]) => [isNpm ? command : command.replace(' -- ', ' '), meaning] as const)
+  const width = Math.max(...typed.map(([command]) => command.length))
+  const rows = typed.map(([command, meaning]) => `  ${programName} ${command.padEnd(width)}   ${meaning}`)
   return `\nExamples:\n${rows.join('\n')}`
 }

@@ -1,17 +1,23 @@
 import { Command, CommanderError } from 'commander'
 import type { CommandConfig } from '../config.ts'
+import { programName } from '../lib/program-files.ts'
 import { version } from '../version.ts'
 import { addAudit } from './audit.ts'
 import { type AddCommand, type ExitCode, exitCodes, type Terminal } from './command.ts'
+import { addHealthcheck } from './healthcheck.ts'
 import { addResetPassword } from './reset-password.ts'
 import { addVersion } from './version.ts'
 
 /** All commands, in the order in which the help lists them. */
-const commands: readonly AddCommand[] = [addAudit, addResetPassword, addVersion]
+const commands: readonly AddCommand[] = [addAudit, addResetPassword, addHealthcheck, addVersion]
+
+const startHint = programName.startsWith('npm ')
+  ? 'npm start starts the server.'
+  : `Without a command, ${programName} starts the server.`
 
 const footer = `
-Run a command where the server runs, with the same DATA_DIR or DATABASE_URL. npm start starts the server.
-"npm run tollgate help <command>" explains a command and shows examples.
+Run a command where the server runs, with the same DATA_DIR or DATABASE_URL. ${startHint}
+"${programName} help <command>" explains a command and shows examples.
 
 Exit codes: 0 done, 1 failed or faults found, 2 wrong command line, 4 not confirmed, 78 wrong configuration.`
 
@@ -29,7 +35,7 @@ export async function runCommand(args: readonly string[], readConfig: () => Comm
       code = given
     },
   }
-  const program = new Command('npm run tollgate')
+  const program = new Command(programName)
     .description('Commands for an installation of Tollgate.')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'explain the command and show examples')
