@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.ts'
+import { atStep } from '../call/at-step.ts'
 import type { AnyCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
-import { atStep } from '../call/plan.ts'
 import { chargingFor } from '../charging/charging.ts'
 import type { Charging } from '../charging/charging-types.ts'
 import { mappedModel } from '../routing/routing-table.ts'

@@ -1,6 +1,6 @@
+import { servingGroup } from '../call/at-step.ts'
 import type { AnyCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
-import { servingGroup } from '../call/plan.ts'
 import type { Candidate } from '../routing/routing-table.ts'
 import { serves } from '../routing/select-channel.ts'
 

@@ -1,6 +1,6 @@
+import { atStep } from '../call/at-step.ts'
 import type { AnyCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
-import { atStep } from '../call/plan.ts'
 import type { AttemptFailed } from '../failures/retry-policy.ts'
 import { endOf } from '../upstream/time-limits.ts'
 import { type Begun, isUnhealthy } from './begin-call.ts'

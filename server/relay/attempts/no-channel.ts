@@ -1,7 +1,7 @@
 import type { CallMode } from '../../../contract/relay-modes.ts'
 import { GatewayError } from '../../errors.ts'
+import { servingGroup } from '../call/at-step.ts'
 import type { AnyCall } from '../call/call.ts'
-import { servingGroup } from '../call/plan.ts'
 import type { Candidate } from '../routing/routing-table.ts'
 import { serves } from '../routing/select-channel.ts'
 

@@ -1,7 +1,7 @@
 import type { ChannelOrder } from '../../../contract/channel-orders.ts'
+import { servingGroup } from './at-step.ts'
 import type { AnyCall } from './call.ts'
 import type { RelayDeps } from './deps.ts'
-import { servingGroup } from './plan.ts'
 
 /** The order of channels for a call: that of its group, or that of the installation. */
 export function orderFor(

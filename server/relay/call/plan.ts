@@ -5,7 +5,6 @@ import { hashNumber, hashText } from '../../lib/quick-hash.ts'
 import { rankOf } from '../routing/rendezvous.ts'
 import type { RoutingTable } from '../routing/routing-table.ts'
 import type { VirtualModel, VirtualStep } from '../routing/virtual-models.ts'
-import type { AnyCall } from './call.ts'
 import { type Caller, requireModel } from './caller.ts'
 import type { ThreadKeeper } from './threads.ts'
 
@@ -190,14 +189,4 @@ function noSteps({ caller, keeper }: Planning, model: string): GatewayError {
   return isRefused
     ? new GatewayError('model_not_allowed', `this token is not allowed to use model ${model}`, { param: 'model' })
     : new GatewayError('no_available_channel', `no step of model ${model} can serve this request`)
-}
-
-/** The call as it is made for one of its steps. It shares its state with the whole call. */
-export function atStep<Call extends AnyCall>(call: Call, step: PlanStep): Call {
-  return { ...call, facts: { ...call.facts, model: step.model }, step }
-}
-
-/** The group whose channels serve a call. The caller's own group is the one that is charged. */
-export function servingGroup({ step, caller }: Pick<AnyCall, 'step' | 'caller'>): string {
-  return step?.group ?? caller.group
 }

@@ -1,9 +1,9 @@
 import { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
 import type { Candidate, Channel } from '../routing/routing-table.ts'
+import { servingGroup } from './at-step.ts'
 import type { AnyCall } from './call.ts'
 import type { RelayDeps } from './deps.ts'
-import { servingGroup } from './plan.ts'
 import type { ThreadKeeper } from './threads.ts'
 
 /** True for a call whose response a thread can continue from. */
