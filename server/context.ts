@@ -51,9 +51,7 @@ import { createAccessTokens } from './relay/call/upstream-tokens.ts'
 import { createDeadlineWatch } from './relay/cancellation/deadline-watch.ts'
 import { createTokenCounter } from './relay/counting/count-tokens.ts'
 import { createFailedCallLog, type FailedCallLog } from './relay/failures/failed-calls.ts'
-import { dryRun } from './relay/free-calls/dry-run.ts'
-import { priceList } from './relay/free-calls/price-list.ts'
-import { virtualWarnings } from './relay/free-calls/virtual-warnings.ts'
+import { routeReports } from './relay/free-calls/route-reports.ts'
 import type { RealtimeDeps } from './relay/realtime/serve-realtime.ts'
 import { RealtimeSessions } from './relay/realtime/sessions.ts'
 import { createAsideReader } from './relay/request/read-aside.ts'
@@ -180,10 +178,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       basePath: config.basePath,
       startTime: epochSeconds(clock),
       catalogue: () => providers.map(({ meta }) => ({ ...meta, models: [...meta.models] })),
-      ...channelCalls(care, relay),
-      priceList: (group) => priceList(group, relay),
-      virtualWarnings: (name) => virtualWarnings(name, relay),
-      dryRun: (request) => dryRun(relay, request),
+      ...{ ...channelCalls(care, relay), ...routeReports(relay) },
       ...{ logTail, captures, sendAlert, warn },
       rateRules: rules,
     },
@@ -379,8 +374,7 @@ function relayDeps({
     retryBudget: createRetryBudget(),
     latencies: createLatencies(nowMs),
     channelCost: createOrderCost(() => prices),
-    mayThink,
-    modelFacts: factsOf,
+    ...{ mayThink, modelFacts: factsOf },
     channelFailures: createChannelFailures(store, clock),
     counter: createTokenCounter(),
     asideReader: createAsideReader(),
