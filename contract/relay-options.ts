@@ -20,6 +20,11 @@ export const relayOptions = section('relay', {
     description:
       'How often the same channel is called again before another one is tried, if the failure may be momentary: no connection, a connection that was reset before the response, 408, 500, 502, 503, 504, 529, or 429 with a short Retry-After.',
   },
+  StreamRescue: bool(
+    false,
+    'admin',
+    'If the stream of a text breaks off or stalls, let another channel go on where it stopped. The request pays for both attempts.',
+  ),
   ChannelAffinity: {
     kind: 'choice',
     default: 'on',

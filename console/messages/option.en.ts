@@ -210,6 +210,9 @@ export const optionEn = {
   'option.SameChannelRetries': 'Retries on the same channel',
   'option.SameChannelRetries.hint':
     'How often the same channel is called again after a momentary failure, before another one is tried.',
+  'option.StreamRescue': 'Rescue broken streams',
+  'option.StreamRescue.hint':
+    'If the stream of a text breaks off or stalls, another channel goes on where it stopped. The request pays for both attempts.',
   'option.ChannelAffinity': 'Keep sessions on one channel',
   'option.ChannelAffinity.hint': 'The provider then finds their prompts in its cache, which costs a fraction.',
   'choice.ChannelAffinity.on': 'All conversations',

@@ -8,6 +8,7 @@ import {
   callerCalls,
   callers,
   charged,
+  chargedUnits,
   chat,
   eventsOf,
   expectError,
@@ -248,6 +249,23 @@ forEachDatabaseUrl((name, freshUrl) => {
       const [first] = eventsOf(seen.text)
       expect(JSON.parse(first ?? '')).toMatchObject({ model: 'm2' })
       await charged(rig, caller, 45)
+    })
+
+    test('its own setting decides whether a stream that breaks is continued, at its step', async () => {
+      await steps()
+      await rig.channel({ key: 'key-other', priority: -1 })
+      const { id } = await virtual({ stream_rescue: true })
+      rig.upstream.forKey('key-m', fake.cutsStream('fin', { after: 2 }))
+      const { caller, seen } = await call({ stream: true })
+      expect([eventsOf(seen.text).at(-1), keys()]).toEqual(['[DONE]', ['key-m', 'key-other']])
+      expect(seen.headers.get('x-tollgate-model')).toBe('m')
+      const { rows } = await chargedUnits(rig, caller)
+      expect(rows).toHaveLength(1)
+      expect(rows[0]).toMatchObject({ model_name: 'm', asked_model: 'best', outcome: 'rescued' })
+      await rig.gateway.api('PUT', '/api/virtual-model/', { id, stream_rescue: null })
+      rig.upstream.requests.length = 0
+      const broken = await call({ stream: true })
+      expect([broken.seen.error?.code, keys()]).toEqual(['upstream_stream_error', ['key-m']])
     })
 
     test('the first-token limit of a step applies to it, whatever the model is', async () => {

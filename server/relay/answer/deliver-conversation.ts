@@ -16,6 +16,7 @@ import { type Answering, type OpenCall, takeOver } from '../charging/settlement.
 import { badBody, failureInAnswer, failureWithin, madeOf, noAnswer, unread } from '../failures/upstream-failure.ts'
 import { droppedHeader, droppedNames } from '../headers/dropped-header.ts'
 import { streamHeaders } from '../headers/relay-headers.ts'
+import { rescueFor } from '../rescue/rescue.ts'
 import { RelayStream } from '../stream/relay-stream.ts'
 import { openStream } from '../stream/stream-opening.ts'
 import { endOf, TranslatingReader } from '../stream/translating-reader.ts'
@@ -168,10 +169,14 @@ async function deliverEvents(answering: Answering, codec: Codec): Promise<Respon
   const { reader, opening } = await openStream(answering, newMeter)
   takeOver(answering)
   const encoder = to && encoderFor(deps, open, to)
+  const rescuer = rescueFor(deps, open.call)
   forgetBody(open.call)
-  const options = { deps, open, withholdUsage: false }
-  if (!encoder) return streamed(response, { ...options, reader, meter: countingMeter(newMeter(), open.tools), opening })
+  const options = { deps, open, withholdUsage: false, rescuer }
+  if (!encoder) {
+    const own = rescuer ? new DecodingMeter(rescuer.watched(noting), requestId) : newMeter()
+    return streamed(response, { ...options, reader, meter: countingMeter(own, open.tools), opening })
+  }
   const decoder = countingDecoder(from.streamDecoder(requestId), open.tools)
-  const translating = new TranslatingReader(reader, decoder, encoder, opening)
+  const translating = new TranslatingReader(reader, decoder, rescuer?.encoder(encoder) ?? encoder, opening)
   return streamed(response, { ...options, reader: translating, meter: translating.meter, opening: [] })
 }

@@ -2,6 +2,7 @@ import type { RelayMode } from '../../../contract/relay-modes.ts'
 import { SoundResponse } from '../../dialects/gemini/speech.ts'
 import { countingMeter } from '../../dialects/metering/tool-counts.ts'
 import { looseObject } from '../../dialects/neutral/fields.ts'
+import { openaiChat } from '../../dialects/openai-chat/index.ts'
 import { readReply } from '../../dialects/openai-passthrough/reply.ts'
 import { OpenAiStreamMeter } from '../../dialects/openai-passthrough/stream.ts'
 import { readSubtitles } from '../../dialects/openai-passthrough/subtitles.ts'
@@ -17,6 +18,7 @@ import { type Answering, type OpenCall, takeOver } from '../charging/settlement.
 import { badBody, errorWithin, madeOf, statusFailure, unread } from '../failures/upstream-failure.ts'
 import { droppedHeader, droppedNames } from '../headers/dropped-header.ts'
 import { answerHeaders, streamHeaders } from '../headers/relay-headers.ts'
+import { rescueFor } from '../rescue/rescue.ts'
 import { BinaryStream } from '../stream/binary-stream.ts'
 import { RelayStream } from '../stream/relay-stream.ts'
 import { openStream } from '../stream/stream-opening.ts'
@@ -194,12 +196,15 @@ async function deliverStream(answering: Answering, requestsUsage: boolean): Prom
     isChat ? new OpenAiStreamMeter(facts.choices, open.call.requestId) : new TypedEventMeter(images)
   const { reader, opening } = await openStream(answering, newMeter)
   takeOver(answering)
+  const rescuer = rescueFor(deps, open.call)
   forgetBody(open.call)
+  const meter = countingMeter(newMeter(), open.tools)
   const stream = new RelayStream({
     deps,
     open,
     reader,
-    meter: countingMeter(newMeter(), open.tools),
+    meter: rescuer ? rescuer.metered(meter, openaiChat) : meter,
+    rescuer,
     withholdUsage: requestsUsage,
     opening,
   })

@@ -10,6 +10,7 @@ import { notePlace } from '../call/note-place.ts'
 import { orderFor } from '../call/order-for.ts'
 import { keeperOf, threadKeeper } from '../call/thread-calls.ts'
 import { chargingFor } from '../charging/charging.ts'
+import { chargingAfter } from '../charging/charging-after.ts'
 import type { Charging } from '../charging/charging-types.ts'
 import { noteHealth } from '../failures/note-health.ts'
 import { type Channel, mappedModel } from '../routing/routing-table.ts'
@@ -72,7 +73,14 @@ function nextChannel(deps: RelayDeps, call: AnyCall, tried: ReadonlySet<number>)
 
 function priced(deps: RelayDeps, call: AnyCall, channel: Channel): Charging {
   const model = mappedModel(channel, call.facts.model)
-  return chargingFor({ call, prices: deps.prices(), model, channel, sliceTokens: deps.settings().PreConsumedQuota })
+  const charging = chargingFor({
+    call,
+    prices: deps.prices(),
+    model,
+    channel,
+    sliceTokens: deps.settings().PreConsumedQuota,
+  })
+  return call.goesOn ? chargingAfter(charging, call.goesOn) : charging
 }
 
 /** A channel, and the price of the call on that channel. */
@@ -122,10 +130,11 @@ export async function takeQuota(
 /** The usage that the minimum charge of a call covers: its prompt and one token per choice. */
 export function crashRowOf(call: AnyCall, channel: Channel): CrashRow {
   const isGenerating = call.mode === 'chat' || call.mode === 'completions'
+  const before = call.goesOn?.usage
   return {
     channelId: channel.id,
-    promptTokens: call.state.promptGuess,
-    completionTokens: isGenerating ? call.facts.choices : 0,
+    promptTokens: call.state.promptGuess + (before?.promptTokens ?? 0),
+    completionTokens: (isGenerating ? call.facts.choices : 0) + (before?.completionTokens ?? 0),
   }
 }
 

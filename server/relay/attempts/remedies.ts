@@ -57,6 +57,7 @@ const remedies: readonly Remedy[] = [
   { kind: 'form', next: otherEndpoint },
   { kind: 'form', next: withoutUsage },
   { kind: 'form', next: withoutThoughts },
+  { kind: 'form', next: withoutPrefill },
   { kind: 'form', next: freshLogin },
   { kind: 'destination', next: otherKey },
   { kind: 'destination', next: sameChannel },
@@ -132,6 +133,15 @@ function withoutThoughts({ call, trial }: Run, failed: AttemptFailed): Trial | u
   return changed(trial, { withoutThoughts: true })
 }
 
+/** Statuses with which a service may refuse to continue a turn that was begun. */
+const prefillStatuses: ReadonlySet<number> = new Set([400, 404, 422])
+
+/** Asks the model to go on if the service refuses to continue a turn that was begun. */
+function withoutPrefill({ trial }: Run, { status }: AttemptFailed): Trial | undefined {
+  if (!trial.isPrefilled || trial.form.withoutPrefill || !prefillStatuses.has(status)) return undefined
+  return changed(trial, { withoutPrefill: true })
+}
+
 /** Logs in again if a cached upstream token is refused, since it may have been revoked. */
 function freshLogin({ deps, trial }: Run, { error }: AttemptFailed): Trial | undefined {
   const { form, lent } = trial
@@ -197,8 +207,9 @@ async function otherChannel(run: Run, { verdict }: AttemptFailed): Promise<Trial
   return newTrial(next)
 }
 
-/** Goes on to the next step of a virtual model, which is no retry. */
+/** Goes on to the next step of a virtual model, which is no retry. A stream that has begun stays with its model. */
 async function otherStep(run: Run, failed: AttemptFailed): Promise<Trial | undefined> {
+  if (run.call.goesOn) return undefined
   const next = await nextStep(run.deps, run.call, run.trial, failed)
   if (!next) return undefined
   run.call = next.call

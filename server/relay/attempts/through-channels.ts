@@ -25,20 +25,10 @@ export async function throughChannels<Call extends AnyCall>(
     ...{ keysTried: new Set(), retries: 0, repeats: 0, isKeysFault: false },
   }
   try {
-    for (;;) {
-      const { channel } = run.trial
-      run.channelsTried.add(channel.id)
-      run.keysTried.add(channel.upstream.key)
-      const answer = await attempt(deps, run.call, run.trial)
-      if (answer instanceof Response) {
-        // A caller who has disconnected also gets a Response, but one that is not `ok`.
-        if (answer.ok) for (const remember of run.trial.lessons) remember()
-        return answer
-      }
-      const next = await remedyFor(run, answer)
-      if (!next) throw forCaller(answer)
-      run.trial = next
-    }
+    const answer = await untilAnswered(run, attempt)
+    // A caller who has disconnected also gets a Response, but one that is not `ok`.
+    if (answer.ok) for (const remember of run.trial.lessons) remember()
+    return answer
   } catch (error) {
     // Until the response owns the hold, every exit from here releases the quota and ends the channel's trial without a
     // verdict.
@@ -48,6 +38,26 @@ export async function throughChannels<Call extends AnyCall>(
       if (!hold.isClosed) await hold.release()
     }
     throw error
+  }
+}
+
+/**
+ * Makes the attempt of `run`, and then tries one remedy after another until an attempt succeeds. Throws the error for
+ * the caller if no remedy is left. What becomes of the hold is the caller's business.
+ */
+export async function untilAnswered<Call extends AnyCall, Answer>(
+  run: Run<Call>,
+  attempt: MakeAttempt<Call, Answer>,
+): Promise<Answer> {
+  for (;;) {
+    const { channel } = run.trial
+    run.channelsTried.add(channel.id)
+    run.keysTried.add(channel.upstream.key)
+    const answer = await attempt(run.deps, run.call, run.trial)
+    if (!(answer instanceof AttemptFailed)) return answer
+    const next = await remedyFor(run, answer)
+    if (!next) throw forCaller(answer)
+    run.trial = next
   }
 }
 

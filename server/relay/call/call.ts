@@ -10,6 +10,7 @@ import type { JsonBody } from '../body/json-body.ts'
 import type { Leaving } from '../cancellation/caller-left.ts'
 import type { CallDescription } from './call-description.ts'
 import type { Caller } from './caller.ts'
+import type { GoesOn } from './goes-on.ts'
 import type { KnownRequest } from './known-request.ts'
 import type { Plan, PlanStep } from './plan.ts'
 import type { ThreadKeeper } from './threads.ts'
@@ -59,6 +60,8 @@ export interface RelayCall {
   readonly step?: PlanStep
   /** How the call was made, for its log row; absent in calls that have no row. */
   readonly described?: CallDescription
+  /** The stream that broke off, with which the call goes on; absent = it begins its answer. */
+  readonly goesOn?: GoesOn
   /** Records the call; absent = it is not recorded. */
   readonly recording?: Recording
   readonly state: CallState

@@ -50,7 +50,7 @@ export function chargeOf(open: OpenCall<AnyCall>, measure: Measure, charging = o
 }
 
 /** The charge, and the cost if the channel's is known. What a session used at separate prices has no known cost. */
-function withCost(open: OpenCall<AnyCall>, measure: Measure): Charge {
+export function withCost(open: OpenCall<AnyCall>, measure: Measure): Charge {
   const charge = measure.isFree ? nothing : chargeOf(open, measure)
   const { cost } = open.charging
   if (!cost || measure.beside) return charge
