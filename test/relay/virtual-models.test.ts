@@ -255,6 +255,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await steps()
       await rig.channel({ key: 'key-other', priority: -1 })
       const { id } = await virtual({ stream_rescue: true })
+      await rig.gateway.setOption('RetryTimes', '1')
       rig.upstream.forKey('key-m', fake.cutsStream('fin', { after: 2 }))
       const { caller, seen } = await call({ stream: true })
       expect([eventsOf(seen.text).at(-1), keys()]).toEqual(['[DONE]', ['key-m', 'key-other']])
