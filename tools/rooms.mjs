@@ -38,6 +38,7 @@ export const rooms = {
     ['accounts', 'Users and what they own.'],
     ['channels', 'Channels, their keys and health, and what routing reads.'],
     ['ledger', 'Holds and settlements on both databases, limits, and the check that balances and log rows agree.'],
+    ['imports', 'The journal of imports, and rows that arrive in bulk.'],
     ['connection', 'Opens and owns a database, and listens for its notices.'],
     ['migrations', "The schema's history."],
   ],

@@ -5,7 +5,9 @@ import { budgetApi } from './budget.ts'
 import { captureApi } from './capture.ts'
 import { channelApi } from './channel.ts'
 import { channelCostsApi } from './channel-costs.ts'
+import { configApi } from './config.ts'
 import { docsApi } from './docs.ts'
+import { doctorApi } from './doctor.ts'
 import { groupApi } from './group.ts'
 import { logApi } from './log.ts'
 import { modelApi } from './model.ts'
@@ -37,6 +39,7 @@ export const api = {
   usage: { ...usageApi, ...usageTableApi, ...usageValuesApi, ...statementApi, ...budgetApi },
   overview: overviewApi,
   option: optionApi,
+  config: configApi,
   group: groupApi,
   price: priceApi,
   alert: alertApi,
@@ -45,5 +48,6 @@ export const api = {
   audit: auditApi,
   capture: captureApi,
   redemption: redemptionApi,
+  doctor: doctorApi,
   docs: docsApi,
 }

@@ -12,7 +12,9 @@ import { mountAudit } from './audit/routes.ts'
 import { mountAuth } from './auth/routes.ts'
 import { mountCaptures } from './capture/routes.ts'
 import { mountChannels } from './channel/routes.ts'
+import { mountConfig } from './config/routes.ts'
 import { type ApiDeps, announcer } from './deps.ts'
+import { mountDoctor } from './doctor/routes.ts'
 import { mountGroups } from './group/routes.ts'
 import { mountLogs } from './log/routes.ts'
 import { mountModels } from './model/routes.ts'
@@ -68,6 +70,8 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   mountTokens(router, { ...deps, announce })
   mountChannels(router, { ...deps, announce })
   mountOptions(router, { ...deps, announce })
+  mountConfig(router, deps)
+  mountDoctor(router, deps)
   mountGroups(router, deps)
   mountPrices(router, deps)
   mountAlerts(router, deps)

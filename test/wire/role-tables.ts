@@ -167,6 +167,12 @@ GET    /api/alert/self/history            401   ok    ok    ok    ban    401|bad
 
 GET    /api/audit/                        401   no    ok    ok    ban    401|bad
 
+GET    /api/config                        401   no    no    ok    ban    401|bad
+PUT    /api/config                        401   no    no    ok    ban    401|bad
+GET    /api/config/schema.json            ok    ok    ok    ok    ok     ok
+
+GET    /api/doctor                        ok    ok    ok    ok    ok     ok
+
 GET    /api/capture/rule/                 401   no    no    ok    ban    401|bad
 POST   /api/capture/rule/                 401   no    no    ok    ban    401|bad
 POST   /api/capture/rule/{id}/end         401   no    no    ok    ban    401|bad

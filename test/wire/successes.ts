@@ -1,5 +1,7 @@
 import { expect } from 'bun:test'
+import { sql } from 'kysely'
 import { addAlertEvent } from '../../server/store/accounts/alert-history.ts'
+import { saveCode } from '../../server/store/accounts/one-time-codes.ts'
 import { type Credentials, type Person, password, type WireGate } from './gate.ts'
 
 /** A caller and its credentials, which are empty if nobody is logged in. */
@@ -178,6 +180,13 @@ export const successes: Readonly<Record<string, Success>> = {
 
   auditList: plain('GET', '/api/audit/'),
 
+  configExport: made(distinctNames, () => ['GET', '/api/config']),
+  configApply: plain('PUT', '/api/config', { version: 1, options: { SystemName: 'Tollgate' } }),
+  configSchema: plain('GET', '/api/config/schema.json'),
+
+  doctorStream: async (gate) =>
+    gate.call('GET', '/api/doctor', { headers: { 'x-tollgate-doctor': await doctorSecret(gate) } }),
+
   captureRules: made(recordingRule, () => ['GET', '/api/capture/rule/']),
   captureAddRule: made(own, ({ id }) => ['POST', '/api/capture/rule/', recordingOf(id)]),
   captureEndRule: made(recordingRule, (id) => ['POST', `/api/capture/rule/${id}/end`]),
@@ -263,6 +272,31 @@ async function redemption(gate: WireGate): Promise<number> {
   const found = rows.find((row) => row.key === key)
   expect(found).toBeDefined()
   return found?.id ?? 0
+}
+
+/** An export needs channels and rules that can be told apart by their names. */
+async function distinctNames({ gateway }: WireGate): Promise<void> {
+  const { store } = gateway.context
+  await store.write(async (trx) => {
+    await trx.updateTable('channels').set({ name: sql<string>`'channel ' || id` }).execute()
+    await trx.updateTable('alert_rules').set({ name: sql<string>`'rule ' || id` }).execute()
+  })
+}
+
+/** What the command doctor writes into the database before it calls the server. */
+async function doctorSecret({ gateway }: WireGate): Promise<string> {
+  const { store, secrets } = gateway.context.api
+  const code = (purpose: string, subject: string, text: string) =>
+    store.write((trx) =>
+      saveCode(trx, {
+        ...{ purpose, subject, code_hash: secrets.fingerprint(text, purpose) },
+        ...{ created_time: 0, expires_time: 4_000_000_000 },
+      }),
+    )
+  const subject = `wire${next()}`
+  await code('doctor', subject, 'secret')
+  for (const number of [1, 2]) await code('doctor-event', `${subject}.${number}`, `${subject}.${number}`)
+  return `${subject}.secret`
 }
 
 function channelOfKeys({ gateway, upstream }: WireGate): Promise<number> {

@@ -35,6 +35,7 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   virtualModelDryRun: { model: 'assistant', group: 'vip' },
   optionUpdate: { key: 'RetryTimes', value: '2' },
   optionTestMail: { email: 'alice@example.com' },
+  configApply: { version: 1, options: { SystemName: 'Acme' }, prices: { 'house-model': { ratio: 0.5 } } },
   captureAddRule: {
     target: 'user',
     target_id: 1,

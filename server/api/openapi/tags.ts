@@ -24,6 +24,10 @@ export const groupTags: Readonly<Record<keyof typeof api, Tag>> = {
   usage: { name: 'Usage', description: 'Totals of calls over time.' },
   overview: { name: 'Overview', description: 'What is going on now, and what needs attention.' },
   option: { name: 'Options', description: 'Settings that change while the server runs.' },
+  config: {
+    name: 'Configuration',
+    description: 'The configuration of the installation as one document, for version control and CI.',
+  },
   group: { name: 'Groups', description: 'Classes of users. A group exists if it has a ratio.' },
   price: { name: 'Prices', description: 'Prices of models for their callers.' },
   alert: {
@@ -38,6 +42,7 @@ export const groupTags: Readonly<Record<keyof typeof api, Tag>> = {
   audit: { name: 'Audit log', description: 'Who changed what.' },
   capture: { name: 'Recording', description: 'Bodies of requests, recorded for a limited time by order of root.' },
   redemption: { name: 'Redemption codes', description: 'Codes that can be redeemed for quota, and gifts of quota.' },
+  doctor: { name: 'Self-check', description: 'What the command `doctor` calls to see how requests arrive.' },
   docs: { name: 'This document', description: 'The API as a document, for programs and for people.' },
 }
 

@@ -79,7 +79,7 @@ function allowed(
   checkSubnet(row, address)
   if (row.userStatus !== userStatus.enabled) throw new GatewayError('user_banned', 'the owner of this token is banned')
   const caller = callerOf(row)
-  const limits = limitsInForce(row, deps.settings().GroupLimits.get(row.group))
+  const limits = limitsInForce(row, deps.settings().GroupLimits.get(row.userGroup))
   // Each call gets its own limits object, because the state of the limits is written into it.
   if (limits === undefined && channelText === undefined) return caller
   return {
@@ -107,8 +107,8 @@ function limitsInForce({ tokenLimits: token, userLimits: own }: CallerRow, group
 }
 
 /**
- * A key may itself contain dashes, so the whole text is looked up before the part after the first dash is read as a
- * channel.
+ * A key may itself contain dashes, so the whole text is looked up before a part of it is read as a channel: the part
+ * after the last dash if that is a number, otherwise the part after the first one.
  */
 async function find(
   tokens: TokenCache,
@@ -117,13 +117,21 @@ async function find(
   try {
     const whole = await tokens.find(presented)
     if (whole) return { row: whole, channelText: undefined }
-    const dash = presented.indexOf('-')
-    const row = dash > 0 ? await tokens.find(presented.slice(0, dash)) : undefined
-    if (row) return { row, channelText: presented.slice(dash + 1) }
+    for (const dash of channelMarks(presented)) {
+      const row = await tokens.find(presented.slice(0, dash))
+      if (row) return { row, channelText: presented.slice(dash + 1) }
+    }
   } catch (error) {
     throw new GatewayError('database_unavailable', 'the token cannot be checked now, try again', { cause: error })
   }
   throw new GatewayError('invalid_token', 'invalid token')
+}
+
+/** Where the number of a channel may begin. one-hub, whose keys contain dashes, writes # before it. */
+function channelMarks(presented: string): number[] {
+  const last = /[-#]\d{1,15}$/.exec(presented)?.index ?? -1
+  const first = presented.indexOf('-')
+  return [...new Set([first, last])].filter((at) => at > 0)
 }
 
 function checkToken(deps: AuthenticateDeps, row: CallerRow): void {

@@ -108,7 +108,7 @@ function callFor(deps: RelayDeps, group: string, path: string, json: Record<stri
 /** A caller of a group without restrictions of its own. */
 function nobody(group: string): Caller {
   return {
-    ...{ tokenId: 0, userId: 0, tokenName: '', username: '', group, role: roles.user },
+    ...{ tokenId: 0, userId: 0, tokenName: '', username: '', group, userGroup: group, role: roles.user },
     ...{ tokenStatus: tokenStatus.enabled, userStatus: userStatus.enabled, expiredTime: -1 },
     ...{ remainQuota: 0, unlimited: true, models: null, subnet: null },
     ...{ tokenLimits: undefined, userLimits: undefined, allowedModels: undefined },

@@ -26,6 +26,8 @@ import { keptPlaces } from './0022-kept-places.ts'
 import { storedResponses } from './0023-stored-responses.ts'
 import { logRequest } from './0024-log-request.ts'
 import { virtualModels } from './0025-virtual-models.ts'
+import { imports } from './0027-imports.ts'
+import { configMarks } from './0029-config-marks.ts'
 
 const migrations: readonly Migration[] = [
   init,
@@ -52,6 +54,8 @@ const migrations: readonly Migration[] = [
   storedResponses,
   logRequest,
   virtualModels,
+  imports,
+  configMarks,
 ]
 
 /** An arbitrary number for the lock that keeps two starting nodes from migrating at the same time. */
