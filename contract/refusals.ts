@@ -134,6 +134,7 @@ export const refusals = {
   username_taken: 'This username is already taken.',
   value_taken: 'This value is already taken.',
   token_not_found: 'Token not found.',
+  token_group_not_usable: 'The group {name} cannot be chosen.',
   alert_rule_missing: 'This alert rule does not exist.',
   alert_destination_missing: 'This destination does not exist.',
   recording_rule_not_found: 'Recording rule not found.',

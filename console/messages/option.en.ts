@@ -147,6 +147,12 @@ export const optionEn = {
   'option.QuotaPolicy.hint': 'Whether a request can cost more than the balance.',
   'choice.QuotaPolicy.strict': 'Strict: balance never falls below zero',
   'choice.QuotaPolicy.compat': 'Compatible with one-api: the last request can overdraw',
+  'option.UserUsableGroups': 'Groups that users may choose',
+  'option.UserUsableGroups.hint':
+    'Group name → description. Each user can choose one of these groups, or their own, for a token. The group decides which channels serve its requests, and the price. Limits stay those of the user.',
+  'option.GroupGroupRatio': 'Ratios for pairs of groups',
+  'option.GroupGroupRatio.hint':
+    'User group → token group → ratio. Replaces the ratio of the token group for users of that group.',
   'option.GroupLimits': 'Group limits',
   'option.GroupLimits.hint':
     'Group name → rpm_limit, tpm_limit, concurrency_limit, daily_budget, monthly_budget. For users without limits of their own. 0 or omitted = no limit.',

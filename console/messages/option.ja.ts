@@ -144,6 +144,12 @@ export const optionJa = {
   'option.QuotaPolicy.hint': 'リクエストのコストが残高を超えてもよいかどうかです。',
   'choice.QuotaPolicy.strict': '厳格：残高はゼロを下回らない',
   'choice.QuotaPolicy.compat': 'one-api 互換：最後のリクエストは残高を超えられる',
+  'option.UserUsableGroups': 'ユーザーが選べるグループ',
+  'option.UserUsableGroups.hint':
+    'グループ名 → 説明。ユーザーはこれらのグループか自分のグループをトークンに選べます。グループはリクエストを処理するチャンネルと料金を決めます。制限はユーザーのものが適用されます。',
+  'option.GroupGroupRatio': 'グループの組の倍率',
+  'option.GroupGroupRatio.hint':
+    'ユーザーのグループ → トークンのグループ → 倍率。そのグループのユーザーには、トークンのグループの倍率の代わりに使われます。',
   'option.GroupLimits': 'グループの制限',
   'option.GroupLimits.hint':
     'グループ名 → rpm_limit、tpm_limit、concurrency_limit、daily_budget、monthly_budget。個別の制限がないユーザーに適用されます。0 または省略は無制限です。',

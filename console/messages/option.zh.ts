@@ -137,6 +137,11 @@ export const optionZh = {
   'option.QuotaPolicy.hint': '调用费用能否超过余额。',
   'choice.QuotaPolicy.strict': '严格：余额绝不低于零',
   'choice.QuotaPolicy.compat': '与 one-api 兼容：最后一次调用可能透支',
+  'option.UserUsableGroups': '用户可选的分组',
+  'option.UserUsableGroups.hint':
+    '分组名称 → 说明。用户可以为令牌选择这些分组之一，或自己的分组。分组决定由哪些渠道处理请求，以及价格。限制仍以用户为准。',
+  'option.GroupGroupRatio': '分组对的倍率',
+  'option.GroupGroupRatio.hint': '用户分组 → 令牌分组 → 倍率。对该分组的用户，它取代令牌分组的倍率。',
   'option.GroupLimits': '分组限制',
   'option.GroupLimits.hint':
     '分组名 → rpm_limit、tpm_limit、concurrency_limit、daily_budget、monthly_budget。适用于未单独设置限制的用户；0 或不填表示不限制。',

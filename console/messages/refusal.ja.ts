@@ -139,6 +139,7 @@ export const refusalJa = {
   'refusal.username_taken': 'このユーザー名はすでに使われています。',
   'refusal.value_taken': 'この値はすでに使われています。',
   'refusal.token_not_found': 'トークンが見つかりません。',
+  'refusal.token_group_not_usable': 'グループ {name} は選択できません。',
   'refusal.alert_rule_missing': 'このアラートルールは存在しません。',
   'refusal.alert_destination_missing': 'この送信先は存在しません。',
   'refusal.recording_rule_not_found': 'キャプチャのルールが見つかりません。',

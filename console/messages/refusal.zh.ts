@@ -131,6 +131,7 @@ export const refusalZh = {
   'refusal.username_taken': '该用户名已被使用。',
   'refusal.value_taken': '该值已被使用。',
   'refusal.token_not_found': '未找到该令牌。',
+  'refusal.token_group_not_usable': '不能选择分组 {name}。',
   'refusal.alert_rule_missing': '此告警规则不存在。',
   'refusal.alert_destination_missing': '此接收方不存在。',
   'refusal.recording_rule_not_found': '未找到录制规则。',

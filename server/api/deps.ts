@@ -59,7 +59,7 @@ export interface ApiDeps {
   /** Tests a channel that is not stored, and lists the models of its upstream. */
   probeDraft(draft: ChannelDraft): Promise<DraftReport>
   /** The models that enabled channels serve to a group, with their current prices. */
-  priceList(group: string): PriceList
+  priceList(group: string, userGroup?: string): PriceList
   /** What is odd about a virtual model as it is stored now. */
   virtualWarnings(name: string): VirtualWarning[]
   /** What would happen to a request now. Calls no upstream and holds nothing. */

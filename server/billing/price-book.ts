@@ -34,6 +34,8 @@ export type PriceOptions = Partial<Record<RatioOption, string | Readonly<Record<
   readonly UnpricedModelPolicy?: string
   readonly UnpricedModelRatio?: string | number
   readonly UnpricedToolPrice?: string | number
+  /** Group of a user → group of a token → ratio in millionths. */
+  readonly GroupGroupRatio?: ReadonlyMap<string, RatioTable>
 }
 
 /** What a price book needs besides the options. */
@@ -60,8 +62,11 @@ export interface PriceBook {
   costing(model: string, channelType: number, cost: ModelCost): { sheet: PriceSheet; ratio: bigint } | undefined
   /** A price that depends on no model: what is not listed costs as much as plain tokens. */
   fixedSheet(name: string, rates: CostRates): PriceSheet
-  /** Ratio of a group in millionths; 1 for a group that is not in the table. */
-  groupRatio(group: string): bigint
+  /**
+   * Ratio of a group in millionths; 1 for a group that is not in the table. `userGroup` is the user's own group, for
+   * which a ratio of its own may be set.
+   */
+  groupRatio(group: string, userGroup?: string): bigint
   /** Price multiplier for calls in a service tier, in millionths; undefined if the tier has none. */
   tierRatio(tier: string, model: string, channelType: number): bigint | undefined
   /** Price of one call of a tool that the provider runs, in picoquota; undefined if the tool has none. */
@@ -136,7 +141,10 @@ export function createPriceBook(
       fixed.set(rates, known)
       return known
     },
-    groupRatio: (group) => tables.GroupRatio.get(group) ?? ratioOne,
+    groupRatio: (group, userGroup) =>
+      (userGroup === undefined ? undefined : options.GroupGroupRatio?.get(userGroup)?.get(group)) ??
+      tables.GroupRatio.get(group) ??
+      ratioOne,
     tierRatio(tier, model, channelType) {
       const ratios = tables.ServiceTierRatio
       const bare = model.replace(/^.*\//, '').replace(/-\d{4}-?\d\d-?\d\d$/, '')

@@ -19,6 +19,9 @@ const unusedByHub: ReadonlySet<string> = new Set(['ModelRatio', 'CompletionRatio
 /** Options about the program itself. */
 const internal: ReadonlySet<string> = new Set(['OldTokenMaxId', 'SelfUseModeEnabled', 'DemoSiteEnabled', 'Theme'])
 
+/** The groups that users of new-api may choose if the option was never changed. Tokens use them. */
+const usableByDefault = '{"default":"默认分组","vip":"vip分组"}'
+
 /** What `readOptions` found. */
 export interface ReadOptions {
   options: SourceOptions
@@ -55,6 +58,8 @@ export async function readOptions(source: SourceDatabase, program: Program, find
   if (program.name === 'one-hub')
     for (const [key, value] of await hubTables(source, Number(stored.get('QuotaPerUnit') ?? 500_000), findings))
       keepOption(options, key, value, findings)
+  if (program.name === 'new-api' && !stored.has('UserUsableGroups'))
+    keepOption(options, 'UserUsableGroups', usableByDefault, findings)
   return { options, stored }
 }
 

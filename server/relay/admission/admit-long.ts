@@ -41,7 +41,12 @@ async function quotaLeft({ read }: Store, { tokenId, userId, unlimited }: Caller
 }
 
 /** True if a channel serves the model for free, or if no channel serves it. A missing channel is reported later. */
-function mayBeFree(relay: RelayDeps, { chosenChannel, group }: Caller, model: string, serving = group): boolean {
+function mayBeFree(
+  relay: RelayDeps,
+  { chosenChannel, group, userGroup }: Caller,
+  model: string,
+  serving = group,
+): boolean {
   const channels = chosenChannel
     ? [chosenChannel]
     : relay
@@ -49,7 +54,7 @@ function mayBeFree(relay: RelayDeps, { chosenChannel, group }: Caller, model: st
         .candidates(serving, model)
         .map(({ channel }) => channel)
   const prices = relay.prices()
-  if (channels.length === 0 || prices.groupRatio(group) === 0n) return true
+  if (channels.length === 0 || prices.groupRatio(group, userGroup) === 0n) return true
   return channels.some((channel) => {
     const sheet = prices.sheet(mappedModel(channel, model), channel.type)
     return !sheet || isFree(sheet)

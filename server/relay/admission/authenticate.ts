@@ -14,7 +14,7 @@ import type { TokenCache } from './token-cache.ts'
 export interface AuthenticateDeps {
   tokens: TokenCache
   routing(): RoutingTable
-  settings(): Pick<Settings, 'GroupLimits'>
+  settings(): Pick<Settings, 'GroupLimits' | 'UserUsableGroups'>
   nowMs(): number
   /** Called when a token is found to have expired, so that token lists show it as expired. */
   expired(tokenId: number): void
@@ -79,6 +79,7 @@ function allowed(
   checkSubnet(row, address)
   if (row.userStatus !== userStatus.enabled) throw new GatewayError('user_banned', 'the owner of this token is banned')
   const caller = callerOf(row)
+  checkGroup(deps, row)
   const limits = limitsInForce(row, deps.settings().GroupLimits.get(row.userGroup))
   // Each call gets its own limits object, because the state of the limits is written into it.
   if (limits === undefined && channelText === undefined) return caller
@@ -87,6 +88,15 @@ function allowed(
     limits,
     chosenChannel: channelText === undefined ? undefined : chosenChannel(deps.routing(), row, channelText),
   }
+}
+
+/** The group of a token must still be one that its owner may choose. */
+function checkGroup({ settings }: AuthenticateDeps, { group, userGroup }: CallerRow): void {
+  if (group === userGroup || settings().UserUsableGroups.has(group)) return
+  throw new GatewayError(
+    'group_not_allowed',
+    `this token uses the group ${group}, which its owner may not use any more: choose another group for the token`,
+  )
 }
 
 /** The caller built from each row, kept as long as the row is in memory. */

@@ -32,7 +32,7 @@ export function chargingFor(priced: Priced): Charging {
       param: 'model',
     })
   }
-  const charging = chargingAt(priced, sheet, prices.groupRatio(call.caller.group))
+  const charging = chargingAt(priced, sheet, prices.groupRatio(call.caller.group, call.caller.userGroup))
   const cost = channel.costs && costingFor(priced)
   if (cost) charging.cost = cost
   return charging

@@ -7,10 +7,13 @@ import { stepsFor, virtualNames } from './model-list.ts'
 
 type Pricing = Pick<RelayDeps, 'routing' | 'prices'>
 
-/** The prices that the relay would charge a group now, from the same routes and the same price book. */
-export function priceList(group: string, deps: Pricing): PriceList {
+/**
+ * The prices that the relay would charge a token of a group now, whose owner is in `userGroup`, from the same routes and
+ * the same price book.
+ */
+export function priceList(group: string, deps: Pricing, userGroup?: string): PriceList {
   const table = deps.routing()
-  const ratio = deps.prices().groupRatio(group)
+  const ratio = deps.prices().groupRatio(group, userGroup)
   const virtual = virtualNames(table, group)
   const real = table.models(group).filter((model) => !virtual.includes(model))
   const models = [

@@ -7,7 +7,7 @@ import { virtualWarnings } from './virtual-warnings.ts'
 /** What the management API can ask about models and their routes. Nothing is called or charged. */
 export function routeReports(relay: RelayDeps) {
   return {
-    priceList: (group: string) => priceList(group, relay),
+    priceList: (group: string, userGroup?: string) => priceList(group, relay, userGroup),
     virtualWarnings: (name: string) => virtualWarnings(name, relay),
     dryRun: (request: DryRunRequest) => dryRun(relay, request),
   }

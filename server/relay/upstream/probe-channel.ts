@@ -184,7 +184,7 @@ const nobody: Caller = {
   userStatus: 1,
   role: 0,
   group: 'default',
-  userGroup: '',
+  userGroup: 'default',
   tokenLimits: undefined,
   userLimits: undefined,
   limits: undefined,

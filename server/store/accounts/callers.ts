@@ -17,9 +17,9 @@ export interface CallerRow {
   username: string
   userStatus: number
   role: number
-  /** Decides channels and ratio: the token's group, otherwise that of its owner. */
+  /** The group that decides channels and ratio: the token's or, if it has none, the owner's. */
   group: string
-  /** Decides limits. */
+  /** The owner's group, whose limits apply. */
   userGroup: string
   /** Undefined if the token has no limits. */
   tokenLimits: Limits | undefined
@@ -45,8 +45,8 @@ export async function findCaller(db: Db, keyHash: string): Promise<CallerRow | u
       'users.username',
       'users.status as userStatus',
       'users.role',
+      'tokens.group as tokenGroup',
       'users.group as userGroup',
-      'tokens.group',
       'tokens.rpm_limit',
       'tokens.tpm_limit',
       'tokens.concurrency_limit',
@@ -75,7 +75,7 @@ export async function findCaller(db: Db, keyHash: string): Promise<CallerRow | u
     username: row.username ?? '',
     userStatus: row.userStatus ?? 0,
     role: row.role ?? 0,
-    group: row.group || (row.userGroup ?? 'default'),
+    group: row.tokenGroup || (row.userGroup ?? 'default'),
     userGroup: row.userGroup ?? 'default',
     tokenLimits: limitsOf(row),
     userLimits: limitsOf({
