@@ -86,6 +86,7 @@ export async function settle(deps: RelayDeps, open: OpenCall<AnyCall>, ending: E
   const log = settings.LogConsumeEnabled ? logRow(open, ending, charge, elapsedMs, deps) : undefined
   const quota = await hold.settle({
     charge: charge.quota,
+    ...(charge.cost !== undefined && { cost: charge.cost }),
     tokens: charge.promptTokens + charge.completionTokens,
     channelId: channel.id,
     log,

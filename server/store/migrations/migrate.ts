@@ -28,6 +28,7 @@ import { logRequest } from './0024-log-request.ts'
 import { virtualModels } from './0025-virtual-models.ts'
 import { imports } from './0027-imports.ts'
 import { configMarks } from './0029-config-marks.ts'
+import { ledgerArrays } from './0030-ledger-arrays.ts'
 
 const migrations: readonly Migration[] = [
   init,
@@ -56,6 +57,7 @@ const migrations: readonly Migration[] = [
   virtualModels,
   imports,
   configMarks,
+  ledgerArrays,
 ]
 
 /** An arbitrary number for the lock that keeps two starting nodes from migrating at the same time. */
