@@ -59,3 +59,6 @@ export type AuditAction =
   | 'user.top-up'
   | 'user.update'
   | 'user.update-self'
+  | 'virtual-model.create'
+  | 'virtual-model.delete'
+  | 'virtual-model.update'

@@ -64,7 +64,7 @@ export const rooms = {
     ],
     ['rescue', 'Goes on with a stream that broke off, at another channel, as one answer.'],
     ['answer', "Turns the upstream's response into the response for the caller."],
-    ['free-calls', 'Calls that cost nothing: lists of models and prices, billing figures, token counts.'],
+    ['free-calls', 'Calls that cost nothing: lists of models and prices, billing figures, token counts, dry runs.'],
     ['realtime', 'Sessions over WebSocket.'],
     ['.', 'The routes, and one call from beginning to end.'],
   ],

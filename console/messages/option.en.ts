@@ -232,6 +232,9 @@ export const optionEn = {
   'option.GroupChannelOrder': 'Order of channels by group',
   'option.GroupChannelOrder.hint':
     'For the users of single groups, as JSON: weight, cost or latency for each group, such as vip: latency.',
+  'option.CallerFallbacks': 'Fallbacks of callers',
+  'option.CallerFallbacks.hint':
+    'Apps may list other models that answer if the first one fails. Their token must be allowed to use each of them.',
   'option.StrictTranslationEnabled': 'Strict translation',
   'option.StrictTranslationEnabled.hint':
     "Rejects requests with fields that the channel's API cannot express, instead of dropping those fields and listing them in the response.",

@@ -227,6 +227,9 @@ export const optionJa = {
   'option.GroupChannelOrder': 'グループ別のチャネルの順序',
   'option.GroupChannelOrder.hint':
     '特定のグループのユーザー向けの設定です。JSON でグループごとに weight、cost、latency のいずれかを指定します（例：vip: latency）。',
+  'option.CallerFallbacks': '呼び出し側のフォールバック',
+  'option.CallerFallbacks.hint':
+    '最初のモデルが失敗したときに応答する別のモデルを、アプリが指定できます。トークンにはそれぞれのモデルの利用権限が必要です。',
   'option.StrictTranslationEnabled': '厳格な変換',
   'option.StrictTranslationEnabled.hint':
     'チャネルの API で表せないフィールドを含むリクエストを拒否します。オフにすると、そのフィールドを除いて送信し、レスポンスに列挙します。',

@@ -212,6 +212,8 @@ export const optionZh = {
   'option.GroupChannelOrder': '各分组的渠道顺序',
   'option.GroupChannelOrder.hint':
     '为个别分组的用户单独设置，JSON 格式：每个分组为 weight、cost 或 latency，例如 vip: latency。',
+  'option.CallerFallbacks': '调用者的备用模型',
+  'option.CallerFallbacks.hint': '应用可以列出首个模型失败时应答的其他模型，其令牌必须有权使用每一个模型。',
   'option.StrictTranslationEnabled': '严格转换',
   'option.StrictTranslationEnabled.hint': '请求中有内容无法用渠道的协议表达时直接拒绝，而不是省略并在响应头中说明。',
   'option.ChannelWaitTime': '等待空位的最长时间',

@@ -24,6 +24,7 @@ import { usageApi } from './usage.ts'
 import { usageTableApi } from './usage-table.ts'
 import { usageValuesApi } from './usage-values.ts'
 import { userApi } from './user.ts'
+import { virtualModelApi } from './virtual-model.ts'
 
 /** Every endpoint of the management API; server, console, wire test and docs iterate over this table. */
 export const api = {
@@ -43,6 +44,7 @@ export const api = {
   price: priceApi,
   alert: alertApi,
   model: modelApi,
+  virtualModel: virtualModelApi,
   audit: auditApi,
   capture: captureApi,
   redemption: redemptionApi,

@@ -31,6 +31,7 @@ import { mountTokens } from './token/routes.ts'
 import { mountUsage } from './usage/routes.ts'
 import { mountUsers } from './user/routes.ts'
 import { mountSelf } from './user/self-routes.ts'
+import { mountVirtualModels } from './virtual-model/routes.ts'
 
 const apiRule = { limit: 480, windowMs: 180_000 }
 const leastBodyTimeMs = 1000
@@ -75,6 +76,7 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   mountPrices(router, deps)
   mountAlerts(router, deps)
   mountModels(router, deps)
+  mountVirtualModels(router, { ...deps, announce })
   mountAudit(router, deps)
   mountCaptures(router, { ...deps, announce })
   mountRedemptions(router, deps)

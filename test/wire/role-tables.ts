@@ -99,6 +99,12 @@ GET    /api/channel/{id}/keys             401   no    ok    ok    ban    401|bad
 POST   /api/channel/{id}/keys/revive      401   no    ok    ok    ban    401|bad
 DELETE /api/channel/{id}/keys/dead        401   no    ok    ok    ban    401|bad
 
+GET    /api/virtual-model/               401   no    ok    ok    ban    401|bad
+POST   /api/virtual-model/               401   no    ok    ok    ban    401|bad
+PUT    /api/virtual-model/               401   no    ok    ok    ban    401|bad
+DELETE /api/virtual-model/{id}           401   no    ok    ok    ban    401|bad
+POST   /api/virtual-model/dry-run        401   no    ok    ok    ban    401|bad
+
 GET    /api/user/dashboard                401   ok    ok    ok    ban    401|bad
 GET    /api/usage/                        401   ok    ok    ok    ban    401|bad
 GET    /api/overview/                     401   no    ok    ok    ban    401|bad

@@ -144,6 +144,12 @@ export const successes: Readonly<Record<string, Success>> = {
   ...alertSuccesses('alert', '/api/alert', { kind: 'error_rate', name: 'errors', threshold: 10 }),
   ...alertSuccesses('alertSelf', '/api/alert/self', { kind: 'own_balance', name: 'balance', threshold: 1000 }),
 
+  virtualModelList: made(virtualModel, () => ['GET', '/api/virtual-model/']),
+  virtualModelCreate: made(next, (n) => ['POST', '/api/virtual-model/', { name: `v${n}`, steps: [{ model: 'm' }] }]),
+  virtualModelUpdate: made(virtualModel, (id) => ['PUT', '/api/virtual-model/', { id, description: 'other' }]),
+  virtualModelRemove: made(virtualModel, (id) => ['DELETE', `/api/virtual-model/${id}`]),
+  virtualModelDryRun: plain('POST', '/api/virtual-model/dry-run', { model: 'm' }),
+
   overviewRead: plain('GET', '/api/overview/'),
   overviewSelf: plain('GET', '/api/overview/self?utc_offset=60'),
   usageRead: plain('GET', '/api/usage/?group_by=model&compare=previous'),
@@ -315,6 +321,12 @@ async function recordedRequest(gate: WireGate): Promise<string> {
   await gateway.context.api.captures.close()
   await gateway.api('POST', `/api/capture/rule/${rule}/end`)
   return response.headers.get('x-oneapi-request-id') ?? ''
+}
+
+/** The id of a new virtual model. */
+async function virtualModel({ gateway }: WireGate): Promise<number> {
+  const body = { name: `v${next()}`, steps: [{ model: 'm' }] }
+  return (await gateway.api<{ id: number }>('POST', '/api/virtual-model/', body)).id
 }
 
 /** The calls for alert rules and destinations. Only people who may make them can create what the others need. */

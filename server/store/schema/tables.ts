@@ -20,6 +20,7 @@ import type {
   UsageSlotsTable,
   UsageStateTable,
 } from './usage-tables.ts'
+import type { VirtualModelsTable } from './virtual-model-tables.ts'
 
 /**
  * Row types of all tables. Columns that one-api also has keep their names and meanings. Our additions are marked. Times
@@ -357,4 +358,5 @@ export interface Tables {
   alert_states: AlertStatesTable
   alert_events: AlertEventsTable
   alert_deliveries: AlertDeliveriesTable
+  virtual_models: VirtualModelsTable
 }
