@@ -52,6 +52,7 @@ DELETE /api/user/self                     401   ok    ok    last  ban    401|bad
 GET    /api/user/token                    401   ok    ok    ok    ban    401|bad
 GET    /api/user/aff                      401   ok    ok    ok    ban    401|bad
 GET    /api/user/available_models         401   ok    ok    ok    ban    401|bad
+GET    /api/user/self/groups              401   ok    ok    ok    ban    401|bad
 GET    /api/user/                         401   no    ok    ok    ban    401|bad
 GET    /api/user/search                   401   no    ok    ok    ban    401|bad
 GET    /api/user/{id}                     401   no    ok    ok    ban    401|bad

@@ -68,6 +68,7 @@ export const successes: Readonly<Record<string, Success>> = {
   userAccessToken: plain('GET', '/api/user/token'),
   userAff: plain('GET', '/api/user/aff'),
   userAvailableModels: plain('GET', '/api/user/available_models'),
+  userGroups: plain('GET', '/api/user/self/groups'),
   userList: plain('GET', '/api/user/?size=50'),
   userSearch: plain('GET', '/api/user/search?keyword=user'),
   userGet: made(person, ({ id }) => ['GET', `/api/user/${id}`]),
