@@ -1,6 +1,5 @@
 import { api } from '../../../contract/api/index.ts'
 import { mostVirtualModels, type VirtualModel, type VirtualWarning } from '../../../contract/api/virtual-model.ts'
-import { circleOfSteps } from '../../../contract/circle-of-steps.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
@@ -17,7 +16,7 @@ import {
 import { recordAudit } from '../../store/installation/audit.ts'
 import { auditEvent, describeChange, describeFields } from '../audit-event.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
-import { checkPrice, checkSteps } from './check-virtual-model.ts'
+import { allTexts, checkName, checkPrice, checkSteps, refuseCircle, steppingOf } from './check-virtual-model.ts'
 
 type VirtualDeps = Pick<ApiDeps, 'store' | 'clock' | 'virtualWarnings' | 'dryRun'> & { announce: Announce }
 
@@ -110,28 +109,6 @@ export function mountVirtualModels(router: ApiRouter, deps: VirtualDeps): void {
 
 function missing(): ApiFailure {
   return new ApiFailure('This virtual model does not exist.')
-}
-
-function checkName(name: string, others: readonly VirtualModelRow[]): void {
-  // Lists of models are separated by commas, and the name is sent in a header.
-  if (/[,\p{Cc}\p{Zl}\p{Zp}]/u.test(name))
-    throw new ApiFailure('The name must not contain commas or control characters.')
-  if (others.some((each) => each.name === name))
-    throw new ApiFailure(`There is already a virtual model with the name ${name}.`)
-}
-
-/** Refuses a model from which its steps lead back to itself. Every other circle was refused when it would have formed. */
-function refuseCircle(models: readonly { name: string; steps: readonly { model: string }[] }[], name: string): void {
-  const circle = circleOfSteps(models, name)
-  if (circle) throw new ApiFailure(`The steps lead in a circle: ${circle.join(' → ')}.`)
-}
-
-function steppingOf(row: VirtualModelRow) {
-  return { name: row.name, steps: virtualParts(row).steps }
-}
-
-function allTexts(body: Parameters<typeof virtualTexts>[0]) {
-  return { steps: '', failures: '', price: '', groups: '', ...virtualTexts(body) }
 }
 
 function viewOf(row: VirtualModelRow, warnings: VirtualWarning[]): VirtualModel {
