@@ -32,6 +32,9 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 /** An error whose message is a whole sentence for the operator, without a stack trace. */
 export class CommandFailed extends Error {}
 
+/** The command needed a confirmation or a secret and nobody can be asked. The message names the option that gives it. */
+export class Unconfirmed extends CommandFailed {}
+
 /** Help text that lists examples, one per line: the command, and what it does. */
 export function examples(...lines: readonly (readonly [command: string, meaning: string])[]): string {
   const width = Math.max(...lines.map(([command]) => command.length))

@@ -2,12 +2,15 @@ import { Command, CommanderError } from 'commander'
 import type { CommandConfig } from '../config.ts'
 import { version } from '../version.ts'
 import { addAudit } from './audit.ts'
-import { type AddCommand, type ExitCode, exitCodes, type Terminal } from './command.ts'
+import { addBackup } from './backup.ts'
+import { type AddCommand, type ExitCode, exitCodes, type Terminal, Unconfirmed } from './command.ts'
+import { addMigrateTo } from './migrate-to.ts'
 import { addResetPassword } from './reset-password.ts'
+import { addRestore } from './restore.ts'
 import { addVersion } from './version.ts'
 
 /** All commands, in the order in which the help lists them. */
-const commands: readonly AddCommand[] = [addAudit, addResetPassword, addVersion]
+const commands: readonly AddCommand[] = [addAudit, addBackup, addRestore, addMigrateTo, addResetPassword, addVersion]
 
 const footer = `
 Run a command where the server runs, with the same DATA_DIR or DATABASE_URL. npm start starts the server.
@@ -41,6 +44,10 @@ export async function runCommand(args: readonly string[], readConfig: () => Comm
   try {
     await program.parseAsync(args, { from: 'user' })
   } catch (error) {
+    if (error instanceof Unconfirmed) {
+      terminal.note(error.message)
+      return exitCodes.unconfirmed
+    }
     if (!(error instanceof CommanderError)) throw error
     // Commander has printed its message or the help already.
     return error.exitCode === 0 ? exitCodes.done : exitCodes.usage

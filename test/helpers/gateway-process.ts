@@ -88,6 +88,27 @@ export class Installation implements AsyncDisposable {
     return outcomeOf(this.#spawn(args))
   }
 
+  /** Runs a subcommand under a limit of the shell, such as `ulimit -f 8`. */
+  runUnder(limit: string, ...args: string[]): Promise<{ code: number | null; output: string }> {
+    const program = [process.execPath, '--preload', quickPasswords, serverProgram(), ...args]
+    return outcomeOf(
+      spawn('bash', ['-c', `${limit}; exec "$@"`, 'bash', ...program], {
+        cwd: this.folder,
+        env: this.#env,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    )
+  }
+
+  /** Runs a subcommand and kills it (kill -9) after this time, unless it has ended. Returns whether it was killed. */
+  async runUntilKilled(afterMs: number, ...args: string[]): Promise<boolean> {
+    const child = this.#spawn(args)
+    const timer = setTimeout(() => child.kill('SIGKILL'), afterMs)
+    const { code } = await outcomeOf(child)
+    clearTimeout(timer)
+    return code === null
+  }
+
   /** Runs a program of the repository with the environment of the installation, such as `tools/seed/main.ts`. */
   runProgram(path: string): Promise<{ code: number | null; output: string }> {
     return outcomeOf(
