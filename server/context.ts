@@ -67,6 +67,7 @@ import { loadSettings, type Settings, type SettingsSource } from './settings/set
 import { markExhausted, markExpired } from './store/accounts/callers.ts'
 import { openStore } from './store/connection/open.ts'
 import { migrate } from './store/migrations/migrate.ts'
+import { copyBeforeMigration } from './store/snapshot/copy-sqlite.ts'
 import type { Store } from './store/store.ts'
 import { version } from './version.ts'
 
@@ -125,6 +126,8 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const metrics = createMetrics(log)
   const sweep = sweepDeps(store, clock, metrics)
   const { pulse } = sweep
+  const info = (message: string) => log.info(message)
+  await copyBeforeMigration(store, { path: config.databaseUrl, now: new Date(nowMs()), info, warn })
   const generatedPassword = await bringUpToDate({ sweep, pulse, warn }, secrets, config)
   const settings = await loadSettings(store, secrets, warn)
   const routing = await loadRouting(store, secrets, warn)

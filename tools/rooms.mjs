@@ -40,7 +40,7 @@ export const rooms = {
     ['ledger', 'Holds and settlements on both databases, limits, and the check that balances and log rows agree.'],
     ['connection', 'Opens and owns a database, and listens for its notices.'],
     ['migrations', "The schema's history."],
-    ['snapshot', 'Reads a whole database as it is at one moment, and fills a database from such a snapshot.'],
+    ['snapshot', 'A whole database at once: snapshots, filling a database from one, copies before an upgrade, another secret key.'],
   ],
   'server/relay': [
     ['cancellation', 'What ends a call early: a time limit, a caller who disconnects, a process that stops.'],

@@ -1,7 +1,8 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { migrationNames } from '../store/migrations/migrate.ts'
 import { openSnapshot } from '../store/snapshot/open-snapshot.ts'
-import type { Snapshot, SnapshotPart } from '../store/snapshot/snapshot.ts'
+import type { Snapshot, SnapshotFacts, SnapshotPart } from '../store/snapshot/snapshot.ts'
 import { version } from '../version.ts'
 import { BackupError } from './backup-error.ts'
 import { type BackupSecret, newKey } from './backup-key.ts'
@@ -40,6 +41,7 @@ export async function writeBackup(options: BackupOptions, sink: Sink): Promise<W
     throw new BackupError('The secret key may only be in an encrypted backup: give a passphrase or a key file.')
   const snapshot = await openSnapshot(options.databaseUrl)
   try {
+    requireKnown(snapshot.facts)
     const encrypted = secret ? await newKey(secret) : undefined
     const header = headerOf(snapshot, now, secretKey !== undefined)
     header.encryption = encrypted?.encryption ?? null
@@ -58,6 +60,17 @@ export async function writeBackup(options: BackupOptions, sink: Sink): Promise<W
   } finally {
     await snapshot.close()
   }
+}
+
+/** Tables of a newer version would be missing in the backup. */
+function requireKnown({ migrations }: SnapshotFacts): void {
+  const unknown = migrations.find((name) => !migrationNames.includes(name))
+  if (unknown !== undefined)
+    throw new BackupError(
+      `The database was made by a newer version (it has migration ${unknown}): back it up with that version.`,
+    )
+  if (migrations.length === 0)
+    throw new BackupError('The database holds no installation, so there is nothing to back up.')
 }
 
 function headerOf({ facts }: Snapshot, now: Date, hasSecretKey: boolean): BackupHeader {

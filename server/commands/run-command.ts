@@ -7,10 +7,19 @@ import { type AddCommand, type ExitCode, exitCodes, type Terminal, Unconfirmed }
 import { addMigrateTo } from './migrate-to.ts'
 import { addResetPassword } from './reset-password.ts'
 import { addRestore } from './restore.ts'
+import { addRotateKey } from './rotate-key.ts'
 import { addVersion } from './version.ts'
 
 /** All commands, in the order in which the help lists them. */
-const commands: readonly AddCommand[] = [addAudit, addBackup, addRestore, addMigrateTo, addResetPassword, addVersion]
+const commands: readonly AddCommand[] = [
+  addAudit,
+  addBackup,
+  addRestore,
+  addMigrateTo,
+  addRotateKey,
+  addResetPassword,
+  addVersion,
+]
 
 const footer = `
 Run a command where the server runs, with the same DATA_DIR or DATABASE_URL. npm start starts the server.

@@ -2,9 +2,14 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { chunked } from '../../server/backup/chunks.ts'
+import { written } from '../../server/backup/contents.ts'
+import type { BackupHeader } from '../../server/backup/header.ts'
+import { fileSink } from '../../server/backup/write-backup.ts'
 import { openStore } from '../../server/store/connection/open.ts'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
-import { ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
+import { neverAnswers, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { Installation } from '../helpers/gateway-process.ts'
 import { answer, installFor, messages, model, newToken, pricePerCall, promptTokens } from '../money/installed.ts'
 import { emptyUrl, targets, withPassphrase } from './support.ts'
@@ -55,6 +60,57 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(audit.code).toBe(0)
     }, 120_000)
   }
+})
+
+forEachDatabaseUrl((name, freshUrl) => {
+  test(`a call that is open in the snapshot of ${name} is charged as after a crash`, async () => {
+    await using upstream = await startFakeUpstream()
+    upstream.always(ok({ text: answer, promptTokens }))
+    await using source = new Installation(name === 'postgres' ? await freshUrl() : undefined, withPassphrase)
+    const gateway = await source.start()
+    await installFor(gateway, upstream.url)
+    const token = await newToken(gateway, 100_000)
+    upstream.always(neverAnswers())
+    const ending = new AbortController()
+    const open = gateway
+      .post('/v1/chat/completions', { model, messages }, token.key, { signal: ending.signal })
+      .catch(() => undefined)
+    while ((await heldBy(source)) === 0) await setTimeout(20)
+    const file = join(source.folder, 'open.backup')
+    expect((await source.run('backup', file)).code).toBe(0)
+    ending.abort()
+    await open
+    await using restored = new Installation(await emptyUrl(name), withPassphrase)
+    const done = await restored.run('restore', file)
+    expect(done.output).toContain('1 calls that were open were closed as after a crash.')
+    expect(done.output).toContain('0 holds open; 0 faults.')
+    expect(done.code).toBe(0)
+    // The prompt is charged, because the upstream may have read it.
+    expect(await remaining(restored, token.id)).toBe(100_000 - promptTokens)
+  }, 60_000)
+})
+
+async function heldBy(installation: Installation): Promise<number> {
+  const store = openStore({ url: installation.databaseUrl })
+  try {
+    return (await store.read.selectFrom('holds').select('id').execute()).length
+  } finally {
+    await store.close()
+  }
+}
+
+test('a backup of a newer schema names the version that is needed', async () => {
+  await using target = new Installation()
+  const file = join(target.folder, 'newer.backup')
+  const header = {
+    ...{ product: 'Tollgate', format: 1, version: '9.1.0', schema: '9999-future', database: 'sqlite' },
+    ...{ created_at: '2026-11-28T00:00:00.000Z', compression: 'zstd', encryption: null, has_secret_key: false },
+  } as BackupHeader
+  const content = written({ migrations: ['0001-init', '9999-future'] }, (async function* () {})())
+  await fileSink(file)(chunked(header, content, undefined))
+  const done = await target.run('restore', file)
+  expect(done.output).toContain('The backup was made by a newer version (Tollgate 9.1.0, with migration 9999-future)')
+  expect(done.code).toBe(1)
 })
 
 async function remaining(installation: Installation, tokenId: number): Promise<number> {

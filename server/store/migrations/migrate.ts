@@ -107,6 +107,11 @@ export async function hasTable(db: Db, { dialect }: Pick<Store, 'dialect'>, name
   return result.rows.length > 0
 }
 
+/** True if the database has a schema that is older than this version. False for one without a schema. */
+export async function pendingMigrations(store: Store): Promise<boolean> {
+  return (await hasTable(store.read, store, 'schema_migrations')) && !(await isMigrated(store))
+}
+
 /** True if every migration of this version is in the database. */
 export async function isMigrated(store: Store): Promise<boolean> {
   if (!(await hasTable(store.read, store, 'schema_migrations'))) return false
