@@ -277,6 +277,7 @@ export default {
       own: [
         ...ground,
         ...cross,
+        'server/backup',
         'server/captures',
         'server/http',
         'server/jobs',

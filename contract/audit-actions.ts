@@ -11,6 +11,7 @@ export type AuditAction =
   | 'alert.update-rule'
   | 'backup.create'
   | 'backup.restore'
+  | 'backup.start'
   | 'budget.export'
   | 'channel.auto-disable'
   | 'channel.auto-enable'

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { bootstrapRoot, SecretKeyMismatch } from './api/bootstrap.ts'
 import type { ApiDeps } from './api/deps.ts'
 import { mayThink } from './api/model/may-think.ts'
+import { createScheduledBackups } from './backup/scheduled-backups.ts'
 import { type Batcher, createBatcher } from './billing/batcher.ts'
 import { createLedger } from './billing/ledger.ts'
 import { ledgerReports } from './billing/ledger-reports.ts'
@@ -16,6 +17,7 @@ import type { RateLimiter } from './http/rate-limit.ts'
 import { rateLimiters, rateRules } from './http/rate-rules.ts'
 import { alertJobs } from './jobs/alert-jobs.ts'
 import { type AlertSender, createAlertSender } from './jobs/alert-sender.ts'
+import { backupJobs } from './jobs/backup-jobs.ts'
 import { capJobs, openLine } from './jobs/cap-jobs.ts'
 import { channelCalls } from './jobs/channel-calls.ts'
 import { type ChannelCare, createChannelCare } from './jobs/channel-care.ts'
@@ -126,8 +128,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const metrics = createMetrics(log)
   const sweep = sweepDeps(store, clock, metrics)
   const { pulse } = sweep
-  const info = (message: string) => log.info(message)
-  await copyBeforeMigration(store, { path: config.databaseUrl, now: new Date(nowMs()), info, warn })
+  await copyBeforeMigration(store, { path: config.databaseUrl, now: new Date(nowMs()), log })
   const generatedPassword = await bringUpToDate({ sweep, pulse, warn }, secrets, config)
   const settings = await loadSettings(store, secrets, warn)
   const routing = await loadRouting(store, secrets, warn)
@@ -158,6 +159,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const care = createChannelCare({ store, relay, routing, settings, secrets, clock, events: sweep.events, notifyRoot })
   const sendAlert = createAlertSender({ store, settings, mailer, secrets, clock, post: createPostMessage({ resolve }) })
   const tokens = createTokenCache(store, secrets, nowMs)
+  const backups = createScheduledBackups({ ...config, store, settings, clock, guard, warn })
   const rules = rateRules(config)
   const logTail = createLogTail(store, warn)
   const sessions = new RealtimeSessions()
@@ -166,7 +168,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   let draining = false
   bindGauges(metrics, batcher, relay)
   const jobs = jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer, sendAlert, warn })
-  const stopJobs = startJobs([...jobs, ...capJobs({ store, clock, relay, metrics })], warn)
+  const stopJobs = startJobs([...jobs, ...capJobs({ store, clock, relay, metrics }), ...backupJobs(backups)], warn)
   return {
     store,
     metrics,
@@ -182,7 +184,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       catalogue: () => providers.map(({ meta }) => ({ ...meta, models: [...meta.models] })),
       ...channelCalls(care, relay),
       priceList: (group) => priceList(group, relay),
-      ...{ logTail, captures, sendAlert, warn },
+      ...{ logTail, captures, backups, sendAlert, warn },
       rateRules: rules,
     },
     relay: {

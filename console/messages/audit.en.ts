@@ -44,6 +44,7 @@ export const auditEn = {
   'audit.do.token.delete': 'Token deleted',
   'audit.do.token.update': 'Token updated',
   'audit.do.backup.create': 'Backup made',
+  'audit.do.backup.start': 'Backup requested',
   'audit.do.backup.restore': 'Backup restored',
   'audit.do.budget.export': 'Budgets exported',
   'audit.do.usage.export': 'Usage exported',

@@ -43,6 +43,7 @@ export const auditJa = {
   'audit.do.token.delete': 'トークンの削除',
   'audit.do.token.update': 'トークンの更新',
   'audit.do.backup.create': 'バックアップの作成',
+  'audit.do.backup.start': 'バックアップの要求',
   'audit.do.backup.restore': 'バックアップの復元',
   'audit.do.budget.export': '予算のエクスポート',
   'audit.do.usage.export': '使用量のエクスポート',

@@ -43,6 +43,7 @@ export const auditZh = {
   'audit.do.token.delete': '删除令牌',
   'audit.do.token.update': '修改令牌',
   'audit.do.backup.create': '创建备份',
+  'audit.do.backup.start': '请求备份',
   'audit.do.backup.restore': '恢复备份',
   'audit.do.budget.export': '导出预算',
   'audit.do.usage.export': '导出用量',

@@ -1,10 +1,13 @@
 import { existsSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { fileSink, type WrittenBackup, writeBackup } from '../backup/write-backup.ts'
 import type { CommandConfig } from '../config.ts'
+import { epochSeconds, systemClock } from '../lib/clock.ts'
 import { openStore } from '../store/connection/open.ts'
+import { addBackupRow, commandLine } from '../store/installation/backups.ts'
 import { isMigrated } from '../store/migrations/migrate.ts'
-import { auditCommandIn } from './audit-command.ts'
+import { auditCommand } from './audit-command.ts'
 import { addSecretOptions, type SecretOptions, secretFrom } from './backup-secret.ts'
 import { type AddCommand, CommandFailed, examples } from './command.ts'
 import { requireDatabase } from './installed.ts'
@@ -68,10 +71,17 @@ function keyFor({ existingKey }: CommandConfig, { unencrypted }: Options): strin
 }
 
 /** A database that this version has not been started on yet may be backed up, but not written to. */
-async function noteInAudit(config: CommandConfig, path: string, { bytes }: WrittenBackup): Promise<void> {
+async function noteInAudit(config: CommandConfig, path: string, { bytes, header }: WrittenBackup): Promise<void> {
   const store = openStore({ url: config.databaseUrl, synchronous: config.sqliteSynchronous })
   try {
-    if (await isMigrated(store)) await auditCommandIn(store, 'backup.create', path, `${bytes} bytes`)
+    if (!(await isMigrated(store))) return
+    await store.write(async (trx) => {
+      await auditCommand(trx, 'backup.create', path, `${bytes} bytes`)
+      const at = epochSeconds(systemClock)
+      const times = { started_at: Math.floor(Date.parse(header.created_at) / 1000), finished_at: at }
+      const row = { made_by: commandLine, place: 'files' as const, host: hostname(), path, bytes, error: '' }
+      await addBackupRow(trx, { ...row, ...times })
+    })
   } finally {
     await store.close()
   }

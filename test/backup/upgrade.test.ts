@@ -92,8 +92,7 @@ test('if the copy cannot be written, the upgrade goes on and says so', async () 
   await copyBeforeMigration(store, {
     path: installation.databaseUrl,
     now: new Date('2030-01-02T03:04:05Z'),
-    info: () => undefined,
-    warn: (message) => warnings.push(message),
+    log: { info: () => undefined, warn: (message) => void warnings.push(message) },
   })
   await store.close()
   expect(warnings).toEqual([expect.stringContaining('the database is upgraded without a copy: ')])

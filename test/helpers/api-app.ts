@@ -107,6 +107,7 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     priceList: (group) => ({ group, ratio: 1, models: [] }),
     logTail,
     captures,
+    backups: { start: async () => 'off', nextAt: async () => 0 },
     sendAlert,
     warn,
     rateRules: { api: off, critical: off, loginFailures: off },

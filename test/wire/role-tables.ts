@@ -161,6 +161,8 @@ GET    /api/alert/self/history            401   ok    ok    ok    ban    401|bad
 
 GET    /api/audit/                        401   no    ok    ok    ban    401|bad
 
+GET    /api/backup/                       401   no    no    ok    ban    401|bad
+POST   /api/backup/                       401   no    no    ok    ban    401|bad
 GET    /api/capture/rule/                 401   no    no    ok    ban    401|bad
 POST   /api/capture/rule/                 401   no    no    ok    ban    401|bad
 POST   /api/capture/rule/{id}/end         401   no    no    ok    ban    401|bad

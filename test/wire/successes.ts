@@ -172,6 +172,9 @@ export const successes: Readonly<Record<string, Success>> = {
 
   auditList: plain('GET', '/api/audit/'),
 
+  backupList: plain('GET', '/api/backup/'),
+  backupStart: made(backupsOn, () => ['POST', '/api/backup/']),
+
   captureRules: made(recordingRule, () => ['GET', '/api/capture/rule/']),
   captureAddRule: made(own, ({ id }) => ['POST', '/api/capture/rule/', recordingOf(id)]),
   captureEndRule: made(recordingRule, (id) => ['POST', `/api/capture/rule/${id}/end`]),
@@ -320,4 +323,9 @@ function alertSuccesses(prefix: string, base: string, rule: object): Readonly<Re
     [names('TestDestination')]: made(destinationId, (id) => ['POST', `${base}/destination/${id}/test`]),
     [names('History')]: made(sentMessage, () => ['GET', `${base}/history`]),
   }
+}
+
+async function backupsOn(gate: WireGate): Promise<void> {
+  await gate.gateway.api('PUT', '/api/option/', { key: 'BackupPassphrase', value: 'a passphrase of a test' })
+  await gate.gateway.api('PUT', '/api/option/', { key: 'BackupStore', value: 'files' })
 }

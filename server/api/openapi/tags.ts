@@ -32,6 +32,7 @@ export const groupTags: Readonly<Record<keyof typeof api, Tag>> = {
   },
   model: { name: 'Models', description: 'Facts about models, and how well they work on this server.' },
   audit: { name: 'Audit log', description: 'Who changed what.' },
+  backup: { name: 'Backups', description: 'Backups that the server makes.' },
   capture: { name: 'Recording', description: 'Bodies of requests, recorded for a limited time by order of root.' },
   redemption: { name: 'Redemption codes', description: 'Codes that can be redeemed for quota, and gifts of quota.' },
   docs: { name: 'This document', description: 'The API as a document, for programs and for people.' },

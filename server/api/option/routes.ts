@@ -6,13 +6,14 @@ import { isOptionKey, type OptionKey, optionDefinitions } from '../../../contrac
 import { mayAccess } from '../../../contract/roles.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
+import type { Secrets } from '../../lib/secrets/secrets.ts'
 import { languageOf, type MailLanguage } from '../../mails/texts.ts'
 import { latestRelease } from '../../outbound/release-feed.ts'
-import { storedOption } from '../../settings/secret-options.ts'
+import { openOption, storedOption } from '../../settings/secret-options.ts'
 import { userById } from '../../store/accounts/users.ts'
 import { servedModels } from '../../store/channels/served-models.ts'
 import { recordAudit } from '../../store/installation/audit.ts'
-import { optionRows, saveOption } from '../../store/installation/options.ts'
+import { type OptionRow, optionRows, saveOption } from '../../store/installation/options.ts'
 import { countOpenCalls } from '../../store/ledger/limits.ts'
 import { askOutside } from '../ask-outside.ts'
 import { auditEvent } from '../audit-event.ts'
@@ -62,8 +63,8 @@ export function mountOptions(
     const value = optionText(key, String(call.body.value))
     await store.write(async (trx) => {
       refuseOthers(await call.admitAgain(trx))
-      const stored = new Map((await optionRows(trx)).map((row) => [row.key, row.value]))
-      const current = (other: OptionKey) => stored.get(other) ?? definitions[other].default
+      const stored = new Map((await optionRows(trx)).map((row) => [row.key, row]))
+      const current = (other: OptionKey) => storedText(secrets, stored.get(other)) ?? definitions[other].default
       checkOption(key, value, current)
       const row = storedOption(secrets, key, value)
       await saveOption(trx, key, row.value, row.sealed)
@@ -112,6 +113,15 @@ function definitionEntry(key: OptionKey, isSet: boolean): OptionDefinitionEntry 
     ...(secret && { is_set: isSet }),
     section_title: title,
     tab,
+  }
+}
+
+/** Undefined for an option at its default, and for a value that cannot be decrypted. */
+function storedText(secrets: Secrets, row: OptionRow | undefined): string | undefined {
+  try {
+    return row && openOption(secrets, row)
+  } catch {
+    return undefined
   }
 }
 

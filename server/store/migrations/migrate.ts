@@ -25,6 +25,7 @@ import { carriesAndCosts } from './0021-carries-and-costs.ts'
 import { keptPlaces } from './0022-kept-places.ts'
 import { storedResponses } from './0023-stored-responses.ts'
 import { logRequest } from './0024-log-request.ts'
+import { backups } from './0028-backups.ts'
 
 const migrations: readonly Migration[] = [
   init,
@@ -50,6 +51,7 @@ const migrations: readonly Migration[] = [
   keptPlaces,
   storedResponses,
   logRequest,
+  backups,
 ]
 
 /** An arbitrary number for the lock that keeps two starting nodes from migrating at the same time. */

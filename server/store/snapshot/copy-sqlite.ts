@@ -22,8 +22,7 @@ interface CopyOptions {
   /** The SQLite file. */
   path: string
   now: Date
-  info(message: string): void
-  warn(message: string): void
+  log: Record<'info' | 'warn', (message: string) => void>
 }
 
 /**
@@ -31,7 +30,7 @@ interface CopyOptions {
  * copies but the newest three. It is the way back from an upgrade. If there is no space for it, the upgrade goes on
  * without a copy, with a warning. Does nothing for a new database.
  */
-export async function copyBeforeMigration(store: Store, { path, now, info, warn }: CopyOptions): Promise<void> {
+export async function copyBeforeMigration(store: Store, { path, now, log }: CopyOptions): Promise<void> {
   if (store.dialect !== 'sqlite' || !(await pendingMigrations(store))) return
   const folder = dirname(path)
   const time = now.toISOString().replace(/[-:]/g, '').slice(0, 15)
@@ -42,11 +41,11 @@ export async function copyBeforeMigration(store: Store, { path, now, info, warn 
     rmSync(unfinished, { force: true })
     copyInto(path, unfinished)
     renameSync(unfinished, copy)
-    info(`the database was copied to ${copy} before it is upgraded`)
+    log.info(`the database was copied to ${copy} before it is upgraded`)
     for (const old of olderCopies(folder)) rmSync(join(folder, old), { force: true })
   } catch (error) {
     removeIfPossible(unfinished)
-    warn(`the database is upgraded without a copy: ${error instanceof Error ? error.message : String(error)}`)
+    log.warn(`the database is upgraded without a copy: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 

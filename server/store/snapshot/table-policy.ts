@@ -29,6 +29,7 @@ export const tablePolicies = {
   stored_responses: 'always',
   mail_limits: 'always',
   audit_events: 'always',
+  backups: 'always',
   access_tokens: 'moved',
   caps: 'always',
   cap_counts: 'always',
