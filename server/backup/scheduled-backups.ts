@@ -7,6 +7,7 @@ import { createS3, type S3 } from '../outbound/s3.ts'
 import type { Settings } from '../settings/settings.ts'
 import { recordAudit } from '../store/installation/audit.ts'
 import {
+  addBackupRow,
   type BackupRow,
   beginBackup,
   endBackup,
@@ -112,15 +113,17 @@ async function make(deps: ScheduledBackupDeps, by: string): Promise<void> {
   const options = settings.current()
   const now = new Date(clock.nowMs())
   let target: Target
-  let id: number
   try {
     target = targetOf(deps, options, backupName(now))
   } catch (error) {
-    warn(`no backup can be made: ${reasonOf(error)}`)
+    warn(`the backup failed: ${reasonOf(error)}`)
+    const at = epochSeconds(clock)
+    const facts = { place: 'files' as const, host: '', path: '', bytes: 0, made_by: by, error: reasonOf(error) }
+    await store.write((trx) => addBackupRow(trx, { ...facts, started_at: at, finished_at: at }))
     return
   }
   const { place, host, path } = target
-  id = await store.write((trx) =>
+  const id = await store.write((trx) =>
     beginBackup(trx, {
       ...{ place, host, path, made_by: by, started_at: epochSeconds(clock) },
       ...{ finished_at: 0, bytes: 0, error: '' },
