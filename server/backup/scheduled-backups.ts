@@ -63,12 +63,16 @@ export function createScheduledBackups(deps: ScheduledBackupDeps): ScheduledBack
       store.write((trx) => touchRun(trx, backupRun, epochSeconds(clock))).catch(() => undefined)
     }, aliveEveryMs)
     alive.unref()
-    current = make(deps, by)
-      .catch((error: unknown) => warn(`the backup could not be recorded: ${String(error)}`))
-      .finally(async () => {
+    current = (async () => {
+      try {
+        await make(deps, by)
+        await store.write((trx) => finishRun(trx, backupRun, epochSeconds(clock)))
+      } catch (error) {
+        warn(`the backup could not be recorded: ${reasonOf(error)}`)
+      } finally {
         clearInterval(alive)
-        await store.write((trx) => finishRun(trx, backupRun, epochSeconds(clock))).catch(() => undefined)
-      })
+      }
+    })()
     return true
   }
 
