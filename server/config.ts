@@ -13,6 +13,7 @@ import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { isPostgresUrl } from './lib/network/database-url.ts'
 import { parseNetwork } from './lib/network/ip-network.ts'
+import { isExecutableFile } from './lib/program-files.ts'
 import { randomHex } from './lib/secrets/ids.ts'
 
 /** All settings from the environment, read once. */
@@ -74,6 +75,7 @@ const engineEnv = {
   BUN_JSC_forceCodeBlockLiveness: '1',
 }
 const workerMark = 'TOLLGATE_WORKER'
+const builtConsole = join(import.meta.dirname, isExecutableFile ? 'console' : '../dist/console')
 
 /** How this process was started. */
 export interface Launch {
@@ -217,7 +219,7 @@ function readEnvironment(env: Env): { config: Environment; faults: string[] } {
     workers,
     metricsToken: value('METRICS_TOKEN'),
     logLevel: choice('LOG_LEVEL', 'info', ['debug', 'info', 'warn', 'error', 'silent']),
-    consoleDir: resolve(value('CONSOLE_DIR') ?? join(import.meta.dirname, '../dist/console')),
+    consoleDir: resolve(value('CONSOLE_DIR') ?? builtConsole),
     basePath: basePath(value('BASE_PATH'), faults),
     // 255 is the runtime's maximum.
     idleTimeoutSeconds: integer('IDLE_TIMEOUT', 120, 0, 255),

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { bootstrapRoot, SecretKeyMismatch } from './api/bootstrap.ts'
+import { bootstrapRoot, rootPassword, SecretKeyMismatch } from './api/bootstrap.ts'
 import type { ApiDeps } from './api/deps.ts'
 import { mayThink } from './api/model/may-think.ts'
 import { createScheduledBackups } from './backup/scheduled-backups.ts'
@@ -262,8 +262,9 @@ async function bringUpToDate(
   config: Config,
 ): Promise<string | undefined> {
   const { store, clock } = sweep
+  const password = await rootPassword(store, config)
   await migrate(store)
-  const { generatedPassword } = await bootstrapRoot(store, secrets, config, clock).catch((error: unknown) => {
+  const { generatedPassword } = await bootstrapRoot(store, secrets, config, clock, password).catch((error: unknown) => {
     const { madeSecretFile: newKeyFile } = config
     throw error instanceof SecretKeyMismatch && newKeyFile !== undefined ? takeBackSecretKey(newKeyFile) : error
   })

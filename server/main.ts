@@ -1,28 +1,15 @@
 import { spawn } from 'node:child_process'
-import { extname } from 'node:path'
-import { type App, createApp } from './app.ts'
 import { type Config, ConfigError, type Launch, loadCommandConfig, loadConfig, readLaunch } from './config.ts'
-import { type Context, createContext } from './context.ts'
-import { describeFault } from './errors.ts'
-import { loadConsoleFiles } from './http/console-files.ts'
-import { upgradeOf, webSockets } from './http/web-sockets.ts'
-import { checkDatabase, quickCheckCommand } from './jobs/database-check.ts'
-import { isPostgresUrl } from './lib/network/database-url.ts'
-import type { SocketSession } from './lib/network/socket-session.ts'
-import { createLogger, type Logger, standardOutput } from './log.ts'
-import { type Claim, claimDatabase } from './store/connection/lock-sqlite.ts'
+import { quickCheckCommand } from './jobs/database-check.ts'
+import { ownProgram, programUrl } from './lib/program-files.ts'
+import { listen } from './listen.ts'
 import { quickCheck } from './store/connection/quick-check-sqlite.ts'
 
+// This file starts the programs: the server, the commands, and workers under a supervisor. The server and the commands
+// are bundles of their own, which a process loads only if it runs them. So a supervisor stays small, and a server does
+// not carry the packages of the commands in its memory.
+
 const restartDelayMs = 1000
-const orphanDrainMs = 1000
-const databaseCheckMs = 10_000
-/**
- * Signals this soon after the first count as the same signal: a whole process group receives a signal, and each process
- * in the group passes it on.
- */
-const sameSignalMs = 2000
-/** How long callers have to read the end of their responses. */
-const lastWordsMs = 5000
 
 async function main(): Promise<void> {
   const command = process.argv[2]
@@ -46,13 +33,15 @@ async function main(): Promise<void> {
   supervise(config.workers, launch)
 }
 
-/**
- * The commands are a program of their own, which is loaded only to run one: a server would carry their packages in its
- * memory.
- */
+async function serve(config: Config): Promise<void> {
+  const server: typeof import('./serve.ts') = await import(programUrl('./serve', import.meta.url))
+  await server.serve(config)
+}
+
 async function runCommand(args: readonly string[]): Promise<number> {
-  const file = extname(import.meta.path) === '.ts' ? './commands/run-command.ts' : './run-command.js'
-  const commands: typeof import('./commands/run-command.ts') = await import(new URL(file, import.meta.url).href)
+  const commands: typeof import('./commands/run-command.ts') = await import(
+    programUrl('./commands/run-command', import.meta.url)
+  )
   return commands.runCommand(args, () => read(loadCommandConfig))
 }
 
@@ -88,7 +77,7 @@ function supervise(count: number, launch: Launch): void {
   const children = new Set<ReturnType<typeof spawn>>()
   const start = (index: number) => {
     if (ending) return
-    const child = spawn(process.execPath, process.argv.slice(1), {
+    const child = spawn(process.execPath, [...ownProgram], {
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
       env: launch.forWorker(index),
     })
@@ -121,185 +110,6 @@ function supervise(count: number, launch: Launch): void {
   // port.
   process.on('disconnect', () => process.exit(1))
   for (let index = 0; index < count; index++) start(index)
-}
-
-async function serve(config: Config): Promise<void> {
-  const log = createLogger(config.logLevel, standardOutput())
-  // The database and the port are claimed before anything is created, because a process that cannot get them must not
-  // print a password.
-  const claim = await claimDatabase(config.databaseUrl)
-  const door = openDoor(config, log)
-  const context = await createContext(config, log)
-  if (context.generatedPassword !== undefined) {
-    console.log(
-      `\nA first account was created: user "root", password "${context.generatedPassword}". The password is shown only this once.\n`,
-    )
-  }
-  const consoleFiles = loadConsoleFiles(config.consoleDir, config.basePath, context.api.settings.current)
-  const { metricsToken, basePath } = config
-  outliveFaults(context)
-  door.open(createApp(context, { metricsToken, basePath, console: consoleFiles }))
-  // The signal handlers are installed before the server announces that it is listening, because whoever reads the
-  // announcement may send a signal at once.
-  endGracefully(config, log, { context, server: door.server, claim })
-  log.info(`Tollgate listens on http://${shownHost(config.host)}:${door.server.port}`)
-  if (!isPostgresUrl(config.databaseUrl)) lookAtDatabase(log, context)
-}
-
-function lookAtDatabase(log: Logger, { metrics }: Context): void {
-  checkDatabase({
-    program: process.argv[1] ?? '',
-    timeMs: databaseCheckMs,
-    report(state, detail) {
-      metrics.databaseChecked(state)
-      if (state === 'sound') log.info('the database check found no damage')
-      else if (state === 'damaged') log.error(`the database is damaged; restore it from a backup: ${detail}`)
-      else log.warn(`the database could not be checked for damage: ${detail}; run the audit command`)
-    },
-  })
-}
-
-/**
- * A single fault must not end thousands of streams, as the runtime would do on an unhandled rejection. The work in
- * which the fault occurred is lost. A hold that this work leaves behind is closed at the next start.
- */
-function outliveFaults({ metrics }: Context): void {
-  for (const kind of ['unhandledRejection', 'uncaughtException'] as const)
-    process.on(kind, (fault: unknown) => metrics.events.faultUncaught({ cause: describeFault(fault) }))
-}
-
-/** The host as it is written in a URL. */
-function shownHost(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return 'localhost'
-  return host.includes(':') ? `[${host}]` : host
-}
-
-type Server = Bun.Server<SocketSession>
-
-/** Opens the port. Requests wait until there is an app to serve them. */
-function openDoor(config: Config, log: Logger): { server: Server; open(app: App): void } {
-  let app: App | undefined
-  const { promise: ready, resolve } = Promise.withResolvers<App>()
-  const server = listen(
-    config,
-    config.workers > 1,
-    (request, bun) => {
-      const env = {
-        // Few requests need the address, and reading it takes time.
-        get socketAddress() {
-          return bun.requestIP(request)?.address
-        },
-        get upgrade() {
-          return upgradeOf(bun, request)
-        },
-        mayBeSilent(isAllowed: boolean) {
-          bun.timeout(request, isAllowed ? 0 : config.idleTimeoutSeconds)
-        },
-      }
-      return app ? app.fetch(request, env) : ready.then((each) => each.fetch(request, env))
-    },
-    (error) => log.error({ err: error }, 'unhandled error'),
-  )
-  return {
-    server,
-    open(newApp) {
-      app = newApp
-      resolve(newApp)
-    },
-  }
-}
-
-function listen(
-  { port, host, idleTimeoutSeconds }: Config,
-  isShared: boolean,
-  fetch: (request: Request, server: Server) => Response | Promise<Response>,
-  report: (error: unknown) => void = () => undefined,
-): Server {
-  try {
-    return Bun.serve({
-      port,
-      hostname: host,
-      // By default, development mode is on unless NODE_ENV is production, which the image sets and `npm start` does
-      // not.
-      development: false,
-      reusePort: isShared,
-      // This applies to connections without a request in progress; requests in progress have their own limits.
-      idleTimeout: idleTimeoutSeconds,
-      // The relay returns 413 itself, at a limit that is set by an option.
-      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      fetch,
-      websocket: webSockets,
-      error: (error) => {
-        report(error)
-        return Response.json(
-          {
-            error: { message: 'an internal error occurred', type: 'one_api_error', param: '', code: 'internal_error' },
-          },
-          { status: 500 },
-        )
-      },
-    })
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code
-    if (code === 'EADDRINUSE') throw new Error(`port ${port} is in use by another program; set PORT to a free one`)
-    if (code === 'EACCES') throw new Error(`port ${port} may not be used by this account; set PORT to one above 1023`)
-    // ENOENT: an unknown name; EINVAL: a name that cannot be looked up.
-    if (code === 'EADDRNOTAVAIL' || code === 'ENOENT' || code === 'EINVAL')
-      throw new Error(`HOST is "${host}", which is no address of this machine`)
-    throw error
-  }
-}
-
-interface Running {
-  context: Context
-  server: Server
-  claim: Claim
-}
-
-function endGracefully(config: Config, log: Logger, { context, server, claim }: Running): void {
-  let endingSinceMs: number | undefined
-  const end = async (drainTimeoutMs: number) => {
-    endingSinceMs = performance.now()
-    context.drain()
-    log.info('shutting down; open calls may finish')
-    const finished = server.stop(false)
-    const late = new Promise((resolve) => setTimeout(resolve, drainTimeoutMs))
-    await Promise.race([finished, late])
-    await context.cutOff()
-    // Gives callers time to receive the end of their responses.
-    await Promise.race([finished, new Promise((resolve) => setTimeout(resolve, lastWordsMs))])
-    await server.stop(true)
-    await context.close()
-  }
-  // If anything goes wrong during shutdown, the process still ends, because the next start needs the port and the
-  // database.
-  const endNow = (drainTimeoutMs: number) =>
-    end(drainTimeoutMs).then(
-      () => leave(0),
-      (error: unknown) => {
-        log.error(`shutdown failed: ${describeFault(error)}`)
-        leave(1)
-      },
-    )
-  const leave = (code: number) => {
-    try {
-      claim.release()
-    } finally {
-      process.exit(code)
-    }
-  }
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      if (endingSinceMs === undefined) void endNow(config.drainTimeoutMs)
-      // A second signal means that the process must end now.
-      else if (performance.now() - endingSinceMs >= sameSignalMs) process.exit(1)
-    })
-  }
-  // The parent was killed, so the wait is shorter than when a person ends the program.
-  process.on('disconnect', () => {
-    if (endingSinceMs !== undefined) process.exit(1)
-    void endNow(Math.min(orphanDrainMs, config.drainTimeoutMs))
-  })
 }
 
 function faultOf(error: unknown): string {

@@ -52,10 +52,10 @@ describe('the pages', () => {
     ).toEqual([])
   })
 
-  test('installing.md and .env.example list exactly the variables that config.ts reads', () => {
+  test('install.md and .env.example list exactly the variables that config.ts reads', () => {
     const known = [...new Set(all(read('server/config.ts'), /(?:value|integer|choice)\('([A-Z_]+)'/g))]
     expect(known.length).toBeGreaterThan(10)
-    expect(differences(known, all(read('docs/installing.md'), /^\| `([A-Z_]+)` \|/gm))).toEqual([])
+    expect(differences(known, all(read('docs/install.md'), /^\| `([A-Z_]+)` \|/gm))).toEqual([])
     expect(differences(known, all(read('.env.example'), /^#?([A-Z_]+)=/gm))).toEqual([])
   })
 

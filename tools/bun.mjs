@@ -3,9 +3,8 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
 import { constants } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ensureInstalled, isForDevelopment } from './install.mjs'
 
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 
@@ -20,9 +19,13 @@ function isRuntime(file) {
 
 export function findBun(base = root) {
   const packages = ['', '-musl', '-android', '-baseline'].map((suffix) =>
-    join('node_modules/@oven', `bun-${platform}-${architecture}${suffix}`, 'bin', executable),
+    join('@oven', `bun-${platform}-${architecture}${suffix}`, 'bin', executable),
   )
-  const found = ['node_modules/bun/bin/bun.exe', ...packages].map((file) => join(base, file)).find(isRuntime)
+  // If Tollgate itself is an installed package, npm may have put Bun next to it.
+  const above = basename(dirname(base)) === 'node_modules' ? [dirname(base)] : []
+  const found = [join(base, 'node_modules'), ...above]
+    .flatMap((folder) => ['bun/bin/bun.exe', ...packages].map((file) => join(folder, file)))
+    .find(isRuntime)
   if (!found) {
     throw new Error(`No Bun for ${process.platform}-${process.arch} under ${base}/node_modules: run "npm install".`)
   }
@@ -89,6 +92,8 @@ export function bunSync(args, options = {}) {
 }
 
 if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  // Loaded only here, because the package on npm contains this file without the installer.
+  const { ensureInstalled, isForDevelopment } = await import('./install.mjs')
   const [program = ''] = process.argv.slice(2)
   ensureInstalled({ production: !isForDevelopment(program) })
   process.exit(await runBun(process.argv.slice(2)))

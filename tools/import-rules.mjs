@@ -2,7 +2,7 @@
 import { rooms } from './rooms.mjs'
 
 export const tests = '\\.test\\.tsx?$|^test/|^bench/|^tools/'
-export const heads = ['server/context.ts', 'server/app.ts', 'server/main.ts']
+export const heads = ['server/context.ts', 'server/app.ts', 'server/listen.ts', 'server/serve.ts', 'server/main.ts']
 /** Counting and logging may be used by all code that does work; pure code returns values instead. */
 export const cross = ['server/events.ts', 'server/log.ts', 'server/metrics.ts']
 export const ground = ['contract', 'server/lib', 'server/errors.ts']

@@ -12,7 +12,7 @@ once. \`GET /api/option/\` lists the values (admins only), and \`GET /api/option
 \`PUT /api/option/\` with \`{"key": "RetryTimes", "value": "2"}\` changes one option. Values are always strings. Any admin can change
 options marked *admin*; only a super admin (role 100) can change those marked *root*. An invalid value is rejected, and the old value
 is kept. Secrets can be set, but are never shown. Settings of the process itself (port, database, keys) are
-[environment variables](installing.md#environment-variables). For the meaning of the ratios, see [Prices](prices.md).
+[environment variables](install.md#environment-variables). For the meaning of the ratios, see [Prices](prices.md).
 
 This page is generated from \`contract/options.ts\` by \`node tools/bun.mjs tools/make-options-page.ts\`.
 `

@@ -10,6 +10,7 @@ import { fingerprint } from './fingerprint.mjs'
 const sources = ['server', 'contract', 'package.json', 'package-lock.json', 'tools/server-build.mjs']
 const entries = [
   'server/main.ts',
+  'server/serve.ts',
   'server/commands/run-command.ts',
   'server/relay/counting/tokenizer-worker.ts',
   'server/relay/request/reader-worker.ts',

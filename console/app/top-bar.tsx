@@ -15,7 +15,7 @@ import { buttonClass } from '../components/ui/button.tsx'
 import { IconButton } from '../components/ui/icon-button.tsx'
 import { Menu } from '../components/ui/menu.tsx'
 import { helpOpen, paletteOpen } from '../lib/commands.ts'
-import { currentCrumb } from '../lib/crumb.ts'
+import { currentCrumb, currentPage } from '../lib/crumb.ts'
 import { useObservable } from '../lib/observable.ts'
 import { canSeeReference } from '../lib/reference-access.ts'
 import { isRoot, type SessionUser, useSessionUser } from '../lib/session.ts'
@@ -79,7 +79,9 @@ function Breadcrumb({ entries }: { entries: readonly MenuEntry[] }) {
   const t = useText()
   const path = useRouterState({ select: (state) => state.location.pathname })
   const crumb = useObservable(currentCrumb)
-  const area = entries.find(({ to }) => to !== '/' && (path === to || path.startsWith(`${to}/`)))
+  const page = useObservable(currentPage)
+  const isAt = (to: string, place: string) => to !== '/' && (place === to || place.startsWith(`${to}/`))
+  const area = entries.find(({ to }) => isAt(to, path)) ?? entries.find(({ to }) => isAt(to, page?.under ?? ''))
   const act = /\/(add|edit)(?:\/|$)/.exec(path)?.[1]
   const steps = [
     area && (
@@ -88,6 +90,11 @@ function Breadcrumb({ entries }: { entries: readonly MenuEntry[] }) {
       </Link>
     ),
     area && crumb && <CrumbName to={area.to} name={crumb.name} peek={crumb.peek} isLast={act === undefined} />,
+    page && area?.to !== path && (
+      <span className="inline-block truncate first-letter:uppercase" aria-current="page">
+        {page.name}
+      </span>
+    ),
     act && <span aria-current="page">{t(act === 'add' ? 'crumb.new' : 'crumb.edit')}</span>,
   ].filter((step) => step)
   return (

@@ -12,6 +12,20 @@ interface Crumb {
 /** The object of the current page; undefined if the page is not about a single object. */
 export const currentCrumb = observable<Crumb | undefined>(undefined)
 
+/** Names a page that has no entry in the menu, for the breadcrumb; `under` is the page that leads to it. */
+export const currentPage = observable<{ name: string; under: string | undefined } | undefined>(undefined)
+
+/** Shows the name of the page in the breadcrumb, behind that of the page `under` which it belongs to. */
+export function usePageCrumb(name: string, under?: string): void {
+  useEffect(() => {
+    const page = { name, under }
+    currentPage.set(page)
+    return () => {
+      if (currentPage.get() === page) currentPage.set(undefined)
+    }
+  }, [name, under])
+}
+
 /** Tells what the page is about while the component is mounted: in the breadcrumb, and in front of the window's title. */
 export function useCrumb(name: string, peek?: number): void {
   const t = useText()

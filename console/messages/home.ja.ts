@@ -79,6 +79,7 @@ export const homeJa = {
   'home.step.call.why': 'プレイグラウンドまたは自分のアプリから送信します。自動的に完了になります。',
   'home.step.call.do': 'プレイグラウンドを開く',
   'home.overview.good': 'すべて正常',
+  'home.overview.empty': 'チャンネルがまだないため、呼び出せません',
   'home.overview.updated': '{time} に更新',
   'home.overview.stale': '{time} から更新されていません：{reason}',
   'home.overview.failed': '概要を読み込めませんでした',

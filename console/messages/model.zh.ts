@@ -48,7 +48,7 @@ export const modelZh = {
   'model.minimum': '不足 {seconds} 秒按 {seconds} 秒收费。',
   'model.groupRatio': '分组 {group}：价格已包含其倍率 {ratio}。',
   'model.copy': '复制名称',
-  'model.try': '在试用页面中尝试',
+  'model.try': '在操练场中尝试',
   'model.logs': '此模型的日志',
   'model.renamed': '渠道以另一名称发送此模型，日志和用量中显示的是该名称。',
   'model.gone': '分组 {group} 不能调用此模型。',

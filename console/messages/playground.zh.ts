@@ -1,7 +1,7 @@
 import type { Translation } from './namespaces.ts'
 
 export const playgroundZh = {
-  'playground.title': '试用',
+  'playground.title': '操练场',
   'playground.note': '调用经由网关发出，使用你自己的令牌，并从中扣费。',
   'playground.settings': '调用设置',
   'playground.token': '令牌',
@@ -9,7 +9,7 @@ export const playgroundZh = {
   'playground.token.off': '{name}（不可用）',
   'playground.tokens.failed': '令牌加载失败',
   'playground.tokens.none': '请先创建一个令牌',
-  'playground.tokens.none.text': '试用页面和你的程序一样，使用你的某个令牌调用网关。',
+  'playground.tokens.none.text': '操练场和你的程序一样，使用你的某个令牌调用网关。',
   'playground.tokens.add': '新建令牌',
   'playground.model': '模型',
   'playground.models.loading': '正在加载模型……',

@@ -31,7 +31,7 @@ export const shellZh = {
   'menu.budget': '预算',
   'menu.model': '模型',
   'menu.status': '服务状态',
-  'menu.playground': '试用',
+  'menu.playground': '操练场',
   'menu.reference': 'API 文档',
   'menu.logout': '注销',
   'menu.profile': '个人资料',

@@ -96,7 +96,7 @@ export const tokenZh = {
 
   'token.start.title': '令牌已就绪',
   'token.start.text': '复制密钥，或使用以下包含密钥的示例。之后可随时在列表中再次复制。',
-  'token.start.try': '在试用页面中使用',
+  'token.start.try': '在操练场中使用',
   'token.start.done': '完成',
   'token.snippet': '示例',
   'token.snippet.env': '环境变量',

@@ -36,6 +36,26 @@ export class SecretKeyMismatch extends Error {
   }
 }
 
+/** A password for the root account and its hash, which is being computed. */
+export interface RootPassword {
+  /** True if nobody chose the password, so that it has to be shown. */
+  isGenerated: boolean
+  password: string
+  hash: Promise<string>
+}
+
+/**
+ * Chooses the password of the root account if there is no user yet, and begins to hash it. The hash takes about as long
+ * as everything else in the first start together, so this is called before the schema exists.
+ */
+export async function rootPassword(store: Store, config: RootConfig): Promise<RootPassword | undefined> {
+  // Without a schema there is no table to look at.
+  const isNew = await hasNoUsers(store.read).catch(() => true)
+  if (!isNew) return undefined
+  const password = config.initialRootPassword ?? randomBase62(20)
+  return { isGenerated: config.initialRootPassword === undefined, password, hash: hashPassword(password) }
+}
+
 /**
  * Makes a new database usable: checks that the secret key belongs to it, and creates the root account if there is no
  * user. If several processes start at once, one does this and the others find that it is already done.
@@ -45,12 +65,11 @@ export async function bootstrapRoot(
   secrets: Secrets,
   config: RootConfig,
   clock: Clock = systemClock,
+  prepared?: RootPassword,
 ): Promise<Bootstrap> {
-  const generated = config.initialRootPassword === undefined ? randomBase62(20) : undefined
-  const password = config.initialRootPassword ?? generated ?? ''
-  // The password is hashed before the transaction, because hashing inside it would hold up other writers. The hash is
-  // needed only on the first start.
-  const hash = (await hasNoUsers(store.read)) ? await hashPassword(password) : undefined
+  const chosen = prepared ?? (await rootPassword(store, config))
+  // The password is hashed before the transaction, because hashing inside it would hold up other writers.
+  const hash = await chosen?.hash
   const created = await store.write(async (trx) => {
     await lockInstallation(trx)
     await checkSecretKey(trx, secrets)
@@ -58,7 +77,7 @@ export async function bootstrapRoot(
     await createRoot(trx, secrets, config, hash, epochSeconds(clock))
     return true
   })
-  return { created, generatedPassword: created ? generated : undefined }
+  return { created, generatedPassword: created && chosen?.isGenerated ? chosen.password : undefined }
 }
 
 async function checkSecretKey(trx: Trx, secrets: Secrets): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { CommandConfig } from '../config.ts'
+import { programName } from '../lib/program-files.ts'
 
 /** What a command writes to, what it reads, and how it ends. */
 export interface Terminal {
@@ -35,9 +36,15 @@ export class CommandFailed extends Error {}
 /** The command needed a confirmation or a secret and nobody can be asked. The message names the option that gives it. */
 export class Unconfirmed extends CommandFailed {}
 
-/** Help text that lists examples, one per line: the command, and what it does. */
+/**
+ * Help text that lists examples, one per line: the command as it is typed after `npm run tollgate`, with ` -- ` before
+ * its options, and what it does.
+ */
 export function examples(...lines: readonly (readonly [command: string, meaning: string])[]): string {
-  const width = Math.max(...lines.map(([command]) => command.length))
-  const rows = lines.map(([command, meaning]) => `  npm run tollgate ${command.padEnd(width)}   ${meaning}`)
+  // Only npm needs a mark between its own options and those of the command.
+  const isNpm = programName.startsWith('npm ')
+  const typed = lines.map(([command, meaning]) => [isNpm ? command : command.replace(' -- ', ' '), meaning] as const)
+  const width = Math.max(...typed.map(([command]) => command.length))
+  const rows = typed.map(([command, meaning]) => `  ${programName} ${command.padEnd(width)}   ${meaning}`)
   return `\nExamples:\n${rows.join('\n')}`
 }

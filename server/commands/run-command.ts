@@ -1,9 +1,11 @@
 import { Command, CommanderError } from 'commander'
 import type { CommandConfig } from '../config.ts'
+import { programName } from '../lib/program-files.ts'
 import { version } from '../version.ts'
 import { addAudit } from './audit.ts'
 import { addBackup } from './backup.ts'
 import { type AddCommand, type ExitCode, exitCodes, type Terminal, Unconfirmed } from './command.ts'
+import { addHealthcheck } from './healthcheck.ts'
 import { addMigrateTo } from './migrate-to.ts'
 import { addResetPassword } from './reset-password.ts'
 import { addRestore } from './restore.ts'
@@ -18,12 +20,17 @@ const commands: readonly AddCommand[] = [
   addMigrateTo,
   addRotateKey,
   addResetPassword,
+  addHealthcheck,
   addVersion,
 ]
 
+const startHint = programName.startsWith('npm ')
+  ? 'npm start starts the server.'
+  : `Without a command, ${programName} starts the server.`
+
 const footer = `
-Run a command where the server runs, with the same DATA_DIR or DATABASE_URL. npm start starts the server.
-"npm run tollgate help <command>" explains a command and shows examples.
+Run a command where the server runs, with the same DATA_DIR or DATABASE_URL. ${startHint}
+"${programName} help <command>" explains a command and shows examples.
 
 Exit codes: 0 done, 1 failed or faults found, 2 wrong command line, 4 not confirmed, 78 wrong configuration.`
 
@@ -41,7 +48,7 @@ export async function runCommand(args: readonly string[], readConfig: () => Comm
       code = given
     },
   }
-  const program = new Command('npm run tollgate')
+  const program = new Command(programName)
     .description('Commands for an installation of Tollgate.')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'explain the command and show examples')

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process'
 import type { DatabaseState } from '../events.ts'
+import { ownProgram } from '../lib/program-files.ts'
 
 interface Check {
-  /** The file of this program. A separate process does the check, so that the server is not blocked. */
-  program: string
   /** How long the check is allowed to take. */
   timeMs: number
   /** Called once. */
@@ -14,11 +13,11 @@ interface Check {
 export const quickCheckCommand = 'quick-check'
 
 /**
- * Checks the SQLite database in the background at startup. The separate process is killed when this one exits, or when
- * its time is up.
+ * Checks the SQLite database at startup, in a separate process so that the server is not blocked. That process is
+ * killed when this one exits, or when its time is up.
  */
-export function checkDatabase({ program, timeMs, report }: Check): void {
-  const child = spawn(process.execPath, [program, quickCheckCommand], { stdio: ['ignore', 'pipe', 'pipe'] })
+export function checkDatabase({ timeMs, report }: Check): void {
+  const child = spawn(process.execPath, [...ownProgram, quickCheckCommand], { stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   let isLate = false
   for (const stream of [child.stdout, child.stderr])

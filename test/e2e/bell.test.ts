@@ -28,6 +28,20 @@ describe('the breadcrumb', () => {
     await eventually(() => crumbs.getByRole('listitem').allTextContents()).toEqual(['Tokens', '/New'])
     await eventually(() => page.title()).toStartWith('new token')
   })
+
+  test('names a page that has no entry in the menu, under the page that leads to it', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    const crumbs = page.getByRole('navigation', { name: 'Breadcrumb' })
+    await visit.open('/statement')
+    await eventually(() => crumbs.getByRole('listitem').allTextContents()).toEqual(['Usage', '/monthly statement'])
+    await crumbs.getByRole('link', { name: 'Usage' }).click()
+    await eventually(() => crumbs.getByRole('listitem').allTextContents()).toEqual(['Usage'])
+    await visit.open('/recording')
+    await eventually(() => crumbs.getByRole('listitem').allTextContents()).toEqual(['Logs', '/Recording'])
+    await visit.open('/status')
+    await eventually(() => crumbs.getByRole('listitem').allTextContents()).toEqual(['status'])
+  })
 })
 
 describe('the bell', () => {

@@ -23,10 +23,15 @@ export class Installation implements AsyncDisposable {
   /** The database URL for `openStore`. */
   readonly databaseUrl: string
   readonly #env: Record<string, string | undefined>
+  readonly #program: readonly string[] | undefined
   readonly #running = new Set<GatewayProcess>()
 
-  /** Uses SQLite in a temporary folder, or the given PostgreSQL database. */
-  constructor(postgresUrl?: string, env: Record<string, string> = {}) {
+  /**
+   * Uses SQLite in a temporary folder, or the given PostgreSQL database. An undefined variable is removed. `program` is
+   * the command that starts Tollgate; without it, that is the build of the repository.
+   */
+  constructor(postgresUrl?: string, env: Record<string, string | undefined> = {}, program?: readonly string[]) {
+    this.#program = program
     this.folder = mkdtempSync(join(tmpdir(), 'tollgate-'))
     this.databaseUrl = postgresUrl ?? join(this.folder, 'tollgate.db')
     const { DATABASE_URL: _url, SQL_DSN: _dsn, ...inherited } = process.env
@@ -117,7 +122,8 @@ export class Installation implements AsyncDisposable {
   }
 
   #spawn(args: readonly string[], { stdout, env }: Partial<Output> = {}): ChildProcess {
-    return spawn(process.execPath, ['--preload', quickPasswords, serverProgram(), ...args], {
+    const [file = '', ...first] = this.#program ?? [process.execPath, '--preload', quickPasswords, serverProgram()]
+    return spawn(file, [...first, ...args], {
       cwd: this.folder,
       env: { ...this.#env, ...env },
       // The 'ipc' channel closes when the test run ends, for whatever reason, so that no server outlives the run.

@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { CircleCheck } from 'lucide-react'
 import { useState } from 'react'
@@ -10,7 +11,7 @@ import { Skeleton } from '../../components/ui/states.tsx'
 import { formatCount, formatPercent, formatRelative, formatSum, formatTime } from '../../lib/format.ts'
 import { languageTag, type Text, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
-import { testAndEnable } from './queries.ts'
+import { channelsQuery, testAndEnable } from './queries.ts'
 
 /** Items that are shown at first. */
 const shownAtFirst = 6
@@ -32,20 +33,21 @@ const colors: Readonly<Record<AttentionKind, DotColor>> = {
 /** One line that says whether everything is all right, or what is not. */
 export function StatusLine({ overview }: { overview: Overview | undefined }) {
   const t = useText()
+  const channels = useQuery(channelsQuery)
   if (!overview) return <Skeleton className="h-6 w-64 max-w-full" />
   // A hint does not mean that something is wrong.
   const wrong = overview.attention.filter(({ kind }) => kind !== 'backup_none')
   const kinds = [...Map.groupBy(wrong, ({ kind }) => kind)]
   const parts = kinds.map(([kind, items]) => t(`home.count.${kind}`, { count: items.length }))
   const worst = wrong[0]
+  // An installation that cannot serve anything yet is not "all good", although nothing is wrong with it.
+  const isEmpty = channels.data?.any === false
+  const color = worst ? colors[worst.kind] : isEmpty ? 'grey' : 'green'
   return (
     <p className="flex min-h-6 flex-wrap items-baseline justify-between gap-x-4 gap-y-1">
       <span role="status" className="flex items-baseline gap-2 text-base font-medium">
-        <span
-          className={`size-2 shrink-0 self-center rounded-full ${dotMark[worst ? colors[worst.kind] : 'green']}`}
-          aria-hidden="true"
-        />
-        {worst ? listOf(parts) : t('home.overview.good')}
+        <span className={`size-2 shrink-0 self-center rounded-full ${dotMark[color]}`} aria-hidden="true" />
+        {worst ? listOf(parts) : t(isEmpty ? 'home.overview.empty' : 'home.overview.good')}
       </span>
       <span className="num text-sm text-muted">
         {t('home.overview.updated', { time: formatTime(overview.time).slice(11) })}

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Page } from '../../components/ui/page.tsx'
 import { EmptyState } from '../../components/ui/states.tsx'
+import { usePageCrumb } from '../../lib/crumb.ts'
 import { isRoot, useSessionUser } from '../../lib/session.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
@@ -13,6 +14,7 @@ import { parseRecordingSearch } from './search.ts'
 /** `/recording`: whose requests are recorded, and until when. Only for the super admin. */
 export function RecordingPage() {
   const t = useText()
+  usePageCrumb(t('recording.title'), '/log')
   const [search] = useUrlState(parseRecordingSearch)
   const root = isRoot(useSessionUser())
   const classic = useClassicServer()

@@ -4,6 +4,7 @@ import { Button } from '../../components/ui/button.tsx'
 import { Card, Page } from '../../components/ui/page.tsx'
 import { Select } from '../../components/ui/select.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { usePageCrumb } from '../../lib/crumb.ts'
 import { isAdmin, useSessionUser } from '../../lib/session.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { languageTag, useText } from '../../lib/text.ts'
@@ -39,6 +40,7 @@ function nameOf(month: string): string {
 /** `/statement`: what an account had, got and spent in a month, for the screen and for paper. */
 export function StatementPage() {
   const t = useText()
+  usePageCrumb(t('statement.title'), '/usage')
   const [search, setSearch] = useUrlState(parseStatementSearch)
   const classic = useClassicServer()
   const now = new Date()

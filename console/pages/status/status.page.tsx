@@ -10,6 +10,7 @@ import { Card, Page } from '../../components/ui/page.tsx'
 import { EmptyState, ErrorState, Loading } from '../../components/ui/states.tsx'
 import { basePath } from '../../lib/base-path.ts'
 import { CallError } from '../../lib/call.ts'
+import { usePageCrumb } from '../../lib/crumb.ts'
 import { isAdmin, useSessionUser } from '../../lib/session.ts'
 import { useServerStatus, useStatusState } from '../../lib/status.ts'
 import { languageTag, useText } from '../../lib/text.ts'
@@ -19,6 +20,7 @@ import { refreshMs, statusPageQuery } from './queries.ts'
 /** `/status`: whether the service works, for everybody, if the administrators publish it. */
 export function StatusPage() {
   const t = useText()
+  usePageCrumb(t('status.page.title'))
   const state = useStatusState()
   const { status_page } = useServerStatus()
   const isOff = state === 'fresh' && !status_page

@@ -1,6 +1,6 @@
-import { extname } from 'node:path'
 import type { PromptText } from '../../dialects/neutral/dialect.ts'
 import { IdleWorker } from '../../lib/idle-worker.ts'
+import { programUrl } from '../../lib/program-files.ts'
 import { quickEstimate } from './quick-estimate.ts'
 import type { CountAnswer, CountJob } from './tokenizer-worker.ts'
 
@@ -16,8 +16,7 @@ export interface TokenCounter {
 
 /** one-api's factor for ApproximateTokenEnabled. */
 const tokensPerByte = 0.38
-/** The worker is next to this file in TypeScript, or next to the single file that the server was built into. */
-const workerUrl = new URL(`./tokenizer-worker${extname(import.meta.path)}`, import.meta.url).href
+const workerUrl = programUrl('./tokenizer-worker', import.meta.url)
 
 export function createTokenCounter(): TokenCounter {
   const worker = new IdleWorker<CountJob, CountAnswer>(workerUrl, 'the tokenizer')

@@ -1,7 +1,7 @@
-import { extname } from 'node:path'
 import type { PromptText } from '../../dialects/neutral/dialect.ts'
 import { GatewayError } from '../../errors.ts'
 import { IdleWorker } from '../../lib/idle-worker.ts'
+import { programUrl } from '../../lib/program-files.ts'
 import type { CallBody } from '../call/call.ts'
 import type { CallRoute } from '../call/call-routes.ts'
 import { type AsideReader, addressOf, type KnownRequest } from '../call/known-request.ts'
@@ -13,8 +13,7 @@ import type { BytesJob, ReadAnswer } from './reader-worker.ts'
  */
 const manyContainers = 2_000
 
-/** The worker is next to this file in TypeScript, or next to the single file that the server was built into. */
-const workerUrl = new URL(`./reader-worker${extname(import.meta.path)}`, import.meta.url).href
+const workerUrl = programUrl('./reader-worker', import.meta.url)
 
 const encoder = new TextEncoder()
 
