@@ -339,7 +339,7 @@ export const optionDefinitions = {
       writer: 'root',
       description: 'How many backups are kept. Older ones are deleted after a new one has been written.',
     },
-    BackupSecretKey: bool(
+    BackupIncludesKey: bool(
       false,
       'root',
       'Put the secret key in scheduled backups, so that a new machine needs nothing but the backup and its passphrase.',

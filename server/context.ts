@@ -24,11 +24,11 @@ import { type ChannelCare, createChannelCare } from './jobs/channel-care.ts'
 import { countUsage, logJobs } from './jobs/log-jobs.ts'
 import { createLogTail } from './jobs/log-tail.ts'
 import { tokenMarker } from './jobs/mark-tokens.ts'
-import { nodeIdOf } from './jobs/node-process.ts'
 import { createNotifyRoot } from './jobs/notify.ts'
 import { peopleJobs } from './jobs/people-jobs.ts'
-import { createPulse, type Pulse } from './jobs/pulse.ts'
+import type { Pulse } from './jobs/pulse.ts'
 import { type Job, startJobs } from './jobs/scheduler.ts'
+import { sweepDeps } from './jobs/sweep-deps.ts'
 import { type SweepDeps, sweepHolds, sweepOwnHolds, unregisterNode } from './jobs/sweep-holds.ts'
 import { type Clock, epochSeconds, systemClock } from './lib/clock.ts'
 import { createSecrets, type Secrets } from './lib/secrets/secrets.ts'
@@ -126,9 +126,9 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const nowMs = () => clock.nowMs()
   const secrets = createSecrets(config.secretKey)
   const metrics = createMetrics(log)
-  const sweep = sweepDeps(store, clock, metrics)
+  const sweep = sweepDeps(store, clock, metrics.events)
   const { pulse } = sweep
-  await copyBeforeMigration(store, { path: config.databaseUrl, now: new Date(nowMs()), log })
+  await copyBeforeMigration(store, { path: config.databaseUrl, version, now: new Date(nowMs()), log })
   const generatedPassword = await bringUpToDate({ sweep, pulse, warn }, secrets, config)
   const settings = await loadSettings(store, secrets, warn)
   const routing = await loadRouting(store, secrets, warn)
@@ -245,11 +245,6 @@ async function closeAll({
   await mailer.idle()
   await leave(sweep, relay.ledger).catch((error) => warn(`open requests are left to other processes: ${String(error)}`))
   await store.close()
-}
-
-function sweepDeps(store: Store, clock: Clock, { events }: Metrics): SweepDeps & { pulse: Pulse } {
-  const node = { store, clock, nodeId: nodeIdOf(process.pid), events }
-  return { ...node, pulse: createPulse(node) }
 }
 
 /**

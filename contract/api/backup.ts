@@ -12,7 +12,7 @@ export const backupSchema = z.object({
   place: z.enum(['files', 's3']).check(z.describe('Whether it is a file or an object in the object store.')),
   host: z.string().check(z.describe('The host that has the file.')),
   path: z.string().check(z.describe('The path of the file, or the key of the object.')),
-  bytes: z.int(),
+  bytes: z.int().check(z.describe('Size of the file; 0 until it is finished.')),
   error: z.string().check(z.describe('Why it failed; empty if it did not.')),
 })
 

@@ -140,7 +140,7 @@ async function make(deps: ScheduledBackupDeps, by: string): Promise<void> {
       {
         databaseUrl,
         secret: { passphrase: options.BackupPassphrase },
-        secretKey: options.BackupSecretKey ? secretKey : undefined,
+        secretKey: options.BackupIncludesKey ? secretKey : undefined,
         now,
       },
       target.sink,

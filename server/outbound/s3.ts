@@ -18,7 +18,7 @@ export interface S3Place {
 /** The objects of a bucket. Every failure is an Error whose message says what failed, without keys. */
 export interface S3 {
   put(key: string, bytes: Uint8Array): Promise<void>
-  /** Stores any number of bytes, of which only a few are in memory. Returns their number. */
+  /** Stores any number of bytes without keeping them all in memory. Returns their number. */
   upload(key: string, bytes: AsyncIterable<Uint8Array>): Promise<number>
   /** Undefined if there is no such object. */
   get(key: string, mostBytes: number): Promise<Buffer | undefined>

@@ -70,7 +70,7 @@ forEachDatabaseUrl((_, freshUrl) => {
         ['BackupStore', 'files'],
         ['BackupFolder', '/tmp'],
         ['BackupPassphrase', 'chosen by an attacker'],
-        ['BackupSecretKey', 'true'],
+        ['BackupIncludesKey', 'true'],
         ['BackupKeep', '1'],
         ['S3Endpoint', 'https://attacker.example'],
       ] as const)

@@ -105,7 +105,7 @@ async function addOddRows(url: string): Promise<void> {
   await store.close()
 }
 
-test('a target that is none is refused in one sentence', async () => {
+test('an invalid target is refused in one sentence', async () => {
   await using source = new Installation()
   await (await source.start()).stop()
   for (const [target, message] of [

@@ -55,7 +55,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     const gateway = await installation.start()
     await expect(gateway.api('POST', '/api/backup/')).rejects.toThrow('Set BackupStore first.')
     await expect(put(gateway, { BackupStore: 'files' })).rejects.toThrow('Set BackupPassphrase before')
-    await put(gateway, { BackupPassphrase: passphrase, BackupStore: 'files', BackupSecretKey: 'true' })
+    await put(gateway, { BackupPassphrase: passphrase, BackupStore: 'files', BackupIncludesKey: 'true' })
     const done = await backUp(gateway)
     expect(done).toMatchObject({ error: '', place: 'files', made_by: 'root' })
     expect(done.path).toStartWith(join(installation.folder, 'backups/tollgate-'))
@@ -155,7 +155,7 @@ test('a large backup is uploaded to an object store in parts, and old ones are r
   await using objects = startObjectStore('bucket')
   await using installation = new Installation(undefined, withPassphrase)
   await (await installation.start()).stop()
-  // Random text of 12 MB, of which no compression makes less than 9 MB.
+  // 12 MB of random text, which cannot be compressed to less than 9 MB.
   const store = openStore({ url: installation.databaseUrl })
   const text = randomBytes(9_000_000).toString('base64')
   await store.write((trx) => trx.updateTable('users').set({ display_name: text }).execute())

@@ -91,6 +91,7 @@ test('if the copy cannot be written, the upgrade goes on and says so', async () 
   const warnings: string[] = []
   await copyBeforeMigration(store, {
     path: installation.databaseUrl,
+    version,
     now: new Date('2030-01-02T03:04:05Z'),
     log: { info: () => undefined, warn: (message) => void warnings.push(message) },
   })

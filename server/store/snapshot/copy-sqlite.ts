@@ -11,7 +11,6 @@ import {
   statSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { version } from '../../version.ts'
 import { pendingMigrations } from '../migrations/migrate.ts'
 import type { Store } from '../store.ts'
 
@@ -21,6 +20,8 @@ const nameForm = /^before-.+-(\d{8}T\d{6})\.db$/
 interface CopyOptions {
   /** The SQLite file. */
   path: string
+  /** The version that upgrades the database. */
+  version: string
   now: Date
   log: Record<'info' | 'warn', (message: string) => void>
 }
@@ -30,7 +31,7 @@ interface CopyOptions {
  * copies but the newest three. It is the way back from an upgrade. If there is no space for it, the upgrade goes on
  * without a copy, with a warning. Does nothing for a new database.
  */
-export async function copyBeforeMigration(store: Store, { path, now, log }: CopyOptions): Promise<void> {
+export async function copyBeforeMigration(store: Store, { path, version, now, log }: CopyOptions): Promise<void> {
   if (store.dialect !== 'sqlite' || !(await pendingMigrations(store))) return
   const folder = dirname(path)
   const time = now.toISOString().replace(/[-:]/g, '').slice(0, 15)
