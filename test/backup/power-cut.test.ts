@@ -44,7 +44,7 @@ afterAll(async () => {
 })
 
 async function rowsOf(url: string): Promise<Record<string, string[]>> {
-  const rows = await allRowsOf(url, ['sessions'])
+  const rows = await allRowsOf(url, ['sessions', 'backups'])
   return { ...rows, audit_events: (rows['audit_events'] ?? []).filter((row) => !/backup\.|installation\./.test(row)) }
 }
 

@@ -235,6 +235,7 @@ const knownUses: readonly [file: string, fate: string][] = [
   ['api/channel/routes.ts', 'passes them on'],
   ['api/channel/stored-carries.ts', 'channels'],
   ['api/one-time-codes.ts', 'deleted; valid for minutes'],
+  ['api/option/routes.ts', 'options'],
   ['api/token/routes.ts', 'tokens'],
   ['captures/capture-document.ts', 'recordings'],
   ['captures/captures.ts', 'recordings'],

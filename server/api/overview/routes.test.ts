@@ -22,6 +22,13 @@ forEachDatabase((_, openFresh) => {
     api = await createTestApi(await openFresh())
     admin = await api.addPerson({ username: 'admin', role: 10 })
     ada = await api.addPerson({ username: 'ada' })
+    // An older installation is told to set up backups.
+    await api.store.write((trx) =>
+      trx
+        .updateTable('users')
+        .set({ created_time: now - day })
+        .execute(),
+    )
   })
   afterEach(() => api.store.close())
 

@@ -57,7 +57,7 @@ export function surplusBackups(db: Db, of: Pick<BackupRow, 'place' | 'host'>, ke
     .execute()
 }
 
-/** Who made a backup with the backup command. Its files belong to the operator, and are never deleted. */
+/** The maker of backups that the backup command wrote. Its files belong to the operator, and are never deleted. */
 export const commandLine = 'command line'
 
 export async function forgetBackup(trx: Trx, id: number): Promise<void> {
