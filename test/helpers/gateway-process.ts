@@ -66,7 +66,8 @@ export class Installation implements AsyncDisposable {
           if (found?.[1]) resolve(found[1])
         })
       }
-      child.once('exit', (code, signal) => reject(new Error(`the gateway ended (${code ?? signal}): ${said}`)))
+      // The output may arrive after the process has ended.
+      child.once('close', (code, signal) => reject(new Error(`the gateway ended (${code ?? signal}): ${said}`)))
     })
     const gateway = new GatewayProcess(child, url.replace('localhost', '127.0.0.1'), () => said)
     this.#running.add(gateway)
