@@ -1,7 +1,7 @@
 /** The outcomes that users can filter their own calls by. */
 export const ownOutcomes = ['failed', 'slow', 'estimated'] as const
-/** The outcomes that admins can filter by. Whether a call was retried at another channel concerns only them. */
-export const logOutcomes = [...ownOutcomes, 'retried'] as const
+/** The outcomes that admins can filter by. Which channels a call was sent to concerns only them. */
+export const logOutcomes = [...ownOutcomes, 'retried', 'rescued'] as const
 
 export type LogOutcome = (typeof logOutcomes)[number]
 

@@ -14,8 +14,11 @@ export interface OptionDefinition {
   max?: number
   /** Allowed values of a choice. */
   choices?: readonly string[]
-  /** The type of each value in a JSON object; a number by default. */
-  entries?: 'limits' | 'channel-order'
+  /**
+   * The type of each value in a JSON object; a number by default. `texts` are texts, `ratios-by-group` objects of group
+   * names and ratios.
+   */
+  entries?: 'limits' | 'channel-order' | 'texts' | 'ratios-by-group'
   unit?: 'seconds' | 'minutes' | 'days' | 'quota' | 'tokens' | 'bytes' | 'currency'
   /** It can be written, but the API never returns it. */
   secret?: true

@@ -179,6 +179,22 @@ export const optionDefinitions = {
       description:
         'Group name → limits of its users, such as {"default":{"rpm_limit":60,"tpm_limit":100000,"concurrency_limit":5,"daily_budget":500000,"monthly_budget":5000000}}. Budgets are in quota units. Each limit applies to users who have no limit of that kind themselves. An omitted limit, or 0, means no limit.',
     },
+    UserUsableGroups: {
+      kind: 'json',
+      entries: 'texts',
+      default: '{}',
+      writer: 'root',
+      description:
+        'Group name → description. Groups that every user can choose for a token, besides the user\'s own, such as {"fast":"Faster channels at twice the price"}. The group of a token decides which channels serve its calls and which ratio applies; limits stay those of the user.',
+    },
+    GroupGroupRatio: {
+      kind: 'json',
+      entries: 'ratios-by-group',
+      default: '{}',
+      writer: 'root',
+      description:
+        'Group of a user → group of a token → ratio, such as {"vip":{"fast":1.5}}. It replaces the GroupRatio of the token\'s group for users of that group.',
+    },
     HoldWaitTime: seconds(
       5,
       'How long a call waits for quota that other open calls of the same account could give back.',

@@ -20,6 +20,11 @@ export const relayOptions = section('relay', {
     description:
       'How often the same channel is called again before another one is tried, if the failure may be momentary: no connection, a connection that was reset before the response, 408, 500, 502, 503, 504, 529, or 429 with a short Retry-After.',
   },
+  StreamRescue: bool(
+    false,
+    'admin',
+    'If the stream of a text breaks off or stalls, let another channel go on where it stopped. The request pays for both attempts.',
+  ),
   ChannelAffinity: {
     kind: 'choice',
     default: 'on',
@@ -43,6 +48,11 @@ export const relayOptions = section('relay', {
     writer: 'admin',
     description: 'Group name → order of channels for its users, such as {"vip":"latency"}, instead of ChannelOrder.',
   },
+  CallerFallbacks: bool(
+    true,
+    'admin',
+    'Callers may list other models that may answer (`models`, as at OpenRouter). Their token must be allowed to use each of them. If this is off, such requests are refused.',
+  ),
   StrictTranslationEnabled: bool(
     false,
     'admin',

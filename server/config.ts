@@ -165,6 +165,48 @@ function existingKey(secretKey: string | undefined, file: string): ExistingKey |
   }
 }
 
+/**
+ * The secret key of an existing installation, for commands that read or write encrypted values. Throws ConfigError if
+ * there is none; creates nothing.
+ */
+export function loadCommandSecretKey(env: Env = process.env): string {
+  const { config, faults } = readEnvironment(env)
+  const given = valuesOf(env)('SECRET_KEY')
+  const file = join(config.dataDir, 'secret.key')
+  if (faults.length === 0 && given === undefined && !existsSync(file))
+    faults.push(`The secret key is missing: there is neither SECRET_KEY nor ${file}.`)
+  const { key } = faults.length === 0 ? readSecretKey(given, config, faults) : noKey
+  if (faults.length > 0) throw new ConfigError(faults)
+  return key
+}
+
+/** The passphrase of exports; undefined if it is not set. */
+export function exportPassphrase(env: Env = process.env): string | undefined {
+  const value = valuesOf(env)
+  // It is not trimmed, because a file with the same passphrase is not trimmed either.
+  return value('TOLLGATE_EXPORT_PASSPHRASE') && env['TOLLGATE_EXPORT_PASSPHRASE']
+}
+
+/** Variables that belong to the installation itself, and that nothing else may read. */
+const ownVariables: ReadonlySet<string> = new Set([
+  'SECRET_KEY',
+  'DATABASE_URL',
+  'SQL_DSN',
+  'INITIAL_ROOT_PASSWORD',
+  'INITIAL_ROOT_TOKEN',
+  'INITIAL_ROOT_ACCESS_TOKEN',
+  'METRICS_TOKEN',
+  'TOLLGATE_EXPORT_PASSPHRASE',
+])
+
+/** A variable to which a configuration file refers. Throws an error with a sentence if it is not set or not allowed. */
+export function referencedVariable(name: string, env: Env = process.env): string {
+  if (ownVariables.has(name)) throw new Error(`A configuration file must not refer to ${name}.`)
+  const value = env[name]
+  if (value === undefined || value === '') throw new Error(`The environment variable ${name} is not set.`)
+  return value
+}
+
 function valuesOf(env: Env): (name: string) => string | undefined {
   return (name) => env[name]?.trim() || undefined
 }

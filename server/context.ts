@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { bootstrapRoot, rootPassword, SecretKeyMismatch } from './api/bootstrap.ts'
 import type { ApiDeps } from './api/deps.ts'
 import { mayThink } from './api/model/may-think.ts'
+import { factsOf } from './api/model/model-facts.ts'
 import { createScheduledBackups } from './backup/scheduled-backups.ts'
 import { type Batcher, createBatcher } from './billing/batcher.ts'
 import { createLedger } from './billing/ledger.ts'
@@ -52,7 +53,7 @@ import { createAccessTokens } from './relay/call/upstream-tokens.ts'
 import { createDeadlineWatch } from './relay/cancellation/deadline-watch.ts'
 import { createTokenCounter } from './relay/counting/count-tokens.ts'
 import { createFailedCallLog, type FailedCallLog } from './relay/failures/failed-calls.ts'
-import { priceList } from './relay/free-calls/price-list.ts'
+import { routeReports } from './relay/free-calls/route-reports.ts'
 import type { RealtimeDeps } from './relay/realtime/serve-realtime.ts'
 import { RealtimeSessions } from './relay/realtime/sessions.ts'
 import { createAsideReader } from './relay/request/read-aside.ts'
@@ -182,8 +183,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       basePath: config.basePath,
       startTime: epochSeconds(clock),
       catalogue: () => providers.map(({ meta }) => ({ ...meta, models: [...meta.models] })),
-      ...channelCalls(care, relay),
-      priceList: (group) => priceList(group, relay),
+      ...{ ...channelCalls(care, relay), ...routeReports(relay) },
       ...{ logTail, captures, backups, sendAlert, warn },
       rateRules: rules,
     },
@@ -374,7 +374,7 @@ function relayDeps({
     retryBudget: createRetryBudget(),
     latencies: createLatencies(nowMs),
     channelCost: createOrderCost(() => prices),
-    mayThink,
+    ...{ mayThink, modelFacts: factsOf },
     channelFailures: createChannelFailures(store, clock),
     counter: createTokenCounter(),
     asideReader: createAsideReader(),

@@ -20,6 +20,7 @@ export const errorTable = {
   token_unavailable: { status: 401, type: gateway },
   ip_not_allowed: { status: 403, type: gateway },
   user_banned: { status: 403, type: gateway },
+  group_not_allowed: { status: 403, type: gateway },
   model_not_allowed: { status: 403, type: gateway },
   channel_choice_not_allowed: { status: 403, type: gateway },
   invalid_channel_id: { status: 400, type: gateway },

@@ -1,7 +1,7 @@
 import type { CallMode } from '../contract/relay-modes.ts'
 
-/** How a relayed call ended. */
-export type Outcome = 'complete' | 'aborted' | 'interrupted'
+/** How a relayed call ended. `rescued`: complete, but the stream broke off and another attempt went on with it. */
+export type Outcome = 'complete' | 'rescued' | 'aborted' | 'interrupted'
 
 /** Result of a check of the SQLite database. `unknown`: the check took too long, or could not be done. */
 export type DatabaseState = 'sound' | 'damaged' | 'unknown'

@@ -1,5 +1,15 @@
 import { spawn } from 'node:child_process'
-import { type Config, ConfigError, type Launch, loadCommandConfig, loadConfig, readLaunch } from './config.ts'
+import {
+  type Config,
+  ConfigError,
+  exportPassphrase,
+  type Launch,
+  loadCommandConfig,
+  loadCommandSecretKey,
+  loadConfig,
+  readLaunch,
+  referencedVariable,
+} from './config.ts'
 import { quickCheckCommand } from './jobs/database-check.ts'
 import { ownProgram, programUrl } from './lib/program-files.ts'
 import { listen } from './listen.ts'
@@ -42,7 +52,12 @@ async function runCommand(args: readonly string[]): Promise<number> {
   const commands: typeof import('./commands/run-command.ts') = await import(
     programUrl('./commands/run-command', import.meta.url)
   )
-  return commands.runCommand(args, () => read(loadCommandConfig))
+  return commands.runCommand(args, {
+    readConfig: () => read(loadCommandConfig),
+    readSecretKey: () => read(loadCommandSecretKey),
+    variable: referencedVariable,
+    passphrase: exportPassphrase,
+  })
 }
 
 /**

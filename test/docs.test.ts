@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { api } from '../contract/api/index.ts'
 import { withDrawings } from '../tools/draw-rooms.mjs'
+import { configSchemaText } from '../tools/make-config-schema.ts'
 import { optionsPage } from '../tools/make-options-page.ts'
 import { differences, repositoryFiles } from '../tools/repo-rules.ts'
 
@@ -35,6 +36,10 @@ function brokenLinks(page: string): string[] {
 }
 
 describe('the pages', () => {
+  test('config.schema.json is the output of tools/make-config-schema.ts', () => {
+    expect(read('docs/config.schema.json')).toBe(configSchemaText())
+  })
+
   test('options.md is the output of tools/make-options-page.ts', () => {
     expect(read('docs/options.md')).toBe(optionsPage())
   })

@@ -38,6 +38,7 @@ export const rooms = {
     ['accounts', 'Users and what they own.'],
     ['channels', 'Channels, their keys and health, and what routing reads.'],
     ['ledger', 'Holds and settlements on both databases, limits, and the check that balances and log rows agree.'],
+    ['imports', 'The journal of imports, and rows that arrive in bulk.'],
     ['connection', 'Opens and owns a database, and listens for its notices.'],
     ['migrations', "The schema's history."],
     [
@@ -65,8 +66,9 @@ export const rooms = {
       'stream',
       'Opens a streamed response, meters it, passes it on or translates it, and never ends an incomplete one as if it were complete.',
     ],
+    ['rescue', 'Goes on with a stream that broke off, at another channel, as one answer.'],
     ['answer', "Turns the upstream's response into the response for the caller."],
-    ['free-calls', 'Calls that cost nothing: lists of models and prices, billing figures, token counts.'],
+    ['free-calls', 'Calls that cost nothing: lists of models and prices, billing figures, token counts, dry runs.'],
     ['realtime', 'Sessions over WebSocket.'],
     ['.', 'The routes, and one call from beginning to end.'],
   ],

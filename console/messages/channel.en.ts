@@ -150,6 +150,10 @@ export const channelEn = {
   'channel.peek.removedDead': '{count, plural, one {# key deleted} other {# keys deleted}}',
   'channel.peek.address': 'Base URL',
   'channel.peek.defaultAddress': 'Provider default',
+  'channel.managed': 'Managed by file',
+  'channel.managed.by': 'Managed by {source}',
+  'channel.managed.hint':
+    'Change the channel in that file. Changes made here are undone when the file is applied again.',
   'channel.draining': 'Draining',
   'channel.limits.title': 'Limits in use',
   'channel.limits.used': '{used} of {allowed}',

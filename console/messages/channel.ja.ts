@@ -151,6 +151,10 @@ export const channelJa = {
   'channel.peek.removedDead': '{count, plural, other {# 個のキーを削除しました}}',
   'channel.peek.address': 'ベース URL',
   'channel.peek.defaultAddress': 'プロバイダーの既定値',
+  'channel.managed': 'ファイルで管理',
+  'channel.managed.by': '{source} で管理されています',
+  'channel.managed.hint':
+    'このチャネルはそのファイルで変更してください。ここでの変更は、ファイルを次に適用すると元に戻ります。',
   'channel.draining': 'ドレイン中',
   'channel.limits.title': '制限の使用状況',
   'channel.limits.used': '{used} / {allowed}',

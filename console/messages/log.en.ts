@@ -113,6 +113,7 @@ export const logEn = {
   'log.outcome.aborted': 'Cancelled by client',
   'log.outcome.retried': 'Retried {count}×',
   'log.outcome.retriedCalls': 'Retried',
+  'log.outcome.rescued': 'Rescued',
   'log.outcome.slow': 'Slower than {seconds} s',
   'log.outcome.estimated': 'estimated',
   'log.outcome.estimatedCalls': 'Estimated tokens',

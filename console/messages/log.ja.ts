@@ -115,6 +115,7 @@ export const logJa = {
   'log.outcome.aborted': 'クライアントがキャンセル',
   'log.outcome.retried': '再試行 {count} 回',
   'log.outcome.retriedCalls': '再試行あり',
+  'log.outcome.rescued': '続行',
   'log.outcome.slow': '{seconds} 秒超',
   'log.outcome.estimated': '推定',
   'log.outcome.estimatedCalls': '推定トークン数',

@@ -112,6 +112,7 @@ export const logZh = {
   'log.outcome.aborted': '客户端已取消',
   'log.outcome.retried': '重试 {count} 次',
   'log.outcome.retriedCalls': '重试过',
+  'log.outcome.rescued': '已续接',
   'log.outcome.slow': '超过 {seconds} 秒',
   'log.outcome.estimated': '估算',
   'log.outcome.estimatedCalls': '估算的 token',

@@ -148,6 +148,12 @@ export const optionEn = {
   'option.QuotaPolicy.hint': 'Whether a request can cost more than the balance.',
   'choice.QuotaPolicy.strict': 'Strict: balance never falls below zero',
   'choice.QuotaPolicy.compat': 'Compatible with one-api: the last request can overdraw',
+  'option.UserUsableGroups': 'Groups that users may choose',
+  'option.UserUsableGroups.hint':
+    'Group name → description. Each user can choose one of these groups, or their own, for a token. The group decides which channels serve its requests, and the price. Limits stay those of the user.',
+  'option.GroupGroupRatio': 'Ratios for pairs of groups',
+  'option.GroupGroupRatio.hint':
+    'User group → token group → ratio. Replaces the ratio of the token group for users of that group.',
   'option.GroupLimits': 'Group limits',
   'option.GroupLimits.hint':
     'Group name → rpm_limit, tpm_limit, concurrency_limit, daily_budget, monthly_budget. For users without limits of their own. 0 or omitted = no limit.',
@@ -211,6 +217,9 @@ export const optionEn = {
   'option.SameChannelRetries': 'Retries on the same channel',
   'option.SameChannelRetries.hint':
     'How often the same channel is called again after a momentary failure, before another one is tried.',
+  'option.StreamRescue': 'Rescue broken streams',
+  'option.StreamRescue.hint':
+    'If the stream of a text breaks off or stalls, another channel goes on where it stopped. The request pays for both attempts.',
   'option.ChannelAffinity': 'Keep sessions on one channel',
   'option.ChannelAffinity.hint': 'The provider then finds their prompts in its cache, which costs a fraction.',
   'choice.ChannelAffinity.on': 'All conversations',
@@ -224,6 +233,9 @@ export const optionEn = {
   'option.GroupChannelOrder': 'Order of channels by group',
   'option.GroupChannelOrder.hint':
     'For the users of single groups, as JSON: weight, cost or latency for each group, such as vip: latency.',
+  'option.CallerFallbacks': 'Fallbacks of callers',
+  'option.CallerFallbacks.hint':
+    'Apps may list other models that answer if the first one fails. Their token must be allowed to use each of them.',
   'option.StrictTranslationEnabled': 'Strict translation',
   'option.StrictTranslationEnabled.hint':
     "Rejects requests with fields that the channel's API cannot express, instead of dropping those fields and listing them in the response.",

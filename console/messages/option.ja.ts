@@ -145,6 +145,12 @@ export const optionJa = {
   'option.QuotaPolicy.hint': 'リクエストのコストが残高を超えてもよいかどうかです。',
   'choice.QuotaPolicy.strict': '厳格：残高はゼロを下回らない',
   'choice.QuotaPolicy.compat': 'one-api 互換：最後のリクエストは残高を超えられる',
+  'option.UserUsableGroups': 'ユーザーが選べるグループ',
+  'option.UserUsableGroups.hint':
+    'グループ名 → 説明。ユーザーはこれらのグループか自分のグループをトークンに選べます。グループはリクエストを処理するチャンネルと料金を決めます。制限はユーザーのものが適用されます。',
+  'option.GroupGroupRatio': 'グループの組の倍率',
+  'option.GroupGroupRatio.hint':
+    'ユーザーのグループ → トークンのグループ → 倍率。そのグループのユーザーには、トークンのグループの倍率の代わりに使われます。',
   'option.GroupLimits': 'グループの制限',
   'option.GroupLimits.hint':
     'グループ名 → rpm_limit、tpm_limit、concurrency_limit、daily_budget、monthly_budget。個別の制限がないユーザーに適用されます。0 または省略は無制限です。',
@@ -206,6 +212,9 @@ export const optionJa = {
   'option.RetryTimes.hint': '失敗した後に試す、ほかのチャネルの数です。',
   'option.SameChannelRetries': '同じチャネルでの再試行回数',
   'option.SameChannelRetries.hint': '一時的な失敗の後、ほかのチャネルを試す前に、同じチャネルを呼び直す回数です。',
+  'option.StreamRescue': '途切れたストリームの続行',
+  'option.StreamRescue.hint':
+    'テキストのストリームが途切れるか止まった場合、別のチャネルが続きから生成します。リクエストには両方の試行のコストがかかります。',
   'option.ChannelAffinity': 'セッションのチャネルを固定',
   'option.ChannelAffinity.hint': 'プロバイダーのキャッシュにプロンプトが見つかるため、コストが大幅に下がります。',
   'choice.ChannelAffinity.on': 'すべての会話',
@@ -219,6 +228,9 @@ export const optionJa = {
   'option.GroupChannelOrder': 'グループ別のチャネルの順序',
   'option.GroupChannelOrder.hint':
     '特定のグループのユーザー向けの設定です。JSON でグループごとに weight、cost、latency のいずれかを指定します（例：vip: latency）。',
+  'option.CallerFallbacks': '呼び出し側のフォールバック',
+  'option.CallerFallbacks.hint':
+    '最初のモデルが失敗したときに応答する別のモデルを、アプリが指定できます。トークンにはそれぞれのモデルの利用権限が必要です。',
   'option.StrictTranslationEnabled': '厳格な変換',
   'option.StrictTranslationEnabled.hint':
     'チャネルの API で表せないフィールドを含むリクエストを拒否します。オフにすると、そのフィールドを除いて送信し、レスポンスに列挙します。',

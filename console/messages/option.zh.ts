@@ -138,6 +138,11 @@ export const optionZh = {
   'option.QuotaPolicy.hint': '调用费用能否超过余额。',
   'choice.QuotaPolicy.strict': '严格：余额绝不低于零',
   'choice.QuotaPolicy.compat': '与 one-api 兼容：最后一次调用可能透支',
+  'option.UserUsableGroups': '用户可选的分组',
+  'option.UserUsableGroups.hint':
+    '分组名称 → 说明。用户可以为令牌选择这些分组之一，或自己的分组。分组决定由哪些渠道处理请求，以及价格。限制仍以用户为准。',
+  'option.GroupGroupRatio': '分组对的倍率',
+  'option.GroupGroupRatio.hint': '用户分组 → 令牌分组 → 倍率。对该分组的用户，它取代令牌分组的倍率。',
   'option.GroupLimits': '分组限制',
   'option.GroupLimits.hint':
     '分组名 → rpm_limit、tpm_limit、concurrency_limit、daily_budget、monthly_budget。适用于未单独设置限制的用户；0 或不填表示不限制。',
@@ -193,6 +198,8 @@ export const optionZh = {
   'option.RetryTimes.hint': '一个渠道失败后再尝试多少个渠道。',
   'option.SameChannelRetries': '同渠道重试次数',
   'option.SameChannelRetries.hint': '遇到瞬时故障时，改用其他渠道之前再次调用同一渠道的次数。',
+  'option.StreamRescue': '续接中断的流',
+  'option.StreamRescue.hint': '文本流中断或停滞时，由另一渠道从中断处继续。该请求需支付两次尝试的费用。',
   'option.ChannelAffinity': '会话固定渠道',
   'option.ChannelAffinity.hint': '这样上游能在缓存中找到提示词，费用只是原来的一小部分。',
   'choice.ChannelAffinity.on': '所有对话',
@@ -206,6 +213,8 @@ export const optionZh = {
   'option.GroupChannelOrder': '各分组的渠道顺序',
   'option.GroupChannelOrder.hint':
     '为个别分组的用户单独设置，JSON 格式：每个分组为 weight、cost 或 latency，例如 vip: latency。',
+  'option.CallerFallbacks': '调用者的备用模型',
+  'option.CallerFallbacks.hint': '应用可以列出首个模型失败时应答的其他模型，其令牌必须有权使用每一个模型。',
   'option.StrictTranslationEnabled': '严格转换',
   'option.StrictTranslationEnabled.hint': '请求中有内容无法用渠道的协议表达时直接拒绝，而不是省略并在响应头中说明。',
   'option.ChannelWaitTime': '等待空位的最长时间',

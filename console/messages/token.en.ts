@@ -50,6 +50,14 @@ export const tokenEn = {
   'token.form.unlimited.hint': 'Limited only by your account balance.',
   'token.form.note': 'A token limit never exceeds your account balance ({balance}).',
   'token.form.over': 'This is more than your account balance ({balance}).',
+  'token.form.group': 'Group',
+  'token.form.group.hint':
+    'Decides which channels serve the requests, and the price. Limits stay those of your account.',
+  'token.form.group.own': 'My group ({name}) · {ratio}',
+  'token.form.group.ratio': '{ratio}x',
+  'token.form.group.gone':
+    'You can no longer choose the group {name}. Requests with this token are refused until you choose another one.',
+  'token.group': 'group',
   'token.form.models': 'Models',
   'token.form.models.hint': 'Type to search or add a name. Leave empty to allow all models.',
   'token.form.models.missing':

@@ -51,6 +51,13 @@ export const tokenJa = {
   'token.form.unlimited.hint': 'アカウントの残高だけで制限されます。',
   'token.form.note': 'トークンの上限にかかわらず、アカウントの残高（{balance}）を超えて使うことはできません。',
   'token.form.over': 'アカウントの残高（{balance}）を超えています。',
+  'token.form.group': 'グループ',
+  'token.form.group.hint': 'リクエストを処理するチャンネルと料金を決めます。制限はアカウントのものが適用されます。',
+  'token.form.group.own': '自分のグループ（{name}） · {ratio}',
+  'token.form.group.ratio': '{ratio} 倍',
+  'token.form.group.gone':
+    'グループ {name} は選択できなくなりました。別のグループを選ぶまで、このトークンのリクエストは拒否されます。',
+  'token.group': 'グループ',
   'token.form.models': 'モデル',
   'token.form.models.hint': '入力して検索するか、名前を追加します。空欄にするとすべてのモデルを許可します。',
   'token.form.models.missing': '{count, plural, other {次のモデルは現在利用できません：}}{names}',

@@ -64,6 +64,9 @@ export const channelSchema = z.object({
     )
     .check(z.describe('Features that the upstream turned out not to offer, as known to this process; empty in lists.')),
   /** Added by Tollgate. */
+  managed_by: z
+    .string()
+    .check(z.describe('The configuration file that manages the channel and would undo changes; empty if none does.')),
   ...shownCarries,
 })
 

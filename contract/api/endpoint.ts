@@ -22,6 +22,8 @@ export interface Endpoint<
    * unknown fields are refused.
    */
   ignores?: readonly string[]
+  /** Content types of a body that is a text and not an object. The handler gets it as `{ text }`. */
+  textBody?: readonly string[]
   /**
    * The shape of `data`. The response is parsed with this schema, so a field that the schema does not name never leaves
    * the server.
@@ -72,6 +74,7 @@ type Facts = Pick<
   | 'critical'
   | 'badBodyStatus'
   | 'ignores'
+  | 'textBody'
   | 'cutWhenSorted'
 >
 

@@ -6,7 +6,9 @@ import { budgetApi } from './budget.ts'
 import { captureApi } from './capture.ts'
 import { channelApi } from './channel.ts'
 import { channelCostsApi } from './channel-costs.ts'
+import { configApi } from './config.ts'
 import { docsApi } from './docs.ts'
+import { doctorApi } from './doctor.ts'
 import { groupApi } from './group.ts'
 import { logApi } from './log.ts'
 import { modelApi } from './model.ts'
@@ -23,6 +25,7 @@ import { usageApi } from './usage.ts'
 import { usageTableApi } from './usage-table.ts'
 import { usageValuesApi } from './usage-values.ts'
 import { userApi } from './user.ts'
+import { virtualModelApi } from './virtual-model.ts'
 
 /** Every endpoint of the management API; server, console, wire test and docs iterate over this table. */
 export const api = {
@@ -37,13 +40,16 @@ export const api = {
   usage: { ...usageApi, ...usageTableApi, ...usageValuesApi, ...statementApi, ...budgetApi },
   overview: overviewApi,
   option: optionApi,
+  config: configApi,
   group: groupApi,
   price: priceApi,
   alert: alertApi,
   model: modelApi,
+  virtualModel: virtualModelApi,
   audit: auditApi,
   backup: backupApi,
   capture: captureApi,
   redemption: redemptionApi,
+  doctor: doctorApi,
   docs: docsApi,
 }

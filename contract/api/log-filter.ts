@@ -55,7 +55,7 @@ export const allLogFilter = {
       .enum(['', ...logOutcomes])
       .check(
         z.describe(
-          'failed: calls that failed or were interrupted; slow: calls that took at least slow_seconds; estimated: calls whose tokens the gateway counted; retried: calls that were sent upstream more than once. Empty means all rows.',
+          'failed: calls that failed or were interrupted; slow: calls that took at least slow_seconds; estimated: calls whose tokens the gateway counted; retried: calls that were sent upstream more than once; rescued: streams that broke off and were completed by another attempt. Empty means all rows.',
         ),
       ),
     '',

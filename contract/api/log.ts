@@ -52,7 +52,7 @@ export const logSchema = z.object({
     .string()
     .check(
       z.describe(
-        'How the call ended: complete, aborted (by the caller), interrupted, or failed (before the response began).',
+        'How the call ended: complete, rescued (a stream that broke off was completed by another attempt), aborted (by the caller), interrupted, or failed (before the response began).',
       ),
     ),
   attempts: z.string().check(z.describe('The channels that were tried, in at most 4 KB; only for admins.')),

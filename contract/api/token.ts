@@ -17,6 +17,9 @@ export const tokenSchema = z.object({
   remain_quota: z.int().check(z.describe('Remaining quota units; there is no limit while unlimited_quota is true.')),
   unlimited_quota: z.boolean(),
   used_quota: z.int().check(z.describe('Quota units.')),
+  group: z
+    .string()
+    .check(z.describe("Group that decides channels and ratio in place of the owner's; empty means the owner's group.")),
   models: z.nullable(
     z
       .string()
@@ -54,6 +57,13 @@ const fields = {
       ),
   ),
   unlimited_quota: z.optional(z.boolean()),
+  group: z.nullish(
+    text(32).check(
+      z.describe(
+        "Group that decides channels and ratio in place of the owner's: the owner's own group or one of UserUsableGroups; null or empty means the owner's group.",
+      ),
+    ),
+  ),
   models: z.nullish(
     z.string().check(z.maxLength(20_000), z.describe('Comma-separated model names; null or empty means all.')),
   ),

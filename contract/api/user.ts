@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint, idParams, keywordQuery } from './endpoint.ts'
-import { idField, maxQuota, quotaField, trimmedText } from './fields.ts'
+import { idField, maxQuota, quotaField, text, trimmedText } from './fields.ts'
 import { limitsShown, limitsWritten } from './limit-fields.ts'
 import { listQuery, numberFilter, wordFilter } from './list-query.ts'
 import { mixesAlphabets } from './scripts.ts'
@@ -157,8 +157,26 @@ export const userApi = {
     method: 'GET',
     path: '/api/user/available_models',
     access: 'user',
+    query: z.object({
+      group: z.optional(
+        text(32).check(z.describe("A group that the caller may choose for a token; default: the caller's own.")),
+      ),
+    }),
     data: z.array(z.string()),
     summary: "List the models that the caller's group can use",
+  }),
+  groups: endpoint({
+    method: 'GET',
+    path: '/api/user/self/groups',
+    access: 'user',
+    data: z.record(
+      z.string(),
+      z.object({
+        desc: z.string().check(z.describe("The administrator's description.")),
+        ratio: z.number().check(z.describe('Every price is multiplied by it.')),
+      }),
+    ),
+    summary: 'List the groups that the caller may choose for a token: its own and those that everybody may use',
   }),
   list: endpoint({
     method: 'GET',

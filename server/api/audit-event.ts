@@ -5,6 +5,12 @@ import { type Clock, epochSeconds } from '../lib/clock.ts'
 import { isObject, tryParse } from '../lib/json.ts'
 import type { AuditEvent } from '../store/installation/audit.ts'
 
+/** The person who makes a change, and from where. */
+export interface Actor {
+  person: Pick<Person, 'id' | 'username' | 'role'>
+  clientAddress: string
+}
+
 /** The record of the caller's action; `detail` must not contain secrets. */
 export function auditEvent(
   clock: Clock,

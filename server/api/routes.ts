@@ -13,7 +13,9 @@ import { mountAuth } from './auth/routes.ts'
 import { mountBackups } from './backup/routes.ts'
 import { mountCaptures } from './capture/routes.ts'
 import { mountChannels } from './channel/routes.ts'
+import { mountConfig } from './config/routes.ts'
 import { type ApiDeps, announcer } from './deps.ts'
+import { mountDoctor } from './doctor/routes.ts'
 import { mountGroups } from './group/routes.ts'
 import { mountLogs } from './log/routes.ts'
 import { mountModels } from './model/routes.ts'
@@ -30,6 +32,7 @@ import { mountTokens } from './token/routes.ts'
 import { mountUsage } from './usage/routes.ts'
 import { mountUsers } from './user/routes.ts'
 import { mountSelf } from './user/self-routes.ts'
+import { mountVirtualModels } from './virtual-model/routes.ts'
 
 const apiRule = { limit: 480, windowMs: 180_000 }
 const leastBodyTimeMs = 1000
@@ -68,10 +71,13 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   mountTokens(router, { ...deps, announce })
   mountChannels(router, { ...deps, announce })
   mountOptions(router, { ...deps, announce })
+  mountConfig(router, deps)
+  mountDoctor(router, deps)
   mountGroups(router, deps)
   mountPrices(router, deps)
   mountAlerts(router, deps)
   mountModels(router, deps)
+  mountVirtualModels(router, { ...deps, announce })
   mountAudit(router, deps)
   mountBackups(router, deps)
   mountCaptures(router, { ...deps, announce })

@@ -5,7 +5,7 @@
 import { decimalText, scaleDecimal, scaleRational } from '../lib/decimal.ts'
 import { type RatioTable, ratioTableOf, readRatioTable } from '../settings/ratio-table.ts'
 import { basisByName, genericPrices } from './by-name.ts'
-import { costSheet, type ModelCost } from './cost-sheet.ts'
+import { type CostRates, costSheet, fixedSheet, type ModelCost } from './cost-sheet.ts'
 import { findDefaultPrice } from './default-prices.ts'
 import { type ClassPrices, follow, freePrices, type PriceSheet, quotaOne, ratioOne } from './price.ts'
 import { type PriceSet, setInForce, tokensPerSoundHour } from './price-lines.ts'
@@ -34,6 +34,8 @@ export type PriceOptions = Partial<Record<RatioOption, string | Readonly<Record<
   readonly UnpricedModelPolicy?: string
   readonly UnpricedModelRatio?: string | number
   readonly UnpricedToolPrice?: string | number
+  /** Group of a user → group of a token → ratio in millionths. */
+  readonly GroupGroupRatio?: ReadonlyMap<string, RatioTable>
 }
 
 /** What a price book needs besides the options. */
@@ -58,8 +60,13 @@ export interface PriceBook {
    * The sheet and the ratio (millionths) with which a cost of a model is computed like a price; undefined if it cannot be.
    */
   costing(model: string, channelType: number, cost: ModelCost): { sheet: PriceSheet; ratio: bigint } | undefined
-  /** Ratio of a group in millionths; 1 for a group that is not in the table. */
-  groupRatio(group: string): bigint
+  /** A price that depends on no model: what is not listed costs as much as plain tokens. */
+  fixedSheet(name: string, rates: CostRates): PriceSheet
+  /**
+   * Ratio of a group in millionths; 1 for a group that is not in the table. `userGroup` is the user's own group, for
+   * which a ratio of its own may be set.
+   */
+  groupRatio(group: string, userGroup?: string): bigint
   /** Price multiplier for calls in a service tier, in millionths; undefined if the tier has none. */
   tierRatio(tier: string, model: string, channelType: number): bigint | undefined
   /** Price of one call of a tool that the provider runs, in picoquota; undefined if the tool has none. */
@@ -114,6 +121,7 @@ export function createPriceBook(
   }
   /** The sheets of rates, with the list prices that they were made from. */
   const costs = new WeakMap<object, { list: PriceSheet | undefined; sheet: PriceSheet | undefined }>()
+  const fixed = new WeakMap<CostRates, PriceSheet>()
 
   return {
     tables,
@@ -128,7 +136,15 @@ export function createPriceBook(
       }
       return known.sheet && { sheet: known.sheet, ratio: ratioOne }
     },
-    groupRatio: (group) => tables.GroupRatio.get(group) ?? ratioOne,
+    fixedSheet(name, rates) {
+      const known = fixed.get(rates) ?? fixedSheet(name, rates, quotaPerUnit)
+      fixed.set(rates, known)
+      return known
+    },
+    groupRatio: (group, userGroup) =>
+      (userGroup === undefined ? undefined : options.GroupGroupRatio?.get(userGroup)?.get(group)) ??
+      tables.GroupRatio.get(group) ??
+      ratioOne,
     tierRatio(tier, model, channelType) {
       const ratios = tables.ServiceTierRatio
       const bare = model.replace(/^.*\//, '').replace(/-\d{4}-?\d\d-?\d\d$/, '')

@@ -2,10 +2,20 @@ import type { Command } from 'commander'
 import type { CommandConfig } from '../config.ts'
 import { programName } from '../lib/program-files.ts'
 
-/** What a command writes to, what it reads, and how it ends. */
-export interface Terminal {
+/** What a command reads of its environment. */
+export interface CommandEnvironment {
   /** Reads the configuration from the environment; ends the process with exit code 78 if it is not valid. */
   readConfig(): CommandConfig
+  /** The secret key of the installation; ends the process with exit code 78 if there is none. */
+  readSecretKey(): string
+  /** A variable to which a file refers. Throws an error with a sentence if it is not set or not allowed. */
+  variable(name: string): string
+  /** TOLLGATE_EXPORT_PASSPHRASE; undefined if it is not set. */
+  passphrase(): string | undefined
+}
+
+/** What a command writes to, what it reads, and how it ends. */
+export interface Terminal extends CommandEnvironment {
   /** Writes one line to standard output. */
   print(line: string): void
   /** Writes one line to standard error: progress, warnings and everything that is not the result. */
@@ -26,6 +36,8 @@ export const exitCodes = {
   usage: 2,
   /** The command needed a confirmation and did not get one. Nothing was changed. */
   unconfirmed: 4,
+  /** A dry run found differences, and the command was asked to tell. */
+  different: 5,
 } as const
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]

@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs'
 import type { CommandConfig } from '../config.ts'
 import { isPostgresUrl } from '../lib/network/database-url.ts'
+import { createSecrets, type Secrets } from '../lib/secrets/secrets.ts'
 import { openStore } from '../store/connection/open.ts'
+import type { OpenedStore } from '../store/connection/open-options.ts'
+import { secretCheck } from '../store/installation/installation.ts'
 import { isMigrated } from '../store/migrations/migrate.ts'
 import type { Store } from '../store/store.ts'
 
@@ -15,7 +18,7 @@ export function requireDatabase({ databaseUrl }: CommandConfig): void {
  * Opens the database of an existing installation, with or without a running server, and closes it afterwards. Throws an
  * error whose message is a sentence for the operator if there is no installation that this version can work on.
  */
-export async function withStore<T>(config: CommandConfig, work: (store: Store) => Promise<T>): Promise<T> {
+export async function withStore<T>(config: CommandConfig, work: (store: OpenedStore) => Promise<T>): Promise<T> {
   requireDatabase(config)
   const store = openStore({ url: config.databaseUrl, synchronous: config.sqliteSynchronous, unlimited: true })
   try {
@@ -25,4 +28,15 @@ export async function withStore<T>(config: CommandConfig, work: (store: Store) =
   } finally {
     await store.close()
   }
+}
+
+/** The secrets of an installation. Throws if the key is not the one that its data was encrypted with. */
+export async function secretsOf({ read }: Store, key: string): Promise<Secrets> {
+  const secrets = createSecrets(key)
+  const expected = await secretCheck(read)
+  if (expected !== undefined && expected !== secrets.fingerprint('check', 'check'))
+    throw new Error(
+      'The secret key does not belong to this installation. Set SECRET_KEY, or the file secret.key in DATA_DIR, to the key that the server uses.',
+    )
+  return secrets
 }

@@ -1,11 +1,21 @@
 import { Command, CommanderError } from 'commander'
-import type { CommandConfig } from '../config.ts'
 import { programName } from '../lib/program-files.ts'
 import { version } from '../version.ts'
+import { addApply } from './apply.ts'
 import { addAudit } from './audit.ts'
 import { addBackup } from './backup.ts'
-import { type AddCommand, type ExitCode, exitCodes, type Terminal, Unconfirmed } from './command.ts'
+import {
+  type AddCommand,
+  type CommandEnvironment,
+  type ExitCode,
+  exitCodes,
+  type Terminal,
+  Unconfirmed,
+} from './command.ts'
+import { addDoctor } from './doctor/doctor.ts'
+import { addExport } from './export/export.ts'
 import { addHealthcheck } from './healthcheck.ts'
+import { addImport } from './import/import.ts'
 import { addMigrateTo } from './migrate-to.ts'
 import { addResetPassword } from './reset-password.ts'
 import { addRestore } from './restore.ts'
@@ -14,11 +24,15 @@ import { addVersion } from './version.ts'
 
 /** All commands, in the order in which the help lists them. */
 const commands: readonly AddCommand[] = [
+  addApply,
   addAudit,
   addBackup,
   addRestore,
   addMigrateTo,
   addRotateKey,
+  addDoctor,
+  addExport,
+  addImport,
   addResetPassword,
   addHealthcheck,
   addVersion,
@@ -32,16 +46,16 @@ const footer = `
 Run a command where the server runs, with the same DATA_DIR or DATABASE_URL. ${startHint}
 "${programName} help <command>" explains a command and shows examples.
 
-Exit codes: 0 done, 1 failed or faults found, 2 wrong command line, 4 not confirmed, 78 wrong configuration.`
+Exit codes: 0 done, 1 failed or faults found, 2 wrong command line, 4 not confirmed, 5 differences found (if asked), 78 wrong configuration.`
 
 /**
  * Runs a command of the command line and returns the exit code. Throws an error whose message is a sentence for the
  * operator.
  */
-export async function runCommand(args: readonly string[], readConfig: () => CommandConfig): Promise<number> {
+export async function runCommand(args: readonly string[], environment: CommandEnvironment): Promise<number> {
   let code: ExitCode = exitCodes.done
   const terminal: Terminal = {
-    readConfig,
+    ...environment,
     print: (line) => void process.stdout.write(`${line}\n`),
     note: (line) => void process.stderr.write(`${line}\n`),
     exit: (given) => {

@@ -18,6 +18,21 @@ const jsonLimits: JsonLimits = { values: 20_000, containers: 5_000, names: 5_000
 /** How many unknown names an error message lists. */
 const listedNames = 5
 
+/** The value if it fits the schema, or what is wrong with its first invalid field, in words that follow its name. */
+export type Checked<T> =
+  | { ok: true; value: T }
+  | { ok: false; path: readonly PropertyKey[]; fault: string; unknown: readonly string[] }
+
+/** Checks an input against a schema. `unknown` lists the names of unknown fields, if that is the fault. */
+export function checkInput<S extends z.ZodMiniType>(schema: S, input: unknown): Checked<z.output<S>> {
+  const result = z.safeParse(schema, input, { error: explain })
+  if (result.success) return { ok: true, value: result.data }
+  const issue = result.error.issues[0]
+  if (!issue) return { ok: false, path: [], fault: 'is not valid', unknown: [] }
+  const unknown = issue.code === 'unrecognized_keys' ? issue.keys : []
+  return { ok: false, path: issue.path, fault: faultOf(issue), unknown }
+}
+
 /** Parses a caller's input; throws ApiFailure with a sentence that names the first invalid field. */
 export function parseInput<S extends z.ZodMiniType>(schema: S, input: unknown, status: 200 | 400 = 200): z.output<S> {
   const result = z.safeParse(schema, input, { error: explain })
@@ -95,6 +110,25 @@ export async function readJson(
   } catch (error) {
     if (error instanceof JsonFault) throw new ApiFailure(`The request body ${error.message}.`, status)
     throw error
+  }
+}
+
+/**
+ * Reads a body that is a text of one of the given content types, or has none. The body must arrive within `timeMs`
+ * milliseconds.
+ */
+export async function readText(
+  request: Request,
+  { timeMs, types }: { timeMs: number; types: readonly string[] },
+): Promise<string> {
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
+  if (type !== undefined && !types.includes(type))
+    throw new ApiFailure(`Send the content type ${types.join(' or ')}.`, 400)
+  const bytes = await inTime(readBytes(request), timeMs, bodyTooSlow)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new ApiFailure('The request body is not valid UTF-8.', 400)
   }
 }
 

@@ -10,7 +10,7 @@ import type { Trx } from '../store/store.ts'
 import { ApiFailure, refusalBody, tooManyRequests } from './api-failure.ts'
 import type { AppContext, AppEnv, Person } from './app-env.ts'
 import { addressKey } from './client-address.ts'
-import { parseInput, readJson, refuseUnknown } from './parse-input.ts'
+import { parseInput, readJson, readText, refuseUnknown } from './parse-input.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import { isCrossSite, isPageLoad } from './same-origin.ts'
 import type { Identity, Sessions } from './session.ts'
@@ -192,6 +192,10 @@ async function parseBody<E extends Endpoint>(
   endpoint: E,
 ): Promise<z.output<E['body']>> {
   const status = endpoint.badBodyStatus ?? 200
+  if (endpoint.textBody) {
+    const text = await readText(c.req.raw, { timeMs: router.bodyTimeMs(), types: endpoint.textBody })
+    return parseInput<E['body']>(endpoint.body, { text }, status)
+  }
   const takesBody = endpoint.method === 'POST' || endpoint.method === 'PUT'
   const json = takesBody ? await readJson(c.req.raw, { status, timeMs: router.bodyTimeMs(), turns: router.turns }) : {}
   refuseUnknown(endpoint.body, json, endpoint.ignores, status)

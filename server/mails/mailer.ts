@@ -66,7 +66,8 @@ export function createMailer({ settings, localAddress, warn, ca }: MailerDeps): 
   }
 }
 
-function smtpServer(settings: Settings, name: string): SmtpServer {
+/** The mail server of the options, and the sender with that name. */
+export function smtpServer(settings: Settings, name: string): SmtpServer {
   return {
     host: settings.SMTPServer,
     port: settings.SMTPPort,

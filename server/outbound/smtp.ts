@@ -45,7 +45,31 @@ const wholeLimitMs = 15_000
  * Hands an email to the mail server. Certificates are always checked. The server's response becomes part of the error
  * message.
  */
-export async function sendMail(server: SmtpServer, message: Message): Promise<void> {
+export function sendMail(server: SmtpServer, message: Message): Promise<void> {
+  const { from } = server
+  return conversation(server, (transport) =>
+    transport.sendMail({
+      from,
+      to: { name: '', address: message.to },
+      // The addresses are given separately, so that nothing in a display name can add a recipient.
+      envelope: { from: from.address, to: [message.to] },
+      subject: message.subject,
+      text: message.text,
+      html: message.html,
+      headers: { 'Auto-Submitted': 'auto-generated' },
+    }),
+  )
+}
+
+/** Connects to the mail server and logs in, without sending anything. Throws SmtpError. */
+export function checkMailServer(server: SmtpServer): Promise<void> {
+  return conversation(server, (transport) => transport.verify())
+}
+
+async function conversation(
+  server: SmtpServer,
+  talk: (transport: import('nodemailer').Transporter) => Promise<unknown>,
+): Promise<void> {
   // Loaded on demand, because most installations send no email and the module takes memory.
   const { createTransport } = await import('nodemailer')
   const transport = createTransport({
@@ -61,26 +85,13 @@ export async function sendMail(server: SmtpServer, message: Message): Promise<vo
     disableFileAccess: true,
     disableUrlAccess: true,
   })
-  const { from } = server
   const refuseMetadata = async () => {
     if (await leadsToMetadata(server.host)) throw new Error('SMTPServer is the metadata service of a cloud')
   }
   const { promise: late, reject } = Promise.withResolvers<never>()
   const endTimer = runningTimer(wholeLimitMs, () => reject(new Error('the mail server did not respond in time')))
   try {
-    const sending = refuseMetadata().then(() =>
-      transport.sendMail({
-        from,
-        to: { name: '', address: message.to },
-        // The addresses are given separately, so that nothing in a display name can add a recipient.
-        envelope: { from: from.address, to: [message.to] },
-        subject: message.subject,
-        text: message.text,
-        html: message.html,
-        headers: { 'Auto-Submitted': 'auto-generated' },
-      }),
-    )
-    await Promise.race([sending, late])
+    await Promise.race([refuseMetadata().then(() => talk(transport)), late])
   } catch (error) {
     throw new SmtpError(error instanceof Error ? error.message : String(error), kindOf(error), error)
   } finally {

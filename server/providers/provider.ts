@@ -42,6 +42,8 @@ export interface UpstreamCall {
   model: string
   /** The response should be a stream of events. */
   stream: boolean
+  /** The request ends with a turn of the model that is to be continued. */
+  continues?: true
 }
 
 /** Where to send a call, and with which credentials. */
@@ -132,6 +134,8 @@ export interface ChatEndpoint extends Endpoint {
   readonly forwards?: readonly string[]
   /** The parts of a caller's headers that the service requires in the body. Used for callers of the same dialect. */
   headersInBody?(headers: Readonly<Record<string, string>>, model: string): HeadersInBody
+  /** How the last turn is marked if the model is to continue it; absent = the service has no such mark. */
+  readonly continues?: ContinuedTurn
   /** Unlike Anthropic itself, the service accepts thoughts that it did not sign. */
   readonly takesUnsignedThoughts?: true
   /** System messages may be anywhere in a conversation; absent = only at its start. */
@@ -141,6 +145,9 @@ export interface ChatEndpoint extends Endpoint {
    */
   readonly wantsBytes?: true
 }
+
+/** The field that marks a turn of the model as begun and not finished. */
+export type ContinuedTurn = 'prefix' | 'partial'
 
 /** Body fields that replace headers, and the names of the values that the service does not accept. */
 export interface HeadersInBody {

@@ -1,5 +1,5 @@
-import { ToolCounter } from '../dialects/metering/tool-counts.ts'
 import { deliver } from './answer/deliver.ts'
+import { beginAttempt, sendTrial } from './attempts/send-trial.ts'
 import { throughChannels, toFailure } from './attempts/through-channels.ts'
 import type { Trial } from './attempts/trial.ts'
 import { noteAttempt } from './call/attempts.ts'
@@ -10,15 +10,9 @@ import { measure } from './charging/measure.ts'
 import { type OpenCall, settle } from './charging/settlement.ts'
 import { noteHealth } from './failures/note-health.ts'
 import { AttemptFailed } from './failures/retry-policy.ts'
-import { refusesUsage } from './failures/stream-usage-refused.ts'
 import { reasonOf } from './failures/upstream-failure.ts'
 import { ownHeaders } from './headers/relay-headers.ts'
-import { mappedModel } from './routing/routing-table.ts'
-import { callUpstream, endpointsOf, isChat, prepareCall, upstreamCallOf } from './upstream/call-endpoint.ts'
 import { noteSpeed } from './upstream/note-speed.ts'
-import { type Attempting, leftOutOf } from './upstream/prepare.ts'
-import { recordAttempt } from './upstream/record-attempt.ts'
-import { patienceFor } from './upstream/time-limits.ts'
 
 /**
  * All steps of one call: choose a channel, price the call, take the quota, send, deliver, settle. If an attempt fails
@@ -31,46 +25,17 @@ export function relay(deps: RelayDeps, call: RelayCall): Promise<Response> {
 
 /** One attempt at one endpoint of a channel: prepare, send, deliver. */
 async function attempt(deps: RelayDeps, call: RelayCall, trial: Trial): Promise<Response | AttemptFailed> {
-  const { channel, charging, hold, form } = trial
-  const sentAtMs = deps.deadlineWatch.nowMs()
-  const upstreamModel = mappedModel(channel, call.facts.model)
-  const open: OpenCall = { call, hold, charging, channel, upstreamModel, systemPromptReset: false }
-  if (charging.tools) open.tools = new ToolCounter()
-  let isSent = false
+  const { channel, hold } = trial
+  const made = beginAttempt(deps, call, trial)
+  const { open, sentAtMs } = made
   try {
-    const endpoints = form.endpoint ? ([form.endpoint] as const) : endpointsOf(deps, call, channel, upstreamModel)
-    trial.endpoints = endpoints
-    const [endpoint] = endpoints
-    if (isChat(endpoint)) call.state.upstreamDialect = endpoint.dialect.name
-    const attempting: Attempting = {
-      call,
-      channel,
-      endpoint,
-      upstreamModel,
-      upstreamCall: upstreamCallOf(call, endpoint, upstreamModel),
-      capTokens: charging.affordable(hold.amount, call.state.promptGuess),
-      withoutUsage:
-        form.withoutUsage || (call.facts.stream && refusesUsage(deps.unsupportedFeatures, channel, upstreamModel)),
-      withoutThoughts: form.withoutThoughts === true,
-      ownSummary: form.ownSummary === true,
-      lent: trial.lent,
-    }
-    const preparing = prepareCall(deps, attempting)
-    const prepared = preparing instanceof Promise ? await preparing : preparing
-    open.systemPromptReset = prepared.systemPromptReset
-    if (prepared.tierLost) open.tierLost = true
-    call.state.dropped = leftOutOf(prepared)
-    isSent = true
-    const recorded = call.recording && recordAttempt(call.recording, attempting, prepared)
-    const patience = patienceFor(deps, open, sentAtMs, attempting.upstreamCall.stream)
-    const answer = await callUpstream(deps, attempting, prepared, patience)
+    const { prepared, response } = await sendTrial(deps, made, trial)
     const headAtMs = deps.deadlineWatch.nowMs()
-    const response = recorded ? recorded(answer) : answer
     const delivered = await deliver({ deps, open, response, sentAtMs }, prepared)
     noteSpeed(deps, open, (call.facts.stream ? deps.deadlineWatch.nowMs() : headAtMs) - sentAtMs)
     return delivered
   } catch (error) {
-    if (error instanceof CallerLeft && isSent) {
+    if (error instanceof CallerLeft && made.isSent) {
       noteAttempt(deps, open, { sentAtMs, status: 0, error: error.message })
       hold.handOver()
       return chargePrompt(deps, open)

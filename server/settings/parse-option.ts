@@ -3,10 +3,13 @@ import { type LimitField, type Limits, limitFields, limitsOf } from '../../contr
 import type { OptionDefinition } from '../../contract/option-kinds.ts'
 import { type OptionKey, optionDefinitions } from '../../contract/options.ts'
 import { isObject, tryParse } from '../lib/json.ts'
-import { parseRatioTable } from './ratio-table.ts'
+import { parseRatioTable, type RatioTable, ratioTableOf } from './ratio-table.ts'
 
 /** A refused option value; the message is for the person who saved it. */
 export class OptionError extends Error {}
+
+/** Group of a user → group of a token → ratio in millionths. */
+export type GroupPairRatios = ReadonlyMap<string, RatioTable>
 
 /** The typed form of each option, by its kind. */
 type ValueOf<D extends OptionDefinition> = D['kind'] extends 'boolean'
@@ -20,7 +23,11 @@ type ValueOf<D extends OptionDefinition> = D['kind'] extends 'boolean'
           ? ReadonlyMap<string, Limits>
           : D extends { entries: 'channel-order' }
             ? ReadonlyMap<string, ChannelOrder>
-            : Readonly<Record<string, number>>
+            : D extends { entries: 'texts' }
+              ? ReadonlyMap<string, string>
+              : D extends { entries: 'ratios-by-group' }
+                ? GroupPairRatios
+                : Readonly<Record<string, number>>
         : string
 
 export type OptionValues = { readonly [K in OptionKey]: ValueOf<(typeof optionDefinitions)[K]> }
@@ -45,11 +52,54 @@ export function parseOption(key: OptionKey, text: string): OptionValues[OptionKe
         .map((item) => item.trim())
         .filter((item) => item !== '')
     case 'json':
-      if (definition.entries === 'limits') return parseLimits(key, text)
-      return definition.entries === 'channel-order' ? parseOrders(key, text) : parseTable(key, text)
+      return parseJson(key, definition, text)
     default:
       return text
   }
+}
+
+function parseJson(key: OptionKey, { entries }: OptionDefinition, text: string): OptionValues[OptionKey] {
+  switch (entries) {
+    case 'limits':
+      return parseLimits(key, text)
+    case 'channel-order':
+      return parseOrders(key, text)
+    case 'texts':
+      return parseTexts(key, text)
+    case 'ratios-by-group':
+      return parsePairs(key, text)
+    default:
+      return parseTable(key, text)
+  }
+}
+
+/** Group name → description. */
+function parseTexts(key: OptionKey, text: string): ReadonlyMap<string, string> {
+  const value = tryParse(text)
+  if (!isObject(value))
+    throw new OptionError(`${key} must be a JSON object of group names and descriptions; {} is an empty one`)
+  return new Map(
+    Object.entries(value).map(([group, description]) => {
+      if (group.trim() === '' || group.includes(','))
+        throw new OptionError(`${key}: "${group}" is not the name of a group`)
+      if (typeof description !== 'string') throw new OptionError(`${key}: the description of "${group}" must be a text`)
+      return [group, description]
+    }),
+  )
+}
+
+function parsePairs(key: OptionKey, text: string): GroupPairRatios {
+  const value = tryParse(text)
+  if (!isObject(value))
+    throw new OptionError(`${key} must be a JSON object of groups, each with an object of groups and ratios`)
+  return new Map(
+    Object.entries(value).map(([group, ratios]) => {
+      const parsed = isObject(ratios) ? ratioTableOf(ratios) : undefined
+      if (!parsed) throw new OptionError(`${key}: "${group}" must be an object of groups and ratios`)
+      if (!parsed.ok) throw new OptionError(`${key}: "${group}": ${parsed.error}`)
+      return [group, parsed.table]
+    }),
+  )
 }
 
 function parseNumber(key: OptionKey, { kind, min, max }: OptionDefinition, text: string): number {

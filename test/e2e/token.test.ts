@@ -36,6 +36,44 @@ const rows = (page: Page) => page.locator('.data-table tbody:not([aria-hidden]) 
 const row = (page: Page, name: string) => rows(page).filter({ has: page.getByRole('rowheader', { name, exact: true }) })
 const names = (page: Page) => page.locator('.data-table tbody th').allTextContents()
 
+describe('the group of a token', () => {
+  test('is a field of the form if there is a choice, with the price of each group', async () => {
+    const user = await site.addUser('grouped')
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    const setGroups = (value: string) => site.api('PUT', '/api/option/', { key: 'UserUsableGroups', value })
+    await visit.open('/token/add')
+    await page.getByLabel('Models').first().waitFor()
+    expect(await page.getByLabel('Group', { exact: true }).count()).toBe(0)
+    await setGroups('{"fast":"Faster channels"}')
+    try {
+      await site.api('PUT', '/api/option/', { key: 'GroupRatio', value: '{"default":1,"vip":1,"svip":1,"fast":2}' })
+      await visit.open('/token/add')
+      const group = page.getByLabel('Group', { exact: true })
+      await eventually(() => group.locator('option').allTextContents()).toEqual([
+        'My group (default) · 1x',
+        'fast · Faster channels · 2x',
+      ])
+      await group.selectOption('fast')
+      await page.getByLabel('Name').fill('quick one')
+      await page.getByRole('button', { name: 'Submit' }).click()
+      await page.waitForURL(({ pathname }) => pathname === '/token')
+      const [token] = (await tokensOf(user)) as (Token & { group: string })[]
+      expect(token).toMatchObject({ name: 'quick one', group: 'fast' })
+      await setGroups('{}')
+      await visit.open(`/token/edit/${token?.id}`)
+      await page.getByText('You can no longer choose the group fast.').waitFor()
+      await page.getByLabel('Group', { exact: true }).selectOption('')
+      await page.getByRole('button', { name: 'Submit' }).click()
+      await page.waitForURL(({ pathname }) => pathname === '/token')
+      const [changed] = (await tokensOf(user)) as (Token & { group: string })[]
+      expect(changed?.group).toBe('')
+    } finally {
+      await setGroups('{}')
+    }
+  })
+})
+
 describe('the list of tokens', () => {
   let owner: Account
   beforeAll(async () => {

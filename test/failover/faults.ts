@@ -1,6 +1,6 @@
 import * as fake from '../helpers/fake-upstream.ts'
 import { eventsOf, textOf } from '../relay/setup.ts'
-import type { Heard, Stage } from './stage.ts'
+import { type Heard, longModel, model, type Stage } from './stage.ts'
 
 /**
  * The sixteen faults of Failover Bench, written from its public description. A fault passes only if the caller gets what
@@ -19,7 +19,38 @@ export interface Fault {
 
 const text = 'The bridge was opened in 1932.'
 const stream = { stream: true }
+const words = text.match(/\s*\S+/g) ?? []
 const well = () => fake.ok({ text })
+/** The number of the channel type of a service that continues a given text. */
+const mistral = 28
+
+/** A service that goes on with what it was given of the text. It may refuse to continue a turn that was begun. */
+function continues(prefill?: 'refuses') {
+  return fake.behaviour('continues', (exchange) => {
+    const { messages } = exchange.request.json as { messages: { role: string; content: string }[] }
+    const isBegun = messages.at(-1)?.role === 'assistant'
+    const reply =
+      isBegun && prefill ? fake.status(400, { message: 'the last message must be from the user' }) : undefined
+    const given = messages.findLast(({ role }) => role === 'assistant')?.content ?? ''
+    must(text.startsWith(given) && given !== '', `the text given is ${given}`)
+    return (reply ?? fake.ok({ text: text.slice(given.length) })).run(exchange)
+  })
+}
+
+/** Sends the first words in one piece, so that the silence begins with the answer. */
+function stallsAfterOnePiece() {
+  return fake.behaviour('stalls', async (exchange) => {
+    exchange.head(200, fake.streamHeaders())
+    const delta = { role: 'assistant', content: words.slice(0, 4).join('') }
+    await exchange.write(`data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta }] })}\n\n`)
+    exchange.hang()
+  })
+}
+
+/** The row tells of both attempts and of how the answer was completed. */
+function isRescued({ rows }: Heard): void {
+  must(rows[0]?.outcome === 'rescued', `the outcome is ${rows[0]?.outcome}`)
+}
 
 function must(condition: boolean, what: string, heard?: Heard): void {
   if (condition) return
@@ -152,8 +183,36 @@ export const faults: readonly Fault[] = [
       return servedBy(heard, 'primary', 'fallback')
     },
   },
-  { id: 'S08', name: 'stream cut', needs: 'StreamRescue', passes: 'one answer, continued by the other channel' },
-  { id: 'S09', name: 'stream stalled', needs: 'StreamRescue', passes: 'one answer, continued by the other channel' },
+  {
+    id: 'S08',
+    name: 'stream cut',
+    needs: 'StreamRescue',
+    passes: 'one answer, continued by the other channel',
+    async play(stage) {
+      stage.upstream.forKey('primary', fake.cutsStream('reset', { chunks: words, after: 4 }))
+      stage.upstream.forKey('fallback', continues())
+      const heard = await stage.ask(stream)
+      isWhole(heard, true)
+      isRescued(heard)
+      return servedBy(heard, 'primary', 'fallback')
+    },
+  },
+  {
+    id: 'S09',
+    name: 'stream stalled',
+    needs: 'StreamRescue',
+    passes: 'one answer, continued by the other channel',
+    async play(stage) {
+      stage.upstream.forKey('primary', stallsAfterOnePiece())
+      stage.upstream.forKey('fallback', continues())
+      const asking = stage.ask(stream)
+      await stage.whileWaiting(60_300, () => stage.hasBegun())
+      const heard = await asking
+      isWhole(heard, true)
+      isRescued(heard)
+      return servedBy(heard, 'primary', 'fallback')
+    },
+  },
   {
     id: 'S10',
     name: 'event that is not JSON',
@@ -176,7 +235,34 @@ export const faults: readonly Fault[] = [
       return servedBy(heard, 'primary')
     },
   },
-  { id: 'S12', name: 'context too long', needs: 'a virtual model', passes: 'answered by a model with more context' },
+  {
+    id: 'S12',
+    name: 'context too long',
+    needs: 'a virtual model',
+    passes: 'answered by a model with more context, and only its answer is charged',
+    async play(stage) {
+      await stage.gateway.api('POST', '/api/virtual-model/', {
+        name: 'assistant',
+        steps: [{ model }, { model: longModel }],
+      })
+      const tooLong = fake.status(400, {
+        message:
+          "This model's maximum context length is 128000 tokens. However, your messages resulted in 190000 tokens.",
+        code: 'context_length_exceeded',
+      })
+      const byModel = fake.behaviour('more context in one model', (exchange) => {
+        const asked = exchange.request.json as { model?: string }
+        return (asked.model === longModel ? well() : tooLong).run(exchange)
+      })
+      for (const key of ['primary', 'fallback']) stage.upstream.forKey(key, byModel)
+      const heard = await stage.ask({ model: 'assistant' })
+      isWhole(heard)
+      const [row] = heard.rows
+      must(row?.model_name === longModel && row.asked_model === 'assistant', 'the log names another model', heard)
+      must(heard.headers.get('x-tollgate-model') === longModel, 'the header names another model', heard)
+      return `${servedBy(heard, 'primary', 'fallback')}, with ${longModel}`
+    },
+  },
   {
     id: 'S13',
     name: 'content filter',
@@ -197,6 +283,15 @@ export const faults: readonly Fault[] = [
     name: 'stream cut, and the other channel refuses to continue a given text',
     needs: 'StreamRescue',
     passes: 'one answer, continued by the other channel in another way',
+    async play(stage) {
+      await stage.changeChannels({ fallback: { type: mistral } })
+      stage.upstream.forKey('primary', fake.cutsStream('reset', { chunks: words, after: 4 }))
+      stage.upstream.forKey('fallback', continues('refuses'))
+      const heard = await stage.ask(stream)
+      isWhole(heard, true)
+      isRescued(heard)
+      return servedBy(heard, 'primary', 'fallback', 'fallback')
+    },
   },
   {
     id: 'S15',

@@ -1,9 +1,11 @@
 import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.ts'
-import { type LogRow, startTestGateway, type TestGateway } from '../helpers/test-gateway.ts'
+import { type ChannelInput, type LogRow, startTestGateway, type TestGateway } from '../helpers/test-gateway.ts'
 import { type Seen, see, until } from '../relay/setup.ts'
 
 /** The model of all faults. It is known not to think. */
-const model = 'gpt-4o'
+export const model = 'gpt-4o'
+/** A model with more context, which only the fallback serves. */
+export const longModel = 'gpt-4.1'
 
 /** What a caller got, and what it took. */
 export interface Heard extends Seen {
@@ -23,11 +25,15 @@ export interface Stage extends AsyncDisposable {
   gateway: TestGateway
   upstream: FakeUpstream
   ask(body?: object): Promise<Heard>
+  /** True once the answer to the last call has begun. */
+  hasBegun(): boolean
   /**
    * Lets time pass in which the gateway waits. With a clock of its own, the stage moves that clock once `isWaiting`
    * holds; in real time there is nothing to do, because the call takes as long.
    */
   whileWaiting(ms: number, isWaiting: () => boolean): Promise<void>
+  /** Changes the channels. */
+  changeChannels(changes: Partial<Record<'primary' | 'fallback', Partial<ChannelInput>>>): Promise<void>
   /** Lets time pass between calls. */
   pass(ms: number): Promise<void>
 }
@@ -38,22 +44,34 @@ export async function startStage(
   options: Readonly<Record<string, string>> = {},
 ): Promise<Stage> {
   let aheadMs = 0
+  let hasBegun = false
   const nowMs = () => Date.now() + aheadMs
   const upstream = await startFakeUpstream()
   const gateway = await startTestGateway({ retries: true, ...(time === 'fake' && { clock: { nowMs } }) })
   for (const [key, value] of Object.entries(options)) await gateway.setOption(key, value)
+  const ids = new Map<string, number>()
   for (const [priority, key] of ['fallback', 'primary'].entries())
-    await gateway.addChannel({ name: key, key, base_url: upstream.url, models: model, priority })
+    ids.set(
+      key,
+      await gateway.addChannel({
+        ...{ name: key, key, base_url: upstream.url, priority },
+        models: key === 'fallback' ? `${model},${longModel}` : model,
+      }),
+    )
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
   return {
     gateway,
     upstream,
+    hasBegun: () => hasBegun,
     async ask(body = {}) {
       const before = upstream.requests.length
       const caller = await gateway.addCaller({ user: 1e9 })
       const beganMs = nowMs()
       const asked = { model, messages: [{ role: 'user', content: 'Hello' }], ...body }
-      const seen = await see(gateway.post('/v1/chat/completions', asked, caller.token))
+      hasBegun = false
+      const answer = await gateway.post('/v1/chat/completions', asked, caller.token)
+      hasBegun = true
+      const seen = await see(answer)
       const elapsedMs = nowMs() - beganMs
       await until(async () => (await gateway.balances(caller.userId, caller.tokenId)).holds === 0)
       const { used } = await gateway.balances(caller.userId, caller.tokenId)
@@ -65,6 +83,10 @@ export async function startStage(
       if (time === 'real') return
       await until(isWaiting)
       aheadMs += ms
+    },
+    async changeChannels(changes) {
+      for (const [key, fields] of Object.entries(changes))
+        await gateway.api('PUT', '/api/channel', { id: ids.get(key), ...fields })
     },
     async pass(ms) {
       if (time === 'real') await sleep(ms)

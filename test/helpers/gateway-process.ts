@@ -115,6 +115,23 @@ export class Installation implements AsyncDisposable {
     return code === null
   }
 
+  /**
+   * Runs a subcommand again and again and kills it (kill -9), each time a little later after the first line of its
+   * output. Returns how many runs were killed before they ended.
+   */
+  async killedRuns(args: readonly string[], runs: number): Promise<number> {
+    let killed = 0
+    for (let run = 0; run < runs; run++) {
+      const child = this.#spawn(args)
+      const kill = () => setTimeout(() => child.kill('SIGKILL'), run * 15)
+      for (const stream of [child.stdout, child.stderr])
+        if (stream) createInterface({ input: stream }).once('line', kill)
+      const signal = await new Promise<string | null>((resolve) => child.once('exit', (_, name) => resolve(name)))
+      if (signal === 'SIGKILL') killed++
+    }
+    return killed
+  }
+
   /** Runs a program of the repository with the environment of the installation, such as `tools/seed/main.ts`. */
   runProgram(path: string): Promise<{ code: number | null; output: string }> {
     return outcomeOf(

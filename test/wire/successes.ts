@@ -1,5 +1,7 @@
 import { expect } from 'bun:test'
+import { sql } from 'kysely'
 import { addAlertEvent } from '../../server/store/accounts/alert-history.ts'
+import { saveCode } from '../../server/store/accounts/one-time-codes.ts'
 import { type Credentials, type Person, password, type WireGate } from './gate.ts'
 
 /** A caller and its credentials, which are empty if nobody is logged in. */
@@ -66,6 +68,7 @@ export const successes: Readonly<Record<string, Success>> = {
   userAccessToken: plain('GET', '/api/user/token'),
   userAff: plain('GET', '/api/user/aff'),
   userAvailableModels: plain('GET', '/api/user/available_models'),
+  userGroups: plain('GET', '/api/user/self/groups'),
   userList: plain('GET', '/api/user/?size=50'),
   userSearch: plain('GET', '/api/user/search?keyword=user'),
   userGet: made(person, ({ id }) => ['GET', `/api/user/${id}`]),
@@ -142,6 +145,12 @@ export const successes: Readonly<Record<string, Success>> = {
   ...alertSuccesses('alert', '/api/alert', { kind: 'error_rate', name: 'errors', threshold: 10 }),
   ...alertSuccesses('alertSelf', '/api/alert/self', { kind: 'own_balance', name: 'balance', threshold: 1000 }),
 
+  virtualModelList: made(virtualModel, () => ['GET', '/api/virtual-model/']),
+  virtualModelCreate: made(next, (n) => ['POST', '/api/virtual-model/', { name: `v${n}`, steps: [{ model: 'm' }] }]),
+  virtualModelUpdate: made(virtualModel, (id) => ['PUT', '/api/virtual-model/', { id, description: 'other' }]),
+  virtualModelRemove: made(virtualModel, (id) => ['DELETE', `/api/virtual-model/${id}`]),
+  virtualModelDryRun: plain('POST', '/api/virtual-model/dry-run', { model: 'm' }),
+
   overviewRead: plain('GET', '/api/overview/'),
   overviewSelf: plain('GET', '/api/overview/self?utc_offset=60'),
   usageRead: plain('GET', '/api/usage/?group_by=model&compare=previous'),
@@ -174,6 +183,13 @@ export const successes: Readonly<Record<string, Success>> = {
 
   backupList: plain('GET', '/api/backup/'),
   backupStart: made(backupsOn, () => ['POST', '/api/backup/']),
+
+  configExport: made(distinctNames, () => ['GET', '/api/config']),
+  configApply: plain('PUT', '/api/config', { version: 1, options: { SystemName: 'Tollgate' } }),
+  configSchema: plain('GET', '/api/config/schema.json'),
+
+  doctorStream: async (gate) =>
+    gate.call('GET', '/api/doctor', { headers: { 'x-tollgate-doctor': await doctorSecret(gate) } }),
 
   captureRules: made(recordingRule, () => ['GET', '/api/capture/rule/']),
   captureAddRule: made(own, ({ id }) => ['POST', '/api/capture/rule/', recordingOf(id)]),
@@ -262,6 +278,31 @@ async function redemption(gate: WireGate): Promise<number> {
   return found?.id ?? 0
 }
 
+/** An export needs channels and rules that can be told apart by their names. */
+async function distinctNames({ gateway }: WireGate): Promise<void> {
+  const { store } = gateway.context
+  await store.write(async (trx) => {
+    await trx.updateTable('channels').set({ name: sql<string>`'channel ' || id` }).execute()
+    await trx.updateTable('alert_rules').set({ name: sql<string>`'rule ' || id` }).execute()
+  })
+}
+
+/** What the command doctor writes into the database before it calls the server. */
+async function doctorSecret({ gateway }: WireGate): Promise<string> {
+  const { store, secrets } = gateway.context.api
+  const code = (purpose: string, subject: string, text: string) =>
+    store.write((trx) =>
+      saveCode(trx, {
+        ...{ purpose, subject, code_hash: secrets.fingerprint(text, purpose) },
+        ...{ created_time: 0, expires_time: 4_000_000_000 },
+      }),
+    )
+  const subject = `wire${next()}`
+  await code('doctor', subject, 'secret')
+  for (const number of [1, 2]) await code('doctor-event', `${subject}.${number}`, `${subject}.${number}`)
+  return `${subject}.secret`
+}
+
 function channelOfKeys({ gateway, upstream }: WireGate): Promise<number> {
   return gateway.addChannel({ base_url: upstream.url, name: 'keys', key: 'one\ntwo', ...{ key_mode: 'multi' } })
 }
@@ -284,6 +325,12 @@ async function recordedRequest(gate: WireGate): Promise<string> {
   await gateway.context.api.captures.close()
   await gateway.api('POST', `/api/capture/rule/${rule}/end`)
   return response.headers.get('x-oneapi-request-id') ?? ''
+}
+
+/** The id of a new virtual model. */
+async function virtualModel({ gateway }: WireGate): Promise<number> {
+  const body = { name: `v${next()}`, steps: [{ model: 'm' }] }
+  return (await gateway.api<{ id: number }>('POST', '/api/virtual-model/', body)).id
 }
 
 /** The calls for alert rules and destinations. Only people who may make them can create what the others need. */

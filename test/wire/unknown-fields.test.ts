@@ -24,7 +24,9 @@ forEachDatabase((_, openFresh) => {
     (await api.call(method, path, { as: root.token, ...(body !== undefined && { body }) })).json
 
   test('every call that accepts a body reports unknown fields by name', async () => {
-    const writing = endpoints.filter(({ method }) => method === 'POST' || method === 'PUT')
+    const writing = endpoints.filter(
+      ({ method, textBody }) => (method === 'POST' || method === 'PUT') && textBody === undefined,
+    )
     expect(writing.length).toBeGreaterThan(15)
     for (const { method, path } of writing) {
       const { success, message } = await call(method, path.replace(/\{\w+\}/g, '1'), { no_such_field: 1, 'a b': 2 })

@@ -126,6 +126,21 @@ export function useTypeName(): (type: number) => string {
   )
 }
 
+/** The name in a list, with a badge if a configuration file manages the channel. */
+export function ChannelName({ channel }: { channel: Channel }) {
+  const t = useText()
+  return (
+    <span className="flex max-w-72 items-center gap-2">
+      <span className="truncate">{nameOf(channel, t)}</span>
+      {channel.managed_by && (
+        <span title={t('channel.managed.by', { source: channel.managed_by })}>
+          <Badge>{t('channel.managed')}</Badge>
+        </span>
+      )}
+    </span>
+  )
+}
+
 /** The type of a channel as a label in its colour. */
 export function TypeBadge({ type }: { type: number }) {
   const types = useQuery(typesQuery)

@@ -10,6 +10,7 @@ import { type Text, useText } from '../../lib/text.ts'
 import { askBalance } from './actions.tsx'
 import {
   balanceText,
+  ChannelName,
   ChannelStatus,
   Groups,
   hasBalance,
@@ -37,7 +38,7 @@ export function channelColumns(t: Text, typeName: (type: number) => string): Col
     {
       id: 'name',
       header: t('channel.name'),
-      cell: (channel) => <span className="block max-w-56 truncate">{nameOf(channel, t)}</span>,
+      cell: (channel) => <ChannelName channel={channel} />,
       value: (channel) => channel.name,
       sortable: true,
       required: true,

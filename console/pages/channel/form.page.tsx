@@ -6,6 +6,7 @@ import { Form } from '../../components/form/form.tsx'
 import { newTry } from '../../components/form/new-try.ts'
 import { showAtField } from '../../components/form/refusal.ts'
 import { useAppForm } from '../../components/form/use-app-form.ts'
+import { Banner } from '../../components/ui/banner.tsx'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Page } from '../../components/ui/page.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
@@ -60,6 +61,13 @@ function EditChannel({ id }: { id: string }) {
   }
   return (
     <>
+      {query.data.managed_by && (
+        <div className="mb-4">
+          <Banner kind="warn" title={t('channel.managed.by', { source: query.data.managed_by })}>
+            {t('channel.managed.hint')}
+          </Banner>
+        </div>
+      )}
       <ChannelState channel={query.data} />
       <ChannelForm channel={query.data} />
     </>

@@ -19,6 +19,7 @@ export function useOutcomeText({ outcome, slow }: LogSearch): string | undefined
 const names = {
   failed: 'log.outcome.failedOrInterrupted',
   retried: 'log.outcome.retriedCalls',
+  rescued: 'log.outcome.rescued',
   estimated: 'log.outcome.estimatedCalls',
 } as const
 
@@ -47,6 +48,7 @@ export function OutcomeFilter({ search, setSearch, everybody }: OutcomeFilterPro
       <option value="">{t('log.outcome.all')}</option>
       <option value="failed">{t('log.outcome.failedOrInterrupted')}</option>
       {everybody && <option value="retried">{t('log.outcome.retriedCalls')}</option>}
+      {everybody && <option value="rescued">{t('log.outcome.rescued')}</option>}
       {durations.map((seconds) => (
         <option key={seconds} value={`slow ${seconds}`}>
           {t('log.outcome.slow', { seconds })}

@@ -39,6 +39,7 @@ export function outcomeOf(log: Log, t: Text): { text: string; color: DotColor } 
   if (log.type === logType.error || log.outcome === 'failed') return { color: 'red', text: t('log.outcome.failed') }
   if (log.outcome === 'interrupted') return { color: 'red', text: t('log.outcome.interrupted') }
   if (log.outcome === 'aborted') return { color: 'grey', text: t('log.outcome.aborted') }
+  if (log.outcome === 'rescued') return { color: 'yellow', text: t('log.outcome.rescued') }
   const retries = retriesOf(log)
   if (retries > 0) return { color: 'yellow', text: t('log.outcome.retried', { count: retries }) }
   return { color: 'green', text: t('log.outcome.succeeded') }

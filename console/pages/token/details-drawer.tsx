@@ -76,6 +76,7 @@ function Details({ token }: { token: Token }) {
         <Fact name={t('token.created')}>
           <Moment seconds={token.created_time} none="" />
         </Fact>
+        {token.group && <Fact name={t('token.group')}>{token.group}</Fact>}
         <Fact name={t('token.models')}>{token.models || t('token.allModels')}</Fact>
         <Fact name={t('token.subnet')}>{token.subnet || t('token.anywhere')}</Fact>
       </dl>

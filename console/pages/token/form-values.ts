@@ -14,6 +14,8 @@ export interface TokenValues extends LimitValues {
   remain_quota: number
   expired_time: number
   unlimited_quota: boolean
+  /** '' for the group of the account. */
+  group: string
   models: string[]
   subnet: string
 }
@@ -23,6 +25,7 @@ const common = {
     .custom<number>((value) => Number.isInteger(value), { error: 'token.form.expiry.invalid' })
     .check(z.gte(-1, { error: 'token.form.expiry.invalid' })),
   remain_quota: z.int().check(z.gte(-1e15), z.lte(1e15)),
+  group: z.string(),
   models: z.array(z.string()),
   ...limitRules,
 }
@@ -48,6 +51,7 @@ export function tokenValues(token?: Token): TokenValues {
     remain_quota: token?.remain_quota ?? defaultTokenQuota,
     expired_time: token?.expired_time ?? -1,
     unlimited_quota: token?.unlimited_quota ?? false,
+    group: token?.group ?? '',
     models: namesOf(token?.models ?? ''),
     subnet: token?.subnet ?? '',
     ...limitValues(token),

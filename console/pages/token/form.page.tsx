@@ -20,6 +20,7 @@ import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { wayBack, wayToNew } from '../../lib/way-back.ts'
 import { type TokenValues, tokenSchema, tokenValues } from './form-values.ts'
+import { GroupField } from './group-field.tsx'
 import { ModelsField } from './models-field.tsx'
 import { createToken, tokenQuery, updateToken } from './queries.ts'
 
@@ -61,7 +62,7 @@ function TokenForm({ token }: { token?: Token }) {
 
   const save = async (values: TokenValues) => {
     if (token) {
-      await updateToken(token.id, values)
+      await updateToken(token, values)
       await navigate(wayBack('/token'))
       toast.success(t('token.updated.done'))
       return
@@ -96,6 +97,7 @@ function TokenForm({ token }: { token?: Token }) {
         {!classic && (
           <fieldset className="flex min-w-0 flex-col gap-5 border-t border-line pt-4">
             <legend className="float-left w-full text-base font-medium">{t('token.form.limits')}</legend>
+            <GroupField control={control} />
             <ModelsField control={control} />
             <TextField
               control={control}

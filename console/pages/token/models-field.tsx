@@ -9,7 +9,8 @@ import { availableModelsQuery } from './queries.ts'
 /** The models that the token may call. They are chosen from the account's models or typed by name. */
 export function ModelsField({ control }: { control: Control<TokenValues> }) {
   const t = useText()
-  const available = useQuery(availableModelsQuery).data
+  const group = useWatch({ control, name: 'group' })
+  const available = useQuery(availableModelsQuery(group)).data
   const chosen = useWatch({ control, name: 'models' })
   const missing = available ? chosen.filter((name) => !available.includes(name)) : []
   return (

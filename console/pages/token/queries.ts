@@ -19,10 +19,19 @@ export const tokenQuery = (id: string) =>
     queryFn: ({ signal }) => call(tokenApi.get, { params: { id } }, { signal, quiet: true }),
   })
 
-/** The models that the account can currently call. */
-export const availableModelsQuery = queryOptions({
-  queryKey: ['available-models'],
-  queryFn: ({ signal }) => call(userApi.availableModels, {}, { signal, quiet: true }),
+/** The models that the account can currently call in its own group or, if one is named, in another. */
+export const availableModelsQuery = (group = '') =>
+  queryOptions({
+    queryKey: ['available-models', group],
+    queryFn: ({ signal }) =>
+      call(userApi.availableModels, { query: group === '' ? {} : { group } }, { signal, quiet: true }),
+    staleTime: 60_000,
+  })
+
+/** The groups that the user may choose for a token, with their ratios. A server without token groups has none. */
+export const groupsQuery = queryOptions({
+  queryKey: ['usable-groups'],
+  queryFn: ({ signal }) => call(userApi.groups, {}, { signal, quiet: true }),
   staleTime: 60_000,
 })
 
@@ -44,8 +53,15 @@ export async function removeToken(token: Token): Promise<void> {
   await tokens.refresh()
 }
 
-/** The request body, in which the models are a single string. */
-const bodyOf = ({ models, ...values }: TokenValues) => ({ ...values, models: models.join(',') })
+/**
+ * The request body, in which the models are a single string. A server without token groups refuses their field, so it is
+ * sent only if a group is chosen or `had` says that there was one.
+ */
+const bodyOf = ({ models, group, ...values }: TokenValues, had = '') => ({
+  ...values,
+  ...((group !== '' || had !== '') && { group }),
+  models: models.join(','),
+})
 
 /** Creates a token and returns it, or undefined if the server does not send it. */
 export async function createToken(values: TokenValues): Promise<Token | undefined> {
@@ -61,8 +77,8 @@ async function newestToken(): Promise<Token | undefined> {
 }
 
 /** Changes a token. */
-export async function updateToken(id: number, values: TokenValues): Promise<void> {
-  await call(tokenApi.update, { query: {}, body: { id, ...bodyOf(values) } })
+export async function updateToken({ id, group }: Token, values: TokenValues): Promise<void> {
+  await call(tokenApi.update, { query: {}, body: { id, ...bodyOf(values, group) } })
   queryClient.removeQueries({ queryKey: ['token', 'one', String(id)] })
   await tokens.refresh()
 }

@@ -5,7 +5,7 @@ import { availableModelsQuery } from './queries.ts'
 
 /** A model that the token may use, preferably a chat model. Until the models are known, it is a common model name. */
 export function useModel(token: Token): string {
-  const known = useQuery(availableModelsQuery)
+  const known = useQuery(availableModelsQuery())
   const own = token.models?.split(',').flatMap((name) => name.trim() || [])
   const { model } = useUsualModel(own?.length ? own : known.data)
   return model ?? 'gpt-4o-mini'

@@ -26,15 +26,13 @@ import {
   alertStatesOf,
   countAlertRows,
   deleteAlertRule,
-  forgetAlertStates,
-  lockAlertRule,
-  updateAlertRule,
 } from '../../store/accounts/alert-rules.ts'
 import { recordAudit } from '../../store/installation/audit.ts'
-import { auditEvent, describeChange } from '../audit-event.ts'
+import { auditEvent } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
+import { changeRule } from './change-rule.ts'
 import { changedAddress, newAddress } from './destination-input.ts'
-import { changedRule, measuringColumns, newRule, ruleView } from './rule-input.ts'
+import { newRule, ruleView } from './rule-input.ts'
 import { testDestination } from './test-destination.ts'
 
 type AlertDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock' | 'settings' | 'sendAlert'>
@@ -97,16 +95,7 @@ function mountRules(router: ApiRouter, { store, clock }: AlertDeps, { calls, own
     const owner = ownerOf(call.person)
     await store.write(async (trx) => {
       await call.admitAgain(trx)
-      const rule = await lockAlertRule(trx, owner, id)
-      if (!rule) throw new ApiFailure('This alert rule does not exist.')
-      const fields = await changedRule(trx, rule, call.body)
-      await updateAlertRule(trx, id, fields)
-      const isOther = measuringColumns.some(
-        (column) => fields[column] !== undefined && Number(fields[column]) !== Number(rule[column]),
-      )
-      if (isOther) await forgetAlertStates(trx, id)
-      const detail = describeChange(rule, fields, ['name', 'enabled', 'threshold'])
-      await recordAudit(trx, auditEvent(clock, call, 'alert.update-rule', `rule ${id}`, detail))
+      await changeRule(trx, { clock }, call, owner, call.body)
     })
     const [rules, states] = await Promise.all([alertRules(store.read, owner), alertStatesOf(store.read, owner)])
     const rule = rules.find((each) => each.id === id)

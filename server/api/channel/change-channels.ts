@@ -16,7 +16,8 @@ import {
 import { textsIn } from '../../store/channels/stored-carries.ts'
 import { recordAudit } from '../../store/installation/audit.ts'
 import { forgetCapsOf } from '../../store/ledger/caps.ts'
-import { auditEvent, describeChange, describeFields } from '../audit-event.ts'
+import type { Trx } from '../../store/store.ts'
+import { type Actor, auditEvent, describeChange, describeFields } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
 import { AbilityLimit } from './ability-limit.ts'
 import { type CarryFields, carryFields } from './carry-input.ts'
@@ -58,12 +59,17 @@ const shownFields = [
   'proxy',
 ]
 
+type CreateCall = Actor & Pick<PersonCall<typeof api.channel.create>, 'body'>
+type UpdateCall = Actor & Pick<PersonCall<typeof api.channel.update>, 'body'>
+
 /** Creates one channel per key, or one with all keys, and returns their ids. */
-export async function createChannels(
-  deps: ChannelChangeDeps,
-  call: PersonCall<typeof api.channel.create>,
-): Promise<number[]> {
-  const { store, secrets, clock } = deps
+export async function createChannels(deps: ChannelChangeDeps, call: CreateCall): Promise<number[]> {
+  return deps.store.write(newChannels(deps, call))
+}
+
+/** Validates new channels, and returns what creates them in a transaction. Throws ApiFailure. */
+export function newChannels(deps: Omit<ChannelChangeDeps, 'store'>, call: CreateCall): (trx: Trx) => Promise<number[]> {
+  const { secrets, clock } = deps
   const body = keysFromConfig(call.body)
   const keys = newKeys(body.key ?? '')
   if (!body.name || keys.length === 0) throw new ApiFailure('please fill in channel name and channel key!')
@@ -72,7 +78,7 @@ export async function createChannels(
   const fields = { type: defaultType, ...channelFields(body, knownTypes(deps)), ...carried }
   refuseMalformedKeys(fields.type, keys)
   new AbilityLimit().take(fields, body.key_mode === 'multi' ? 1 : keys.length)
-  return store.write(async (trx) => {
+  return async (trx) => {
     const ids: number[] = []
     const stored =
       body.key_mode === 'multi' ? [manyKeys(secrets, keys)] : keys.map((key) => ({ key: secrets.seal(key, 'channel') }))
@@ -84,16 +90,21 @@ export async function createChannels(
       await recordAudit(trx, auditEvent(clock, call, 'channel.create', `channel ${id}`, detail))
     }
     return ids
-  })
+  }
 }
 
 /** Writes the fields that are sent; an empty key keeps the old one. */
-export async function saveChannel(deps: ChannelChangeDeps, call: PersonCall<typeof api.channel.update>): Promise<void> {
-  const { store, secrets, clock } = deps
+export async function saveChannel(deps: ChannelChangeDeps, call: UpdateCall): Promise<void> {
+  await deps.store.write(changedChannel(deps, call))
+}
+
+/** Like `saveChannel`, as something to do in a transaction. */
+export function changedChannel(deps: Omit<ChannelChangeDeps, 'store'>, call: UpdateCall): (trx: Trx) => Promise<void> {
+  const { secrets, clock } = deps
   const body = keysFromConfig(call.body)
   const { id } = body
   const sent = channelFields(body, knownTypes(deps))
-  await store.write(async (trx) => {
+  return async (trx) => {
     const before = await lockChannel(trx, id)
     if (!before) throw new ApiFailure('Channel not found.')
     if (sent.models !== undefined || sent.group !== undefined) new AbilityLimit().take({ ...before, ...sent })
@@ -117,13 +128,13 @@ export async function saveChannel(deps: ChannelChangeDeps, call: PersonCall<type
     const limits = body.limits && (await saveLimits(trx, id, body.limits, epochSeconds(clock)))
     const detail = [describeChange(before, fields, shownFields), limits].filter(Boolean).join(' ')
     await recordAudit(trx, auditEvent(clock, call, 'channel.update', `channel ${id}`, detail))
-  })
+  }
 }
 
 /** The columns that a body changes of what the channel carries. */
 function changedCarries(
-  { secrets }: ChannelChangeDeps,
-  { body, person }: PersonCall<typeof api.channel.update>,
+  { secrets }: Pick<ChannelChangeDeps, 'secrets'>,
+  { body, person }: UpdateCall,
   change: { before: ChannelRow; after: { type: number; base_url: string }; isKeyReplaced: boolean },
 ): CarryFields {
   const { before, isKeyReplaced } = change
@@ -143,14 +154,20 @@ export async function removeChannel(
   { store, clock }: ChannelChangeDeps,
   call: PersonCall<typeof api.channel.remove>,
 ): Promise<void> {
-  const { id } = call.params
-  await store.write(async (trx) => {
-    const channel = await deleteChannel(trx, id)
-    if (!channel) return
-    await forgetCapsOf(trx, [id])
-    const name = JSON.stringify(channel.name)
-    await recordAudit(trx, auditEvent(clock, call, 'channel.delete', `channel ${id}`, name))
-  })
+  await store.write((trx) => removeChannelIn(trx, { clock }, { ...call, id: call.params.id }))
+}
+
+/** Deletes a channel in a transaction; if it is already gone, that is not an error. */
+export async function removeChannelIn(
+  trx: Trx,
+  { clock }: Pick<ChannelChangeDeps, 'clock'>,
+  { id, ...actor }: Actor & { id: number },
+): Promise<void> {
+  const channel = await deleteChannel(trx, id)
+  if (!channel) return
+  await forgetCapsOf(trx, [id])
+  const name = JSON.stringify(channel.name)
+  await recordAudit(trx, auditEvent(clock, actor, 'channel.delete', `channel ${id}`, name))
 }
 
 /** Deletes every channel that is not enabled and returns how many were deleted. */
@@ -167,7 +184,8 @@ export async function removeDisabledChannels(
   })
 }
 
-function knownTypes({ catalogue }: ChannelChangeDeps): (type: number) => boolean {
+/** Tells which numbers are types of channels. */
+export function knownTypes({ catalogue }: Pick<ChannelChangeDeps, 'catalogue'>): (type: number) => boolean {
   const types = new Set(catalogue().map((entry) => entry.type))
   return (type) => types.has(type)
 }

@@ -52,6 +52,11 @@ export async function saveLimits(
   return `limits=${old || 'none'} → ${next || 'none'}`
 }
 
+/** The limits in words, which are the same if the limits are. Throws ApiFailure if they contradict themselves. */
+export function describeLimits(limits: readonly ChannelLimit[]): string {
+  return described(wantedCaps(limits))
+}
+
 function described(caps: readonly (CapRow | CapWanted)[]): string {
   return caps
     .map(({ owner, metric, period, models, most, raise_by, raise_until, zone }) => {

@@ -58,6 +58,7 @@ forEachDatabase((_, openFresh) => {
       balance_updated_time: 0,
       models: 'gpt-4,o1',
       draining: false,
+      managed_by: '',
       limits: [],
       group: 'default,vip',
       used_quota: 0,

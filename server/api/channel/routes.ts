@@ -6,6 +6,7 @@ import { listed, pageOf } from '../../http/list-page.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
 import type { Secrets } from '../../lib/secrets/secrets.ts'
 import { channelById, channelTags, type ListedChannel, listChannels } from '../../store/channels/channels.ts'
+import { marksOf } from '../../store/installation/config-marks.ts'
 import { type CapRow, capsOfChannel, capsOfChannels } from '../../store/ledger/caps.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
 import {
@@ -95,13 +96,16 @@ export function mountChannels(router: ApiRouter, deps: ChannelDeps): void {
   async function shown(id: number): Promise<Channel> {
     const row = await channelById(store.read, id)
     if (!row) throw new ApiFailure('Channel not found.')
-    return channelView(row, { secrets, caps: await capsOfChannel(store.read, id), missing: missingAt(id) })
+    const marks = await marksOf(store.read, 'channels', [row.name])
+    return channelView(row, { secrets, marks, caps: await capsOfChannel(store.read, id), missing: missingAt(id) })
   }
 
   async function views(rows: readonly ListedChannel[]): Promise<Channel[]> {
     const ids = rows.map(({ id }) => id)
     const caps = Map.groupBy(await capsOfChannels(store.read, ids), ({ owner_id }) => owner_id)
-    return rows.map((row) => channelView(row, { secrets, caps: caps.get(row.id) ?? [] }))
+    const names = [...new Set(rows.map(({ name }) => name))]
+    const marks = await marksOf(store.read, 'channels', names)
+    return rows.map((row) => channelView(row, { secrets, marks, caps: caps.get(row.id) ?? [] }))
   }
 }
 
@@ -128,12 +132,22 @@ function mountTests(router: ApiRouter, { store, testChannel, testAllChannels }: 
 interface Beside {
   secrets: Secrets
   caps: readonly CapRow[]
+  /** Name of a channel → the file that manages it. */
+  marks: ReadonlyMap<string, string>
   missing?: Channel['missing']
 }
 
-function channelView(row: ListedChannel, { secrets, caps, missing = [] }: Beside): Channel {
+function channelView(row: ListedChannel, { secrets, caps, marks, missing = [] }: Beside): Channel {
   const limits = caps.map(limitView)
-  return { ...row, ...carriesView(row, secrets), draining: Boolean(row.draining), limits, key: '', missing }
+  return {
+    ...row,
+    ...carriesView(row, secrets),
+    draining: Boolean(row.draining),
+    limits,
+    managed_by: marks.get(row.name) ?? '',
+    key: '',
+    missing,
+  }
 }
 
 /**

@@ -113,6 +113,10 @@ forEachDatabase((_, openFresh) => {
     }))
 
   test('a stream selects the same rows as a list', async () => {
+    const attempts = JSON.stringify([attempt(1, 'cut'), attempt(2, '')])
+    await add({ token_name: 'rescued', outcome: 'rescued', attempts, created_at: begin + 9 * 600 })
+    expect(await names('?outcome=rescued')).toEqual(['rescued'])
+    expect(await names('?outcome=retried')).toEqual(['rescued', 'retried'])
     const rows = await api.store.read.selectFrom('logs').selectAll().orderBy('id', 'desc').execute()
     for (const outcome of logOutcomes) {
       const matching = rows.filter((row) => isWanted(row, { outcome, slow_seconds: 9 }))
@@ -123,9 +127,10 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('users cannot ask for retried calls, and bad values are refused', async () => {
+  test('users cannot ask for retried or rescued calls, and bad values are refused', async () => {
     for (const path of ['self', 'self/stat', 'self/histogram'])
-      expect([path, (await ask(`${path}?outcome=retried`, ada)).json.success]).toEqual([path, false])
+      for (const outcome of ['retried', 'rescued'])
+        expect([path, (await ask(`${path}?outcome=${outcome}`, ada)).json.success]).toEqual([path, false])
     for (const query of ['outcome=lost', 'slow_seconds=0', 'slow_seconds=1e9', 'slow_seconds=x'])
       expect([query, (await ask(`?${query}`)).json.success]).toEqual([query, false])
   })

@@ -14,6 +14,7 @@ import { rankUsage } from '../../store/usage/usage-query.ts'
 import { cachedFor } from '../cached-for.ts'
 import type { ApiDeps } from '../deps.ts'
 import { uptimeOf } from '../service-state.ts'
+import { mayUseGroup } from '../usable-groups.ts'
 import { factsOf, factsSource } from './model-facts.ts'
 
 const visitorsGroup = 'default'
@@ -35,7 +36,7 @@ export function mountModels(
 
   serve(router, api.model.facts, ({ person, query, context }) => {
     const { group = person.group } = query
-    if (group !== person.group && person.role < roles.admin)
+    if (!mayUseGroup(group, person.group, settings.current()) && person.role < roles.admin)
       throw new ApiFailure('Only admins can see the models of another group.')
     return kept(context, { ...factsSource, models: knownFacts(priceList(group).models) }, 'private')
   })

@@ -8,6 +8,7 @@ export const errorWords: Readonly<Record<ErrorCode, string>> = {
   token_unavailable: 'The token is disabled.',
   ip_not_allowed: 'The token must not be used from this IP address.',
   user_banned: 'The owner of the token is banned or deleted.',
+  group_not_allowed: 'The group of the token is not one that its owner may use any more.',
   model_not_allowed: "The token's list of models does not contain the model.",
   channel_choice_not_allowed: 'A user who is not an admin appended a channel to the token.',
   invalid_channel_id: 'The channel that was appended to the token does not exist.',

@@ -80,7 +80,11 @@ function describe(writer: SchemaWriter, group: keyof typeof api, name: string, e
     security: securityOf(endpoint.access),
     ...(parameters.length > 0 && { parameters }),
     // A call whose fields are all optional may be sent without a body.
-    ...(hasFields(body) && { requestBody: { required: (body.required ?? []).length > 0, content } }),
+    ...(endpoint.textBody && {
+      requestBody: { required: true, content: texts(endpoint.textBody, bodyExamples[operationId]) },
+    }),
+    ...(hasFields(body) &&
+      !endpoint.textBody && { requestBody: { required: (body.required ?? []).length > 0, content } }),
     responses: responsesOf(writer, operationId, endpoint, parameters),
   }
 }
@@ -184,6 +188,18 @@ function failure(description: string): ResponseObject {
 
 function shared(name: keyof typeof managementResponses): Reference {
   return { $ref: `#/components/responses/${name}` }
+}
+
+/** A body that is a text of one of several types. */
+function texts(types: readonly string[], example: unknown): Content {
+  return Object.fromEntries(
+    types.map((type) => [
+      type,
+      /json/.test(type)
+        ? { schema: { type: 'object' }, example }
+        : { schema: { type: 'string' }, example: JSON.stringify(example) },
+    ]),
+  )
 }
 
 export function json(schema: JsonSchema, example?: unknown): Content {

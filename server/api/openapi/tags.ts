@@ -24,6 +24,10 @@ export const groupTags: Readonly<Record<keyof typeof api, Tag>> = {
   usage: { name: 'Usage', description: 'Totals of calls over time.' },
   overview: { name: 'Overview', description: 'What is going on now, and what needs attention.' },
   option: { name: 'Options', description: 'Settings that change while the server runs.' },
+  config: {
+    name: 'Configuration',
+    description: 'The configuration of the installation as one document, for version control and CI.',
+  },
   group: { name: 'Groups', description: 'Classes of users. A group exists if it has a ratio.' },
   price: { name: 'Prices', description: 'Prices of models for their callers.' },
   alert: {
@@ -31,10 +35,15 @@ export const groupTags: Readonly<Record<keyof typeof api, Tag>> = {
     description: 'Rules that send messages when something needs attention, and where the messages go.',
   },
   model: { name: 'Models', description: 'Facts about models, and how well they work on this server.' },
+  virtualModel: {
+    name: 'Virtual models',
+    description: 'Models that consist of steps: if one step fails, the next one answers.',
+  },
   audit: { name: 'Audit log', description: 'Who changed what.' },
   backup: { name: 'Backups', description: 'Backups that the server makes.' },
   capture: { name: 'Recording', description: 'Bodies of requests, recorded for a limited time by order of root.' },
   redemption: { name: 'Redemption codes', description: 'Codes that can be redeemed for quota, and gifts of quota.' },
+  doctor: { name: 'Self-check', description: 'What the command `doctor` calls to see how requests arrive.' },
   docs: { name: 'This document', description: 'The API as a document, for programs and for people.' },
 }
 

@@ -7,6 +7,8 @@ import { forEachDatabase } from '../../../test/helpers/databases.ts'
 const tablesOfOtherValues: Readonly<Record<string, string>> = {
   GroupLimits: '{"default":{"rpm_limit":60}}',
   GroupChannelOrder: '{"default":"latency"}',
+  UserUsableGroups: '{"fast":"Faster channels"}',
+  GroupGroupRatio: '{"vip":{"fast":0.5}}',
 }
 
 forEachDatabase((_, openFresh) => {

@@ -9,18 +9,15 @@ import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
 import type { Secrets } from '../../lib/secrets/secrets.ts'
 import { languageOf, type MailLanguage } from '../../mails/texts.ts'
 import { latestRelease } from '../../outbound/release-feed.ts'
-import { openOption, storedOption } from '../../settings/secret-options.ts'
+import { openOption } from '../../settings/secret-options.ts'
 import { userById } from '../../store/accounts/users.ts'
 import { servedModels } from '../../store/channels/served-models.ts'
-import { recordAudit } from '../../store/installation/audit.ts'
-import { type OptionRow, optionRows, saveOption } from '../../store/installation/options.ts'
-import { countOpenCalls } from '../../store/ledger/limits.ts'
+import { type OptionRow, optionRows } from '../../store/installation/options.ts'
 import { askOutside } from '../ask-outside.ts'
-import { auditEvent } from '../audit-event.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
-import { checkOption } from './check-option.ts'
 import { modelPrices } from './model-prices.ts'
 import { optionText } from './option-text.ts'
+import { writeOption } from './save-option.ts'
 
 const definitions: Readonly<Record<OptionKey, OptionDefinition>> = optionDefinitions
 
@@ -65,12 +62,7 @@ export function mountOptions(
       refuseOthers(await call.admitAgain(trx))
       const stored = new Map((await optionRows(trx)).map((row) => [row.key, row]))
       const current = (other: OptionKey) => storedText(secrets, stored.get(other)) ?? definitions[other].default
-      checkOption(key, value, current)
-      const row = storedOption(secrets, key, value)
-      await saveOption(trx, key, row.value, row.sealed)
-      if (key === 'GroupLimits') await countOpenCalls(trx)
-      const detail = definition.secret ? 'changed' : `${shorten(current(key))} → ${shorten(value)}`
-      await recordAudit(trx, auditEvent(clock, call, 'option.update', key, detail))
+      await writeOption(trx, { secrets, clock }, call, { key, value, before: current(key), after: current })
     })
     // The notice makes every node reload later, but the person who saved the option must see the new value in the next
     // call.
@@ -123,8 +115,4 @@ function storedText(secrets: Secrets, row: OptionRow | undefined): string | unde
   } catch {
     return undefined
   }
-}
-
-function shorten(text: string): string {
-  return JSON.stringify(text.length > 300 ? `${text.slice(0, 300)}…` : text)
 }

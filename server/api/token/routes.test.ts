@@ -74,6 +74,7 @@ forEachDatabase((_, openFresh) => {
       remain_quota: 500_000,
       unlimited_quota: false,
       used_quota: 0,
+      group: '',
       models: null,
       subnet: null,
       rpm_limit: 0,

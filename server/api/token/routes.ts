@@ -21,10 +21,11 @@ import { recordAudit } from '../../store/installation/audit.ts'
 import { auditEvent } from '../audit-event.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
 import { spentNow } from '../spent-now.ts'
+import { tokenGroup } from '../usable-groups.ts'
 import { parseExpiry, parseModels, parseSubnet } from './token-input.ts'
 import { updateOwnToken } from './update-token.ts'
 
-type TokenDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock' | 'captures'> & { announce: Announce }
+type TokenDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock' | 'captures' | 'settings'> & { announce: Announce }
 
 const keyLength = 48
 /** How many keys one person may look up. Guessing a key is hopeless; this only keeps the database from being busy. */
@@ -81,6 +82,7 @@ export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
         expired_time: parseExpiry(body.expired_time),
         remain_quota,
         unlimited_quota: body.unlimited_quota ?? false,
+        group: tokenGroup(body.group ?? null, person.group, deps.settings.current()),
         models: parseModels(body.models ?? null),
         subnet: parseSubnet(body.subnet ?? null),
         ...limitsSent(body),

@@ -5,6 +5,7 @@ import { tokenStatus } from '../../../contract/statuses.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import type { PersonCall } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
+import type { Settings } from '../../settings/settings.ts'
 import {
   addTokenQuota,
   lockToken,
@@ -19,13 +20,14 @@ import { countOpenCalls } from '../../store/ledger/limits.ts'
 import type { Trx } from '../../store/store.ts'
 import { auditEvent, describeChange } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
+import { tokenGroup } from '../usable-groups.ts'
 import { parseExpiry, parseModels, parseSubnet } from './token-input.ts'
 
 type Update = PersonCall<typeof api.token.update>
 
 /** Changes a token of the caller: only its status, or everything except its status. Returns the new row. */
 export async function updateOwnToken(
-  { store, clock }: Pick<ApiDeps, 'store' | 'clock'>,
+  { store, clock, settings }: Pick<ApiDeps, 'store' | 'clock' | 'settings'>,
   call: Update,
 ): Promise<TokenRow> {
   const { body, person, query } = call
@@ -33,7 +35,7 @@ export async function updateOwnToken(
     const token = await lockToken(trx, person.id, body.id)
     if (!token) throw new ApiFailure('Token not found.')
     if (body.status === tokenStatus.enabled) refuseToEnable(token, epochSeconds(clock))
-    const fields = query.status_only ? { status: wantedStatus(call) } : wantedFields(call)
+    const fields = query.status_only ? { status: wantedStatus(call) } : wantedFields(call, token, settings.current())
     await updateToken(trx, token.id, fields)
     if (limitsOf(fields)) await countOpenCalls(trx, { tokenId: token.id })
     const quota = query.status_only ? {} : await changeQuota(trx, call, token)
@@ -65,11 +67,18 @@ function wantedStatus({ body }: Update): number {
   return body.status
 }
 
-function wantedFields({ body }: Update): TokenFields {
+function wantedFields(
+  { body, person }: Update,
+  token: TokenRow,
+  settings: Pick<Settings, 'UserUsableGroups'>,
+): TokenFields {
   const fields: TokenFields = {}
   if (body.name !== undefined) fields.name = body.name
   if (body.expired_time != null) fields.expired_time = parseExpiry(body.expired_time)
   if (body.unlimited_quota !== undefined) fields.unlimited_quota = body.unlimited_quota
+  // A row that goes back whole may name a group that cannot be chosen any more; it stays, and calls are refused.
+  if (body.group !== undefined && (body.group ?? '') !== token.group)
+    fields.group = tokenGroup(body.group, person.group, settings)
   if (body.models !== undefined) fields.models = parseModels(body.models)
   if (body.subnet !== undefined) fields.subnet = parseSubnet(body.subnet)
   return { ...fields, ...limitsSent(body) }

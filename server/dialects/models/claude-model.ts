@@ -15,6 +15,8 @@ export interface ModelTraits {
   readonly midSystem: boolean
   /** Cannot be forced to call a tool. */
   readonly freeChoice: boolean
+  /** Continues a turn of its own that the request ends with. */
+  readonly prefill: boolean
 }
 
 /**
@@ -37,6 +39,7 @@ export function modelTraits(model: string): ModelTraits {
     oneSampler: version >= 4.1,
     midSystem: version >= 4.8,
     freeChoice: version >= 5.5,
+    prefill: version < 4.6 && /claude/.test(model),
   }
 }
 

@@ -40,6 +40,11 @@ export function hashPassword(password: string): Promise<string> {
   return inTurn(() => Bun.password.hash(password, { algorithm: 'argon2id', ...cost }))
 }
 
+/** A bcrypt hash, for a database of a program that knows no other. Throws PasswordsBusy. */
+export function bcryptHash(password: string): Promise<string> {
+  return inTurn(() => Bun.password.hash(password, { algorithm: 'bcrypt', cost: 10 }))
+}
+
 /**
  * A hash that matches no known password and is as expensive to check as any other. It is made up, because computing a
  * real one at every start would take 64 MiB.

@@ -30,7 +30,9 @@ interface Options extends Omit<ProviderMeta, 'keyHint' | 'models'> {
   /** False if the service has no list of models. */
   listsModels?: boolean
   /** How the service's chat differs from OpenAI's. */
-  chat?: Partial<Pick<ChatEndpoint, 'dialect' | 'options' | 'lacks' | 'finish'>>
+  chat?: Partial<Pick<ChatEndpoint, 'dialect' | 'options' | 'lacks' | 'finish' | 'continues'>>
+  /** The path for requests that continue a turn of the model, if it is not the usual one. */
+  continuesAt?: string
   takesSystemAnywhere?: true
   /** The service is OpenAI itself, which understands the headers of Codex. */
   forwardsCodex?: true
@@ -67,13 +69,16 @@ export function openaiCompatible(options: Options): Provider {
   const endpoint: ModeEndpoint = {
     target: (upstream, call) => ({ url: addressOf(upstream, call, call.path), headers: bearer(upstream) }),
   }
-  const { takesSystemAnywhere } = options
+  const { takesSystemAnywhere, continuesAt } = options
   const chat: ChatEndpoint = {
     dialect: openaiChat,
     ...(takesSystemAnywhere && { takesSystemAnywhere }),
     ...options.chat,
     target: (upstream, call) => ({
-      url: addressOf(upstream, { ...call, mode: 'chat' }, '/v1/chat/completions'),
+      url:
+        call.continues && continuesAt !== undefined
+          ? withoutVersion(upstream.baseUrl) + continuesAt
+          : addressOf(upstream, { ...call, mode: 'chat' }, '/v1/chat/completions'),
       headers: bearer(upstream),
     }),
   }

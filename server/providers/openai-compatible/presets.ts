@@ -37,7 +37,8 @@ export const presets: readonly Provider[] = [
     models: presetModels.bailian,
     prefix: '/compatible-mode/v1',
     only: ['chat', 'completions', 'embeddings'],
-    chat: keepsThoughts,
+    // Alibaba Cloud Model Studio docs, "Partial mode".
+    chat: { ...keepsThoughts, continues: 'partial' },
   }),
   openaiCompatible({
     type: 48,
@@ -77,7 +78,8 @@ export const presets: readonly Provider[] = [
     models: presetModels.moonshot,
     only: ['chat'],
     balance: moonshotBalance,
-    chat: keepsThoughts,
+    // Kimi API docs, "Partial mode".
+    chat: { ...keepsThoughts, continues: 'partial' },
     also: ['messages'],
     alsoPaths: { messages: '/anthropic/v1/messages' },
   }),
@@ -124,7 +126,8 @@ export const presets: readonly Provider[] = [
     keyHint: 'API key of La Plateforme',
     // The service refuses `stream_options` and reports usage in every stream.
     asksForStreamUsage: false,
-    chat: { options: { toolRules: mistralRules, refusesMetadata: 'always' } },
+    // Mistral docs, "Prefix". The response repeats the prefix.
+    chat: { options: { toolRules: mistralRules, refusesMetadata: 'always' }, continues: 'prefix' },
     only: ['chat', 'embeddings', 'moderations', 'speech', 'transcriptions'],
   }),
   openaiCompatible({
@@ -167,7 +170,13 @@ export const presets: readonly Provider[] = [
     models: presetModels.deepseek,
     only: ['chat'],
     balance: deepSeekBalance,
-    chat: { ...keepsThoughts, lacks: ['images', 'audio', 'documents', 'more than one answer'] },
+    // DeepSeek API docs, "Chat prefix completion (beta)".
+    chat: {
+      ...keepsThoughts,
+      lacks: ['images', 'audio', 'documents', 'more than one answer'],
+      continues: 'prefix',
+    },
+    continuesAt: '/beta/chat/completions',
     also: ['messages'],
     alsoPaths: { messages: '/anthropic/v1/messages' },
   }),

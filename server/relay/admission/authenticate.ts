@@ -14,7 +14,7 @@ import type { TokenCache } from './token-cache.ts'
 export interface AuthenticateDeps {
   tokens: TokenCache
   routing(): RoutingTable
-  settings(): Pick<Settings, 'GroupLimits'>
+  settings(): Pick<Settings, 'GroupLimits' | 'UserUsableGroups'>
   nowMs(): number
   /** Called when a token is found to have expired, so that token lists show it as expired. */
   expired(tokenId: number): void
@@ -79,7 +79,8 @@ function allowed(
   checkSubnet(row, address)
   if (row.userStatus !== userStatus.enabled) throw new GatewayError('user_banned', 'the owner of this token is banned')
   const caller = callerOf(row)
-  const limits = limitsInForce(row, deps.settings().GroupLimits.get(row.group))
+  checkGroup(deps, row)
+  const limits = limitsInForce(row, deps.settings().GroupLimits.get(row.userGroup))
   // Each call gets its own limits object, because the state of the limits is written into it.
   if (limits === undefined && channelText === undefined) return caller
   return {
@@ -87,6 +88,15 @@ function allowed(
     limits,
     chosenChannel: channelText === undefined ? undefined : chosenChannel(deps.routing(), row, channelText),
   }
+}
+
+/** The group of a token must still be one that its owner may choose. */
+function checkGroup({ settings }: AuthenticateDeps, { group, userGroup }: CallerRow): void {
+  if (group === userGroup || settings().UserUsableGroups.has(group)) return
+  throw new GatewayError(
+    'group_not_allowed',
+    `this token uses the group ${group}, which its owner may not use any more: choose another group for the token`,
+  )
 }
 
 /** The caller built from each row, kept as long as the row is in memory. */
@@ -107,8 +117,8 @@ function limitsInForce({ tokenLimits: token, userLimits: own }: CallerRow, group
 }
 
 /**
- * A key may itself contain dashes, so the whole text is looked up before the part after the first dash is read as a
- * channel.
+ * A key may itself contain dashes, so the whole text is looked up before a part of it is read as a channel: the part
+ * after the last dash if that is a number, otherwise the part after the first one.
  */
 async function find(
   tokens: TokenCache,
@@ -117,13 +127,21 @@ async function find(
   try {
     const whole = await tokens.find(presented)
     if (whole) return { row: whole, channelText: undefined }
-    const dash = presented.indexOf('-')
-    const row = dash > 0 ? await tokens.find(presented.slice(0, dash)) : undefined
-    if (row) return { row, channelText: presented.slice(dash + 1) }
+    for (const dash of channelMarks(presented)) {
+      const row = await tokens.find(presented.slice(0, dash))
+      if (row) return { row, channelText: presented.slice(dash + 1) }
+    }
   } catch (error) {
     throw new GatewayError('database_unavailable', 'the token cannot be checked now, try again', { cause: error })
   }
   throw new GatewayError('invalid_token', 'invalid token')
+}
+
+/** Where the number of a channel may begin. one-hub, whose keys contain dashes, writes # before it. */
+function channelMarks(presented: string): number[] {
+  const last = /[-#]\d{1,15}$/.exec(presented)?.index ?? -1
+  const first = presented.indexOf('-')
+  return [...new Set([first, last])].filter((at) => at > 0)
 }
 
 function checkToken(deps: AuthenticateDeps, row: CallerRow): void {

@@ -2,6 +2,7 @@ import type { RelayMode } from '../../../contract/relay-modes.ts'
 import { SoundResponse } from '../../dialects/gemini/speech.ts'
 import { countingMeter } from '../../dialects/metering/tool-counts.ts'
 import { looseObject } from '../../dialects/neutral/fields.ts'
+import { openaiChat } from '../../dialects/openai-chat/index.ts'
 import { readReply } from '../../dialects/openai-passthrough/reply.ts'
 import { OpenAiStreamMeter } from '../../dialects/openai-passthrough/stream.ts'
 import { readSubtitles } from '../../dialects/openai-passthrough/subtitles.ts'
@@ -17,6 +18,7 @@ import { type Answering, type OpenCall, takeOver } from '../charging/settlement.
 import { badBody, errorWithin, madeOf, statusFailure, unread } from '../failures/upstream-failure.ts'
 import { droppedHeader, droppedNames } from '../headers/dropped-header.ts'
 import { answerHeaders, streamHeaders } from '../headers/relay-headers.ts'
+import { rescueFor } from '../rescue/rescue.ts'
 import { BinaryStream } from '../stream/binary-stream.ts'
 import { RelayStream } from '../stream/relay-stream.ts'
 import { openStream } from '../stream/stream-opening.ts'
@@ -24,6 +26,7 @@ import { type Codec, leftOutOf, type Prepared } from '../upstream/prepare.ts'
 import { noWholeAnswer, readErrorAnswer, readerOf, readWhole } from '../upstream/read-answer.ts'
 import { timeLimits } from '../upstream/time-limits.ts'
 import { deliverConversation } from './deliver-conversation.ts'
+import { refuseRefusal, stopsIn } from './refuse-refusal.ts'
 import { settleWhole } from './settle-whole.ts'
 
 /** The field that holds the result for each kind of call. An object without this field is not a valid response. */
@@ -102,6 +105,7 @@ async function deliverWhole(answering: Answering, prepared: Prepared, type: stri
   if (list === 'choices' && isEmpty(body[list]) && !reply.usage)
     throw badBody("the upstream's response has no choices", status)
   if (facts.stream && (mode === 'chat' || mode === 'completions')) throw badBody('the upstream did not stream', status)
+  if (mode === 'chat') refuseRefusal(open.call, () => stopsIn(body['choices']), status)
   open.tools?.take(body)
   // OpenAI's libraries read the usage of every embeddings response, but not every service reports it.
   if (translation && mode === 'embeddings' && !reply.usage) body['usage'] = await embeddingUsage(deps, open)
@@ -192,12 +196,15 @@ async function deliverStream(answering: Answering, requestsUsage: boolean): Prom
     isChat ? new OpenAiStreamMeter(facts.choices, open.call.requestId) : new TypedEventMeter(images)
   const { reader, opening } = await openStream(answering, newMeter)
   takeOver(answering)
+  const rescuer = rescueFor(deps, open.call)
   forgetBody(open.call)
+  const meter = countingMeter(newMeter(), open.tools)
   const stream = new RelayStream({
     deps,
     open,
     reader,
-    meter: countingMeter(newMeter(), open.tools),
+    meter: rescuer ? rescuer.metered(meter, openaiChat) : meter,
+    rescuer,
     withholdUsage: requestsUsage,
     opening,
   })

@@ -1,6 +1,7 @@
 import type { Hold } from '../../billing/ledger.ts'
 import { GatewayError } from '../../errors.ts'
 import type { CrashRow } from '../../store/schema/ledger-types.ts'
+import { servingGroup } from '../call/at-step.ts'
 import type { AnyCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { isNewSession } from '../call/is-new-session.ts'
@@ -9,10 +10,12 @@ import { notePlace } from '../call/note-place.ts'
 import { orderFor } from '../call/order-for.ts'
 import { keeperOf, threadKeeper } from '../call/thread-calls.ts'
 import { chargingFor } from '../charging/charging.ts'
+import { chargingAfter } from '../charging/charging-after.ts'
 import type { Charging } from '../charging/charging-types.ts'
 import { noteHealth } from '../failures/note-health.ts'
 import { type Channel, mappedModel } from '../routing/routing-table.ts'
 import { selectChannel } from '../routing/select-channel.ts'
+import { ceilingOf } from './dearest.ts'
 import { noChannel } from './no-channel.ts'
 import type { PlaceWish } from './place.ts'
 
@@ -25,7 +28,7 @@ export function nextPriced(deps: RelayDeps, call: AnyCall, tried: Set<number>): 
   let why: GatewayError | undefined
   for (;;) {
     const channel = nextChannel(deps, call, tried)
-    if (!channel) return why ?? noChannel(call, deps.routing().candidates(call.caller.group, call.facts.model))
+    if (!channel) return why ?? noChannel(call, deps.routing().candidates(servingGroup(call), call.facts.model))
     try {
       return { channel, charging: priced(deps, call, channel) }
     } catch (error) {
@@ -47,8 +50,9 @@ function isOfChannel(error: unknown, { caller, facts }: AnyCall, channel: Channe
 
 function nextChannel(deps: RelayDeps, call: AnyCall, tried: ReadonlySet<number>): Channel | undefined {
   const { mode, requestId, session, facts } = call
-  const { chosenChannel, group } = call.caller
+  const { chosenChannel } = call.caller
   const { model } = call.facts
+  const group = servingGroup(call)
   const keeper = threadKeeper(deps, call)
   const routing = deps.routing()
   const candidates = isNewSession(call) ? routing.candidates(group, model) : routing.allCandidates(group, model)
@@ -69,7 +73,14 @@ function nextChannel(deps: RelayDeps, call: AnyCall, tried: ReadonlySet<number>)
 
 function priced(deps: RelayDeps, call: AnyCall, channel: Channel): Charging {
   const model = mappedModel(channel, call.facts.model)
-  return chargingFor({ call, prices: deps.prices(), model, channel, sliceTokens: deps.settings().PreConsumedQuota })
+  const charging = chargingFor({
+    call,
+    prices: deps.prices(),
+    model,
+    channel,
+    sliceTokens: deps.settings().PreConsumedQuota,
+  })
+  return call.goesOn ? chargingAfter(charging, call.goesOn) : charging
 }
 
 /** A channel, and the price of the call on that channel. */
@@ -98,14 +109,15 @@ export async function takeQuota(
     requestId: call.requestId,
     ...(wish && { place: wish.request }),
   }
-  const amount = charging.ceiling(guess)
+  const ceiling = ceilingOf(deps, call, charging)
+  const amount = ceiling(guess)
   const hold = await deps.ledger.tryHold({ ...request, amount, least: amount })
   if (hold) return hold
   const exact = await countPrompt(deps, call)
   const least = charging.least(exact)
   return deps.ledger.hold({
     ...request,
-    amount: charging.ceiling(exact),
+    amount: ceiling(exact),
     least,
     tokens: charging.reserved(exact),
     crashCharge: least,
@@ -118,10 +130,11 @@ export async function takeQuota(
 /** The usage that the minimum charge of a call covers: its prompt and one token per choice. */
 export function crashRowOf(call: AnyCall, channel: Channel): CrashRow {
   const isGenerating = call.mode === 'chat' || call.mode === 'completions'
+  const before = call.goesOn?.usage
   return {
     channelId: channel.id,
-    promptTokens: call.state.promptGuess,
-    completionTokens: isGenerating ? call.facts.choices : 0,
+    promptTokens: call.state.promptGuess + (before?.promptTokens ?? 0),
+    completionTokens: (isGenerating ? call.facts.choices : 0) + (before?.completionTokens ?? 0),
   }
 }
 

@@ -16,6 +16,8 @@ export interface Form {
   withoutThoughts?: true
   /** The gateway summarizes the conversation, because the service does not compact it. */
   ownSummary?: true
+  /** The broken answer is given as a turn of its own, because the service does not continue a turn that was begun. */
+  withoutPrefill?: true
   /** The cached upstream tokens of the previous attempt were refused. */
   freshLogin?: true
 }
@@ -28,6 +30,8 @@ export interface Trial {
   readonly form: Form
   /** The endpoints that the attempt could use, best first. */
   endpoints: readonly (ChatEndpoint | ModeEndpoint)[]
+  /** The service was sent the beginning of its turn. */
+  isPrefilled?: boolean
   /** Cached upstream tokens that were sent, by their names. */
   readonly lent: Map<string, string>
   /** What to remember about the service if the attempt succeeds, because success proves that its form was right. */
@@ -47,8 +51,8 @@ export function newTrial(
  * Makes one attempt. Returns a response for the caller, or the failure that explains why there is none. The attempt
  * does not own the hold until it takes the hold over.
  */
-export type MakeAttempt<Call extends AnyCall> = (
+export type MakeAttempt<Call extends AnyCall, Answer = Response> = (
   deps: RelayDeps,
   call: Call,
   trial: Trial,
-) => Promise<Response | AttemptFailed>
+) => Promise<Answer | AttemptFailed>

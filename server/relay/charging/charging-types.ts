@@ -9,7 +9,7 @@ export interface Measure {
   usage: Usage
   /** The usage was counted here and not reported by the upstream. */
   estimated: boolean
-  /** The responses of a session, one by one; `usage` is their sum. */
+  /** The responses of a session, or the attempts of a rescued stream, one by one; `usage` is their sum. */
   parts?: readonly Usage[]
   /** The cost, in units, of what a session used in addition to its model, at separate prices. */
   beside?: number

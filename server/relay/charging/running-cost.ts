@@ -61,7 +61,13 @@ export class RunningCost {
   /** The tokens that `units` charges for. */
   get tokens(): { promptTokens: number; completionTokens: number } {
     const { completionTokens } = completionOf(this.#tokens(), this.#meter.media)
-    return { promptTokens: this.#prompt?.promptTokens ?? this.#promptTokens, completionTokens }
+    const promptTokens = this.#prompt?.promptTokens ?? this.#promptTokens
+    const before = this.#open.call.goesOn?.usage
+    if (!before) return { promptTokens, completionTokens }
+    return {
+      promptTokens: promptTokens + before.promptTokens,
+      completionTokens: completionTokens + before.completionTokens,
+    }
   }
 
   /** True when some of the output so far has not been sent. */

@@ -22,7 +22,7 @@ export abstract class AnswerBody<Settled> implements AsyncIterableIterator<Uint8
   dueAtMs = never
   watchIndex: number | undefined
   protected readonly deps: RelayDeps
-  protected readonly open: OpenCall
+  protected open: OpenCall
   protected hasEnded = false
   /** Milliseconds from the start of the call to the first byte for the caller; 0 = none yet. */
   protected firstByteMs = 0

@@ -7,6 +7,7 @@ import type { RelayDeps } from '../call/deps.ts'
 import { type Delivered, RunningCost } from '../charging/running-cost.ts'
 import type { OpenCall } from '../charging/settlement.ts'
 import { noteHealth } from '../failures/note-health.ts'
+import type { AttemptFailed } from '../failures/retry-policy.ts'
 import { failureInStream } from '../failures/upstream-failure.ts'
 import type { UpstreamPiece } from '../upstream/upstream-reader.ts'
 import { AnswerBody, never, type Step, unreadLimit } from './answer-body.ts'
@@ -15,16 +16,18 @@ import { readLate } from './late-usage.ts'
 import { closedUp, joined, passOn } from './pass-on.ts'
 import { type ChargedUsage, settleStream } from './settle-stream.ts'
 import { endings, failedEnd, faultIn, lastData, ownErrorAfter, unreadablePart } from './stream-endings.ts'
-import type { StreamPiece, StreamReader, WriteEnd } from './stream-reader.ts'
+import type { NextPart, Rescuer, StreamPiece, StreamReader, WriteEnd } from './stream-reader.ts'
+import { WaitingReader } from './waiting-reader.ts'
 
 const encoder = new TextEncoder()
-const decoder = new TextDecoder()
 const nothing = new Uint8Array()
 
 /** How long to wait for the formal end of a complete stream. */
 const drainMs = 1_000
 
 type Bytes = Uint8Array | undefined
+/** Ends a stream that broke off. `before` has not been sent yet. */
+type EndBroken = (before: Bytes) => Promise<Uint8Array>
 
 /** Everything needed to make a streamed response. */
 interface StreamOptions {
@@ -36,6 +39,8 @@ interface StreamOptions {
   withholdUsage: boolean
   /** Pieces already read to see whether the upstream responds at all. */
   opening: UpstreamPiece[]
+  /** Lets another attempt go on if the stream breaks off; absent = it then ends as broken. */
+  rescuer?: Rescuer | undefined
 }
 
 /**
@@ -43,15 +48,18 @@ interface StreamOptions {
  * incomplete response as complete. It owns the hold from construction. Every ending settles the hold once: the normal
  * end, a broken or stalled upstream, an error event, quota running out, and a caller who disconnects midway or before
  * the first read. Pieces are handled without async functions, because thousands of streams can wait for a piece at the
- * same time.
+ * same time. If the stream is rescued, the reader, the meter and the open call are those of the attempt that goes on.
  */
 export class RelayStream extends AnswerBody<ChargedUsage> {
-  readonly #reader: StreamReader
-  readonly #meter: StreamMeter
+  #reader: StreamReader
+  #meter: StreamMeter
   readonly #withholdUsage: boolean
   readonly #opening: UpstreamPiece[]
-  readonly #splitter = new SseSplitter()
-  readonly #cost: RunningCost
+  #splitter = new SseSplitter()
+  #cost: RunningCost
+  readonly #rescuer: Rescuer | undefined
+  /** The rescue that is in progress or has failed, and what ends the stream if it fails. */
+  #rescue: { done: Promise<unknown>; end: EndBroken } | undefined
   /** The first step, if it was taken before the runtime asked for it. */
   #begun: Promise<Step> | undefined
   /** The gateway's own time limit for the whole call ended the stream. */
@@ -64,13 +72,14 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
   #resolve: ((step: Step | Promise<Step>) => void) | undefined
   #reject: ((error: unknown) => void) | undefined
 
-  constructor({ deps, open, reader, meter, withholdUsage, opening }: StreamOptions) {
+  constructor({ deps, open, reader, meter, withholdUsage, opening, rescuer }: StreamOptions) {
     super(deps, open)
     this.#reader = reader
     this.#meter = meter
     this.#withholdUsage = withholdUsage
     this.#opening = opening
     this.#cost = new RunningCost(deps, open, meter)
+    this.#rescuer = rescuer
     this.watchCaller()
   }
 
@@ -153,6 +162,10 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
   }
 
   protected async giveUp(): Promise<void> {
+    if (this.#rescue) {
+      this.open.call.leaving.act()
+      await this.#rescue.done.catch(this.warn)
+    }
     const meter = this.#meter
     const { finished } = meter
     const late = {
@@ -181,6 +194,8 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
         return this.#splitter.partlySent ? undefined : keepAlive
       case 'fault':
         throw piece.fault
+      case 'rescued':
+        return this.#rescued()
       default:
         return this.#upstreamEnded(piece.kind)
     }
@@ -191,17 +206,54 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     this.#isContinued = block.firstRest !== undefined
     const { bytes: whole, end } = passOn(block, this.#meter, this.#withholdUsage)
     if (end?.signal === 'done') return this.#done(whole, end.bytes)
-    if (end?.signal === 'error') return this.#upstreamError(whole, end.event)
-    if (end) return this.#fail(unreadablePart(), whole)
+    if (end?.signal === 'error') return this.#upstreamError(whole, () => end.event)
+    if (end) return this.#broke(unreadablePart(), whole)
     const out = joined(whole, block.early)
     this.#begins(out)
     return this.#cost.needsMore() ? this.#extend(out) : out
   }
 
-  #lastPiece(piece: StreamPiece & { kind: 'last' }): Promise<Bytes> {
+  #lastPiece(piece: StreamPiece & { kind: 'last' }): Promise<Bytes> | Bytes {
     if (piece.outcome === 'done') return this.#complete(piece.bytes, nothing, piece.end)
-    if (piece.outcome === 'error') return this.#upstreamError(undefined, decoder.decode(piece.bytes))
-    return this.#fail(unreadablePart())
+    return piece.outcome === 'error' ? this.#upstreamError(undefined, piece.write) : this.#broke(unreadablePart())
+  }
+
+  #broke(error: GatewayError, before?: Bytes): Promise<Bytes> | Bytes {
+    return this.#rescueOr((sent) => this.#fail(error, sent), error, before)
+  }
+
+  /** The stream broke off. Another attempt goes on with it if one can, otherwise `end` ends it. */
+  #rescueOr(end: EndBroken, { message: reason }: GatewayError, before: Bytes): Promise<Bytes> | Bytes {
+    const rescuer = this.#rescuer
+    const { open } = this
+    if (!rescuer?.isPossible || this.#splitter.partlySent || open.call.leaving.hasLeft) return end(before)
+    this.#begins(before)
+    this.#reader.cancel()
+    noteHealth(this.deps, open, 'faulty')
+    const broken = { open, meter: this.#meter, firstByteMs: this.firstByteMs, reason }
+    const done = rescuer.goOn(broken).then((next) => {
+      if (next) this.#goOn(next)
+      // The attempt has set its own action.
+      open.call.leaving.onLeave(() => this.leave())
+      return next
+    })
+    this.#rescue = { done, end }
+    this.#reader = new WaitingReader(this.deps, done)
+    return before
+  }
+
+  #rescued(): Promise<Bytes> | Bytes {
+    // The call goes on with another reader, unless the rescue has failed.
+    return this.#rescue?.end(undefined)
+  }
+
+  #goOn({ open, reader, meter }: NextPart): void {
+    this.#rescue = undefined
+    this.open = open
+    this.#reader = reader
+    this.#meter = meter
+    this.#splitter = new SseSplitter()
+    this.#cost = new RunningCost(this.deps, open, meter)
   }
 
   async #extend(out: Bytes): Promise<Bytes> {
@@ -260,25 +312,33 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
    * The upstream reported an error within the stream. The caller gets that event and no end mark. If the caller's
    * client would not recognise the event as an error, our own error event follows.
    */
-  async #upstreamError(before: Bytes, event: string): Promise<Uint8Array> {
+  #upstreamError(before: Bytes, write: () => string | undefined): Promise<Bytes> | Bytes {
+    // The head of the response had a success status.
+    const failed = failureInStream(this.#meter, 200, this.open.channel.upstream.key)
+    const end: EndBroken = (rest) => this.#failedUpstream(rest, write, failed)
+    return failed.verdict.retry ? this.#rescueOr(end, failed.error, before) : end(before)
+  }
+
+  async #failedUpstream(before: Bytes, write: () => string | undefined, failed: AttemptFailed): Promise<Uint8Array> {
+    const event = write()
+    if (event === undefined) return this.#fail(unreadablePart(), before)
     this.hasEnded = true
     this.#begins(before)
     this.#reader.cancel()
-    const { key } = this.open.channel.upstream
-    // The head of the response had a success status.
-    const failed = failureInStream(this.#meter, 200, key)
-    noteHealth(this.deps, this.open, failed.verdict.upstreamFault ? 'faulty' : 'undecided')
-    // This text is for the log row. If the operator's account is the problem, the caller gets a different text.
-    const attempt = this.open.call.state.attempts.at(-1)
-    if (attempt) attempt.error = failed.error.message
+    if (!this.#rescue) {
+      noteHealth(this.deps, this.open, failed.verdict.upstreamFault ? 'faulty' : 'undecided')
+      // This text is for the log row. If the operator's account is the problem, the caller gets a different text.
+      const attempt = this.open.call.state.attempts.at(-1)
+      if (attempt) attempt.error = failed.error.message
+    }
     const charged = await this.#charge('interrupted', 'upstream_stream_error')
     const own = ownErrorAfter(event, failed, this.open.call.dialect)
-    const passed = failed.verdict.account ? '' : withoutKey(event, key)
+    const passed = failed.verdict.account ? '' : withoutKey(event, this.open.channel.upstream.key)
     return joined(before, encoder.encode(passed + (own ? this.#errorEvent(own, charged) : ''))) as Uint8Array
   }
 
   /** The upstream has ended. Text after the last blank line counts if it is a complete event. */
-  async #upstreamEnded(how: keyof typeof endings): Promise<Uint8Array> {
+  #upstreamEnded(how: keyof typeof endings): Promise<Bytes> | Bytes {
     const meter = this.#meter
     const rest = this.#splitter.finish()
     const data = lastData(rest.text)
@@ -286,14 +346,15 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     const signal = data === undefined ? 'garbage' : meter.feed(data)
     const open = rest.bytes === undefined && rest.text !== ''
     const last = open ? '\n\n' : `data: ${(meter.instead ?? data)?.replaceAll('\n', '\ndata: ')}\n\n`
-    if (signal === 'error') return this.#upstreamError(undefined, last)
+    if (signal === 'error') return this.#upstreamError(undefined, () => last)
     const isKept = signal === 'content' || (signal === 'usage-only' && !this.#withholdUsage)
     const before = isKept || open ? encoder.encode(last) : undefined
     if (signal === 'done' || wasFinished || meter.finished) return this.#complete(before, encoder.encode(meter.endMark))
     // An incomplete last event is not content, so that a truncated response is not passed off as complete.
     const [code, message] = endings[how]
     this.#isOverdue = how === 'overdue'
-    return this.#fail(new GatewayError(code, message), before)
+    const error = new GatewayError(code, message)
+    return how === 'overdue' || how === 'cut' ? this.#fail(error, before) : this.#broke(error, before)
   }
 
   /** `delivered`: what to charge for, if that is less than everything received. */

@@ -1,10 +1,12 @@
 import type { Usage } from '../../../contract/usage.ts'
 import type { StreamMeter } from '../../dialects/neutral/dialect.ts'
 import type { RelayDeps } from '../call/deps.ts'
+import { measureAfter } from '../charging/charging-after.ts'
 import type { Measure } from '../charging/charging-types.ts'
 import { type Measured, measure, nothingCame, promptReport } from '../charging/measure.ts'
 import type { Delivered } from '../charging/running-cost.ts'
 import { type Ending, type OpenCall, orRelease, settle } from '../charging/settlement.ts'
+import type { Broken } from './stream-reader.ts'
 
 /** How a stream ended. */
 interface StreamEnding extends Pick<Ending, 'outcome' | 'code' | 'firstByteMs'> {
@@ -34,14 +36,26 @@ export async function settleStream(
   const measuring = orRelease(open, () => measured(deps, open, meter, ending))
   const measurement = measuring instanceof Promise ? await measuring : measuring
   const note = noteOf(measurement.note, leftOutNote(meter.leftOut))
+  const own = withImages(measurement.measure, meter, ending)
+  const { goesOn } = open.call
   await settle(deps, open, {
-    measure: withImages(measurement.measure, meter, ending),
-    outcome,
+    measure: goesOn ? measureAfter(own, goesOn) : own,
+    outcome: goesOn && outcome === 'complete' ? 'rescued' : outcome,
     code,
     firstByteMs,
     ...(note !== undefined && { note }),
   })
   return { usage: measurement.measure.usage, isCounted: measurement.measure.estimated }
+}
+
+/** What a stream that broke off has used so far, as it is charged, and its note for the log. */
+export async function measuredSoFar(
+  deps: RelayDeps,
+  { open, meter, firstByteMs }: Pick<Broken, 'open' | 'meter' | 'firstByteMs'>,
+): Promise<Measure> {
+  const ending = { outcome: 'interrupted', code: '', firstByteMs, isOverdue: false, delivered: undefined } as const
+  const { measure: own } = await measured(deps, open, meter, ending)
+  return withImages(own, meter, ending)
 }
 
 /** The measure, with the number of images seen if that number decides the price. */

@@ -1,5 +1,7 @@
 import type { Usage } from '../../../contract/usage.ts'
+import type { StreamMeter } from '../../dialects/neutral/dialect.ts'
 import type { Failure } from '../../dialects/neutral/reply.ts'
+import type { OpenCall } from '../charging/settlement.ts'
 import type { UpstreamPiece, UpstreamReader } from '../upstream/upstream-reader.ts'
 
 /**
@@ -7,14 +9,17 @@ import type { UpstreamPiece, UpstreamReader } from '../upstream/upstream-reader.
  * `ready`: events in the caller's dialect, which the reader has metered.
  * `fault`: the gateway failed to read the piece.
  * `last`: the end of the response, which waits for the charge. `end` writes what follows `bytes`, with the usage if it
- * was counted here.
+ * was counted here. `write` writes the upstream's error; undefined if it cannot be written.
+ * `rescued`: another attempt goes on with the stream, or none does.
  */
 export type StreamPiece =
   | UpstreamPiece
   | { kind: 'ready'; bytes: Uint8Array }
   | { kind: 'fault'; fault: unknown }
   | { kind: 'last'; bytes: Uint8Array; outcome: 'done'; end?: WriteEnd }
-  | { kind: 'last'; bytes: Uint8Array; outcome: 'error' | 'garbage' }
+  | { kind: 'last'; outcome: 'error'; write: () => string | undefined }
+  | { kind: 'last'; outcome: 'garbage' }
+  | { kind: 'rescued'; next: NextPart | undefined }
 
 /** Writes the end of a response. `counted` is the charged usage, if the upstream reported none that can be believed. */
 export type WriteEnd = (counted: Usage | undefined) => string
@@ -28,4 +33,31 @@ export interface StreamReader extends Pick<UpstreamReader, 'cancel' | 'drain' | 
    * such end.
    */
   failed?(failure: Failure, charged: Usage | undefined): string
+}
+
+/** The attempt that goes on with a broken stream: its pieces are in the caller's dialect. */
+export interface NextPart {
+  readonly open: OpenCall
+  readonly reader: StreamReader
+  readonly meter: StreamMeter
+}
+
+/** A stream that broke off: the last attempt, what it has delivered, and why it ended. */
+export interface Broken {
+  readonly open: OpenCall
+  readonly meter: StreamMeter
+  readonly firstByteMs: number
+  /** For the log and for administrators. */
+  readonly reason: string
+}
+
+/** Lets another attempt go on with a stream that broke off. */
+export interface Rescuer {
+  /** False if the stream has contained something that cannot be continued. */
+  readonly isPossible: boolean
+  /**
+   * Makes the next attempt. Undefined if none is possible or all fail; nothing has been charged then. A caller who
+   * disconnects in the meantime is charged for the prompt of the attempt that was made.
+   */
+  goOn(broken: Broken): Promise<NextPart | undefined>
 }

@@ -10,7 +10,7 @@ import type { UpstreamPiece, UpstreamReader } from '../upstream/upstream-reader.
 import type { StreamPiece, StreamReader, WriteEnd } from './stream-reader.ts'
 
 const encoder = new TextEncoder()
-const unreadableEnd: StreamPiece = { kind: 'last', bytes: new Uint8Array(0), outcome: 'garbage' }
+const unreadableEnd: StreamPiece = { kind: 'last', outcome: 'garbage' }
 
 /**
  * Reads an upstream's stream and returns it in the caller's dialect, as complete events that are already metered. The
@@ -122,10 +122,11 @@ export class TranslatingReader implements StreamReader {
       // instead of two.
       if (event.type === 'end')
         return [{ kind: 'last', bytes: encoder.encode(text), outcome: 'done', end: endOf(this.#encoder) }]
+      // If another attempt goes on with the stream, the caller never sees the error.
+      if (event.type === 'error' && event.failure !== unreadable)
+        return [...ready(text), { kind: 'last', outcome: 'error', write: () => this.#encoded(event) }]
       const out = this.#encoded(event)
       if (out === undefined) return [...ready(text), unreadableEnd]
-      if (event.type === 'error')
-        return [...ready(text), { kind: 'last', bytes: encoder.encode(out), outcome: 'error' }]
       text += out
     }
     return ready(text)

@@ -16,6 +16,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { ChatEndpoint, HeadersInBody } from '../../providers/provider.ts'
 import { refuseHeavyInputs } from '../body/heavy-inputs.ts'
 import { translatedLimits } from '../body/json-limits.ts'
+import { servingGroup } from '../call/at-step.ts'
 import { conversationOf, type RelayCall } from '../call/call.ts'
 import { foreignCompaction } from '../call/compactions.ts'
 import type { RelayDeps } from '../call/deps.ts'
@@ -26,11 +27,12 @@ import { AttemptFailed } from '../failures/retry-policy.ts'
 import { droppedNames } from '../headers/dropped-header.ts'
 import { inlineMedia, namesAddresses } from '../request/inline-media.ts'
 import type { Channel } from '../routing/routing-table.ts'
+import { goingOn, markedLast } from './going-on.ts'
 import { type Attempting, chatPlaced, edited, type Prepared, placedMembers, prepare, written } from './prepare.ts'
 import { compactsNatively, hasCompaction, summaryCodec, summaryRequest } from './prepare-compaction.ts'
 
 /** Fields of a Responses request that refer to something stored by the service that gave an earlier response. */
-const keptFields = ['previous_response_id', 'conversation'] as const
+export const keptFields = ['previous_response_id', 'conversation'] as const
 
 /** A conversation at one endpoint of a channel. */
 export type Conversing = Attempting & { endpoint: ChatEndpoint }
@@ -43,7 +45,8 @@ export function prepareConversation(deps: RelayDeps, attempting: Conversing): Pr
   const { call, endpoint } = attempting
   if (!endpoint.keepsThreads && isThreaded(call)) throw unsent(noThreads(attempting.channel.provider.meta.label))
   if (call.compacts && !compactsNatively(deps, attempting)) return translated(deps, attempting, summaryRequest)
-  if (endpoint.dialect.name !== call.dialect) return translated(deps, attempting)
+  // The caller's own bytes do not include the answer so far.
+  if (endpoint.dialect.name !== call.dialect || call.goesOn) return translated(deps, attempting)
   if (call.state.body.kind === 'json') refuseUnpriced(deps, attempting, call.state.body.json)
   if (endpoint.lacks) refuseLacking(attempting)
   if (mustInline(call, endpoint)) return translated(deps, attempting)
@@ -57,7 +60,7 @@ export function prepareConversation(deps: RelayDeps, attempting: Conversing): Pr
  * Returns the conversation. Throws GatewayError, or AttemptFailed if the conversation has too many parts to be
  * translated.
  */
-function partsOf(call: RelayCall): Conversation {
+export function partsOf(call: RelayCall): Conversation {
   const { body, conversation } = call.state
   if (conversation || body.kind !== 'json' || (body.containers ?? 0) <= translatedLimits.containers)
     return conversationOf(call)
@@ -138,7 +141,8 @@ async function translated(
   // The files are kept with the call, so that another channel does not need to download them again.
   if (endpoint.wantsBytes)
     call.state.conversation = await inlineMedia(partsOf(call), (url) => deps.fetchMedia(url, call.signal))
-  const whole = summary?.conversation ?? partsOf(call)
+  const going = call.goesOn && goingOn(partsOf(call), call.goesOn, attempting)
+  const whole = summary?.conversation ?? going?.conversation ?? partsOf(call)
   const original = attempting.withoutThoughts ? withoutThoughts(whole) : whole
   await refuseHeavyInputs(original, endpoint.dialect.name, { limits: translatedLimits, turns: deps.turns })
   const systemPromptReset = channel.systemPrompt !== ''
@@ -150,7 +154,7 @@ async function translated(
     ...(capTokens !== undefined && { maxTokens: capTokens }),
     ...(systemPromptReset && { system: [{ type: 'text', text: channel.systemPrompt }] }),
   }
-  const isForeign = summary !== undefined || endpoint.dialect.name !== call.dialect
+  const isForeign = summary !== undefined || going !== undefined || endpoint.dialect.name !== call.dialect
   const turns = isForeign ? spokenTurns(conversation, endpoint.dialect.name) : { conversation, dropped: [] }
   // In a response that is passed on unchanged, changed tool names could not be mapped back to the caller's names.
   const fit = fitTools(
@@ -164,7 +168,8 @@ async function translated(
   const lose = (what: Losable) => left.add(nameOf(what, call.dialect))
   const placed = isChatForm(endpoint) ? chatPlaced(attempting, asIs.body['messages'], false) : undefined
   const spoken = placed ? { ...asIs.body, messages: placed } : asIs.body
-  const body = endpoint.finish ? endpoint.finish(spoken, upstreamCall, lose) : spoken
+  const finished = endpoint.finish ? endpoint.finish(spoken, upstreamCall, lose) : spoken
+  const body = going?.mark ? markedLast(finished, going.mark) : finished
   left.delete('')
   const dropped = [...left]
   refuseDroppedFields(deps, channel, dropped)
@@ -186,6 +191,7 @@ async function translated(
     ...jsonBody(written(body)),
     systemPromptReset,
     ...(call.facts.tier !== undefined && tierOf(body) === undefined && { tierLost: true }),
+    ...(going?.begunWith !== undefined && { begunWith: going.begunWith }),
     codec: isForeign
       ? {
           from: answeringFit(endpoint.dialect, fit.ownNames, caller.toolRules),
@@ -262,7 +268,8 @@ function refuseBackground({ background }: JsonObject): void {
 function refuseKept(deps: RelayDeps, call: RelayCall, json: JsonObject): void {
   const keptField = keptFields.find((field) => json[field] !== undefined && json[field] !== null)
   if (keptField === undefined || call.keeper || call.caller.chosenChannel) return
-  if (deps.routing().candidates(call.caller.group, call.facts.model).length === 1) return
+  const isOneStep = !call.plan || call.plan.steps.length === 1
+  if (isOneStep && deps.routing().candidates(servingGroup(call), call.facts.model).length === 1) return
   throw new GatewayError(
     'invalid_field_value',
     `${keptField} is known only to the channel that responded before, and several channels serve this model: send the whole conversation instead, or choose the channel in the token (sk-…-<channel id>)`,

@@ -34,6 +34,8 @@ export interface Prepared {
   systemPromptReset: boolean
   /** The requested service tier is not sent. */
   tierLost?: boolean
+  /** The beginning of a turn that the service is to continue; absent = it begins its turn itself. */
+  begunWith?: string
   /** Fields sent to the service under another name. */
   renamed?: readonly string[]
   /** Names of fields dropped for a service that uses OpenAI's format. A codec has its own list. */
@@ -66,6 +68,8 @@ export interface Attempting {
   withoutUsage?: boolean
   /** The service refused reasoning from earlier in the conversation, so it is dropped. */
   withoutThoughts?: boolean
+  /** The service refused to continue the turn in which the stream broke off, so it is asked to go on. */
+  withoutPrefill?: boolean
   /** The service does not compact conversations, so the gateway asks the model for a summary. */
   ownSummary?: boolean
   /** Cached access tokens of the upstream that are sent with the call, by name. */

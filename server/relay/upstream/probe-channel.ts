@@ -184,6 +184,7 @@ const nobody: Caller = {
   userStatus: 1,
   role: 0,
   group: 'default',
+  userGroup: 'default',
   tokenLimits: undefined,
   userLimits: undefined,
   limits: undefined,

@@ -17,7 +17,10 @@ export interface CallerRow {
   username: string
   userStatus: number
   role: number
+  /** The group that decides channels and ratio: the token's or, if it has none, the owner's. */
   group: string
+  /** The owner's group, whose limits apply. */
+  userGroup: string
   /** Undefined if the token has no limits. */
   tokenLimits: Limits | undefined
   /** The user's own limits; the group's limits are in an option. */
@@ -42,7 +45,8 @@ export async function findCaller(db: Db, keyHash: string): Promise<CallerRow | u
       'users.username',
       'users.status as userStatus',
       'users.role',
-      'users.group',
+      'tokens.group as tokenGroup',
+      'users.group as userGroup',
       'tokens.rpm_limit',
       'tokens.tpm_limit',
       'tokens.concurrency_limit',
@@ -71,7 +75,8 @@ export async function findCaller(db: Db, keyHash: string): Promise<CallerRow | u
     username: row.username ?? '',
     userStatus: row.userStatus ?? 0,
     role: row.role ?? 0,
-    group: row.group ?? 'default',
+    group: row.tokenGroup || (row.userGroup ?? 'default'),
+    userGroup: row.userGroup ?? 'default',
     tokenLimits: limitsOf(row),
     userLimits: limitsOf({
       rpm_limit: row.userRpm,

@@ -103,7 +103,7 @@ export async function addToken(trx: Trx, token: NewToken): Promise<TokenRow> {
 /** The fields of a token that its owner may write. The quota is changed by separate functions. */
 export type TokenFields = Pick<
   Updateable<TokensTable>,
-  'name' | 'status' | 'expired_time' | 'unlimited_quota' | 'models' | 'subnet' | LimitField
+  'name' | 'status' | 'expired_time' | 'unlimited_quota' | 'group' | 'models' | 'subnet' | LimitField
 >
 
 export async function updateToken(trx: Trx, id: number, fields: TokenFields): Promise<void> {

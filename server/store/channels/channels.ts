@@ -132,6 +132,11 @@ export async function channelById(db: Db, id: number): Promise<ListedChannel | u
   return row && counted(row)
 }
 
+/** All channels in the order of their ids. */
+export function allChannels(db: Db): Promise<ChannelRow[]> {
+  return db.selectFrom('channels').select(columns).orderBy('id').execute()
+}
+
 /** Reads a channel in order to change it. Nobody else can change the row until the transaction ends. */
 export function lockChannel(trx: Trx, id: number): Promise<ChannelRow | undefined> {
   return trx

@@ -29,7 +29,14 @@ forEachEmptyDatabaseUrl((name, freshUrl) => {
     expect(migrating).toBeLessThan(limit)
 
     const print = spyOn(process.stdout, 'write').mockReturnValue(true)
-    const commanded = await longestLimit(() => runCommand(['audit'], () => loadCommandConfig({ DATABASE_URL: url })))
+    const commanded = await longestLimit(() =>
+      runCommand(['audit'], {
+        readConfig: () => loadCommandConfig({ DATABASE_URL: url }),
+        readSecretKey: () => '',
+        variable: () => '',
+        passphrase: () => undefined,
+      }),
+    )
     expect(print.mock.calls).toEqual([['0 users, 0 tokens, 0 channels checked; 0 holds open; 0 faults.\n']])
     expect(commanded).toBeLessThan(limit)
   })

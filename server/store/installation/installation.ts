@@ -13,8 +13,8 @@ export async function lockInstallation(trx: Trx): Promise<void> {
 }
 
 /** The check value for this database's secret key, derived from a fixed text; undefined if no key was ever used. */
-export async function secretCheck(trx: Trx): Promise<string | undefined> {
-  const row = await trx.selectFrom('options').select('value').where('key', '=', secretCheckKey).executeTakeFirst()
+export async function secretCheck(db: Db): Promise<string | undefined> {
+  const row = await db.selectFrom('options').select('value').where('key', '=', secretCheckKey).executeTakeFirst()
   return row?.value
 }
 

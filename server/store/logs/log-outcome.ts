@@ -11,11 +11,15 @@ export interface OutcomeFilter {
   slow_seconds?: number
 }
 
+const retried = sql<SqlBool>`l.attempts <> ''`
+
 /** Each condition is that of an index of migration 12; with another text, the databases would not use the index. */
 const indexed: Readonly<Record<Exclude<LogOutcome, 'slow'>, RawBuilder<SqlBool>>> = {
   failed: sql<SqlBool>`(l.type = 6 or (l.type = 2 and l.outcome in ('failed', 'interrupted')))`,
-  retried: sql<SqlBool>`l.attempts <> ''`,
+  retried,
   estimated: sql<SqlBool>`l.estimated = true`,
+  // Every rescued call has several attempts, so the index of retried calls covers it.
+  rescued: retried,
 }
 
 /** The text between two attempts of the JSON that a row stores. It cannot occur within a JSON string. */
@@ -33,6 +37,8 @@ export function hasOutcome({ outcome, slow_seconds = 0 }: OutcomeFilter): RawBui
       return sql<SqlBool>`l.type in (2, 6) and l.elapsed_time >= ${slow_seconds * 1000}`
     case 'retried':
       return sql<SqlBool>`${indexed.retried} and l.attempts like ${`%${secondAttempt}%`}`
+    case 'rescued':
+      return sql<SqlBool>`${retried} and l.outcome = 'rescued'`
     case 'failed':
     case 'estimated':
       return indexed[outcome]
@@ -58,6 +64,8 @@ function endedSo(row: Selectable<LogsTable>, { outcome, slow_seconds = 0 }: Outc
       return Boolean(row.estimated)
     case 'retried':
       return row.attempts.includes(secondAttempt)
+    case 'rescued':
+      return row.outcome === 'rescued'
     default:
       return true
   }

@@ -25,7 +25,11 @@ import { carriesAndCosts } from './0021-carries-and-costs.ts'
 import { keptPlaces } from './0022-kept-places.ts'
 import { storedResponses } from './0023-stored-responses.ts'
 import { logRequest } from './0024-log-request.ts'
+import { virtualModels } from './0025-virtual-models.ts'
+import { imports } from './0027-imports.ts'
 import { backups } from './0028-backups.ts'
+import { configMarks } from './0029-config-marks.ts'
+import { ledgerArrays } from './0030-ledger-arrays.ts'
 
 const migrations: readonly Migration[] = [
   init,
@@ -51,7 +55,11 @@ const migrations: readonly Migration[] = [
   keptPlaces,
   storedResponses,
   logRequest,
+  virtualModels,
+  imports,
   backups,
+  configMarks,
+  ledgerArrays,
 ]
 
 /** An arbitrary number for the lock that keeps two starting nodes from migrating at the same time. */

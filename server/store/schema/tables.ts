@@ -10,6 +10,7 @@ import type { BackupsTable } from './backup-tables.ts'
 import type { CapCountsTable, CapPlacesTable, CapsTable, CapWaitsTable } from './cap-tables.ts'
 import type { CaptureRulesTable, CapturesTable } from './capture-tables.ts'
 import type { ChannelDeadKeysTable, ChannelsTable, ChannelTestsTable } from './channel-tables.ts'
+import type { ImportRowsTable, ImportsTable } from './import-tables.ts'
 import type { StatementEmailsTable, StatementOptoutsTable } from './statement-tables.ts'
 import type { StoredResponsesTable } from './stored-response-tables.ts'
 import type {
@@ -20,6 +21,7 @@ import type {
   UsageSlotsTable,
   UsageStateTable,
 } from './usage-tables.ts'
+import type { VirtualModelsTable } from './virtual-model-tables.ts'
 
 /**
  * Row types of all tables. Columns that one-api also has keep their names and meanings. Our additions are marked. Times
@@ -86,9 +88,19 @@ export interface TokensTable extends LimitColumns {
   used_quota: number
   models: string | null
   subnet: string | null
+  /** As in new-api: decides channels and ratio in place of the owner's group; '' = the owner's group. */
+  group: Generated<string>
   /** Ours: like users.granted_quota, kept for limited and unlimited tokens alike. */
   granted_quota: number
   unlogged_quota: number
+}
+
+/** Ours: what a configuration file manages, by its section and name in the file. */
+export interface ConfigMarksTable {
+  section: string
+  name: string
+  /** The file, or who sent it. */
+  source: string
 }
 
 /** Ours: the last run of a job that only one node may run at a time, and its progress. */
@@ -310,6 +322,7 @@ export interface Tables {
   redemptions: RedemptionsTable
   logs: LogsTable
   options: OptionsTable
+  config_marks: ConfigMarksTable
   sessions: SessionsTable
   holds: HoldsTable
   limit_windows: LimitWindowsTable
@@ -330,6 +343,8 @@ export interface Tables {
   captures: CapturesTable
   channel_dead_keys: ChannelDeadKeysTable
   channel_tests: ChannelTestsTable
+  imports: ImportsTable
+  import_rows: ImportRowsTable
   job_runs: JobRunsTable
   error_minutes: ErrorMinutesTable
   channel_failures: ChannelFailuresTable
@@ -345,4 +360,5 @@ export interface Tables {
   alert_states: AlertStatesTable
   alert_events: AlertEventsTable
   alert_deliveries: AlertDeliveriesTable
+  virtual_models: VirtualModelsTable
 }

@@ -1,0 +1,67 @@
+import * as z from 'zod/mini'
+import { configSections } from '../config-file.ts'
+import { endpoint, mediaEndpoint } from './endpoint.ts'
+
+export const configChangeSchema = z.object({
+  op: z.enum(['add', 'change', 'remove']).check(z.describe('What applying the file does.')),
+  section: z.enum(configSections).check(z.describe('Section of the file.')),
+  name: z.string().check(z.describe('Name of the entry.')),
+  fields: z
+    .array(
+      z.object({
+        field: z.string().check(z.describe('Name of the field in the file.')),
+        before: z.string().check(z.describe('JSON, shortened; empty if there was none. Secrets are masked.')),
+        after: z.string().check(z.describe('The same of the new value.')),
+      }),
+    )
+    .check(z.describe('What is different; empty for what is removed.')),
+})
+
+export type ConfigChange = z.output<typeof configChangeSchema>
+
+export const configPlanSchema = z.object({
+  changes: z.array(configChangeSchema).check(z.describe('In the order in which they are made.')),
+  unlisted: z
+    .array(z.object({ section: z.enum(configSections), name: z.string() }))
+    .check(z.describe('What the installation has and the file does not list. It stays, unless `prune` is set.')),
+  applied: z.boolean().check(z.describe('False if nothing was changed: a dry run, or no difference.')),
+})
+
+export type ConfigPlan = z.output<typeof configPlanSchema>
+
+const flag = (description: string) => z._default(z.enum(['true', 'false']).check(z.describe(description)), 'false')
+
+export const configApi = {
+  export: mediaEndpoint({
+    method: 'GET',
+    path: '/api/config',
+    access: 'root',
+    media: 'application/yaml',
+    summary: 'Export the configuration as YAML, without secrets',
+    description:
+      'Options, groups, prices, channels and alert rules in the form that `PUT /api/config` and the command `apply` read. Secrets are left out, and stay as they are when the file is applied again.',
+  }),
+  apply: endpoint({
+    method: 'PUT',
+    path: '/api/config',
+    access: 'root',
+    textBody: ['application/yaml', 'application/json', 'application/x-yaml', 'text/yaml'],
+    body: z.object({ text: z.string() }),
+    query: z.object({
+      dry_run: flag('Only return what would change.'),
+      prune: flag('Also remove what the sections of the file do not list.'),
+    }),
+    data: configPlanSchema,
+    summary: 'Apply a configuration file; returns what was changed',
+    description:
+      'Everything is changed in one transaction, or nothing. The schema is at `/api/config/schema.json`. References to the environment or to files of the server are not allowed here.',
+  }),
+  schema: endpoint({
+    method: 'GET',
+    path: '/api/config/schema.json',
+    access: 'public',
+    envelope: 'bare',
+    data: z.record(z.string(), z.unknown()),
+    summary: 'Get the JSON Schema of configuration files, for editors',
+  }),
+}

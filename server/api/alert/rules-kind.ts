@@ -1,0 +1,189 @@
+import type * as z from 'zod/mini'
+import { type createAlertRuleBody, mostRules, updateAlertRuleBody } from '../../../contract/api/alert.ts'
+import type { AlertRuleEntry } from '../../../contract/config-file.ts'
+import { ApiFailure } from '../../http/api-failure.ts'
+import { destinationIds } from '../../jobs/evaluate-alerts.ts'
+import { epochSeconds } from '../../lib/clock.ts'
+import { alertDestinations, installationOwner } from '../../store/accounts/alert-destinations.ts'
+import {
+  type AlertRuleRow,
+  addAlertRule,
+  alertRules,
+  countAlertRows,
+  deleteAlertRule,
+} from '../../store/accounts/alert-rules.ts'
+import { allChannels } from '../../store/channels/channels.ts'
+import { recordAudit } from '../../store/installation/audit.ts'
+import type { Db, Trx } from '../../store/store.ts'
+import { auditEvent } from '../audit-event.ts'
+import {
+  ConfigFault,
+  type ConfigKind,
+  differences,
+  EntryFault,
+  inEntry,
+  type PlanContext,
+  type PlannedChange,
+  refuseTwice,
+} from '../config-kind.ts'
+import { changeRule } from './change-rule.ts'
+import { newRule } from './rule-input.ts'
+
+/** The names that rules use, in both directions. */
+interface Names {
+  destinations: readonly { id: number; name: string }[]
+  channels: readonly { id: number; name: string }[]
+}
+
+/** The section `alert_rules`: the rules of the installation. An entry is complete. */
+export const alertRulesKind: ConfigKind<'alert_rules'> = {
+  section: 'alert_rules',
+  names: (wanted) => wanted.map(({ name }) => name),
+
+  async plan(trx, wanted, context) {
+    refuseTwice(
+      'alert_rules',
+      wanted.map(({ name }) => name),
+    )
+    const existing = await alertRules(trx, installationOwner)
+    const named = Map.groupBy(existing, ({ name }) => name)
+    const names = await namesIn(trx)
+    const changes: PlannedChange[] = []
+    for (const [index, entry] of wanted.entries()) {
+      const path = ['alert_rules', index]
+      const label = `alert_rules: ${JSON.stringify(entry.name)}`
+      const sames = named.get(entry.name) ?? []
+      refuseSame(sames, path)
+      const change = await inEntry(path, label, () => planRule(trx, entry, sames[0], { ...context, names }))
+      if (change) changes.push({ ...change, make: (trx) => inEntry(path, label, () => change.make(trx)) })
+    }
+    const listed = new Set(wanted.map(({ name }) => name))
+    const others = existing.filter(({ name }) => !listed.has(name))
+    if (context.prune) changes.push(...others.map((row) => removal(row, context)))
+    return { changes, unlisted: others.map(({ name }) => name) }
+  },
+
+  async export(db) {
+    const rules = await alertRules(db, installationOwner)
+    for (const sames of Map.groupBy(rules, ({ name }) => name).values()) refuseSame(sames, ['alert_rules'])
+    const names = await namesIn(db)
+    const entries = rules.sort((a, b) => (a.name < b.name ? -1 : 1)).map((row) => exported(entryOf(row, names)))
+    return entries.length === 0 ? undefined : (entries as AlertRuleEntry[])
+  },
+}
+
+async function namesIn(db: Db): Promise<Names> {
+  const [destinations, channels] = [await alertDestinations(db, installationOwner), await allChannels(db)]
+  return { destinations, channels }
+}
+
+function refuseSame(sames: readonly AlertRuleRow[], path: readonly PropertyKey[]): void {
+  const [first] = sames
+  if (first && sames.length > 1)
+    throw new ConfigFault(
+      path,
+      `There are ${sames.length} alert rules named ${JSON.stringify(first.name)}. Rename all but one of them first.`,
+    )
+}
+
+/** The only row of that name. Throws EntryFault if there is none, or more than one. */
+function idNamed(rows: readonly { id: number; name: string }[], name: string, what: string): number {
+  const found = rows.filter((row) => row.name === name)
+  const [first] = found
+  if (!first) throw new EntryFault(`there is no ${what} named ${JSON.stringify(name)}.`)
+  if (found.length > 1) throw new EntryFault(`there are ${found.length} ${what}s named ${JSON.stringify(name)}.`)
+  return first.id
+}
+
+async function planRule(
+  trx: Trx,
+  entry: AlertRuleEntry,
+  row: AlertRuleRow | undefined,
+  { deps, actor, names }: PlanContext & { names: Names },
+): Promise<PlannedChange | undefined> {
+  const { channel, destinations = [], ...fields } = entry
+  const body: z.output<typeof createAlertRuleBody> = {
+    ...fields,
+    channel_id: channel === undefined ? 0 : idNamed(names.channels, channel, 'channel'),
+    destinations: destinations.map((name) => idNamed(names.destinations, name, 'alert destination')),
+  }
+  const now = epochSeconds(deps.clock)
+  const wanted = await newRule(trx, { ownerId: installationOwner, now }, body)
+  const after = entryOf(wanted, names)
+  if (!row)
+    return {
+      op: 'add',
+      name: entry.name,
+      fields: differences({}, exported(after)),
+      async make(trx) {
+        if ((await countAlertRows(trx, 'alert_rules', installationOwner)) >= mostRules.installation)
+          throw new ApiFailure(`There are ${mostRules.installation} rules already. Delete one first.`)
+        const rule = await addAlertRule(trx, wanted)
+        await recordAudit(trx, auditEvent(deps.clock, actor, 'alert.create-rule', `rule ${rule.id}`, rule.name))
+      },
+    }
+  if (row.kind !== entry.kind)
+    throw new EntryFault('the condition of an existing rule cannot be changed. Give the new rule another name.')
+  const changed = differences(entryOf(row, names), after)
+  if (changed.length === 0) return undefined
+  const { kind: _kind, ...update } = body
+  return {
+    op: 'change',
+    name: entry.name,
+    fields: changed,
+    make: (trx) => changeRule(trx, deps, actor, installationOwner, { ...update, id: row.id }),
+  }
+}
+
+function removal({ id, name }: AlertRuleRow, { deps, actor }: PlanContext): PlannedChange {
+  return {
+    op: 'remove',
+    name,
+    fields: [],
+    async make(trx) {
+      await deleteAlertRule(trx, installationOwner, id)
+      await recordAudit(trx, auditEvent(deps.clock, actor, 'alert.delete-rule', `rule ${id}`, name))
+    },
+  }
+}
+
+/** A rule in the form of a file, with all of its fields. What a rule names and is gone has no name. */
+function entryOf(row: Omit<AlertRuleRow, 'id'>, names: Names): Record<string, unknown> {
+  const nameOf = (rows: Names['channels'], id: number) => rows.find((each) => each.id === id)?.name
+  const fields = Object.keys(updateAlertRuleBody.shape).filter(
+    (field) => !['id', 'channel_id', 'destinations', 'name', 'enabled', 'send_resolved'].includes(field),
+  )
+  return {
+    name: row.name,
+    kind: row.kind,
+    enabled: Boolean(row.enabled),
+    send_resolved: Boolean(row.send_resolved),
+    ...Object.fromEntries(fields.map((field) => [field, row[field as keyof typeof row]])),
+    channel: row.channel_id === 0 ? '' : (nameOf(names.channels, row.channel_id) ?? ''),
+    destinations: destinationIds(row).flatMap((id) => nameOf(names.destinations, id) ?? []),
+  }
+}
+
+/** The same without the fields that have their default. */
+function exported(entry: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const usual: Readonly<Record<string, unknown>> = {
+    enabled: true,
+    send_resolved: true,
+    minutes: 10,
+    min_calls: 20,
+    threshold: 0,
+    title: '',
+    text: '',
+    language: 'en',
+    remind_hours: 0,
+    quiet_start: '',
+    quiet_end: '',
+    time_zone: 'UTC',
+    channel: '',
+  }
+  return Object.fromEntries(
+    Object.entries(entry).filter(
+      ([name, value]) => value !== usual[name] && !(Array.isArray(value) && value.length === 0),
+    ),
+  )
+}

@@ -1,0 +1,16 @@
+import { alertRulesKind } from './alert/rules-kind.ts'
+import { channelsKind } from './channel/channels-kind.ts'
+import type { ConfigKind } from './config-kind.ts'
+import { optionsKind } from './option/options-kind.ts'
+import { tableKinds } from './option/table-kinds.ts'
+
+/**
+ * Every section of a configuration file, in the order in which they are applied. To add one, add its schema to
+ * `contract/config-file.ts` and its kind here.
+ */
+export const configKinds: readonly ConfigKind[] = [
+  optionsKind,
+  ...tableKinds,
+  channelsKind,
+  alertRulesKind,
+] as readonly ConfigKind[]

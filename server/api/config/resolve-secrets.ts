@@ -1,0 +1,65 @@
+import { type ConfigFile, configOptionKeys, type SecretText } from '../../../contract/config-file.ts'
+import type { OptionDefinition } from '../../../contract/option-kinds.ts'
+import { type OptionKey, optionDefinitions } from '../../../contract/options.ts'
+import { ConfigFault } from '../config-kind.ts'
+
+/** Where references lead. Throws an error with a sentence if there is nothing. */
+export interface References {
+  environment(name: string): string
+  file(path: string): string
+}
+
+const definitions: Readonly<Record<OptionKey, OptionDefinition>> = optionDefinitions
+
+/**
+ * The file with the references in its secrets replaced. Without `references`, each one is refused. Everything that is
+ * missing is named at once. Throws ConfigFault.
+ */
+export function resolveSecrets(file: ConfigFile, references: References | undefined): ConfigFile {
+  const faults: { path: PropertyKey[]; message: string }[] = []
+  const resolve = (value: SecretText, path: PropertyKey[]): string => {
+    try {
+      return resolved(value, references)
+    } catch (error) {
+      faults.push({ path, message: error instanceof Error ? error.message : String(error) })
+      return ''
+    }
+  }
+  const options = file.options && { ...file.options }
+  for (const key of configOptionKeys)
+    if (options?.[key] !== undefined && definitions[key].secret)
+      options[key] = resolve(options[key] as SecretText, ['options', key])
+  const channels = file.channels?.map((channel, index) => {
+    const { key, keys, headers, proxy_login, ...rest } = channel
+    const at = (...path: PropertyKey[]) => ['channels', index, ...path]
+    return {
+      ...rest,
+      ...(key !== undefined && { key: resolve(key, at('key')) }),
+      ...(keys && { keys: keys.map((each, place) => resolve(each, at('keys', place))) }),
+      ...(headers && {
+        headers: Object.fromEntries(
+          Object.entries(headers).map(([name, value]) => [name, resolve(value, at('headers', name))]),
+        ),
+      }),
+      ...(proxy_login !== undefined && { proxy_login: resolve(proxy_login, at('proxy_login')) }),
+    }
+  })
+  const [first] = faults
+  if (first) throw new ConfigFault(first.path, [...new Set(faults.map(({ message }) => message))].join(' '))
+  return { ...file, ...(options && { options }), ...(channels && { channels }) }
+}
+
+const reference = /\$(\$?)\{([^}]*)\}/g
+
+function resolved(value: SecretText, references: References | undefined): string {
+  if (typeof value !== 'string') {
+    if (!references) throw new Error('A reference to a file is not allowed here. Send the value.')
+    return references.file(value.file)
+  }
+  return value.replaceAll(reference, (whole, escaped: string, name: string) => {
+    if (escaped !== '') return whole.slice(1)
+    if (!references) throw new Error('A reference to the environment is not allowed here. Send the value.')
+    if (!/^[A-Za-z_]\w*$/.test(name)) throw new Error(`\${${name.slice(0, 100)}} is not the name of a variable.`)
+    return references.environment(name)
+  })
+}

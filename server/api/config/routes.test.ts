@@ -1,0 +1,162 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { Ajv } from 'ajv'
+import { parse } from 'yaml'
+import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
+import { forEachDatabase } from '../../../test/helpers/databases.ts'
+
+const yaml = { 'content-type': 'application/yaml' }
+const channel = (fields = '') => `
+channels:
+  - name: main
+    type: openai
+    key: sk-secret-one
+    models: [gpt-4]
+${fields}`
+
+forEachDatabase((_, openFresh) => {
+  let api: TestApi
+  let root: { token: string }
+  let admin: { token: string }
+
+  beforeEach(async () => {
+    api = await createTestApi(await openFresh())
+    root = await api.addPerson({ username: 'root', role: 100 })
+    admin = await api.addPerson({ username: 'admin', role: 10 })
+  })
+  afterEach(() => api.store.close())
+
+  const put = (body: string, query = '', headers: Record<string, string> = yaml, as = root.token) =>
+    api.call('PUT', `/api/config${query}`, { as, body, headers })
+  const exported = async () => {
+    const response = await api.app.request('/api/config', { headers: { authorization: root.token } })
+    return { type: response.headers.get('content-type'), text: await response.text() }
+  }
+
+  test('a dry run tells the plan, a real one makes it, and what is exported changes nothing', async () => {
+    const text = `version: 1\noptions: { SystemName: Acme, SMTPToken: pw-secret }${channel()}`
+    const dry = (await put(text, '?dry_run=true')).json
+    expect(dry).toMatchObject({ success: true, data: { applied: false } })
+    expect(dry.data.changes.map(({ op, section, name }: Record<string, string>) => `${op} ${section} ${name}`)).toEqual(
+      ['change options SMTPToken', 'change options SystemName', 'add channels main'],
+    )
+    expect(JSON.stringify(dry)).not.toMatch(/sk-secret|pw-secret/)
+    expect((await api.call('GET', '/api/channel/', { as: root.token })).json.data).toEqual([])
+
+    const done = (await put(text)).json
+    expect(done).toMatchObject({ success: true, data: { applied: true, changes: dry.data.changes } })
+    expect(api.settings.current().SystemName).toBe('Acme')
+    expect(api.notices.map(({ topic }) => topic)).toContain('channels')
+    const [shown] = (await api.call('GET', '/api/channel/', { as: admin.token })).json.data
+    expect(shown).toMatchObject({ name: 'main', managed_by: 'PUT /api/config', key: '' })
+    expect((await put(text)).json.data).toEqual({ changes: [], unlisted: [], applied: false })
+
+    const { type, text: again } = await exported()
+    expect(type).toStartWith('application/yaml')
+    expect(again).not.toMatch(/secret/)
+    expect(again).toStartWith('# yaml-language-server: $schema=http')
+    expect((await put(again, '?prune=true')).json.data.changes).toEqual([])
+    const asJson = JSON.stringify(parse(again))
+    expect((await put(asJson, '', { 'content-type': 'application/json' })).json.data.changes).toEqual([])
+
+    // The mark goes when the file no longer has the channel.
+    expect((await put('version: 1\nchannels: []\n')).json.data.unlisted).toEqual([
+      { section: 'channels', name: 'main' },
+    ])
+    expect((await api.call('GET', '/api/channel/', { as: root.token })).json.data[0].managed_by).toBe('')
+    expect((await put('version: 1\nchannels: []\n', '?prune=true')).json.data.changes).toHaveLength(1)
+    const events = await api.store.read.selectFrom('audit_events').selectAll().execute()
+    expect(events.filter(({ action }) => action === 'config.apply').map(({ actor_name }) => actor_name)).toEqual([
+      'root',
+      'root',
+    ])
+    expect(JSON.stringify(events)).not.toMatch(/secret/)
+  })
+
+  test('a channel that the gateway disabled is no difference, and one that a person disabled is', async () => {
+    const text = `version: 1${channel('    enabled: true\n')}`
+    await put(text)
+    const setStatus = (status: number) =>
+      api.store.write((trx) => trx.updateTable('channels').set({ status }).execute())
+    await setStatus(3)
+    expect((await put(text, '?dry_run=true')).json.data.changes).toEqual([])
+    await setStatus(2)
+    expect((await put(text, '?dry_run=true')).json.data.changes).toMatchObject([
+      { op: 'change', name: 'main', fields: [{ field: 'enabled', before: 'false', after: 'true' }] },
+    ])
+    // Without the field, people may switch it as they like.
+    expect((await put(`version: 1${channel()}`, '?dry_run=true')).json.data.changes).toEqual([])
+  })
+
+  test('only root may read or write it, and nothing on the server can be referred to', async () => {
+    expect((await put('version: 1\n', '', yaml, admin.token)).json.message).toContain('permission')
+    const read = await api.call('GET', '/api/config', { as: admin.token })
+    expect(read.json.message).toContain('permission')
+    process.env['SOME_SECRET_OF_THE_SERVER'] = 'leaked'
+    const references = [
+      channel().replace('sk-secret-one', `\${SOME_SECRET_OF_THE_SERVER}`),
+      channel().replace('sk-secret-one', '{ file: /etc/hostname }'),
+      channel().replace('    key: sk-secret-one', '    keys: [{ file: /etc/hostname }]'),
+      channel(`    proxy: http://proxy.example\n    proxy_login: "u:\${HOME}"\n`),
+      channel(`    headers: { x-token: "\${HOME}" }\n`),
+      `\noptions: { SMTPToken: "\${HOME}" }\n`,
+      '\noptions: { SMTPToken: { file: /etc/hostname } }\n',
+    ]
+    for (const part of references) {
+      const { json } = await put(`version: 1${part}`)
+      expect([part, json]).toEqual([
+        part,
+        expect.objectContaining({
+          success: false,
+          code: 'configuration_invalid',
+          message: expect.stringContaining('not allowed here'),
+        }),
+      ])
+    }
+    expect(await api.store.read.selectFrom('channels').select('id').execute()).toEqual([])
+    // Elsewhere such a text is only a text, and two dollars write one.
+    expect((await put(`version: 1\noptions: { Notice: "\${HOME}" }\n`)).json.success).toBe(true)
+    expect(api.settings.current().Notice).toBe(`\${HOME}`)
+    expect((await put(`version: 1\noptions: { SMTPToken: "$\${HOME}" }\n`)).json.success).toBe(true)
+    expect(api.settings.current().SMTPToken).toBe(`\${HOME}`)
+  })
+
+  test('bodies that are no configuration are refused in one sentence', async () => {
+    const cases: [body: string, words: string, headers?: Record<string, string>][] = [
+      ['', 'The file is empty'],
+      ['version: 1\nchannels: {}\n', 'channels must be an array'],
+      [`version: 1 # ${'x'.repeat(300_000)}`, '256 KiB'],
+      [`version: 1${channel('    base_url: http://metadata.google.internal\n')}`, 'cloud metadata'],
+      [`version: 1${channel('    colour: red\n')}`, 'line 7, column 5'],
+      ['version: 1\n', 'Send the content type', { 'content-type': 'text/plain' }],
+      ['version: 1\n', 'Send the content type', { 'content-type': 'multipart/form-data; boundary=x' }],
+    ]
+    for (const [body, words, headers] of cases) {
+      const { json } = await put(body, '', headers)
+      expect([body.slice(0, 80), json.success, json.message]).toEqual([
+        body.slice(0, 80),
+        false,
+        expect.stringContaining(words),
+      ])
+      expect(json.code).toBeString()
+    }
+    const raw = await api.app.request('/api/config', {
+      method: 'PUT',
+      headers: { authorization: root.token, ...yaml },
+      body: new Uint8Array([0xff, 0xfe]),
+    })
+    expect(((await raw.json()) as { message: string }).message).toContain('UTF-8')
+    expect((await put(`version: 1 # ${'x'.repeat(1_100_000)}`)).status).toBe(413)
+    expect((await put('version: 1\n', '?dry_run=perhaps')).json.success).toBe(false)
+  })
+
+  test('the schema that editors read accepts what is exported, and refuses misspelled fields', async () => {
+    await put(
+      `version: 1\ngroups: { default: { ratio: 1 } }\nprices: { m: { ratio: 2 } }${channel('    headers: { x-a: b }\n')}`,
+    )
+    const { json: schema } = await api.call('GET', '/api/config/schema.json')
+    const validate = new Ajv({ strict: false }).compile(schema)
+    const { text } = await exported()
+    expect([validate(parse(text)), validate.errors]).toEqual([true, null])
+    expect(validate({ version: 1, options: { SystemNme: 'x' } })).toBe(false)
+  })
+})

@@ -1,0 +1,188 @@
+import { createHash } from 'node:crypto'
+import * as z from 'zod/mini'
+import { channelStatus } from '../../../contract/statuses.ts'
+import { isObject, tryParse } from '../../lib/json.ts'
+import type { Secrets } from '../../lib/secrets/secrets.ts'
+import { allChannels, rebuildAbilities } from '../../store/channels/channels.ts'
+import {
+  contentOf,
+  declareUnlogged,
+  type ExportedRow,
+  emptyTable,
+  insertRows,
+  raiseSequence,
+  startCaps,
+} from '../../store/installation/exported-rows.ts'
+import { type ExportedTable, exportedParts, exportedTables } from '../../store/installation/exported-tables.ts'
+import type { Store, Trx } from '../../store/store.ts'
+import { CommandFailed } from '../command.ts'
+import { createExportSeal, type ExportSeal } from './seal.ts'
+import { type ExportHead, exportVersion, fieldName, secretColumns } from './write-export.ts'
+
+const headSchema = z.object({
+  tollgate: z.literal('export'),
+  version: z.int(),
+  parts: z.array(z.string()),
+  secrets: z.enum(['sealed', 'left out']),
+  salt: z.string(),
+  check: z.string(),
+})
+
+/** What was restored, and what could not be. */
+export interface RestoreReport {
+  rows: number
+  /** Tokens whose key is not in the export, and which would work for nobody. */
+  skippedTokens: number
+  /** Redemption codes that are not in the export. */
+  skippedCodes: number
+  /** Channels without a key; they are disabled. */
+  keylessChannels: number
+}
+
+/** True if a file begins like an export of Tollgate. */
+export function isExport(firstLine: string): boolean {
+  return z.safeParse(headSchema, tryParse(firstLine)).success
+}
+
+const rowsPerStep = 500
+
+/**
+ * Restores the lines of an export into a new installation, in one transaction. Ids are kept, secrets are encrypted with
+ * the installation's own key, and the books are opened so that the audit finds no fault. Throws CommandFailed with one
+ * sentence if the installation is not new, the passphrase is wrong, or the export is incomplete or was changed; then
+ * nothing is changed.
+ */
+export function restoreExport(
+  { store, secrets }: { store: Store; secrets: Secrets },
+  lines: AsyncIterable<string>,
+  { passphrase }: { passphrase: string | undefined },
+): Promise<RestoreReport> {
+  return store.write(async (trx) => {
+    const content = await contentOf(trx)
+    if (content !== '')
+      throw new CommandFailed(`The installation is not new: it has ${content}. An export is restored into a new one.`)
+    const hash = createHash('sha256')
+    const report: RestoreReport = { rows: 0, skippedTokens: 0, skippedCodes: 0, keylessChannels: 0 }
+    let head: ExportHead | undefined
+    let seal: ExportSeal | undefined
+    let ended = false
+    let count = 0
+    let number = 0
+    let batch: { table: ExportedTable; rows: ExportedRow[] } | undefined
+    const flush = async () => {
+      if (batch) await insertRows(trx, batch.table, batch.rows)
+      batch = undefined
+    }
+    for await (const line of lines) {
+      number++
+      if (ended) throw new CommandFailed(`The export has a line ${number} after its end.`)
+      const value = tryParse(line)
+      if (!isObject(value))
+        throw new CommandFailed(`Line ${number} of the export is not JSON; it is damaged or incomplete.`)
+      if (!head) {
+        head = headOf(value)
+        seal = sealOf(head, passphrase)
+        for (const table of tablesOf(head).toReversed()) await emptyTable(trx, table)
+      } else if (value['end'] === true) {
+        if (value['rows'] !== count || value['sha256'] !== hash.digest('hex'))
+          throw new CommandFailed('The export was changed or is damaged: its checksum is wrong.')
+        ended = true
+        continue
+      } else {
+        count++
+        const table = tablesOf(head).find((each) => each.table === value['table'])
+        if (!table || !isObject(value['row']))
+          throw new CommandFailed(`Line ${number} of the export is not a row of its parts.`)
+        const row = ownRow(value['row'], table, { secrets, seal, report, number })
+        if (batch?.table !== table || batch.rows.length >= rowsPerStep) await flush()
+        batch ??= { table, rows: [] }
+        if (row) batch.rows.push(row)
+        if (row) report.rows++
+      }
+      hash.update(`${line}\n`)
+    }
+    if (!head || !ended) throw new CommandFailed('The export is incomplete: it has no last line.')
+    await flush()
+    await finish(trx, store.dialect, head)
+    return report
+  })
+}
+
+function headOf(value: object): ExportHead {
+  const parsed = z.safeParse(headSchema, value)
+  if (!parsed.success) throw new CommandFailed('The file is not an export of Tollgate.')
+  if (parsed.data.version > exportVersion)
+    throw new CommandFailed(`The export was made by a newer version of Tollgate (format ${parsed.data.version}).`)
+  const unknown = parsed.data.parts.find((part) => !exportedParts.includes(part))
+  if (unknown !== undefined)
+    throw new CommandFailed(`The export has a part ${unknown}, which this version does not know.`)
+  return parsed.data
+}
+
+function sealOf(head: ExportHead, passphrase: string | undefined): ExportSeal | undefined {
+  if (head.secrets === 'left out') return undefined
+  if (passphrase === undefined) throw new CommandFailed('The secrets of the export are sealed: give its passphrase.')
+  const seal = createExportSeal(passphrase, head.salt)
+  if (seal.check !== head.check) throw new CommandFailed('The passphrase is not the one of the export.')
+  return seal
+}
+
+function tablesOf({ parts }: ExportHead): ExportedTable[] {
+  return exportedTables.filter(({ part }) => parts.includes(part))
+}
+
+/** The row as this installation stores it; undefined if it would be of no use. */
+function ownRow(
+  given: ExportedRow,
+  table: ExportedTable,
+  {
+    secrets,
+    seal,
+    report,
+    number,
+  }: { secrets: Secrets; seal: ExportSeal | undefined; report: RestoreReport; number: number },
+): ExportedRow | undefined {
+  const row = { ...given }
+  for (const [column, context] of secretColumns(table, given)) {
+    const value = given[column]
+    if (isObject(value) && typeof value['sealed'] === 'string') {
+      const plain = opened(seal, value['sealed'], fieldName(table, given, column), number)
+      row[column] = context === '' ? plain : secrets.seal(plain, context)
+      if (table.table === 'tokens' && column === 'key') row['key_hash'] = secrets.fingerprint(plain, 'token-key')
+    } else if (value === null) row[column] = ''
+    else if (typeof value !== 'string' || (value !== '' && context !== ''))
+      throw new CommandFailed(`Line ${number} of the export has a secret that is not sealed.`)
+  }
+  if (table.table === 'tokens' && row['key'] === '') return skip('skippedTokens')
+  if (table.table === 'redemptions' && row['key'] === '') return skip('skippedCodes')
+  if (table.table === 'options' && given['value'] === null) return undefined
+  if (table.table === 'channels' && row['key'] === '') {
+    row['key'] = secrets.seal('', 'channel')
+    row['status'] = channelStatus.disabled
+    report.keylessChannels++
+  }
+  return row
+
+  function skip(what: 'skippedTokens' | 'skippedCodes'): undefined {
+    report[what]++
+  }
+}
+
+function opened(seal: ExportSeal | undefined, text: string, field: string, number: number): string {
+  try {
+    if (seal) return seal.open(text, field)
+  } catch {
+    // The message is the same as for a secret that has no seal at all.
+  }
+  throw new CommandFailed(`Line ${number} of the export has a secret that cannot be opened; it was changed or moved.`)
+}
+
+/** What follows from the rows: abilities, sequences, limits and the books. */
+async function finish(trx: Trx, dialect: Store['dialect'], head: ExportHead): Promise<void> {
+  for (const table of tablesOf(head)) await raiseSequence(trx, dialect, table)
+  if (head.parts.includes('channels')) {
+    for (const { id } of await allChannels(trx)) await rebuildAbilities(trx, id)
+    await startCaps(trx)
+  }
+  if (!head.parts.includes('logs')) await declareUnlogged(trx)
+}

@@ -1,0 +1,45 @@
+import { createCipheriv, createDecipheriv, createHash, createHmac, scryptSync } from 'node:crypto'
+
+/** The fewest characters of a passphrase. */
+export const shortestPassphrase = 12
+
+/**
+ * Encrypts the secrets of an export. The same secret in the same field gives the same text, so that two exports of equal
+ * installations are equal.
+ */
+export interface ExportSeal {
+  seal(plain: string, field: string): string
+  /** Throws if the text was sealed with another passphrase or for another field, or was changed. */
+  open(sealed: string, field: string): string
+  /** Proves that a passphrase is the right one. */
+  check: string
+}
+
+const nonceBytes = 12
+const tagBytes = 16
+
+/** `salt` belongs to the installation, so that a table of passphrases made for one is useless for others. */
+export function createExportSeal(passphrase: string, salt: string): ExportSeal {
+  const keys = scryptSync(passphrase, createHash('sha256').update(salt).digest(), 64, {
+    N: 2 ** 16,
+    r: 8,
+    p: 1,
+    maxmem: 128 * 1024 * 1024,
+  })
+  const [sealKey, nonceKey] = [keys.subarray(0, 32), keys.subarray(32)]
+  return {
+    check: createHmac('sha256', nonceKey).update('check').digest('base64url'),
+    seal(plain, field) {
+      // The nonce depends on the text (as in RFC 5297), so that it repeats only if everything does.
+      const nonce = createHmac('sha256', nonceKey).update(`${field}\0${plain}`).digest().subarray(0, nonceBytes)
+      const cipher = createCipheriv('aes-256-gcm', sealKey, nonce).setAAD(Buffer.from(field))
+      return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]).toString('base64url')
+    },
+    open(sealed, field) {
+      const bytes = Buffer.from(sealed, 'base64url')
+      const decipher = createDecipheriv('aes-256-gcm', sealKey, bytes.subarray(0, nonceBytes))
+      decipher.setAAD(Buffer.from(field)).setAuthTag(bytes.subarray(-tagBytes))
+      return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, -tagBytes)), decipher.final()]).toString()
+    },
+  }
+}

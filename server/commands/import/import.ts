@@ -1,0 +1,109 @@
+import { setTimeout } from 'node:timers/promises'
+import { Option } from 'commander'
+import { type AddCommand, CommandFailed, examples, exitCodes, type Terminal } from '../command.ts'
+import { secretsOf, withStore } from '../installed.ts'
+import { type ImportDeps, type ImportOptions, type ImportPart, importParts } from './import-types.ts'
+import { progressView } from './progress.ts'
+import { reportLines } from './report.ts'
+import { runImport } from './run-import.ts'
+
+/** The options as Commander reads them. */
+interface Flags {
+  from: string
+  logsFrom?: string
+  only?: ImportPart[]
+  since?: number
+  dryRun?: true
+  merge?: true
+  follow?: true
+  json?: true
+}
+
+export const addImport: AddCommand = (program, terminal) => {
+  program
+    .command('import')
+    .summary("take over the database of one-api, new-api, one-hub or Laisky's one-api")
+    .description(
+      "Takes over users, tokens, channels, redemption codes, options, prices and the log of one-api (0.5 and 0.6), new-api, one-hub or Laisky's one-api. The source is a SQLite file, MySQL, MariaDB or PostgreSQL, and is only read. Keys, passwords and codes go on working. A run that breaks off is continued by the next one, and a later run takes over what is new. docs/moving.md describes the whole way.",
+    )
+    .requiredOption('--from <source>', 'path of a SQLite file, postgres://… or mysql://…')
+    .option('--logs-from <source>', 'the log, if it is in a database of its own')
+    .option('--dry-run', 'report what would happen, and change nothing')
+    .addOption(new Option('--only <parts>', `comma-separated parts: ${importParts.join(', ')}`).argParser(partsOf))
+    .addOption(
+      new Option('--since <date>', 'only log rows from this date on, such as 2026-01-31 (UTC)').argParser(dateOf),
+    )
+    .option('--merge', 'import beside what is here already, with new ids')
+    .option('--follow', 'after that, take over what is new every two seconds, until stopped')
+    .option('--json', 'print the report as JSON')
+    .addHelpText(
+      'after',
+      examples(
+        ['import -- --from /data/one-api.db --dry-run', 'report what would happen'],
+        ['import -- --from /data/one-api.db', 'import a SQLite file'],
+        ["import -- --from 'mysql://user:password@host:3306/oneapi'", 'import from MySQL'],
+        [
+          "import -- --from 'postgres://user:password@host/newapi' --since 2026-01-01",
+          'with the log of this year only',
+        ],
+        ['import -- --from /data/one-api.db --only channels,options --merge', 'parts, into an installation in use'],
+      ),
+    )
+    .action((flags: Flags) => run(flags, terminal))
+}
+
+async function run(flags: Flags, terminal: Terminal): Promise<void> {
+  const config = terminal.readConfig()
+  const options: ImportOptions = {
+    from: flags.from,
+    logsFrom: flags.logsFrom,
+    only: new Set(flags.only),
+    since: flags.since ?? 0,
+    merge: flags.merge ?? false,
+    dryRun: flags.dryRun ?? false,
+    dataDir: config.dataDir,
+  }
+  if (flags.follow && flags.dryRun) throw new CommandFailed('--follow imports, so it cannot be used with --dry-run.')
+  await withStore(config, async (store) => {
+    const secrets = await secretsOf(store, terminal.readSecretKey())
+    const view = progressView(terminal)
+    const deps = { store, secrets, nowMs: Date.now, progress: view.show }
+    const report = await runImport(deps, options).finally(view.end)
+    if (flags.json) terminal.print(JSON.stringify(report))
+    else for (const line of reportLines(report)) terminal.print(line)
+    const wrong = report.sums.some(({ there, corrected, here }) => there + corrected !== here)
+    if (wrong) terminal.exit(exitCodes.failed)
+    if (flags.follow) await follow({ ...deps, progress: () => undefined }, options, terminal)
+  })
+}
+
+/** How long to wait before the source is read again. */
+const followMs = 2000
+
+/** Takes over what is new in the source, again and again, until the process is asked to end. */
+async function follow(deps: ImportDeps, options: ImportOptions, { note }: Terminal): Promise<void> {
+  const stopping = new AbortController()
+  const stop = () => stopping.abort()
+  process.once('SIGINT', stop).once('SIGTERM', stop)
+  note('Following the source. Stop its program, wait for the next line, and then end this command with Ctrl-C.')
+  while (!stopping.signal.aborted) {
+    await setTimeout(followMs, undefined, { signal: stopping.signal }).catch(() => undefined)
+    const { added, changedMeanwhile } = await runImport(deps, options)
+    const what = `${added.logs} log rows, ${added.users} users, ${added.tokens} tokens, ${added.channels} channels`
+    note(`${new Date(deps.nowMs()).toISOString()} ${what}${changedMeanwhile ? '; more is coming' : '; up to date'}`)
+  }
+}
+
+function partsOf(text: string): ImportPart[] {
+  return text.split(',').map((each) => {
+    const part = importParts.find((name) => name === each.trim())
+    if (!part) throw new CommandFailed(`"${each.trim()}" is not a part. The parts are ${importParts.join(', ')}.`)
+    return part
+  })
+}
+
+function dateOf(text: string): number {
+  const time = Date.parse(text)
+  if (Number.isNaN(time)) throw new CommandFailed(`"${text}" is not a date. Write it as 2026-01-31.`)
+  return Math.floor(time / 1000)
+}

@@ -1,0 +1,35 @@
+import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Leftover } from './findings.ts'
+
+/** A file of JSON lines that only its owner can read, because what is left over may contain secrets. */
+export interface LeftoverFile {
+  readonly path: string
+  add(leftover: Leftover): void
+  close(): void
+  /** Deletes the file, because the import did not happen. */
+  discard(): void
+}
+
+/** Creates the file at the first row. */
+export function createLeftoverFile(path: string): LeftoverFile {
+  let file: number | undefined
+  return {
+    path,
+    add(leftover) {
+      if (file === undefined) {
+        mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+        file = openSync(path, 'w', 0o600)
+      }
+      writeSync(file, `${JSON.stringify(leftover)}\n`)
+    },
+    close() {
+      if (file !== undefined) closeSync(file)
+      file = undefined
+    },
+    discard() {
+      this.close()
+      rmSync(path, { force: true })
+    },
+  }
+}

@@ -1,0 +1,61 @@
+/** A row of another program's database, as its driver returns it. */
+export type SourceRow = Readonly<Record<string, unknown>>
+
+/** Which rows of a table to read. */
+export interface PageRequest {
+  /** Only rows whose id is greater; ids are whole numbers. */
+  after: number
+  /** Only rows whose id is at most this. */
+  upTo?: number
+  limit: number
+  /** The columns to read; all of them by default. */
+  columns?: readonly string[]
+}
+
+/** Another program's database. Nothing is ever written to it. */
+export interface SourceDatabase {
+  readonly dialect: 'sqlite' | 'mysql' | 'postgres'
+  /** Where it is, without a password. */
+  readonly label: string
+  /** The columns of each table. */
+  readonly tables: ReadonlyMap<string, ReadonlySet<string>>
+  /** The next rows of a table in the order of their ids. */
+  page(table: string, request: PageRequest): Promise<SourceRow[]>
+  /** Runs a query. Names are written in double quotes, whatever the database is. */
+  query(text: string): Promise<SourceRow[]>
+  close(): Promise<void>
+}
+
+/** The tables of a list of columns. */
+export function tablesOf(rows: readonly SourceRow[]): Map<string, Set<string>> {
+  const tables = new Map<string, Set<string>>()
+  for (const { tab, col } of rows) {
+    const columns = tables.get(String(tab)) ?? new Set<string>()
+    columns.add(String(col))
+    tables.set(String(tab), columns)
+  }
+  return tables
+}
+
+/** The query of a page. */
+export function pageQuery(table: string, { after, upTo, limit, columns }: PageRequest): string {
+  const selected = columns?.map((name) => `"${name}"`).join(', ') ?? '*'
+  const end = upTo === undefined ? '' : ` and id <= ${Math.trunc(upTo)}`
+  return `select ${selected} from "${table}" where id > ${Math.trunc(after)}${end} order by id limit ${Math.trunc(limit)}`
+}
+
+/** Reads a table in pages. */
+export async function* pages(
+  source: SourceDatabase,
+  table: string,
+  request: Partial<PageRequest> = {},
+): AsyncGenerator<SourceRow[]> {
+  const limit = request.limit ?? 500
+  let after = request.after ?? Number.MIN_SAFE_INTEGER
+  for (;;) {
+    const rows = await source.page(table, { ...request, after, limit })
+    if (rows.length > 0) yield rows
+    if (rows.length < limit) return
+    after = Number(rows.at(-1)?.['id'])
+  }
+}

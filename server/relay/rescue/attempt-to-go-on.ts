@@ -1,0 +1,91 @@
+import { DecodingMeter } from '../../dialects/metering/decoding-meter.ts'
+import { EventTally } from '../../dialects/metering/event-tally.ts'
+import { TalliedMeter } from '../../dialects/metering/tallied-meter.ts'
+import { countingDecoder } from '../../dialects/metering/tool-counts.ts'
+import type { StreamEncoder } from '../../dialects/neutral/dialect.ts'
+import { isEventStream } from '../../lib/bytes/sse.ts'
+import { type Attempt, beginAttempt, sendTrial } from '../attempts/send-trial.ts'
+import { toFailure } from '../attempts/through-channels.ts'
+import type { Trial } from '../attempts/trial.ts'
+import { noteAttempt } from '../call/attempts.ts'
+import type { RelayCall } from '../call/call.ts'
+import type { RelayDeps } from '../call/deps.ts'
+import { CallerLeft } from '../cancellation/caller-left.ts'
+import { AttemptFailed } from '../failures/retry-policy.ts'
+import { reasonOf, statusFailure, unread } from '../failures/upstream-failure.ts'
+import { openStream } from '../stream/stream-opening.ts'
+import type { NextPart, StreamReader } from '../stream/stream-reader.ts'
+import { TranslatingReader } from '../stream/translating-reader.ts'
+import type { Prepared } from '../upstream/prepare.ts'
+import { readErrorAnswer } from '../upstream/read-answer.ts'
+
+/**
+ * Makes one attempt to go on with a stream, up to the first content of its response. `begin` returns the encoder for its
+ * events. The hold stays with the stream. If the caller disconnects, the attempt is one that has said nothing, because
+ * its prompt is charged. Throws CallerLeft if nothing was sent.
+ */
+export async function attemptToGoOn(
+  deps: RelayDeps,
+  call: RelayCall,
+  trial: Trial,
+  begin: (prepared: Prepared) => StreamEncoder,
+): Promise<NextPart | AttemptFailed> {
+  const made = beginAttempt(deps, call, trial)
+  const { open, sentAtMs } = made
+  try {
+    const { prepared, response } = await sendTrial(deps, made, trial)
+    const next = await opened(deps, made, { prepared, response, begin })
+    noteAttempt(deps, open, { sentAtMs, status: response.status })
+    return next
+  } catch (error) {
+    if (error instanceof CallerLeft) {
+      if (!made.isSent) throw error
+      noteAttempt(deps, open, { sentAtMs, status: 0, error: error.message })
+      return { open, reader: new SilentReader(), meter: new TalliedMeter(new EventTally()) }
+    }
+    const failed = error instanceof AttemptFailed ? error : toFailure(error)
+    noteAttempt(deps, open, { sentAtMs, status: failed.status, error: reasonOf(failed, trial.channel.upstream.key) })
+    return failed
+  }
+}
+
+interface Answered {
+  prepared: Prepared
+  response: Response
+  begin: (prepared: Prepared) => StreamEncoder
+}
+
+async function opened(
+  deps: RelayDeps,
+  { open, sentAtMs }: Attempt,
+  { prepared, response, begin }: Answered,
+): Promise<NextPart> {
+  const { codec } = prepared
+  const { requestId } = open.call
+  if (!response.ok) {
+    const text = await readErrorAnswer(deps, response)
+    throw statusFailure(response, text, open.channel.upstream.key, deps.clock.nowMs(), codec?.from)
+  }
+  if (!codec || !isEventStream(response.headers)) throw await unread(response, 'the upstream did not stream')
+  const { from } = codec
+  const answering = { deps, open, response, sentAtMs }
+  const { reader, opening } = await openStream(answering, () => new DecodingMeter(from, requestId))
+  const decoder = countingDecoder(from.streamDecoder(requestId), open.tools)
+  const translating = new TranslatingReader(reader, decoder, begin(prepared), opening)
+  return { open, reader: translating, meter: translating.meter }
+}
+
+/** The reader of an attempt whose caller has disconnected. */
+class SilentReader implements StreamReader {
+  ask(answer: (piece: { kind: 'end' }) => void): void {
+    answer({ kind: 'end' })
+  }
+
+  async next(): Promise<{ kind: 'end' }> {
+    return { kind: 'end' }
+  }
+
+  cancel(): void {}
+  drain(): void {}
+  hurry(): void {}
+}

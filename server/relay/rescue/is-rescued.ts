@@ -1,0 +1,25 @@
+import type { RelayCall } from '../call/call.ts'
+import type { RelayDeps } from '../call/deps.ts'
+import { isThreaded } from '../call/thread-calls.ts'
+import { keptFields } from '../upstream/prepare-conversation.ts'
+
+/**
+ * True if another attempt may go on with the stream of this call when it breaks off. Only what is known without reading
+ * the whole request is looked at here.
+ */
+export function isRescued(deps: Pick<RelayDeps, 'settings'>, call: RelayCall): boolean {
+  return (call.plan?.streamRescue ?? deps.settings().StreamRescue) && isContinuable(call)
+}
+
+/** One answer of text, in a call that does not depend on a channel. */
+function isContinuable(call: RelayCall): boolean {
+  const { mode, facts, compacts, keeper } = call
+  if (mode !== 'chat' || !facts.stream || facts.choices !== 1 || compacts || keeper) return false
+  return (facts.outputs ?? []).every((output) => output === 'text') && !isThreaded(call) && !isKept(call)
+}
+
+/** True if the request continues what one service has stored. */
+function isKept({ dialect, state: { body } }: RelayCall): boolean {
+  if (dialect !== 'openai-responses' || body.kind !== 'json') return false
+  return keptFields.some((field) => body.json[field] !== undefined && body.json[field] !== null)
+}

@@ -1,0 +1,169 @@
+import type { Usage } from '../../../contract/usage.ts'
+import type { Citation } from '../../dialects/neutral/conversation.ts'
+import type { StreamEncoder } from '../../dialects/neutral/dialect.ts'
+import type { PartDetail, ReplyPart, StreamEvent } from '../../dialects/neutral/reply.ts'
+import { addedUsage } from '../charging/charging-after.ts'
+import { Seam } from './seam.ts'
+import type { Told } from './told.ts'
+
+/** The events of one attempt that goes on with an answer. */
+interface Joining {
+  readonly usage: Usage
+  readonly seam: Seam
+  /** The length of the open text before this attempt, for the ranges of its citations. */
+  readonly before: number
+  /** Where each part of the attempt is in the answer; undefined = it is left out. */
+  readonly places: Map<number, number | undefined>
+  /** The part whose text goes through the seam. */
+  joined: number | undefined
+  hasJoined: boolean
+}
+
+/**
+ * Writes an answer that several attempts make, one after the other, as one answer. The first attempt is written as it
+ * is. The text of a later one goes on in the same part, its thoughts are left out, and its usage includes that of the
+ * attempts before.
+ */
+export class JoinedEncoder implements StreamEncoder {
+  readonly #inner: StreamEncoder
+  readonly #told: Told
+  #joining: Joining | undefined
+
+  constructor(inner: StreamEncoder, told: Told) {
+    this.#inner = inner
+    this.#told = told
+  }
+
+  /**
+   * From now on, the events are those of the next attempt. `usage` is that of the attempts before. `begunWith`: the text
+   * that the model was given as the beginning of its own.
+   */
+  goOn(usage: Usage, begunWith: string | undefined): void {
+    const { text } = this.#told
+    this.#joining = {
+      usage,
+      seam: new Seam(text, begunWith),
+      before: this.#told.openLength,
+      places: new Map(),
+      joined: undefined,
+      hasJoined: false,
+    }
+  }
+
+  push(event: StreamEvent): string {
+    const joining = this.#joining
+    return joining ? this.#later(event, joining) : this.#write(event)
+  }
+
+  #write(event: StreamEvent): string {
+    this.#told.take(event)
+    return this.#inner.push(event)
+  }
+
+  #later(event: StreamEvent, joining: Joining): string {
+    switch (event.type) {
+      case 'start':
+        // The answer has begun. Only the usage is new.
+        return event.usage ? this.#write({ type: 'usage', usage: addedUsage(joining.usage, event.usage) }) : ''
+      case 'usage':
+        return this.#write({ type: 'usage', usage: addedUsage(joining.usage, event.usage) })
+      case 'part':
+        return this.#part(event, joining)
+      case 'delta':
+        return this.#delta(event.index, event.text, joining)
+      case 'detail':
+        return this.#detail(event.index, event.detail, joining)
+      case 'part-end':
+        return this.#partEnd(event.index, joining)
+      case 'stop':
+      case 'end':
+        return this.#flushed(joining) + this.#write(event)
+      default:
+        return this.#write(event)
+    }
+  }
+
+  #part({ choice, index, part }: StreamEvent & { type: 'part' }, joining: Joining): string {
+    const told = this.#told
+    // The caller has seen the thoughts of the first attempt, and perhaps text that follows them.
+    if (part.type === 'reasoning' && told.parts > 0) {
+      joining.places.set(index, undefined)
+      return ''
+    }
+    if (part.type === 'text' && !joining.hasJoined && told.open !== undefined && told.isText) {
+      joining.hasJoined = true
+      joining.joined = index
+      joining.places.set(index, told.open)
+      return this.#delta(index, part.text, joining) + this.#first(index, part, joining)
+    }
+    const before = this.#flushed(joining) + this.#closed(joining)
+    const place = told.parts
+    joining.places.set(index, place)
+    if (part.type === 'text' && !joining.hasJoined) {
+      // The text so far is in a part that has ended. The two still must not overlap.
+      joining.hasJoined = true
+      joining.joined = index
+      const { text } = part
+      return (
+        before +
+        this.#write({ type: 'part', choice, index: place, part: { ...part, text: '' } }) +
+        this.#delta(index, text, joining)
+      )
+    }
+    return before + this.#write({ type: 'part', choice, index: place, part })
+  }
+
+  /** What the start of a text says besides its text. */
+  #first(index: number, part: ReplyPart & { type: 'text' }, joining: Joining): string {
+    return part.citations ? this.#detail(index, { citations: part.citations }, joining) : ''
+  }
+
+  #delta(index: number, text: string, joining: Joining): string {
+    const place = joining.places.get(index)
+    if (place === undefined) return ''
+    const own = index === joining.joined ? joining.seam.add(text) : text
+    return own === '' ? '' : this.#write({ type: 'delta', choice: 0, index: place, text: own })
+  }
+
+  #detail(index: number, detail: PartDetail, joining: Joining): string {
+    const place = joining.places.get(index)
+    if (place === undefined) return ''
+    // The signature of one service would stand for the text of another one.
+    const { seal: _seal, citations, ...rest } = detail
+    const own =
+      index === joining.joined ? { ...rest, ...(citations && { citations: moved(citations, joining) }) } : detail
+    return this.#write({ type: 'detail', choice: 0, index: place, detail: own })
+  }
+
+  #partEnd(index: number, joining: Joining): string {
+    const place = joining.places.get(index)
+    if (place === undefined) return ''
+    const before = index === joining.joined ? this.#flushed(joining) : ''
+    return before + this.#write({ type: 'part-end', choice: 0, index: place })
+  }
+
+  /** The text that the seam has held back. */
+  #flushed(joining: Joining): string {
+    const place = joining.joined === undefined ? undefined : joining.places.get(joining.joined)
+    const rest = joining.seam.end()
+    joining.joined = undefined
+    return place === undefined || rest === '' ? '' : this.#write({ type: 'delta', choice: 0, index: place, text: rest })
+  }
+
+  /** Ends the part that the attempt before has left open. */
+  #closed({ places }: Joining): string {
+    const { open } = this.#told
+    if (open === undefined || [...places.values()].includes(open)) return ''
+    return this.#write({ type: 'part-end', choice: 0, index: open })
+  }
+}
+
+/** Citations of the second text, at their places in the whole text. */
+function moved(citations: readonly Citation[], { before, seam }: Joining): Citation[] {
+  const at = (index: number) => Math.max(0, index + before - seam.cut)
+  return citations.map((citation) => ({
+    ...citation,
+    ...(citation.start !== undefined && { start: at(citation.start) }),
+    ...(citation.end !== undefined && { end: at(citation.end) }),
+  }))
+}

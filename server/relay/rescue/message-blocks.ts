@@ -1,0 +1,70 @@
+import { looseObject } from '../../dialects/neutral/fields.ts'
+import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+
+/** A block that has begun and not ended. */
+interface OpenBlock {
+  readonly index: number
+  readonly type: unknown
+}
+
+/** The numbers of the blocks in a stream of Messages. The gateway's own numbers may differ from those passed on. */
+export class MessageBlocks {
+  readonly hasEnded = false
+  #passed = 0
+  #passedOpen: OpenBlock | undefined
+  #shadowOpen: OpenBlock | undefined
+  /** The gateway's numbers of blocks → those of the stream. */
+  readonly #numbers = new Map<number, number>()
+
+  note(data: string): void {
+    // Most events are pieces of a block.
+    if (!data.includes('content_block_st')) return
+    const event = tryParse(data)
+    if (!isObject(event)) return
+    const index = typeof event['index'] === 'number' ? event['index'] : this.#passed
+    if (event['type'] === 'content_block_start') {
+      this.#passed = Math.max(this.#passed, index + 1)
+      this.#passedOpen = { index, type: looseObject(event['content_block'])['type'] }
+    } else if (event['type'] === 'content_block_stop') this.#passedOpen = undefined
+  }
+
+  shadow({ type, index, content_block: block }: JsonObject): void {
+    if (typeof index !== 'number') return
+    if (type === 'content_block_start') this.#shadowOpen = { index, type: looseObject(block)['type'] }
+    else if (type === 'content_block_stop') this.#shadowOpen = undefined
+  }
+
+  renamed(event: JsonObject): JsonObject[] {
+    this.#adopt()
+    const { type, index } = event
+    if (typeof index !== 'number') return type === 'message_delta' ? [...this.#stopped(), event] : [event]
+    if (type !== 'content_block_start') {
+      const number = this.#numbers.get(index) ?? index
+      if (type === 'content_block_stop' && this.#passedOpen?.index === number) this.#passedOpen = undefined
+      return [{ ...event, index: number }]
+    }
+    const open = this.#passedOpen
+    // The stream has begun this block already, without any content.
+    if (open && open.type === looseObject(event['content_block'])['type']) {
+      this.#numbers.set(index, open.index)
+      return []
+    }
+    const before = this.#stopped()
+    const number = this.#passed++
+    this.#numbers.set(index, number)
+    this.#passedOpen = { index: number, type: looseObject(event['content_block'])['type'] }
+    return [...before, { ...event, index: number }]
+  }
+
+  /** The block that is open in both is the same one. */
+  #adopt(): void {
+    if (this.#shadowOpen && this.#passedOpen) this.#numbers.set(this.#shadowOpen.index, this.#passedOpen.index)
+    this.#shadowOpen = undefined
+  }
+
+  #stopped(): JsonObject[] {
+    const open = this.#passedOpen
+    this.#passedOpen = undefined
+    return open ? [{ type: 'content_block_stop', index: open.index }] : []
+  }
+}

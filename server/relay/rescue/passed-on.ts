@@ -1,0 +1,106 @@
+import type { DialectName } from '../../dialects/neutral/conversation.ts'
+import type { StreamEncoder } from '../../dialects/neutral/dialect.ts'
+import type { StreamEvent } from '../../dialects/neutral/reply.ts'
+import { sseData } from '../../lib/bytes/sse.ts'
+import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import { MessageBlocks } from './message-blocks.ts'
+import { ResponseItems } from './response-items.ts'
+import type { Told } from './told.ts'
+
+/**
+ * Remembers the names and numbers in a stream that is passed on as it comes, so that the events of another attempt,
+ * which the gateway writes itself, can use them.
+ */
+export interface PassedNames {
+  /** Reads the data of an event that is passed on. */
+  note(data: string): void
+  /** Reads an event that the gateway would have written instead of those passed on. */
+  shadow(event: JsonObject): void
+  /** The part that is open in the gateway's events has ended in those passed on. */
+  readonly hasEnded: boolean
+  /** An event of the gateway, changed so that it follows those passed on; none = it has been sent already. */
+  renamed(event: JsonObject): JsonObject[]
+}
+
+/** Names for a stream of the given dialect. */
+export function passedNames(dialect: DialectName): PassedNames {
+  switch (dialect) {
+    case 'anthropic-messages':
+      return new MessageBlocks()
+    case 'openai-responses':
+      return new ResponseItems()
+    case 'gemini':
+      return new HeadNames(['responseId', 'modelVersion'])
+    default:
+      return new HeadNames(['id', 'created', 'model', 'system_fingerprint'])
+  }
+}
+
+/** Every event of the stream has the same names, so those of the first event are used. */
+class HeadNames implements PassedNames {
+  readonly hasEnded = false
+  readonly #fields: readonly string[]
+  #names: JsonObject | undefined
+
+  constructor(fields: readonly string[]) {
+    this.#fields = fields
+  }
+
+  note(data: string): void {
+    if (this.#names) return
+    const event = tryParse(data)
+    if (!isObject(event)) return
+    const names = this.#fields.filter((field) => event[field] !== undefined)
+    if (names.length > 0) this.#names = Object.fromEntries(names.map((field) => [field, event[field]]))
+  }
+
+  shadow(): void {}
+
+  renamed(event: JsonObject): JsonObject[] {
+    return ['error' in event ? event : { ...event, ...this.#names }]
+  }
+}
+
+/** Writes what follows a stream that was passed on. */
+export class FollowingEncoder implements StreamEncoder {
+  readonly #inner: StreamEncoder
+  readonly #names: PassedNames
+
+  /** `told`: what was passed on. `inner` is brought to the state in which it would be if it had written it. */
+  constructor(inner: StreamEncoder, names: PassedNames, told: Told) {
+    this.#inner = inner
+    this.#names = names
+    for (const event of told.events) this.#shadow(event)
+    if (!names.hasEnded || told.open === undefined) return
+    const end: StreamEvent = { type: 'part-end', choice: 0, index: told.open }
+    told.take(end)
+    this.#shadow(end)
+  }
+
+  #shadow(event: StreamEvent): void {
+    for (const { data } of eventsIn(this.#inner.push(event))) if (data) this.#names.shadow(data)
+  }
+
+  push(event: StreamEvent): string {
+    return eventsIn(this.#inner.push(event))
+      .map(({ text, data }) => (data ? this.#names.renamed(data).map(written).join('') : text))
+      .join('')
+  }
+}
+
+/** The events in what an encoder has written. An end mark that is not JSON has no data. */
+function eventsIn(text: string): { text: string; data: JsonObject | undefined }[] {
+  if (text === '') return []
+  return text
+    .split('\n\n')
+    .filter((each) => each !== '')
+    .map((each) => {
+      const data = tryParse(sseData(each) ?? '')
+      return { text: `${each}\n\n`, data: isObject(data) ? data : undefined }
+    })
+}
+
+function written(event: JsonObject): string {
+  const { type } = event
+  return `${typeof type === 'string' ? `event: ${type}\n` : ''}data: ${JSON.stringify(event)}\n\n`
+}

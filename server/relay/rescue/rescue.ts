@@ -1,0 +1,214 @@
+import type { Conversation } from '../../dialects/neutral/conversation.ts'
+import type { StreamDecoder, StreamEncoder, StreamMeter, UpstreamDialect } from '../../dialects/neutral/dialect.ts'
+import { GatewayError } from '../../errors.ts'
+import { nextPaid } from '../attempts/next-paid.ts'
+import type { Placed } from '../attempts/place-in-turn.ts'
+import type { Run } from '../attempts/remedies.ts'
+import { untilAnswered } from '../attempts/through-channels.ts'
+import { newTrial } from '../attempts/trial.ts'
+import type { CallState, RelayCall } from '../call/call.ts'
+import type { RelayDeps } from '../call/deps.ts'
+import { CallerLeft } from '../cancellation/caller-left.ts'
+import { addedUsage } from '../charging/charging-after.ts'
+import { withCost } from '../charging/settlement.ts'
+import { quickEstimate } from '../counting/quick-estimate.ts'
+import { noteHealth } from '../failures/note-health.ts'
+import { AttemptFailed } from '../failures/retry-policy.ts'
+import { measuredSoFar } from '../stream/settle-stream.ts'
+import type { Broken, NextPart, Rescuer } from '../stream/stream-reader.ts'
+import { goOnText } from '../upstream/going-on.ts'
+import type { Prepared } from '../upstream/prepare.ts'
+import { partsOf } from '../upstream/prepare-conversation.ts'
+import { endOf } from '../upstream/time-limits.ts'
+import { attemptToGoOn } from './attempt-to-go-on.ts'
+import { isRescued } from './is-rescued.ts'
+import { JoinedEncoder } from './joined-encoder.ts'
+import { FollowingEncoder, type PassedNames, passedNames } from './passed-on.ts'
+import { Told } from './told.ts'
+
+/** More than the roles and marks of the turns that are added to a request. */
+const turnTokens = 16
+
+/**
+ * Keeps what is needed to go on with the stream of a call if it breaks off; undefined if the stream is not rescued. Must
+ * be called before the body of the call is dropped.
+ */
+export function rescueFor(deps: RelayDeps, call: RelayCall): StreamRescue | undefined {
+  return isRescued(deps, call) ? new StreamRescue(deps, call) : undefined
+}
+
+/** Rescues one stream, as often as the retries allow. */
+export class StreamRescue implements Rescuer {
+  readonly #deps: RelayDeps
+  readonly #call: RelayCall
+  /** The state of the call with its body, which the call itself drops. */
+  readonly #state: CallState
+  readonly #told = new Told()
+  #names: PassedNames | undefined
+  #encoder: JoinedEncoder | undefined
+  #rescues = 0
+
+  constructor(deps: RelayDeps, call: RelayCall) {
+    this.#deps = deps
+    this.#call = call
+    this.#state = { ...call.state }
+  }
+
+  get isPossible(): boolean {
+    return this.#told.canGoOn && this.#rescues < this.#deps.settings().RetryTimes
+  }
+
+  /** The encoder of a stream that is translated. */
+  encoder(inner: StreamEncoder): StreamEncoder {
+    this.#encoder = new JoinedEncoder(inner, this.#told)
+    return this.#encoder
+  }
+
+  /** The upstream's dialect, for the meter of a stream that is passed on as it comes. */
+  watched(dialect: UpstreamDialect): UpstreamDialect {
+    return { ...dialect, streamDecoder: (idSeed) => this.#watching(dialect.streamDecoder(idSeed)) }
+  }
+
+  /** The meter of a stream that is passed on as it comes, if the meter does not decode it. */
+  metered<Meter extends StreamMeter>(meter: Meter, dialect: UpstreamDialect): Meter {
+    const decoder = this.#watching(dialect.streamDecoder(this.#call.requestId))
+    const feed = meter.feed.bind(meter)
+    meter.feed = (data) => {
+      const signal = feed(data)
+      if (signal === 'content') decoder.push(data)
+      return signal
+    }
+    // Every event must be fed.
+    meter.skim = (_text, from) => from
+    return meter
+  }
+
+  #watching(decoder: StreamDecoder): StreamDecoder {
+    const names = passedNames(this.#call.dialect)
+    this.#names = names
+    return {
+      push: (data) => {
+        const events = decoder.push(data)
+        if (this.#told.canGoOn) {
+          names.note(data)
+          for (const event of events) this.#told.take(event)
+        }
+        return events
+      },
+      finish: () => decoder.finish(),
+      failedEnd: (failure, requestId) => decoder.failedEnd?.(failure, requestId) ?? '',
+    }
+  }
+
+  async goOn(broken: Broken): Promise<NextPart | undefined> {
+    this.#rescues++
+    const attempt = this.#call.state.attempts.at(-1)
+    if (attempt) attempt.error = broken.reason
+    try {
+      const conversation = partsOf({ ...this.#call, state: this.#state })
+      const call = isTextAlone(conversation) ? await this.#callAfter(broken, conversation) : undefined
+      const placed = call && (await this.#nextChannel(call, broken))
+      return placed && (await this.#attempt(call, placed, broken))
+    } catch (error) {
+      // The caller sees the error with which the stream broke off.
+      if (error instanceof GatewayError || error instanceof AttemptFailed || error instanceof CallerLeft)
+        return undefined
+      throw error
+    }
+  }
+
+  /** The call that goes on; undefined if the answer has the length that was requested. */
+  async #callAfter(broken: Broken, conversation: Conversation): Promise<RelayCall | undefined> {
+    const { open } = broken
+    const { goesOn: before } = open.call
+    const { facts, state } = this.#call
+    const measure = await measuredSoFar(this.#deps, broken)
+    const charge = withCost(open, measure)
+    const usage = before ? addedUsage(before.usage, measure.usage) : measure.usage
+    const maxTokens = facts.maxTokens === undefined ? undefined : facts.maxTokens - usage.completionTokens
+    if (maxTokens !== undefined && maxTokens < 1) return undefined
+    const { text } = this.#told
+    const { texts, fixedTokens } = facts.prompt
+    const prompt = { ...facts.prompt, texts: [...texts, text, goOnText], fixedTokens: fixedTokens + turnTokens }
+    const added = { texts: [text, goOnText], fixedTokens: turnTokens }
+    return {
+      ...this.#call,
+      facts: { ...facts, maxTokens, prompt },
+      goesOn: {
+        text,
+        usage,
+        quota: charge.quota,
+        cost: charge.cost,
+        isEstimated: charge.estimated,
+        tools: charge.tools,
+      },
+      state: {
+        ...this.#state,
+        conversation: maxTokens === undefined ? conversation : { ...conversation, maxTokens },
+        promptGuess: state.promptGuess + quickEstimate(added),
+      },
+    }
+  }
+
+  /**
+   * The channel that goes on, with its place, once the hold covers it: one that has not been tried, or one that has
+   * been, or the same one again.
+   */
+  async #nextChannel(call: RelayCall, { open: { hold, channel } }: Broken): Promise<Placed | undefined> {
+    const deps = this.#deps
+    const settings = deps.settings()
+    const nowMs = deps.deadlineWatch.nowMs()
+    if (nowMs >= endOf(call, channel, settings, nowMs)) return undefined
+    if (!deps.retryBudget.take(call.facts.model, deps.clock.nowMs())) return undefined
+    const choices = [call.state.attempts.map(({ channelId }) => channelId), [channel.id]]
+    if (settings.SameChannelRetries > 0) choices.push([])
+    for (const tried of choices) {
+      const placed = await nextPaid(deps, call, hold, new Set(tried))
+      if (placed || call.signal.aborted) return placed
+    }
+    return undefined
+  }
+
+  async #attempt(call: RelayCall, placed: Placed, { open }: Broken): Promise<NextPart | undefined> {
+    const deps = this.#deps
+    const run: Run = {
+      deps,
+      call,
+      trial: newTrial(placed),
+      channelsTried: new Set([open.channel.id]),
+      keysTried: new Set(),
+      retries: this.#rescues,
+      repeats: 0,
+      isKeysFault: false,
+    }
+    try {
+      const next = await untilAnswered(run, (_deps, _call, trial) =>
+        attemptToGoOn(deps, call, trial, (prepared) => this.#joined(call, prepared)),
+      )
+      for (const remember of run.trial.lessons) remember()
+      return next
+    } catch (error) {
+      noteHealth(deps, { channel: run.trial.channel, call }, 'undecided')
+      throw error
+    } finally {
+      this.#rescues = run.retries
+    }
+  }
+
+  /** The encoder, ready for the events of the next attempt. */
+  #joined({ goesOn }: RelayCall, { codec, begunWith }: Prepared): StreamEncoder {
+    if (!this.#encoder && codec?.to && this.#names) {
+      const inner = codec.to.dialect.streamEncoder(codec.to.frame)
+      this.#encoder = new JoinedEncoder(new FollowingEncoder(inner, this.#names, this.#told), this.#told)
+    }
+    if (!this.#encoder || !goesOn) throw new Error('a stream is rescued that was not watched')
+    this.#encoder.goOn(goesOn.usage, begunWith)
+    return this.#encoder
+  }
+}
+
+/** True if the answer is to be text that another model can go on with, and not an object that it would begin again. */
+function isTextAlone({ format, logprobs, output, choices = 1 }: Conversation): boolean {
+  if (logprobs || choices > 1 || (format && format.type !== 'text')) return false
+  return (output?.modalities ?? []).every((modality) => modality === 'text')
+}

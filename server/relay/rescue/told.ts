@@ -1,0 +1,103 @@
+import type { StreamEvent } from '../../dialects/neutral/reply.ts'
+
+/** Parts after which the answer of another model can go on. */
+const continuable: ReadonlySet<string> = new Set(['text', 'reasoning'])
+
+/** What a caller has been sent of an answer so far, in as few events as possible. */
+export class Told {
+  /** False once something has arrived that another model cannot continue, or only the end is missing. */
+  canGoOn = true
+  /** The number of parts so far. */
+  parts = 0
+  /** The index of the part that has not ended; undefined = none. */
+  open: number | undefined
+  /** The length of that part, and whether it is text. */
+  openLength = 0
+  isText = false
+  #events: StreamEvent[] = []
+  /** Pieces of the open part that are not in an event yet. */
+  #more: string[] = []
+  #text: string[] = []
+
+  /** The events so far, from which an encoder can be brought to the same state. */
+  get events(): readonly StreamEvent[] {
+    this.#flush()
+    return this.#events
+  }
+
+  /** The text of the answer so far. */
+  get text(): string {
+    const whole = this.#text.join('')
+    this.#text = [whole]
+    return whole
+  }
+
+  take(event: StreamEvent): void {
+    switch (event.type) {
+      case 'part':
+        this.#part(event)
+        break
+      case 'delta':
+        this.#delta(event.index, event.text)
+        break
+      case 'detail':
+        if (event.detail.logprobs || event.detail.transcript !== undefined) this.#end()
+        else this.#add(event)
+        break
+      case 'part-end':
+        this.#add(event)
+        if (event.index === this.open) this.open = undefined
+        break
+      case 'start':
+        this.#add(event)
+        break
+      case 'stop':
+      case 'end':
+        this.#end()
+        break
+    }
+  }
+
+  #part(event: StreamEvent & { type: 'part' }): void {
+    const { part, choice, index } = event
+    if (!continuable.has(part.type) || choice > 0 || (part.type === 'text' && part.logprobs)) this.#end()
+    else this.#add(event)
+    this.parts = Math.max(this.parts, index + 1)
+    this.open = index
+    this.isText = part.type === 'text'
+    this.openLength = part.type === 'text' ? part.text.length : 0
+    if (part.type === 'text' && this.canGoOn && part.text !== '') this.#text.push(part.text)
+  }
+
+  #delta(index: number, text: string): void {
+    if (!this.canGoOn) return
+    // Texts that take turns have no last one to go on with.
+    if (index !== this.open) {
+      this.#end()
+      return
+    }
+    this.openLength += text.length
+    this.#more.push(text)
+    if (this.isText) this.#text.push(text)
+  }
+
+  #add(event: StreamEvent): void {
+    if (!this.canGoOn) return
+    this.#flush()
+    this.#events.push(event)
+  }
+
+  #flush(): void {
+    if (this.#more.length === 0 || this.open === undefined) return
+    this.#events.push({ type: 'delta', choice: 0, index: this.open, text: this.#more.join('') })
+    this.#more = []
+  }
+
+  /** Nothing is kept of an answer that cannot be continued. */
+  #end(): void {
+    this.canGoOn = false
+    this.#events = []
+    this.#more = []
+    this.#text = []
+  }
+}

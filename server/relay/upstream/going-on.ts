@@ -1,0 +1,73 @@
+import { modelTraits } from '../../dialects/models/claude-model.ts'
+import type { Conversation, Message, Part } from '../../dialects/neutral/conversation.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { ChatEndpoint, ContinuedTurn } from '../../providers/provider.ts'
+import type { GoesOn } from '../call/goes-on.ts'
+
+/** A conversation in which a broken answer is to be continued. */
+interface GoingOn {
+  conversation: Conversation
+  /** The answer so far, if the request ends with it, as a turn that the model continues. */
+  begunWith?: string
+  /** The field that marks this turn; absent = none is needed. */
+  mark?: ContinuedTurn
+}
+
+/** The request to go on, as the user's turn after the answer so far. */
+export const goOnText =
+  'Your last message was cut off by a technical fault. Continue it from exactly where it stops: your reply is appended to it as it is. Begin with the very next character, even if that is in the middle of a word, or is a space or a line break. Do not repeat any part of the message, do not comment on this request, and do not start again.'
+
+/** What decides how the answer so far is given. */
+interface Going {
+  endpoint: ChatEndpoint
+  upstreamModel: string
+  withoutPrefill?: boolean
+}
+
+/**
+ * The conversation with the answer so far: as a turn that the model continues, if the service can do that, otherwise
+ * followed by the request to go on. The model is not asked to think again.
+ */
+export function goingOn(whole: Conversation, { text }: GoesOn, going: Going): GoingOn {
+  const said = text.replace(/[\ud800-\udbff]$/, '')
+  if (said.trim() === '') return { conversation: whole }
+  const { reasoning: _reasoning, ...rest } = whole
+  const { endpoint, upstreamModel, withoutPrefill } = going
+  const isClaude = isOfAnthropic(endpoint) && modelTraits(upstreamModel).prefill
+  const mark = isClaude || !isChatForm(endpoint) ? undefined : endpoint.continues
+  if ((!isClaude && !mark) || withoutPrefill) {
+    const messages = withTurn(rest.messages, 'assistant', said)
+    return { conversation: { ...rest, messages: withTurn(messages, 'user', goOnText) } }
+  }
+  // Claude refuses a last turn that ends with white space (Anthropic docs, "Prefill Claude's response").
+  const begun = isClaude ? said.trimEnd() : said
+  return {
+    conversation: { ...rest, messages: withTurn(rest.messages, 'assistant', begun) },
+    begunWith: begun,
+    ...(mark && { mark }),
+  }
+}
+
+function isOfAnthropic({ dialect: { name } }: ChatEndpoint): boolean {
+  return name === 'anthropic-messages' || name === 'bedrock-converse'
+}
+
+function isChatForm({ dialect: { name } }: ChatEndpoint): boolean {
+  return name === 'openai-chat'
+}
+
+/** Adds a turn. The caller may have begun the model's turn, which then becomes longer. */
+function withTurn(messages: readonly Message[], role: 'assistant' | 'user', text: string): readonly Message[] {
+  const part: Part = { type: 'text', text }
+  const last = messages.at(-1)
+  if (last?.role !== role) return [...messages, { role, parts: [part] }]
+  return [...messages.slice(0, -1), { ...last, parts: [...last.parts, part] }]
+}
+
+/** The body with its last message marked as one that the model is to continue. */
+export function markedLast(body: JsonObject, mark: ContinuedTurn): JsonObject {
+  const { messages } = body
+  const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined
+  if (!Array.isArray(messages) || !isObject(last)) return body
+  return { ...body, messages: [...(messages as unknown[]).slice(0, -1), { ...last, [mark]: true }] }
+}

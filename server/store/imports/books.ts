@@ -1,0 +1,54 @@
+import { sql } from 'kysely'
+import { needsRowLocks } from '../statements/conditions.ts'
+import type { Trx } from '../store.ts'
+
+/** The accounts whose use is logged. */
+export type BookedTable = 'users' | 'tokens' | 'channels'
+
+/**
+ * Moves quota from `unlogged` to the log: the rows with these sums by account were just written. Rows are locked in id
+ * order, users first.
+ */
+export async function bookLogged(
+  trx: Trx,
+  sums: Readonly<Record<BookedTable, ReadonlyMap<number, number>>>,
+): Promise<void> {
+  for (const table of ['users', 'tokens', 'channels'] as const) {
+    const rows = [...sums[table]].filter(([id, quota]) => id > 0 && quota !== 0).sort(([a], [b]) => a - b)
+    if (rows.length === 0) continue
+    const logged = needsRowLocks(trx)
+      ? sql`(select (value ->> 0)::bigint as id, (value ->> 1)::bigint as quota
+          from jsonb_array_elements(${JSON.stringify(rows)}::jsonb)) as logged`
+      : sql`(select value ->> '$[0]' as id, value ->> '$[1]' as quota from json_each(${JSON.stringify(rows)})) as logged`
+    const target = sql.table(table)
+    if (needsRowLocks(trx))
+      await sql`select id from ${target} where id = any(${rows.map(([id]) => id)}) order by id for update`.execute(trx)
+    await sql`update ${target} set unlogged_quota = unlogged_quota - logged.quota from ${logged}
+      where ${target}.id = logged.id`.execute(trx)
+  }
+}
+
+/** How much the figures of an account in the source have changed since they were last taken over. */
+export interface Change {
+  quota: number
+  used: number
+  requests: number
+}
+
+/** Adds what has happened in the source to an account here. What was used in the source is not in the log here yet. */
+export async function bookChange(trx: Trx, table: BookedTable, id: number, change: Change): Promise<void> {
+  const { quota, used, requests } = change
+  if (table === 'channels') {
+    await sql`update channels set used_quota = used_quota + ${used}, unlogged_quota = unlogged_quota + ${used}
+      where id = ${id}`.execute(trx)
+    return
+  }
+  const left = sql.ref(table === 'users' ? 'quota' : 'remain_quota')
+  // A balance that was also spent here may not cover what was spent there; it ends at 0.
+  const floor = sql`case when ${left} + ${quota} < 0 then 0 else ${left} + ${quota} end`
+  const counted = table === 'users' ? sql`request_count = request_count + ${requests},` : sql``
+  await sql`update ${sql.table(table)} set ${counted}
+    granted_quota = granted_quota + ${used} + (${floor}) - ${left},
+    ${left} = ${floor}, used_quota = used_quota + ${used}, unlogged_quota = unlogged_quota + ${used}
+    where id = ${id}`.execute(trx)
+}

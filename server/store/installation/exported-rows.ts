@@ -1,0 +1,123 @@
+import { type Kysely, sql } from 'kysely'
+import type { Db, Store, Trx } from '../store.ts'
+import type { ExportedTable } from './exported-tables.ts'
+
+/** A row of any table. */
+export type ExportedRow = Record<string, unknown>
+
+/** The tables are known by name only, so their columns have no types here. */
+type AnyDb = Kysely<Record<string, Record<string, unknown>>>
+const anyDb = (db: Db | Trx) => db as unknown as AnyDb
+
+const rowsPerStep = 1000
+/** SQLite allows about 32,000 values in a statement. */
+const valuesPerStep = 10_000
+/** The row of the options that belongs to the secret key of an installation. */
+const secretCheckKey = '_secret_check'
+
+/** Runs `read` on one snapshot of the database, so that sums and rows agree while the server works. */
+export function onSnapshot<T>({ dialect, read }: Store, work: (db: Db) => Promise<T>): Promise<T> {
+  const transaction = read.transaction()
+  return dialect === 'postgres'
+    ? transaction.setIsolationLevel('repeatable read').execute(work)
+    : transaction.execute(work)
+}
+
+/** All rows of a table in the order of its key, with columns in the order of their names and plain JSON values. */
+export async function* exportedRows(db: Db, table: ExportedTable): AsyncGenerator<ExportedRow> {
+  const held = table.table === 'users' || table.table === 'tokens' ? await heldAmounts(db, table.table) : new Map()
+  let after: unknown
+  for (let offset = 0; ; offset += rowsPerStep) {
+    let query = anyDb(db).selectFrom(table.table).selectAll().limit(rowsPerStep)
+    for (const column of table.key) query = query.orderBy(column)
+    if (table.table === 'options') query = query.where('key', '<>', secretCheckKey)
+    if (!table.numbered) query = query.offset(offset)
+    else if (after !== undefined) query = query.where('id', '>', after)
+    const rows = await query.execute()
+    for (const row of rows) yield plainRow(row, table, Number(held.get(Number(row['id'])) ?? 0))
+    if (rows.length < rowsPerStep) return
+    after = rows.at(-1)?.['id']
+  }
+}
+
+/** What open calls hold. It is exported as if it were given back, because open calls are not exported. */
+async function heldAmounts(db: Db, owner: 'users' | 'tokens'): Promise<Map<number, number>> {
+  const isTokens = owner === 'tokens'
+  const rows = await db
+    .selectFrom('holds')
+    .select([isTokens ? 'token_id as id' : 'user_id as id', (eb) => eb.fn.sum<number>('amount').as('amount')])
+    .$if(isTokens, (query) => query.where('token_limited', '=', sql<boolean>`true`))
+    .groupBy(isTokens ? 'token_id' : 'user_id')
+    .execute()
+  return new Map(rows.map(({ id, amount }) => [Number(id), Number(amount)]))
+}
+
+function plainRow(row: ExportedRow, { table, left = [], booleans = [] }: ExportedTable, held: number): ExportedRow {
+  const entries = Object.entries(row)
+    .filter(([name]) => !left.includes(name))
+    .map(([name, value]): [string, unknown] => {
+      if (booleans.includes(name)) return [name, value === null ? null : Boolean(value)]
+      return [name, typeof value === 'bigint' ? Number(value) : value]
+    })
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  const plain = Object.fromEntries(entries)
+  const balance = table === 'users' ? 'quota' : 'remain_quota'
+  if (held > 0) plain[balance] = Number(plain[balance]) + held
+  return plain
+}
+
+/** What an installation has besides what every new one has; an empty text if there is nothing. */
+export async function contentOf(trx: Trx): Promise<string> {
+  for (const table of ['channels', 'tokens', 'logs', 'redemptions'] as const) {
+    const row = await trx.selectFrom(table).select('id').limit(1).executeTakeFirst()
+    if (row) return table
+  }
+  const users = await trx.selectFrom('users').select('id').limit(2).execute()
+  return users.length > 1 ? 'users' : ''
+}
+
+/** Deletes all rows of a table, except for the row that belongs to the secret key. */
+export async function emptyTable(trx: Trx, { table }: ExportedTable): Promise<void> {
+  await anyDb(trx)
+    .deleteFrom(table)
+    .$if(table === 'options', (query) => query.where('key', '<>', secretCheckKey))
+    .execute()
+}
+
+/** Adds rows with their own keys. */
+export async function insertRows(trx: Trx, { table }: ExportedTable, rows: readonly ExportedRow[]): Promise<void> {
+  const [first] = rows
+  if (!first) return
+  const step = Math.max(1, Math.floor(valuesPerStep / Object.keys(first).length))
+  for (let start = 0; start < rows.length; start += step)
+    await anyDb(trx)
+      .insertInto(table)
+      .values([...rows.slice(start, start + step)])
+      .execute()
+}
+
+/** After rows were added with their own numbers, new rows get higher ones. */
+export async function raiseSequence(
+  trx: Trx,
+  dialect: Store['dialect'],
+  { table, numbered }: ExportedTable,
+): Promise<void> {
+  // SQLite does that by itself.
+  if (dialect === 'sqlite' || !numbered) return
+  await sql`select setval(pg_get_serial_sequence(${table}, 'id'),
+    greatest((select coalesce(max(id), 0) from ${sql.table(table)}), 1))`.execute(trx)
+}
+
+/** Makes accounts agree with a log that is empty: what was used is not in it. */
+export async function declareUnlogged(trx: Trx): Promise<void> {
+  for (const table of ['users', 'tokens', 'channels'] as const)
+    await trx
+      .updateTable(table)
+      .set((eb) => ({ unlogged_quota: eb.ref('used_quota') }))
+      .execute()
+}
+
+/** Limits of channels count from now on. */
+export async function startCaps(trx: Trx): Promise<void> {
+  await sql`update caps set first_log = coalesce((select max(id) from logs), 0)`.execute(trx)
+}

@@ -1,0 +1,15 @@
+import { sql } from 'kysely'
+import type { Migration } from '../migration.ts'
+
+/** What a configuration file manages, by its name in the file. */
+export const configMarks: Migration = {
+  name: '0029-config-marks',
+  async up(db) {
+    await sql`create table config_marks (
+      section text not null,
+      name text not null,
+      source text not null,
+      primary key (section, name)
+    )`.execute(db)
+  },
+}

@@ -1,0 +1,462 @@
+import { Database } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { copyFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ImportReport } from '../../server/commands/import/report.ts'
+import { openStore } from '../../server/store/connection/open.ts'
+import { forEachEmptyDatabaseUrl } from '../helpers/databases.ts'
+import { ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
+import { Installation } from '../helpers/gateway-process.ts'
+import { fillSource, oldHash, oldPassword, ownSource, type Row, smallRows } from './own-samples.ts'
+
+/** An installation in which nothing has happened yet. */
+async function emptyInstallation(url?: string): Promise<Installation> {
+  const installation = new Installation(url)
+  await (await installation.start()).stop()
+  return installation
+}
+
+async function imported(installation: Installation, ...args: string[]): Promise<ImportReport> {
+  const { output } = await installation.run('import', ...args, '--json')
+  const line = output.split('\n').find((each) => each.startsWith('{'))
+  if (line === undefined) throw new Error(output)
+  return JSON.parse(line) as ImportReport
+}
+
+const found = (report: ImportReport, words: string) => report.findings.find(({ text }) => text.includes(words))
+
+describe('a source that cannot be imported is named, with what to do, and nothing changes', () => {
+  const cases: [name: string, source: (folder: string) => string, words: string][] = [
+    ['a file that does not exist', (folder) => join(folder, 'none.db'), 'There is no file'],
+    ['an empty file', (folder) => written(folder, ''), 'is empty'],
+    ['a file of another kind', (folder) => written(folder, 'hello '.repeat(1000)), 'not a SQLite database'],
+    ['a database cut in half', () => cutInHalf(), 'damaged'],
+    ['an address of an unknown kind', () => 'redis://localhost:6379', 'is not an address'],
+    ['PostgreSQL that is not there', () => 'postgres://a:secret-pass@127.0.0.1:9/db', 'cannot be reached'],
+    ['MySQL that is not there', () => 'mysql://a:secret-pass@127.0.0.1:9/db', 'cannot be reached'],
+    ["MySQL in one-api's form", () => 'a:secret-pass@tcp(127.0.0.1:9)/db', 'mysql://127.0.0.1:9/db'],
+    ['an incomplete address', () => 'mysql://host-only', 'not complete'],
+    ['a table that is missing', () => without('tokens'), 'Start one-api once'],
+    ['an unknown program', () => without('users'), 'is not a database of one-api'],
+  ]
+  test('each of them', async () => {
+    await using installation = await emptyInstallation()
+    for (const [name, source, words] of cases) {
+      const { code, output } = await installation.run('import', '--from', source(installation.folder))
+      expect([name, code, output]).toEqual([name, 1, expect.stringContaining(words)])
+      expect(output).not.toContain('secret-pass')
+      expect(output.trim().split('\n').length).toBeLessThan(4)
+    }
+    const store = openStore({ url: installation.databaseUrl })
+    expect(await store.read.selectFrom('users').select('username').execute()).toEqual([{ username: 'root' }])
+    expect(await store.read.selectFrom('imports').selectAll().execute()).toEqual([])
+    await store.close()
+  }, 120_000)
+})
+
+function written(folder: string, text: string): string {
+  const path = join(folder, `source-${text.length}.db`)
+  writeFileSync(path, text)
+  return path
+}
+
+function cutInHalf(): string {
+  const path = ownSource('one-api', { ...smallRows(), logs: manyLogs(2000) })
+  truncateSync(path, Math.floor(readFileSync(path).length / 2))
+  return path
+}
+
+function without(table: string): string {
+  const path = ownSource('one-api', smallRows())
+  const database = new Database(path)
+  database.run(`drop table ${table}`)
+  database.close()
+  return path
+}
+
+function manyLogs(count: number): Row[] {
+  return Array.from({ length: count }, (_, at) => ({
+    id: at + 1,
+    user_id: 2,
+    created_at: 1_790_000_000 + at,
+    type: 2,
+    content: 'a call',
+    username: 'mia',
+    token_name: 'main',
+    model_name: 'gpt-4o',
+    quota: at % 7,
+    channel_id: 1,
+  }))
+}
+
+forEachEmptyDatabaseUrl((target, freshUrl) => {
+  const empty = async () => emptyInstallation(target === 'postgres' ? await freshUrl() : undefined)
+
+  test('odd rows are carried with a stated remedy, and the books agree', async () => {
+    const rows = smallRows()
+    rows.users.push(
+      { id: 3, username: 'debtor', password: oldHash, quota: -2_147_483_000, used_quota: -5, aff_code: 'AAAA' },
+      { id: 4, username: 'mia', password: 'plain text', quota: 9_000_000_000_000_000, aff_code: 'AAAA' },
+      { id: 5, username: 'deleted_1', password: oldHash, status: 3, quota: 7, inviter_id: 99 },
+      { id: 6, username: '😀 emoji\0', password: oldHash, group: 'a group without a ratio', status: 9 },
+    )
+    rows.tokens.push(
+      { id: 2, user_id: 77, key: 'nobody', name: 'of nobody' },
+      { id: 3, user_id: 3, key: 'x'.repeat(300), name: 'long', remain_quota: -3 },
+      { id: 4, user_id: 3, key: 'k'.repeat(48), name: 'twice' },
+      { id: 5, user_id: 3, key: '', name: 'no key' },
+      { id: 6, user_id: 3, key: 'limited', name: 'limited', subnet: 'not-an-address', remain_quota: 5 },
+    )
+    rows.channels.push(
+      { id: 2, type: 999, key: 'k', name: 'unknown', models: 'm', base_url: 'https://x.example' },
+      { id: 3, type: 1, key: 'k', name: 'metadata', models: 'm', base_url: 'http://169.254.169.254/latest' },
+      { id: 4, type: 1, key: 'k', name: 'odd', models: 'm', model_mapping: '{not json', config: '[1]' },
+      {
+        id: 5,
+        type: 3,
+        key: 'a\nb\nc',
+        name: 'lines',
+        models: 'm',
+        base_url: 'https://z.example/',
+        other: '2024-10-21',
+      },
+    )
+    rows.logs.push(
+      { id: 3, user_id: 500, created_at: 1, type: 2, content: 'gone', quota: 11, channel_id: 700, token_name: 'x' },
+      { id: 4, user_id: 2, created_at: 2, type: 42, content: 'of no type' },
+    )
+    const from = ownSource('one-api', {
+      ...rows,
+      options: [
+        { key: 'ModelRatio', value: '{"gpt-4o":1,"openrouter/auto":-500000,"tiny":0.00000001}' },
+        { key: 'GroupRatio', value: 'not json' },
+        { key: 'Notice', value: 'x'.repeat(2_000_000) },
+        { key: 'SystemName', value: 'Gate 😀' },
+        { key: 'SMTPToken', value: 'mail secret' },
+        { key: 'RetryTimes', value: 'many' },
+      ],
+    })
+    await using installation = await empty()
+    const report = await imported(installation, '--from', from)
+    for (const { name, there, corrected, here } of report.sums) expect([name, here]).toEqual([name, there + corrected])
+    for (const words of [
+      'A negative quota is set to 0',
+      'A negative used_quota is set to 0',
+      'above 1000000000000000',
+      'The name is taken',
+      'The invitation code is taken',
+      'unknown form',
+      'owner of the token does not exist',
+      'A token with this key is here already',
+      'no key and is left out',
+      'empty list of models or addresses',
+      'Type 999 has no counterpart',
+      'The base_url is not valid here',
+      'The model_mapping is not valid here',
+      'The config is not a JSON object',
+      'must not be negative',
+      'longer than 1000000 characters',
+      'The value of the option is not valid here',
+      'The group is used but has no ratio',
+    ])
+      expect([words, found(report, words) !== undefined]).toEqual([words, true])
+    expect((await installation.run('audit')).output).toContain('0 faults.')
+    const left = readFileSync(report.leftoversFile, 'utf8')
+    expect(left).not.toContain('k'.repeat(48))
+
+    const store = openStore({ url: installation.databaseUrl })
+    const users = await store.read
+      .selectFrom('users')
+      .select(['id', 'username', 'quota', 'status'])
+      .orderBy('id')
+      .execute()
+    expect(users.map(({ username }) => username)).toEqual([
+      'root',
+      'mia',
+      'debtor',
+      'mia-import',
+      expect.stringMatching(/^deleted_/),
+      '😀 emoji',
+    ])
+    const channels = await store.read
+      .selectFrom('channels')
+      .select(['name', 'status', 'key_mode', 'key_count', 'base_url', 'other'])
+      .orderBy('id')
+      .execute()
+    expect(channels).toMatchObject([
+      { name: 'up', status: 1 },
+      { name: 'unknown', status: 2 },
+      { name: 'metadata', status: 2, base_url: '' },
+      { name: 'odd', status: 2 },
+      { name: 'lines', status: 1, key_mode: 'multi', key_count: 3, base_url: 'https://z.example', other: '2024-10-21' },
+    ])
+    const dump = JSON.stringify(await store.read.selectFrom('options').selectAll().execute())
+    expect(dump).not.toContain('mail secret')
+    // Nobody may get the ids that log rows of deleted accounts name.
+    const gateway = await installation.start()
+    await gateway.api('POST', '/api/user/', { username: 'newcomer', password: 'long enough 1' })
+    const newcomer = await store.read
+      .selectFrom('users')
+      .select('id')
+      .where('username', '=', 'newcomer')
+      .executeTakeFirst()
+    expect(newcomer?.id).toBeGreaterThan(500)
+    await gateway.stop()
+    await store.close()
+    expect((await installation.run('audit')).output).toContain('0 faults.')
+  }, 120_000)
+
+  test('a run that is killed at any point goes on where it was, and ends in the same state', async () => {
+    const rows = { ...smallRows(), logs: manyLogs(24_000) }
+    const used = rows.logs.reduce((sum, { quota }) => sum + Number(quota), 0)
+    const from = ownSource('one-api', rows)
+    await using installation = await empty()
+    const killed = await installation.killedRuns(['import', '--from', from], 20)
+    expect(killed).toBeGreaterThan(0)
+    const report = await imported(installation, '--from', from)
+    expect(report.sums.find(({ name }) => name === 'quota of charges')).toMatchObject({ there: used, here: used })
+    const store = openStore({ url: installation.databaseUrl })
+    const { count } = await store.read
+      .selectFrom('logs')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow()
+    expect(Number(count)).toBe(24_000)
+    expect(await store.read.selectFrom('imports').select('id').execute()).toHaveLength(1)
+    await store.close()
+    expect((await installation.run('audit')).output).toContain('0 faults.')
+  }, 180_000)
+
+  test('an installation in use needs --merge, which gives new ids and suffixes; a later run takes over what is new', async () => {
+    await using installation = await empty()
+    const gateway = await installation.start()
+    await gateway.api('POST', '/api/user/', { username: 'MIA', password: 'long enough 1' })
+    await gateway.api('POST', '/api/channel/', { type: 1, name: 'ours', key: 'k', models: 'm', group: 'default' })
+    await gateway.api('PUT', '/api/option/', { key: 'SystemName', value: 'Ours' })
+    await gateway.stop()
+    const from = ownSource('one-api', { ...smallRows(), options: [{ key: 'SystemName', value: 'Theirs' }] })
+    const refused = await installation.run('import', '--from', from)
+    expect([refused.code, refused.output]).toEqual([1, expect.stringContaining('Add --merge')])
+
+    const report = await imported(installation, '--from', from, '--merge')
+    expect(report).toMatchObject({ mode: 'merge', added: { users: 2, tokens: 1, channels: 1, logs: 2 } })
+    expect(found(report, 'set here to another value')).toBeDefined()
+    const store = openStore({ url: installation.databaseUrl })
+    const names = await store.read.selectFrom('users').select(['username', 'role']).orderBy('id').execute()
+    expect(names).toEqual([
+      { username: 'root', role: 100 },
+      { username: 'MIA', role: 1 },
+      { username: 'root-import', role: 10 },
+      { username: 'mia-import', role: 1 },
+    ])
+    expect((await installation.run('audit')).output).toContain('0 faults.')
+
+    // The source goes on: it charges 40 more, and gives 1000.
+    const database = new Database(from)
+    database.run('update users set quota = quota + 960, used_quota = used_quota + 40, request_count = 3 where id = 2')
+    database.run('update channels set used_quota = used_quota + 40')
+    database.close()
+    fillSource(from, {
+      users: [{ id: 3, username: 'late', password: oldHash, quota: 3 }],
+      logs: [
+        {
+          id: 3,
+          user_id: 2,
+          created_at: 1_790_000_009,
+          type: 2,
+          content: '',
+          username: 'mia',
+          token_name: 'main',
+          quota: 40,
+          channel_id: 1,
+        },
+      ],
+    })
+    const again = await imported(installation, '--from', from)
+    expect(again).toMatchObject({ mode: 'again', added: { users: 1, tokens: 0, channels: 0, logs: 1 } })
+    expect(
+      await store.read
+        .selectFrom('users')
+        .select(['quota', 'used_quota', 'request_count'])
+        .where('username', '=', 'mia-import')
+        .executeTakeFirst(),
+    ).toEqual({ quota: 5960, used_quota: 110, request_count: 3 })
+    await store.close()
+    expect((await installation.run('audit')).output).toContain('0 faults.')
+  }, 120_000)
+
+  test("new-api 1.x and Laisky's one-api are recognised, and what they carry is taken over", async () => {
+    const small = smallRows()
+    const newer = ownSource('new-api', {
+      ...small,
+      setups: [{ id: 1, version: 'v1.0.0', initialized_at: 1 }],
+      subscription_plans: [{ id: 1, title: 'Gold', price_amount: 9.5 }],
+      tokens: [
+        ...small.tokens,
+        {
+          id: 2,
+          user_id: 2,
+          key: 'grouped',
+          name: 'g',
+          group: 'vip',
+          model_limits_enabled: 1,
+          model_limits: 'gpt-4o',
+          allow_ips: '10.0.0.1\n10.2.0.0/16',
+        },
+        { id: 3, user_id: 2, key: 'gone', name: 'gone', deleted_at: '2026-01-01 00:00:00' },
+      ],
+      channels: [
+        {
+          id: 1,
+          type: 43,
+          key: 'k1\nk2',
+          name: 'deepseek',
+          models: 'gpt-4o',
+          channel_info: '{"is_multi_key":true,"multi_key_size":2,"multi_key_status_list":{"1":2}}',
+          header_override: '{"x-team":"a"}',
+          param_override: '{"temperature":0.2}',
+          setting: '{"proxy":"http://u:p@proxy.example:8080","system_prompt":"be brief"}',
+          status_code_mapping: '{"529":"503"}',
+          tag: 'cheap',
+          remark: 'a note',
+        },
+      ],
+      logs: [
+        {
+          id: 1,
+          user_id: 2,
+          created_at: 1_790_000_000,
+          type: 5,
+          content: 'upstream said no',
+          username: 'mia',
+          token_id: 2,
+          channel_id: 1,
+          other: '{"status_code":429,"error_code":"rate_limit"}',
+        },
+        { id: 2, user_id: 2, created_at: 1_790_000_000, type: 6, content: 'refund', quota: 5 },
+        {
+          id: 3,
+          user_id: 2,
+          created_at: 1_790_000_000,
+          type: 2,
+          content: '',
+          token_id: 2,
+          quota: 50,
+          use_time: 3,
+          other: '{"frt":120,"cache_tokens":7}',
+        },
+      ],
+    })
+    await using installation = await empty()
+    const report = await imported(installation, '--from', newer)
+    expect(report).toMatchObject({ program: 'new-api', version: 'v1.0.0', added: { tokens: 2 } })
+    expect(readFileSync(report.leftoversFile, 'utf8')).toContain('Gold')
+    const store = openStore({ url: installation.databaseUrl })
+    expect(
+      await store.read
+        .selectFrom('tokens')
+        .select(['group', 'models', 'subnet'])
+        .where('name', '=', 'g')
+        .executeTakeFirst(),
+    ).toEqual({
+      group: 'vip',
+      models: 'gpt-4o',
+      subnet: '10.0.0.1/32,10.2.0.0/16',
+    })
+    expect(await store.read.selectFrom('channels').selectAll().executeTakeFirst()).toMatchObject({
+      type: 36,
+      key_mode: 'multi',
+      key_count: 2,
+      tags: 'cheap',
+      remark: 'a note',
+      proxy: 'http://proxy.example:8080',
+      system_prompt: 'be brief',
+      status_map: '{"529":503}',
+      parameters: '[{"op":"set","path":"temperature","value":0.2}]',
+    })
+    expect(await store.read.selectFrom('channel_dead_keys').select('channel_id').execute()).toEqual([{ channel_id: 1 }])
+    const logs = await store.read
+      .selectFrom('logs')
+      .select(['type', 'status', 'code', 'token_id', 'elapsed_time', 'first_byte_time', 'cached_tokens'])
+      .orderBy('id')
+      .execute()
+    expect(logs).toMatchObject([
+      { type: 6, status: 429, code: 'rate_limit', token_id: 2 },
+      { type: 4 },
+      { type: 2, elapsed_time: 3000, first_byte_time: 120, cached_tokens: 7 },
+    ])
+    await store.close()
+    expect((await installation.run('audit')).output).toContain('0 faults.')
+
+    const laisky = ownSource('laisky', {
+      ...smallRows(),
+      users: smallRows().users.map((row) => ({
+        ...row,
+        created_at: 1_750_000_000_123,
+        totp_secret: 'JBSWY3DPEHPK3PXP',
+      })),
+    })
+    await using second = await empty()
+    const other = await imported(second, '--from', laisky)
+    expect(other.program).toBe("Laisky's one-api")
+    expect(found(other, 'second factor')).toMatchObject({ count: 2 })
+    const gateway = await second.start()
+    const login = await fetch(`${gateway.url}/api/user/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ username: 'mia', password: oldPassword }),
+    })
+    expect(await login.json()).toMatchObject({ success: true })
+    await gateway.stop()
+  }, 120_000)
+
+  test('a token with a group uses the channels and the ratio of that group', async () => {
+    const small = smallRows()
+    await using upstream = await startFakeUpstream()
+    upstream.always(ok({ text: 'a a a a', promptTokens: 10 }))
+    const from = ownSource('new-api', {
+      ...small,
+      tokens: [...small.tokens, { id: 2, user_id: 2, key: 'grouped', name: 'g', group: 'vip', unlimited_quota: 1 }],
+      channels: [{ id: 1, type: 1, key: 'k', models: 'gpt-4o', group: 'vip', base_url: upstream.url }],
+      logs: [],
+      options: [
+        { key: 'ModelRatio', value: '{"gpt-4o":1}' },
+        { key: 'CompletionRatio', value: '{"gpt-4o":1}' },
+        { key: 'GroupRatio', value: '{"default":1,"vip":0.5}' },
+      ],
+    })
+    await using installation = await empty()
+    await imported(installation, '--from', from)
+    const gateway = await installation.start()
+    const call = (key: string) =>
+      gateway.post('/v1/chat/completions', { model: 'gpt-4o', messages: [{ role: 'user', content: 'hi' }] }, key)
+    expect((await call(`sk-${'k'.repeat(48)}`)).status).toBe(503)
+    expect((await call('sk-grouped')).status).toBe(200)
+    const user = await gateway.api<{ quota: number }>('GET', '/api/user/2')
+    expect(user.quota).toBe(5000 - 7)
+    await gateway.stop()
+    expect((await installation.run('audit')).output).toContain('0 faults.')
+  }, 120_000)
+
+  test('a log in a database of its own, and parts of a source', async () => {
+    const { logs, ...accounts } = smallRows()
+    const from = ownSource('one-api', accounts)
+    const logsFrom = ownSource('one-api', { logs })
+    await using installation = await empty()
+    const parts = await imported(installation, '--from', from, '--logs-from', logsFrom, '--only', 'users,channels')
+    expect(parts.added).toEqual({ users: 2, tokens: 0, channels: 1, codes: 0, logs: 0 })
+    const rest = await imported(installation, '--from', from, '--logs-from', logsFrom, '--since', '2026-09-01')
+    expect(rest.added).toEqual({ users: 0, tokens: 1, channels: 0, codes: 0, logs: 2 })
+    expect((await installation.run('audit')).output).toContain('0 faults.')
+    const wrong = await installation.run('import', '--from', from, '--only', 'people')
+    expect([wrong.code, wrong.output]).toEqual([1, expect.stringContaining('is not a part')])
+  }, 120_000)
+})
+
+test('a source is never written to', async () => {
+  const from = ownSource('one-api', smallRows())
+  const copy = `${from}.copy`
+  copyFileSync(from, copy)
+  await using installation = await emptyInstallation()
+  await imported(installation, '--from', from)
+  expect(readFileSync(from).equals(readFileSync(copy))).toBe(true)
+}, 60_000)

@@ -1,0 +1,66 @@
+// A stream that breaks off and is continued by another channel equals the unbroken one, for callers of every dialect.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { DialectName } from '../../server/dialects/neutral/conversation.ts'
+import { type Seen, textOf } from '../relay/setup.ts'
+import { answerIn, checkNames, withoutComments } from './answers.ts'
+import { type Break, goesOn, type RescueRig, says, startRescueRig } from './stage.ts'
+import { cutsOf, type TextName, textNames, texts } from './texts.ts'
+
+let rig: RescueRig
+
+beforeAll(async () => {
+  rig = await startRescueRig()
+})
+afterAll(() => rig[Symbol.asyncDispose]())
+
+const callers: readonly DialectName[] = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini']
+/** Breaks a text off and lets it go on. Returns what the caller got. */
+async function rescued(
+  caller: DialectName,
+  text: string,
+  cut: number,
+  { how = 'end', repeats = 0, size = 7 }: { how?: Break; repeats?: number; size?: number } = {},
+): Promise<Seen> {
+  rig.next(says({ text: text.slice(0, cut), breaks: how, size }), goesOn(text, { repeats, size }))
+  return rig.whole(caller)
+}
+
+/** Repetitions of this many code units are certain to be recognised. */
+const repeatsOf = (name: TextName) => (name === 'cjk' ? 6 : name === 'emoji' ? 30 : 12)
+
+describe.each(textNames)('the text %s', (name) => {
+  const text = texts[name]
+
+  test('is the same, wherever it breaks off', async () => {
+    await rig.services('openai-chat', 'openai-chat')
+    for (const cut of cutsOf(text, 50)) {
+      const seen = await rescued('openai-chat', text, cut)
+      expect([cut, answerIn('openai-chat', seen).text]).toEqual([cut, text])
+      expect(textOf(withoutComments(seen.text))).toBe(text)
+    }
+  }, 60_000)
+
+  test('is the same if the other model repeats its last words', async () => {
+    await rig.services('openai-chat', 'openai-chat')
+    for (const cut of cutsOf(text, 50)) {
+      const seen = await rescued('openai-chat', text, cut, { repeats: repeatsOf(name), size: 1 + (cut % 9) })
+      expect([cut, answerIn('openai-chat', seen).text]).toEqual([cut, text])
+    }
+  }, 60_000)
+
+  describe.each(callers)('for callers of %s', (caller) => {
+    test.each(callers)(
+      'from services that speak %s',
+      async (service) => {
+        await rig.services(service, service)
+        for (const [index, cut] of cutsOf(text, 6).entries()) {
+          const how = (['end', 'error', 'reset', 'nonsense'] as const)[index % 4] ?? 'end'
+          const seen = await rescued(caller, text, cut, { how, repeats: index % 2 ? repeatsOf(name) : 0 })
+          expect([cut, how, answerIn(caller, seen).text]).toEqual([cut, how, text])
+          checkNames(caller, seen)
+        }
+      },
+      60_000,
+    )
+  })
+})

@@ -1,0 +1,215 @@
+import type { DialectName } from '../../server/dialects/neutral/conversation.ts'
+import type { StreamEvent } from '../../server/dialects/neutral/reply.ts'
+import type { JsonObject } from '../../server/lib/json.ts'
+import { createBreaker } from '../../server/relay/routing/breaker.ts'
+import { createRetryBudget } from '../../server/relay/routing/retry-budget.ts'
+import { dialects, frameOf } from '../helpers/dialects.ts'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Caller, type Rig, see, startRelayRig } from '../relay/setup.ts'
+
+/** The channel types of services that speak each dialect. */
+const types: Readonly<Record<DialectName, number>> = {
+  'openai-chat': 31,
+  'openai-responses': 1,
+  'anthropic-messages': 14,
+  gemini: 24,
+}
+
+/** How a stream breaks off. */
+export type Break = 'reset' | 'end' | 'error' | 'hang' | 'nonsense'
+
+const usageOf = (text: string) => ({ promptTokens: 10, completionTokens: Math.max(1, Math.ceil(text.length / 4)) })
+
+/** The name of the dialect in which a request was made. */
+function dialectOf({ path }: { path: string }): DialectName {
+  if (path.includes('/messages')) return 'anthropic-messages'
+  if (path.includes('/responses')) return 'openai-responses'
+  return path.includes('GenerateContent') ? 'gemini' : 'openai-chat'
+}
+
+/** The events of a text in pieces, as a service would send them. */
+function eventsOfText(text: string, size: number, thought?: string): StreamEvent[] {
+  const index = thought === undefined ? 0 : 1
+  const events: StreamEvent[] = [
+    { type: 'start', id: 'answer-of-the-service', model: 'm-2026', createdAtSeconds: 1_700_000_000 },
+  ]
+  if (thought !== undefined)
+    events.push(
+      { type: 'part', choice: 0, index: 0, part: { type: 'reasoning', text: '' } },
+      { type: 'delta', choice: 0, index: 0, text: thought },
+      { type: 'part-end', choice: 0, index: 0 },
+    )
+  events.push({ type: 'part', choice: 0, index, part: { type: 'text', text: '' } })
+  for (let at = 0; at < text.length; at += size)
+    events.push({ type: 'delta', choice: 0, index, text: text.slice(at, at + size) })
+  return events
+}
+
+interface Said {
+  text: string
+  /** UTF-16 code units per event. */
+  size?: number
+  thought?: string
+  /** Breaks off after the text; absent = the answer is complete. */
+  breaks?: Break
+  /** Ends the text before it breaks off. */
+  endsText?: boolean
+  /** The usage with which the answer begins. */
+  early?: { promptTokens: number; completionTokens: number; cachedTokens?: number }
+  /** Reports usage. */
+  usage?: { promptTokens: number; completionTokens: number } | undefined
+}
+
+/** A service that says a text in the dialect of the request. */
+export function says({
+  text,
+  size = 7,
+  thought,
+  breaks,
+  endsText,
+  early,
+  usage = usageOf(text),
+}: Said): fake.Behaviour {
+  return fake.behaviour(`says ${text.length} characters`, async (exchange) => {
+    const name = dialectOf(exchange.request)
+    const request = exchange.request.json as JsonObject
+    const streamOptions = name === 'openai-chat' ? { stream_options: request['stream_options'] ?? null } : {}
+    const encoder = dialects[name].streamEncoder({
+      ...frameOf(name, streamOptions),
+      id: 'of-the-service',
+      model: 'm-2026',
+    })
+    exchange.head(200, fake.streamHeaders())
+    const events = eventsOfText(text, size, thought)
+    if (early && events[0]?.type === 'start') events[0] = { ...events[0], usage: early }
+    if (!(await exchange.write(events.map((event) => encoder.push(event)).join('')))) return
+    const index = thought === undefined ? 0 : 1
+    if (endsText) await exchange.write(encoder.push({ type: 'part-end', choice: 0, index }))
+    if (breaks !== undefined) return breakOff(exchange, name, breaks)
+    const end: StreamEvent[] = [
+      { type: 'part-end', choice: 0, index },
+      { type: 'stop', choice: 0, stop: { reason: 'stop' } },
+      { type: 'usage', usage },
+      { type: 'end' },
+    ]
+    if (await exchange.write(end.map((event) => encoder.push(event)).join(''))) exchange.end()
+  })
+}
+
+async function breakOff(exchange: fake.Exchange, name: DialectName, how: Break): Promise<void> {
+  if (how === 'hang') return exchange.hang()
+  if (how === 'error') {
+    const failure = { status: 529, kind: 'overloaded', message: 'overloaded' } as const
+    const error = dialects[name].encodeFailure(failure, 'r')
+    const { type } = error as { type?: string }
+    await exchange.write(`${type ? `event: ${type}\n` : ''}data: ${JSON.stringify(error)}\n\n`)
+    return exchange.end()
+  }
+  if (how === 'nonsense') {
+    await exchange.write('data: {"choices":[{"delta":{"tool_calls":[{\n\ndata: }}}}\n\n')
+    return exchange.end()
+  }
+  if (how === 'end') return exchange.end()
+  // The gateway must have read everything before the reset discards it.
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  exchange.reset()
+}
+
+/** The last text of the model in a request, and whether the model is to continue that very turn. */
+export function givenIn(request: fake.RecordedRequest): { given: string; isBegun: boolean } {
+  const json = request.json as JsonObject
+  const name = dialectOf(request)
+  const { messages } = dialects[name].decodeRequest(json, { model: 'm', stream: true })
+  const turn = messages.findLast(({ role }) => role === 'assistant')
+  const given = (turn?.parts ?? []).map((part) => (part.type === 'text' ? part.text : '')).join('')
+  return { given, isBegun: messages.at(-1)?.role === 'assistant' }
+}
+
+/** A service that goes on with the text it was given, in pieces, perhaps with its last words once more. */
+export function goesOn(
+  whole: string,
+  said: Omit<Said, 'text'> & { repeats?: number; most?: number } = {},
+): fake.Behaviour {
+  return fake.behaviour('goes on', (exchange) => {
+    const { given } = givenIn(exchange.request)
+    if (!whole.startsWith(given)) throw new Error(`the text given is not that of the answer: ${given}`)
+    const from = given.length - repeated(given, said.repeats ?? 0)
+    const rest = whole.slice(from)
+    return says({ ...said, text: said.most === undefined ? rest : rest.slice(0, said.most) }).run(exchange)
+  })
+}
+
+/** How much of the end of a text a model repeats: whole words, at least `wanted` code units of them. */
+function repeated(given: string, wanted: number): number {
+  if (wanted === 0 || given.length < wanted) return 0
+  for (let length = wanted; length < given.length; length++) if (isBoundary(given, given.length - length)) return length
+  return given.length
+}
+
+function isBoundary(text: string, at: number): boolean {
+  if (at <= 0) return true
+  if (/[\udc00-\udfff\s]/.test(text[at] ?? '')) return false
+  return /[\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text[at - 1] ?? '')
+}
+
+/** A gateway on which streams are rescued, with two channels that speak a dialect each. */
+export interface RescueRig extends Rig {
+  /** Replaces the channels: the first is tried first. */
+  services(...names: readonly DialectName[]): Promise<number[]>
+  ask(caller: DialectName, fields?: JsonObject, token?: string, init?: RequestInit): Promise<Response>
+  /** What the upstreams are to do, one request after the other. No channel rests from what happened before. */
+  next(...behaviours: fake.Behaviour[]): void
+  whole(caller: DialectName, fields?: JsonObject, by?: Caller): ReturnType<typeof see>
+}
+
+/** Starts the gateway. A token of model `m` costs one unit, in the prompt as in the answer. */
+export async function startRescueRig(options: Parameters<typeof startRelayRig>[0] = {}): Promise<RescueRig> {
+  const rig = await startRelayRig({
+    channels: false,
+    retries: true,
+    ...options,
+    // Channels are replaced often.
+    env: { GLOBAL_API_RATE_LIMIT: '0' },
+    settings: { StreamRescue: 'true', ApproximateTokenEnabled: 'true', ...options.settings },
+  })
+  const { gateway, upstream } = rig
+  const ask: RescueRig['ask'] = (caller, fields = {}, token, init) => {
+    const { path, body } = questions[caller]
+    return gateway.post(path, { ...body, ...fields }, token, init)
+  }
+  return Object.assign(rig, {
+    ask,
+    async services(...names: readonly DialectName[]) {
+      await rig.clear()
+      const ids: number[] = []
+      for (const [index, name] of names.entries())
+        ids.push(await rig.channel({ type: types[name], key: `key-${index}`, priority: names.length - index }))
+      return ids
+    },
+    next(...behaviours: fake.Behaviour[]) {
+      const { relay } = gateway.context.relay
+      relay.retryBudget = createRetryBudget()
+      relay.breaker = createBreaker(() => Date.now(), Math.random)
+      upstream.clear()
+      upstream.next(...behaviours)
+    },
+    whole: (caller: DialectName, fields: JsonObject = {}, by?: Caller) => see(ask(caller, fields, by?.token)),
+  })
+}
+
+const turn = { role: 'user', content: 'Hi' }
+const questions: Readonly<Record<DialectName, { path: string; body: JsonObject }>> = {
+  'openai-chat': {
+    path: '/v1/chat/completions',
+    body: { model: 'm', messages: [turn], stream: true, stream_options: { include_usage: true } },
+  },
+  'openai-responses': { path: '/v1/responses', body: { model: 'm', input: 'Hi', stream: true } },
+  'anthropic-messages': {
+    path: '/v1/messages',
+    body: { model: 'm', max_tokens: 4000, messages: [turn], stream: true },
+  },
+  gemini: {
+    path: '/v1beta/models/m:streamGenerateContent?alt=sse',
+    body: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
+  },
+}
