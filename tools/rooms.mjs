@@ -41,6 +41,10 @@ export const rooms = {
     ['imports', 'The journal of imports, and rows that arrive in bulk.'],
     ['connection', 'Opens and owns a database, and listens for its notices.'],
     ['migrations', "The schema's history."],
+    [
+      'snapshot',
+      'A whole database at once: snapshots, filling a database from one, copies before an upgrade, another secret key.',
+    ],
   ],
   'server/relay': [
     ['cancellation', 'What ends a call early: a time limit, a caller who disconnects, a process that stops.'],

@@ -1,6 +1,7 @@
 import { alertApi } from './alert.ts'
 import { auditApi } from './audit.ts'
 import { authApi } from './auth.ts'
+import { backupApi } from './backup.ts'
 import { budgetApi } from './budget.ts'
 import { captureApi } from './capture.ts'
 import { channelApi } from './channel.ts'
@@ -46,6 +47,7 @@ export const api = {
   model: modelApi,
   virtualModel: virtualModelApi,
   audit: auditApi,
+  backup: backupApi,
   capture: captureApi,
   redemption: redemptionApi,
   doctor: doctorApi,

@@ -1,6 +1,7 @@
 import type { Channel, ChannelTypeEntry } from '../../contract/api/channel.ts'
 import type { PriceList } from '../../contract/api/price.ts'
 import type { DryRun, DryRunRequest, VirtualWarning } from '../../contract/api/virtual-model.ts'
+import type { ScheduledBackups } from '../backup/scheduled-backups.ts'
 import type { Captures } from '../captures/captures.ts'
 import type { RateRule } from '../http/rate-limit.ts'
 import type { AlertSender } from '../jobs/alert-sender.ts'
@@ -67,6 +68,7 @@ export interface ApiDeps {
   /** New log rows, as they are written. */
   logTail: LogTail
   captures: Captures
+  backups: Pick<ScheduledBackups, 'start' | 'nextAt'>
   /** Sends a message to a destination of alerts. */
   sendAlert: AlertSender
   warn(message: string): void

@@ -10,6 +10,7 @@ import { unknownPath } from '../http/unknown-path.ts'
 import { mountAlerts } from './alert/routes.ts'
 import { mountAudit } from './audit/routes.ts'
 import { mountAuth } from './auth/routes.ts'
+import { mountBackups } from './backup/routes.ts'
 import { mountCaptures } from './capture/routes.ts'
 import { mountChannels } from './channel/routes.ts'
 import { mountConfig } from './config/routes.ts'
@@ -78,6 +79,7 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   mountModels(router, deps)
   mountVirtualModels(router, { ...deps, announce })
   mountAudit(router, deps)
+  mountBackups(router, deps)
   mountCaptures(router, { ...deps, announce })
   mountRedemptions(router, deps)
   mountTopUps(router, { ...deps, announce })

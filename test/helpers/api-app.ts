@@ -111,6 +111,7 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     }),
     logTail,
     captures,
+    backups: { start: async () => 'off', nextAt: async () => 0 },
     sendAlert,
     warn,
     rateRules: { api: off, critical: off, loginFailures: off },

@@ -199,7 +199,9 @@ describe('alternative models, which would bypass the model that is checked and c
       const before = rig.upstream.requests.length
       const seen = await see(rig.gateway.post(path, fields, caller.token))
       expect(seen.status).toBe(400)
-      expect(seen.text).toMatch(/lists models other than the one|must be written models|must be a list of the names of models/)
+      expect(seen.text).toMatch(
+        /lists models other than the one|must be written models|must be a list of the names of models/,
+      )
       expect(rig.upstream.requests.length).toBe(before)
       await charged(rig, caller, 0)
     })

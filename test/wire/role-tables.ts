@@ -168,6 +168,9 @@ GET    /api/alert/self/history            401   ok    ok    ok    ban    401|bad
 
 GET    /api/audit/                        401   no    ok    ok    ban    401|bad
 
+GET    /api/backup/                       401   no    no    ok    ban    401|bad
+POST   /api/backup/                       401   no    no    ok    ban    401|bad
+
 GET    /api/config                        401   no    no    ok    ban    401|bad
 PUT    /api/config                        401   no    no    ok    ban    401|bad
 GET    /api/config/schema.json            ok    ok    ok    ok    ok     ok

@@ -181,6 +181,9 @@ export const successes: Readonly<Record<string, Success>> = {
 
   auditList: plain('GET', '/api/audit/'),
 
+  backupList: plain('GET', '/api/backup/'),
+  backupStart: made(backupsOn, () => ['POST', '/api/backup/']),
+
   configExport: made(distinctNames, () => ['GET', '/api/config']),
   configApply: plain('PUT', '/api/config', { version: 1, options: { SystemName: 'Tollgate' } }),
   configSchema: plain('GET', '/api/config/schema.json'),
@@ -367,4 +370,9 @@ function alertSuccesses(prefix: string, base: string, rule: object): Readonly<Re
     [names('TestDestination')]: made(destinationId, (id) => ['POST', `${base}/destination/${id}/test`]),
     [names('History')]: made(sentMessage, () => ['GET', `${base}/history`]),
   }
+}
+
+async function backupsOn(gate: WireGate): Promise<void> {
+  await gate.gateway.api('PUT', '/api/option/', { key: 'BackupPassphrase', value: 'a passphrase of a test' })
+  await gate.gateway.api('PUT', '/api/option/', { key: 'BackupStore', value: 'files' })
 }

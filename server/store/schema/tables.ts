@@ -6,6 +6,7 @@ import type {
   AlertRulesTable,
   AlertStatesTable,
 } from './alert-tables.ts'
+import type { BackupsTable } from './backup-tables.ts'
 import type { CapCountsTable, CapPlacesTable, CapsTable, CapWaitsTable } from './cap-tables.ts'
 import type { CaptureRulesTable, CapturesTable } from './capture-tables.ts'
 import type { ChannelDeadKeysTable, ChannelsTable, ChannelTestsTable } from './channel-tables.ts'
@@ -332,6 +333,7 @@ export interface Tables {
   stored_responses: StoredResponsesTable
   mail_limits: MailLimitsTable
   audit_events: AuditEventsTable
+  backups: BackupsTable
   access_tokens: AccessTokensTable
   caps: CapsTable
   cap_counts: CapCountsTable
