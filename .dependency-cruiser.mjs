@@ -210,6 +210,12 @@ export default {
       core: true,
     }),
 
+    ...only('server/backup', 'The format of a backup: what is in the file, never where the rows come from or go.', {
+      own: [...ground, ...cross, 'server/outbound', 'server/store', 'server/settings', 'server/version.ts'],
+      npm: ['zod'],
+      core: true,
+    }),
+
     ...only('server/captures', 'A recording copies what passes; it decides nothing about a call.', {
       own: [
         ...ground,
@@ -251,6 +257,7 @@ export default {
       own: [
         ...ground,
         ...cross,
+        'server/backup',
         'server/mails',
         'server/outbound',
         'server/providers',
@@ -270,6 +277,7 @@ export default {
       own: [
         ...ground,
         ...cross,
+        'server/backup',
         'server/captures',
         'server/http',
         'server/jobs',

@@ -1,5 +1,5 @@
 import type { Job } from './load/job.ts'
-import { MESSAGES_MODEL } from './targets.ts'
+import { MESSAGES_MODEL, type TargetName } from './targets.ts'
 
 /** One thing to measure. */
 export interface Case {
@@ -15,11 +15,13 @@ export interface Case {
   readonly warmupSeconds: number
   readonly seconds: number
   /** The programs to measure. The peer is included only if it can run the case. */
-  readonly targets: readonly ('direct' | 'bare' | 'gateway' | 'peer')[]
+  readonly targets: readonly TargetName[]
   /** The number of rounds, if it differs from the usual one. */
   readonly rounds?: number
   /** Additional rounds in a full run, because machines are noisy. */
   readonly moreRounds?: number
+  /** The connections use the tokens of a hundred users in turn. Without this, all use one token of root. */
+  readonly accounts?: boolean
   /** The upstream speaks Anthropic's dialect, the caller OpenAI's. */
   readonly translated?: boolean
   /** Restarts the measured program before each round, so that its memory reflects this case alone. */

@@ -1,9 +1,23 @@
 import { join } from 'node:path'
 import type { Case } from './cases.ts'
+import type { DatabaseFigures } from './database.ts'
 import { type Job, type LoadResult, MARK } from './load/job.ts'
 import { cpuSeconds, residentMb, watchResident } from './proc.ts'
 import { ROOT, start } from './processes.ts'
 import type { Mock, Target } from './targets.ts'
+
+/** What a request cost the PostgreSQL database. */
+export interface DatabaseCost {
+  /** CPU microseconds of the server per request; undefined if they cannot be read. */
+  readonly cpuMicros: number | undefined
+  /** Bytes of write-ahead log per request. */
+  readonly walBytes: number
+  /** New versions of rows of the hot tables per request, and the share that needed no index entry. */
+  readonly updates: number
+  readonly hotShare: number
+  /** Size of the hot tables at the end. */
+  readonly hotMb: number
+}
 
 /** One measurement: what the load process observed, and what it cost. */
 export interface Measurement extends LoadResult {
@@ -22,6 +36,8 @@ export interface Measurement extends LoadResult {
   /** Resident memory after the warm-up and at the end; the difference is growth under a steady load. */
   readonly residentStartMb: number
   readonly residentEndMb: number
+  /** Undefined for a program without a PostgreSQL database. */
+  readonly database: DatabaseCost | undefined
 }
 
 /** Runs the load of a case against a target and measures. */
@@ -37,6 +53,7 @@ export async function measure(one: Case, target: Target, mock: Mock): Promise<Me
     [target.running?.pid, mock.running.pid, load.pid].map((pid) => (pid === undefined ? 0 : cpuSeconds(pid)))
   try {
     await load.line((line) => line === MARK.start, 120_000)
+    const databaseBefore = await target.database?.figures()
     const from = cpu()
     const residentStartMb = resident()
     const startedAt = performance.now()
@@ -44,6 +61,7 @@ export async function measure(one: Case, target: Target, mock: Mock): Promise<Me
     const used = cpu().map((seconds, index) => seconds - (from[index] ?? 0))
     const seconds = (performance.now() - startedAt) / 1000
     const residentEndMb = resident()
+    const databaseAfter = await target.database?.figures()
     const result = JSON.parse(await load.line((line) => line.startsWith('{'), 120_000)) as LoadResult
     const perRequest = (index: number) => (result.requests > 0 ? ((used[index] ?? 0) * 1e6) / result.requests : 0)
     return {
@@ -59,10 +77,24 @@ export async function measure(one: Case, target: Target, mock: Mock): Promise<Me
       residentBeforeMb: before,
       residentStartMb,
       residentEndMb,
+      database: databaseBefore && databaseAfter && costOf(databaseBefore, databaseAfter, Math.max(1, result.requests)),
     }
   } finally {
     memory?.stop()
     await load.stop()
+  }
+}
+
+function costOf(before: DatabaseFigures, after: DatabaseFigures, requests: number): DatabaseCost {
+  const cpu =
+    before.cpuSeconds === undefined || after.cpuSeconds === undefined ? undefined : after.cpuSeconds - before.cpuSeconds
+  const updates = after.updates - before.updates
+  return {
+    cpuMicros: cpu === undefined ? undefined : (cpu * 1e6) / requests,
+    walBytes: (after.walBytes - before.walBytes) / requests,
+    updates: updates / requests,
+    hotShare: updates > 0 ? (after.hotUpdates - before.hotUpdates) / updates : 0,
+    hotMb: after.hotBytes / 2 ** 20,
   }
 }
 
@@ -72,6 +104,7 @@ function jobOf(one: Case, target: Target): Job {
     port: target.port,
     path: target.path,
     headers: target.headers(one.tls, one.translated === true),
+    ...(one.accounts && target.keys && { keys: target.keys }),
     model: target.model(one.model, one.tls),
     stream: one.stream,
     bodyBytes: one.bodyBytes,

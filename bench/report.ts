@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, release, totalmem } from 'node:os'
 import type { Case } from './cases.ts'
-import type { Measurement } from './measure.ts'
+import type { DatabaseCost, Measurement } from './measure.ts'
 import type { ShapeFigures } from './shapes/measure-shapes.ts'
 import { shapesTable } from './shapes/run-shapes.ts'
 
@@ -24,6 +24,8 @@ export interface Summary {
   readonly residentEndMb: number
   readonly mockCpuMicros: number
   readonly loadCpuMicros: number
+  /** Undefined for a program without a PostgreSQL database. */
+  readonly database: DatabaseCost | undefined
   readonly failed: number
   readonly maxGapMs: number
   readonly stalls: number
@@ -78,10 +80,25 @@ function summary(one: Case, target: Measurement['target'], rounds: readonly Meas
     residentEndMb: mid((m) => m.residentEndMb),
     mockCpuMicros: mid((m) => m.mockCpuMicros),
     loadCpuMicros: mid((m) => m.loadCpuMicros),
+    database: databaseCost(rounds),
     failed: rounds.reduce((sum, m) => sum + m.failed, 0),
     maxGapMs: Math.max(...rounds.map((m) => m.maxGapMs)),
     stalls: rounds.reduce((sum, m) => sum + m.stalls, 0),
     failures: [...new Set(rounds.flatMap((m) => m.failures))],
+  }
+}
+
+function databaseCost(rounds: readonly Measurement[]): DatabaseCost | undefined {
+  const costs = rounds.flatMap(({ database }) => database ?? [])
+  if (costs.length === 0) return undefined
+  const mid = (pick: (cost: DatabaseCost) => number) => median(costs.map(pick))
+  const hasCpu = costs.every(({ cpuMicros }) => cpuMicros !== undefined)
+  return {
+    cpuMicros: hasCpu ? mid(({ cpuMicros = 0 }) => cpuMicros) : undefined,
+    walBytes: mid(({ walBytes }) => walBytes),
+    updates: mid(({ updates }) => updates),
+    hotShare: mid(({ hotShare }) => hotShare),
+    hotMb: Math.max(...costs.map(({ hotMb }) => hotMb)),
   }
 }
 
@@ -103,6 +120,7 @@ export function markdown(summaries: readonly Summary[], shapes: readonly ShapeFi
 
 function requestTable(rows: readonly Summary[]): string[] {
   if (rows.length === 0) return []
+  const hasDatabase = rows.some(({ database }) => database !== undefined)
   const head = [
     'case',
     'target',
@@ -117,6 +135,7 @@ function requestTable(rows: readonly Summary[]): string[] {
     'RSS MB',
     'failed',
     'mock / load CPU µs',
+    ...(hasDatabase ? databaseHead : []),
   ]
   return table(
     head,
@@ -141,9 +160,25 @@ function requestTable(rows: readonly Summary[]): string[] {
         own[3] ?? '',
         String(row.failed),
         tools,
+        ...(hasDatabase ? databaseCells(row.database) : []),
       ]
     }),
   )
+}
+
+const databaseHead = [
+  'database CPU µs/request',
+  'WAL bytes/request',
+  'row versions/request',
+  'HOT',
+  'users, tokens, channels and holds, MB',
+]
+
+function databaseCells(cost: DatabaseCost | undefined): string[] {
+  if (!cost) return databaseHead.map(() => '')
+  const { cpuMicros, walBytes, updates, hotShare, hotMb } = cost
+  const figures = [walBytes.toFixed(0), updates.toFixed(2), `${(hotShare * 100).toFixed(0)} %`, hotMb.toFixed(1)]
+  return [cpuMicros?.toFixed(0) ?? '', ...figures]
 }
 
 function memoryTable(rows: readonly Summary[]): string[] {

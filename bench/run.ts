@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { allCases, type Case, slowChunks, warmUps } from './cases.ts'
-import { type Measurement, measure } from './measure.ts'
+import { postgresCases } from './cases-postgres.ts'
+import { type DatabaseCost, type Measurement, measure } from './measure.ts'
 import { type Options, readOptions } from './options.ts'
 import { ROOT } from './processes.ts'
 import { type Circumstances, machine, markdown, summarise, writePage } from './report.ts'
@@ -17,8 +18,9 @@ import { direct, type Mock, startBare, startGateway, startMock, startPeer, type 
 async function run(options: Options): Promise<void> {
   const loadAverage = loadavg()[0] ?? 0
   refuseWhenBusy(options, loadAverage)
-  const cases = allCases(options.quick).filter(({ id }) => isChosen(options, id))
-  const withShapes = isChosen(options, 'shapes')
+  const known = options.database === 'postgres' ? postgresCases(options.quick) : allCases(options.quick)
+  const cases = known.filter(({ id }) => isChosen(options, id))
+  const withShapes = options.database === 'sqlite' && isChosen(options, 'shapes')
   if (cases.length === 0 && !withShapes) throw new Error(`no case is called ${options.only.join(' or ')}`)
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'))
   const targets = new Map<Target['name'], Target>()
@@ -29,7 +31,10 @@ async function run(options: Options): Promise<void> {
     const shapes = withShapes ? await runShapes(folder, shapesOf(options)) : []
     report(cases, { measured, shapes }, options, circumstances([...targets.values()], loadAverage))
   } finally {
-    for (const target of targets.values()) await target.running?.stop()
+    for (const target of targets.values()) {
+      await target.running?.stop()
+      await target.database?.close()
+    }
     await mock?.running.stop()
     rmSync(folder, { recursive: true, force: true })
   }
@@ -44,8 +49,27 @@ type Starters = ReadonlyMap<Target['name'], () => Promise<Target>>
 function starters(mock: Mock, folder: string, options: Options): Starters {
   const all = new Map<Target['name'], () => Promise<Target>>([['direct', async () => direct(mock)]])
   if (options.gateway) all.set('bare', () => startBare(mock))
-  if (options.gateway) all.set('gateway', () => startGateway(mock, mkdtempSync(join(folder, 'gateway-'))))
+  if (options.gateway) for (const [name, start] of gateways(mock, folder, options)) all.set(name, start)
   if (options.peer) all.set('peer', () => startPeer(mock))
+  return all
+}
+
+/** The gateways to measure: on PostgreSQL, in one and in several processes; and that of another checkout, if there is one. */
+function gateways(mock: Mock, folder: string, { database, processes, before, calls }: Options): Starters {
+  const plan = (name: Target['name'], count: number, checkout?: string) => () =>
+    startGateway(mock, {
+      name,
+      folder: mkdtempSync(join(folder, 'gateway-')),
+      calls: database === 'postgres' ? calls : undefined,
+      processes: count,
+      checkout,
+    })
+  const all = new Map<Target['name'], () => Promise<Target>>()
+  if (processes.includes(1)) all.set('gateway', plan('gateway', 1))
+  if (before !== undefined) all.set('before', plan('before', 1, before))
+  if (database === 'sqlite') return all
+  if (processes.includes(2)) all.set('gateway-2', plan('gateway-2', 2))
+  if (processes.includes(4)) all.set('gateway-4', plan('gateway-4', 4))
   return all
 }
 
@@ -120,9 +144,15 @@ function lineOf(one: Case, round: number, m: Measurement): string {
     `rss ${m.residentMb.toFixed(0)} MB`.padEnd(11),
     `mock ${m.mockCpuMicros.toFixed(0)} load ${m.loadCpuMicros.toFixed(0)} µs`,
   ]
+  if (m.database) cells.push(databaseLine(m.database))
   if (one.mode === 'streams') cells.push(`longest silence ${m.maxGapMs.toFixed(0)} ms, stalls ${m.stalls}`)
   if (m.failed > 0) cells.push(`FAILED ${m.failed}: ${m.failures.join(' | ')}`)
   return cells.join(' ')
+}
+
+function databaseLine({ cpuMicros, walBytes, updates, hotShare, hotMb }: DatabaseCost): string {
+  const cpu = cpuMicros === undefined ? '' : ` cpu ${cpuMicros.toFixed(0)} µs`
+  return `database${cpu} wal ${walBytes.toFixed(0)} B, ${updates.toFixed(2)} versions (${(hotShare * 100).toFixed(0)} % HOT), ${hotMb.toFixed(1)} MB`
 }
 
 function report(

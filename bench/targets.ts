@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { serverProgram } from '../tools/server-build.mjs'
+import { BENCH_SECRET_KEY, type BenchDatabase, databaseVersion, newBenchDatabase } from './database.ts'
 import { answers, freePort, ROOT, type Running, start } from './processes.ts'
 
 /** Where the measured program sends its calls. */
@@ -16,9 +17,15 @@ export interface Mock extends Upstream {
   readonly running: Running
 }
 
+/**
+ * The programs that can be measured. `gateway-2` and `gateway-4` are the gateway in two and in four processes; `before`
+ * is the gateway of another checkout.
+ */
+export type TargetName = 'direct' | 'bare' | 'gateway' | 'gateway-2' | 'gateway-4' | 'before' | 'peer'
+
 /** A program that the load tool can send its requests to. */
 export interface Target {
-  readonly name: 'direct' | 'bare' | 'gateway' | 'peer'
+  readonly name: TargetName
   /** The measured process; undefined for `direct`. */
   readonly running: Running | undefined
   readonly port: number
@@ -28,6 +35,10 @@ export interface Target {
   /** The model name that sends the call to the TLS upstream instead of the plain one. */
   model(model: string, tls: boolean): string
   readonly version: string
+  /** Keys of a hundred users, for the cases that use them. */
+  readonly keys?: readonly string[]
+  /** The PostgreSQL database of the program; undefined if it has none. */
+  readonly database?: BenchDatabase
 }
 
 const PEER_FOLDER = join(ROOT, 'bench/peer')
@@ -79,9 +90,24 @@ export async function startBare(mock: Upstream): Promise<Target> {
   }
 }
 
+/** How a gateway is started. */
+export interface GatewayPlan {
+  readonly name: TargetName
+  /** The folder of its files. */
+  readonly folder: string
+  /** If set, it gets a PostgreSQL database with log rows of this many calls. */
+  readonly calls?: number | undefined
+  /** The number of its processes. */
+  readonly processes?: number
+  /** Another checkout whose program is started. */
+  readonly checkout?: string | undefined
+}
+
 /** Starts the gateway with a fresh database and adds a channel for each dialect and port of the mock. */
-export async function startGateway(mock: Upstream, folder: string): Promise<Target> {
+export async function startGateway(mock: Upstream, plan: GatewayPlan): Promise<Target> {
+  const { name, folder, calls, processes = 1, checkout = ROOT } = plan
   const port = await freePort()
+  const database = calls === undefined ? undefined : await newBenchDatabase()
   const env = {
     PORT: String(port),
     HOST: '127.0.0.1',
@@ -90,10 +116,12 @@ export async function startGateway(mock: Upstream, folder: string): Promise<Targ
     INITIAL_ROOT_TOKEN: ROOT_TOKEN,
     INITIAL_ROOT_ACCESS_TOKEN: ACCESS_TOKEN,
     NODE_EXTRA_CA_CERTS: mock.certificateFile,
+    ...(database && { DATABASE_URL: database.url, SECRET_KEY: BENCH_SECRET_KEY, WORKERS: String(processes) }),
   }
-  const running = start('gateway', BUN, [serverProgram()], env)
+  const running = start(name, BUN, [serverProgram(checkout)], env)
   const url = `http://127.0.0.1:${port}`
   await answers(`${url}/readyz`, running)
+  const keys = await database?.fill(calls ?? 0)
   await addChannel(url, { name: 'plain', base_url: `http://127.0.0.1:${mock.port}`, models: MODELS })
   await addChannel(url, {
     name: 'messages',
@@ -102,14 +130,16 @@ export async function startGateway(mock: Upstream, folder: string): Promise<Targ
     models: MESSAGES_MODEL,
   })
   await addChannel(url, { name: 'tls', base_url: `https://127.0.0.1:${mock.tlsPort}`, models: TLS_MODEL })
+  const onPostgres = database ? `, ${processes} processes, PostgreSQL ${await databaseVersion(database.url)}` : ''
   return {
-    name: 'gateway',
+    name,
     running,
     port,
     path: '/v1/chat/completions',
     headers: () => ({ authorization: `Bearer sk-${ROOT_TOKEN}` }),
     model: (model, tls) => (tls ? TLS_MODEL : model),
-    version: packageVersion(ROOT),
+    version: `${packageVersion(checkout)}${onPostgres}`,
+    ...(database && keys && { database, keys }),
   }
 }
 

@@ -5,6 +5,7 @@ import { writtenCarries } from './api/channel-carries.ts'
 import { channelLimitsField } from './api/channel-limits.ts'
 import { maxKeys } from './api/channel-operations.ts'
 import { maxQuota, text, trimmedText } from './api/fields.ts'
+import { mostVirtualModels, virtualModelBody } from './api/virtual-model.ts'
 import { channelOrders } from './channel-orders.ts'
 import type { LimitField } from './limits.ts'
 import type { OptionDefinition } from './option-kinds.ts'
@@ -187,6 +188,11 @@ export const alertRuleEntry = z.strictObject({
 
 export type AlertRuleEntry = z.output<typeof alertRuleEntry>
 
+/** The same fields as a new virtual model of the API. */
+export const virtualModelEntry = z.strictObject(virtualModelBody.shape)
+
+export type VirtualModelEntry = z.output<typeof virtualModelEntry>
+
 /** A configuration file. A section that is absent is not touched. */
 export const configFileSchema = z.strictObject({
   version: z.literal(configVersion).check(z.describe('Version of the format.')),
@@ -196,6 +202,7 @@ export const configFileSchema = z.strictObject({
   tool_prices: z.optional(z.record(name(200), ratio('ToolPrice')).check(atMost)),
   service_tiers: z.optional(z.record(name(200), ratio('ServiceTierRatio')).check(atMost)),
   channels: z.optional(z.array(channelEntry).check(z.maxLength(mostEntries))),
+  virtual_models: z.optional(z.array(virtualModelEntry).check(z.maxLength(mostVirtualModels))),
   alert_rules: z.optional(z.array(alertRuleEntry).check(z.maxLength(100))),
 })
 
@@ -209,6 +216,7 @@ export const configSections = [
   'tool_prices',
   'service_tiers',
   'channels',
+  'virtual_models',
   'alert_rules',
 ] as const satisfies readonly Exclude<keyof ConfigFile, 'version'>[]
 

@@ -14,6 +14,7 @@ export const optionSections = {
   monitoring: { tab: 'operations', title: 'Monitoring' },
   relay: { tab: 'operations', title: 'Requests' },
   recording: { tab: 'operations', title: 'Recording' },
+  backup: { tab: 'system', title: 'Backups' },
   storage: { tab: 'system', title: 'Object storage' },
 } as const satisfies Record<string, { tab: 'operations' | 'system' | 'other'; title: string }>
 

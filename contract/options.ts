@@ -314,6 +314,53 @@ export const optionDefinitions = {
       description: 'Recorded requests older than this are deleted.',
     },
   }),
+  ...section('backup', {
+    BackupStore: {
+      kind: 'choice',
+      default: 'off',
+      choices: ['off', 'files', 's3'],
+      writer: 'root',
+      description:
+        'Where scheduled backups are written. off: nowhere. files: to BackupFolder on the node that makes the backup. s3: to the object store.',
+    },
+    BackupPassphrase: secret(
+      'Scheduled backups are encrypted with this passphrase. Keep it in another place, too: nobody can restore a backup without it.',
+    ),
+    BackupFolder: text(
+      'root',
+      'Folder for the files: a name in the data folder, or an absolute path. A disk of its own is best.',
+      'backups',
+    ),
+    BackupEveryHours: {
+      kind: 'integer',
+      default: '24',
+      min: 1,
+      max: 744,
+      writer: 'root',
+      description: 'Hours between two backups.',
+    },
+    BackupHour: {
+      kind: 'integer',
+      default: '3',
+      min: 0,
+      max: 23,
+      writer: 'root',
+      description: 'Hour of the day (UTC) from which the hours between backups are counted.',
+    },
+    BackupKeep: {
+      kind: 'integer',
+      default: '7',
+      min: 1,
+      max: 1000,
+      writer: 'root',
+      description: 'How many backups are kept. Older ones are deleted after a new one has been written.',
+    },
+    BackupIncludesKey: bool(
+      false,
+      'root',
+      'Put the secret key in scheduled backups, so that a new machine needs nothing but the backup and its passphrase.',
+    ),
+  }),
   ...section('storage', {
     S3Endpoint: text('root', 'URL of an S3-compatible object store, without the bucket.'),
     S3Region: text('root', 'Region of the object store.', 'us-east-1'),

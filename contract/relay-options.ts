@@ -48,6 +48,11 @@ export const relayOptions = section('relay', {
     writer: 'admin',
     description: 'Group name → order of channels for its users, such as {"vip":"latency"}, instead of ChannelOrder.',
   },
+  CallerFallbacks: bool(
+    true,
+    'admin',
+    'Callers may list other models that may answer (`models`, as at OpenRouter). Their token must be allowed to use each of them. If this is off, such requests are refused.',
+  ),
   StrictTranslationEnabled: bool(
     false,
     'admin',

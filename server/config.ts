@@ -57,6 +57,9 @@ export class ConfigError extends Error {
   }
 }
 
+/** Characters of a secret key. */
+const shortestKey = 16
+
 type Env = Readonly<Record<string, string | undefined>>
 
 /** Bun reads these variables before it runs any code, so they must be in the environment from the start. */
@@ -93,8 +96,27 @@ export function readLaunch(env: Env = process.env): Launch {
   }
 }
 
+/** What needs neither the secret key nor the disk. */
+type Environment = Omit<Config, 'secretKey' | 'madeSecretFile'>
+
+/** The secret key of an installation. */
+export interface ExistingKey {
+  key: string
+  /** The file that it was read from; undefined if SECRET_KEY has it. */
+  file: string | undefined
+}
+
 /** The part of the configuration that a command on the command line needs. */
-export type CommandConfig = Omit<Config, 'secretKey' | 'madeSecretFile'>
+export interface CommandConfig extends Omit<Config, 'secretKey' | 'madeSecretFile'> {
+  /** The secret key, if there is one. A command never creates it. */
+  existingKey: ExistingKey | undefined
+  /** Where the secret key is stored, unless SECRET_KEY has it. */
+  keyFile: string
+  /** What `rotate-key` changes the secret key to. */
+  newSecretKey: string | undefined
+  /** What backups are encrypted with. */
+  backupPassphrase: string | undefined
+}
 
 /** Reads the configuration; throws ConfigError with every problem found. Creates the data folder and the secret key. */
 export function loadConfig(env: Env = process.env): Config {
@@ -115,8 +137,32 @@ export function loadConfig(env: Env = process.env): Config {
  */
 export function loadCommandConfig(env: Env = process.env): CommandConfig {
   const { config, faults } = readEnvironment(env)
+  const value = valuesOf(env)
+  const keyFile = join(config.dataDir, 'secret.key')
+  const newSecretKey = value('TOLLGATE_NEW_SECRET_KEY')
+  if (newSecretKey !== undefined && newSecretKey.length < shortestKey)
+    faults.push(
+      `TOLLGATE_NEW_SECRET_KEY must have at least ${shortestKey} characters (32 random bytes in hex are best).`,
+    )
   if (faults.length > 0) throw new ConfigError(faults)
-  return config
+  return {
+    ...config,
+    existingKey: existingKey(value('SECRET_KEY'), keyFile),
+    keyFile,
+    newSecretKey,
+    // Like a password, it is not trimmed.
+    backupPassphrase: value('TOLLGATE_BACKUP_PASSPHRASE') && env['TOLLGATE_BACKUP_PASSPHRASE'],
+  }
+}
+
+function existingKey(secretKey: string | undefined, file: string): ExistingKey | undefined {
+  if (secretKey !== undefined) return { key: secretKey, file: undefined }
+  try {
+    const key = readFileSync(file, 'utf8').trim()
+    return key === '' ? undefined : { key, file }
+  } catch {
+    return undefined
+  }
 }
 
 /**
@@ -165,7 +211,7 @@ function valuesOf(env: Env): (name: string) => string | undefined {
   return (name) => env[name]?.trim() || undefined
 }
 
-function readEnvironment(env: Env): { config: CommandConfig; faults: string[] } {
+function readEnvironment(env: Env): { config: Environment; faults: string[] } {
   const faults: string[] = []
   const value = valuesOf(env)
   const integer = (name: string, fallback: number, min: number, max: number) => {
@@ -202,7 +248,7 @@ function readEnvironment(env: Env): { config: CommandConfig; faults: string[] } 
   if (initialRootAccessToken !== undefined && initialRootAccessToken.length < 16) {
     faults.push('INITIAL_ROOT_ACCESS_TOKEN must have at least 16 characters.')
   }
-  const config: CommandConfig = {
+  const config: Environment = {
     port: integer('PORT', 3000, 0, 65_535),
     host: value('HOST') ?? '0.0.0.0',
     dataDir,
@@ -281,11 +327,11 @@ const noKey: SecretKey = { key: '', madeFile: undefined }
 
 function readSecretKey(
   secretKey: string | undefined,
-  { dataDir, databaseUrl }: CommandConfig,
+  { dataDir, databaseUrl }: Environment,
   faults: string[],
 ): SecretKey {
   if (secretKey !== undefined) {
-    if (secretKey.length < 16)
+    if (secretKey.length < shortestKey)
       faults.push('SECRET_KEY must have at least 16 characters (32 random bytes in hex are best).')
     return { key: secretKey, madeFile: undefined }
   }
@@ -300,7 +346,7 @@ function readSecretKey(
     if (isMissing) writeFileSync(file, `${randomHex(32)}\n`, { mode: 0o600, flag: 'wx' })
     chmodSync(file, 0o600)
     const key = readFileSync(file, 'utf8').trim()
-    if (key.length < 16) faults.push(`${file} is too short to be a secret key; restore it from a backup.`)
+    if (key.length < shortestKey) faults.push(`${file} is too short to be a secret key; restore it from a backup.`)
     return { key, madeFile: isMissing ? file : undefined }
   } catch (error) {
     faults.push(`The secret key ${file} cannot be read or made: ${messageOf(error)}.`)

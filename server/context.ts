@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import { bootstrapRoot, rootPassword, SecretKeyMismatch } from './api/bootstrap.ts'
 import type { ApiDeps } from './api/deps.ts'
 import { mayThink } from './api/model/may-think.ts'
+import { factsOf } from './api/model/model-facts.ts'
+import { createScheduledBackups } from './backup/scheduled-backups.ts'
 import { type Batcher, createBatcher } from './billing/batcher.ts'
 import { createLedger } from './billing/ledger.ts'
 import { ledgerReports } from './billing/ledger-reports.ts'
@@ -16,17 +18,18 @@ import type { RateLimiter } from './http/rate-limit.ts'
 import { rateLimiters, rateRules } from './http/rate-rules.ts'
 import { alertJobs } from './jobs/alert-jobs.ts'
 import { type AlertSender, createAlertSender } from './jobs/alert-sender.ts'
+import { backupJobs } from './jobs/backup-jobs.ts'
 import { capJobs, openLine } from './jobs/cap-jobs.ts'
 import { channelCalls } from './jobs/channel-calls.ts'
 import { type ChannelCare, createChannelCare } from './jobs/channel-care.ts'
 import { countUsage, logJobs } from './jobs/log-jobs.ts'
 import { createLogTail } from './jobs/log-tail.ts'
 import { tokenMarker } from './jobs/mark-tokens.ts'
-import { nodeIdOf } from './jobs/node-process.ts'
 import { createNotifyRoot } from './jobs/notify.ts'
 import { peopleJobs } from './jobs/people-jobs.ts'
-import { createPulse, type Pulse } from './jobs/pulse.ts'
+import type { Pulse } from './jobs/pulse.ts'
 import { type Job, startJobs } from './jobs/scheduler.ts'
+import { sweepDeps } from './jobs/sweep-deps.ts'
 import { type SweepDeps, sweepHolds, sweepOwnHolds, unregisterNode } from './jobs/sweep-holds.ts'
 import { type Clock, epochSeconds, systemClock } from './lib/clock.ts'
 import { createSecrets, type Secrets } from './lib/secrets/secrets.ts'
@@ -50,7 +53,7 @@ import { createAccessTokens } from './relay/call/upstream-tokens.ts'
 import { createDeadlineWatch } from './relay/cancellation/deadline-watch.ts'
 import { createTokenCounter } from './relay/counting/count-tokens.ts'
 import { createFailedCallLog, type FailedCallLog } from './relay/failures/failed-calls.ts'
-import { priceList } from './relay/free-calls/price-list.ts'
+import { routeReports } from './relay/free-calls/route-reports.ts'
 import type { RealtimeDeps } from './relay/realtime/serve-realtime.ts'
 import { RealtimeSessions } from './relay/realtime/sessions.ts'
 import { createAsideReader } from './relay/request/read-aside.ts'
@@ -67,6 +70,7 @@ import { loadSettings, type Settings, type SettingsSource } from './settings/set
 import { markExhausted, markExpired } from './store/accounts/callers.ts'
 import { openStore } from './store/connection/open.ts'
 import { migrate } from './store/migrations/migrate.ts'
+import { copyBeforeMigration } from './store/snapshot/copy-sqlite.ts'
 import type { Store } from './store/store.ts'
 import { version } from './version.ts'
 
@@ -123,8 +127,9 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const nowMs = () => clock.nowMs()
   const secrets = createSecrets(config.secretKey)
   const metrics = createMetrics(log)
-  const sweep = sweepDeps(store, clock, metrics)
+  const sweep = sweepDeps(store, clock, metrics.events)
   const { pulse } = sweep
+  await copyBeforeMigration(store, { path: config.databaseUrl, version, now: new Date(nowMs()), log })
   const generatedPassword = await bringUpToDate({ sweep, pulse, warn }, secrets, config)
   const settings = await loadSettings(store, secrets, warn)
   const routing = await loadRouting(store, secrets, warn)
@@ -155,6 +160,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const care = createChannelCare({ store, relay, routing, settings, secrets, clock, events: sweep.events, notifyRoot })
   const sendAlert = createAlertSender({ store, settings, mailer, secrets, clock, post: createPostMessage({ resolve }) })
   const tokens = createTokenCache(store, secrets, nowMs)
+  const backups = createScheduledBackups({ ...config, store, settings, clock, guard, warn })
   const rules = rateRules(config)
   const logTail = createLogTail(store, warn)
   const sessions = new RealtimeSessions()
@@ -163,7 +169,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   let draining = false
   bindGauges(metrics, batcher, relay)
   const jobs = jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer, sendAlert, warn })
-  const stopJobs = startJobs([...jobs, ...capJobs({ store, clock, relay, metrics })], warn)
+  const stopJobs = startJobs([...jobs, ...capJobs({ store, clock, relay, metrics }), ...backupJobs(backups)], warn)
   return {
     store,
     metrics,
@@ -177,9 +183,8 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       basePath: config.basePath,
       startTime: epochSeconds(clock),
       catalogue: () => providers.map(({ meta }) => ({ ...meta, models: [...meta.models] })),
-      ...channelCalls(care, relay),
-      priceList: (group, userGroup) => priceList(group, relay, userGroup),
-      ...{ logTail, captures, sendAlert, warn },
+      ...{ ...channelCalls(care, relay), ...routeReports(relay) },
+      ...{ logTail, captures, backups, sendAlert, warn },
       rateRules: rules,
     },
     relay: {
@@ -240,11 +245,6 @@ async function closeAll({
   await mailer.idle()
   await leave(sweep, relay.ledger).catch((error) => warn(`open requests are left to other processes: ${String(error)}`))
   await store.close()
-}
-
-function sweepDeps(store: Store, clock: Clock, { events }: Metrics): SweepDeps & { pulse: Pulse } {
-  const node = { store, clock, nodeId: nodeIdOf(process.pid), events }
-  return { ...node, pulse: createPulse(node) }
 }
 
 /**
@@ -374,7 +374,7 @@ function relayDeps({
     retryBudget: createRetryBudget(),
     latencies: createLatencies(nowMs),
     channelCost: createOrderCost(() => prices),
-    mayThink,
+    ...{ mayThink, modelFacts: factsOf },
     channelFailures: createChannelFailures(store, clock),
     counter: createTokenCounter(),
     asideReader: createAsideReader(),

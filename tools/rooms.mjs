@@ -41,6 +41,10 @@ export const rooms = {
     ['imports', 'The journal of imports, and rows that arrive in bulk.'],
     ['connection', 'Opens and owns a database, and listens for its notices.'],
     ['migrations', "The schema's history."],
+    [
+      'snapshot',
+      'A whole database at once: snapshots, filling a database from one, copies before an upgrade, another secret key.',
+    ],
   ],
   'server/relay': [
     ['cancellation', 'What ends a call early: a time limit, a caller who disconnects, a process that stops.'],
@@ -64,7 +68,7 @@ export const rooms = {
     ],
     ['rescue', 'Goes on with a stream that broke off, at another channel, as one answer.'],
     ['answer', "Turns the upstream's response into the response for the caller."],
-    ['free-calls', 'Calls that cost nothing: lists of models and prices, billing figures, token counts.'],
+    ['free-calls', 'Calls that cost nothing: lists of models and prices, billing figures, token counts, dry runs.'],
     ['realtime', 'Sessions over WebSocket.'],
     ['.', 'The routes, and one call from beginning to end.'],
   ],

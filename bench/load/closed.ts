@@ -5,11 +5,10 @@ import { sleep, Tally } from './tally.ts'
 
 /** Saturates the target: each connection sends its next request as soon as the previous one is answered. */
 export async function runClosed(job: Job, mark: (line: string) => void): Promise<LoadResult> {
-  const request = requestBytes(job)
   const tally = new Tally()
   const state = { running: true }
-  const connections = Array.from({ length: job.connections }, () => {
-    return new LoadConnection(job.port, request, job.stream, (connection, outcome) => {
+  const connections = Array.from({ length: job.connections }, (_, index) => {
+    return new LoadConnection(job.port, requestBytes(job, index), job.stream, (connection, outcome) => {
       tally.add(outcome)
       if (!state.running) return
       if (outcome.problem === undefined) connection.send()

@@ -9,6 +9,8 @@ export interface Job {
   readonly port: number
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
+  /** Keys that the connections use in turn, in place of the one in the headers. */
+  readonly keys?: readonly string[]
   readonly model: string
   readonly stream: boolean
   /** Size of the request body in bytes. */

@@ -1,11 +1,13 @@
 import { words } from '../mock/payloads.ts'
 import type { Job } from './job.ts'
 
-/** The bytes of the single request that a job repeats: a conversation of ordinary words. */
-export function requestBytes(job: Job): Buffer {
+/** The bytes of the request that a job repeats on its connection number `index`: a conversation of ordinary words. */
+export function requestBytes(job: Job, index = 0): Buffer {
+  const key = job.keys?.[index % job.keys.length]
   const body = Buffer.from(bodyOf(job))
   const lines = Object.entries({
     ...job.headers,
+    ...(key !== undefined && { authorization: `Bearer ${key}` }),
     'content-type': 'application/json',
     'content-length': String(body.length),
   })

@@ -17,7 +17,10 @@ export async function runShapes(
   const targets: Target[] = []
   const measured: ShapeFigures[] = []
   try {
-    targets.push(await startBare(upstream), await startGateway(upstream, mkdtempSync(join(folder, 'shapes-'))))
+    targets.push(
+      await startBare(upstream),
+      await startGateway(upstream, { name: 'gateway', folder: mkdtempSync(join(folder, 'shapes-')) }),
+    )
     for (const target of targets) measured.push(...(await measureTarget(target, sizes, rounds)))
     return measured
   } finally {

@@ -6,23 +6,28 @@ import type { BellEntry } from './bell-entries.ts'
 const colors: Readonly<Partial<Record<AttentionItem['kind'], DotColor>>> = {
   channel_off: 'red',
   channel_failing: 'red',
+  backup_failed: 'red',
   model_no_route: 'orange',
   model_no_price: 'orange',
 }
 
 /** What an administrator should look at. */
 export function entriesOf({ attention }: Overview): BellEntry[] {
-  return attention.map((item) => ({
-    id: `${item.kind} ${item.target.type} ${item.target.id} ${item.target.name} ${item.since}`,
-    color: colors[item.kind] ?? 'yellow',
-    what: { kind: 'item', item },
-    since: item.since,
-    to: placeOf(item),
-  }))
+  // A hint is not news.
+  return attention
+    .filter(({ kind }) => kind !== 'backup_none')
+    .map((item) => ({
+      id: `${item.kind} ${item.target.type} ${item.target.id} ${item.target.name} ${item.since}`,
+      color: colors[item.kind] ?? 'yellow',
+      what: { kind: 'item', item },
+      since: item.since,
+      to: placeOf(item),
+    }))
 }
 
 function placeOf({ target: { type, id, name }, kind }: AttentionItem): BellEntry['to'] {
   if (type === 'channel') return { to: '/channel', search: { peek: String(id) } }
+  if (type === 'backup') return { to: '/setting', search: { tab: 'system' } }
   if (type === 'user') return { to: '/user', search: { peek: String(id) } }
   return kind === 'model_no_price'
     ? { to: '/setting', search: { tab: 'operation' } }

@@ -16,6 +16,7 @@ import {
   Tags,
   Ticket,
   Users,
+  Waypoints,
 } from 'lucide-react'
 
 /** The menu's icons by name. The table of pages only names them, because the build loads that table without React. */
@@ -37,6 +38,7 @@ export const menuIcons = {
   Tags,
   Ticket,
   Users,
+  Waypoints,
 }
 
 export type MenuIcon = keyof typeof menuIcons

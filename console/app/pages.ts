@@ -135,6 +135,28 @@ const table = [
     heading: { title: 'channel.editTitle', width: 'narrow' },
   },
   {
+    path: '/virtual-model',
+    file: 'virtual/list',
+    for: 'admins',
+    areas: ['virtual', 'table'],
+    heading: { title: 'virtual.title', text: 'virtual.intro' },
+    menu: { text: 'menu.virtual', group: 'gateway', icon: 'Waypoints', needs: 'more calls' },
+  },
+  {
+    path: '/virtual-model/add',
+    file: 'virtual/form',
+    for: 'admins',
+    areas: ['virtual', 'form'],
+    heading: { title: 'virtual.addTitle', width: 'narrow' },
+  },
+  {
+    path: '/virtual-model/edit/$id',
+    file: 'virtual/form',
+    for: 'admins',
+    areas: ['virtual', 'form'],
+    heading: { title: 'virtual.editTitle', width: 'narrow' },
+  },
+  {
     path: '/token',
     file: 'token/list',
     for: 'users',

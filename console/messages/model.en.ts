@@ -50,6 +50,8 @@ export const modelEn = {
   'model.copy': 'Copy name',
   'model.try': 'Try in the playground',
   'model.logs': 'View logs',
+  'model.answeredBy':
+    'A virtual model. One of these models answers, in this order: {models}. Logs and usage show the one that answered.',
   'model.renamed': 'Channels send this model upstream under another name. Logs and usage show that name.',
   'model.gone': 'This model is not available to group {group}.',
   'model.empty': 'No models yet',

@@ -52,6 +52,8 @@ export const modelJa = {
   'model.copy': '名前をコピー',
   'model.try': 'プレイグラウンドで試す',
   'model.logs': 'ログを表示',
+  'model.answeredBy':
+    '仮想モデルです。次のモデルのいずれかがこの順に応答します：{models}。ログと使用量には、応答したモデルが表示されます。',
   'model.renamed':
     'チャネルはこのモデルを別の名前でアップストリームに送信します。ログと使用量にはその名前が表示されます。',
   'model.gone': 'グループ {group} ではこのモデルを利用できません。',

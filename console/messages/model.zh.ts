@@ -50,6 +50,7 @@ export const modelZh = {
   'model.copy': '复制名称',
   'model.try': '在操练场中尝试',
   'model.logs': '此模型的日志',
+  'model.answeredBy': '虚拟模型。由以下模型之一按顺序应答：{models}。日志和用量中显示实际应答的模型。',
   'model.renamed': '渠道以另一名称发送此模型，日志和用量中显示的是该名称。',
   'model.gone': '分组 {group} 不能调用此模型。',
   'model.empty': '还没有模型',

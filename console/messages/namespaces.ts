@@ -30,6 +30,7 @@ import type { tokenEn } from './token.en.ts'
 import type { topupEn } from './topup.en.ts'
 import type { usageEn } from './usage.en.ts'
 import type { userEn } from './user.en.ts'
+import type { virtualEn } from './virtual.en.ts'
 
 /** Texts by area. English is the reference: its keys are those of every other language. */
 interface Catalogues {
@@ -65,6 +66,7 @@ interface Catalogues {
   topup: typeof topupEn
   usage: typeof usageEn
   user: typeof userEn
+  virtual: typeof virtualEn
 }
 
 /** A file of messages that is loaded with the pages that need it. */

@@ -20,6 +20,7 @@ export const optionEn = {
   'section.monitoring': 'Monitoring',
   'section.relay': 'Requests',
   'section.recording': 'Recording',
+  'section.backup': 'Backups',
   'section.storage': 'Object storage (S3)',
 
   'option.PasswordLoginEnabled': 'Password login',
@@ -232,6 +233,9 @@ export const optionEn = {
   'option.GroupChannelOrder': 'Order of channels by group',
   'option.GroupChannelOrder.hint':
     'For the users of single groups, as JSON: weight, cost or latency for each group, such as vip: latency.',
+  'option.CallerFallbacks': 'Fallbacks of callers',
+  'option.CallerFallbacks.hint':
+    'Apps may list other models that answer if the first one fails. Their token must be allowed to use each of them.',
   'option.StrictTranslationEnabled': 'Strict translation',
   'option.StrictTranslationEnabled.hint':
     "Rejects requests with fields that the channel's API cannot express, instead of dropping those fields and listing them in the response.",
@@ -268,6 +272,24 @@ export const optionEn = {
   'choice.CaptureStore.s3': 'Object storage (S3)',
   'option.CaptureRetentionDays': 'Keep recordings for',
   'option.CaptureRetentionDays.hint': 'Older recordings are deleted.',
+  'option.BackupStore': 'Store backups in',
+  'option.BackupStore.hint': 'Scheduled backups contain everything in the database. Recorded requests are not in them.',
+  'choice.BackupStore.off': 'Off',
+  'choice.BackupStore.files': 'A folder',
+  'choice.BackupStore.s3': 'Object storage (S3)',
+  'option.BackupPassphrase': 'Passphrase',
+  'option.BackupPassphrase.hint':
+    'Backups are encrypted with it. Keep it in another place: nobody can restore a backup without it.',
+  'option.BackupFolder': 'Folder',
+  'option.BackupFolder.hint': 'A name in the data folder, or an absolute path. A disk of its own is best.',
+  'option.BackupEveryHours': 'Hours between backups',
+  'option.BackupEveryHours.hint': '24 is once a day, 168 once a week.',
+  'option.BackupHour': 'Hour (UTC)',
+  'option.BackupHour.hint': '0 to 23. The hours between backups are counted from it.',
+  'option.BackupKeep': 'Backups to keep',
+  'option.BackupKeep.hint': 'Older backups are deleted after a new one has been written.',
+  'option.BackupIncludesKey': 'Include the secret key',
+  'option.BackupIncludesKey.hint': 'A new machine then needs only the backup and its passphrase.',
   'option.S3Endpoint': 'Endpoint',
   'option.S3Endpoint.hint': 'URL of an S3-compatible store, without the bucket.',
   'option.S3Region': 'Region',

@@ -15,6 +15,7 @@ export const optionJa = {
   'section.monitoring': '監視',
   'section.relay': 'リクエスト',
   'section.recording': 'リクエストのキャプチャ',
+  'section.backup': 'バックアップ',
   'section.storage': 'オブジェクトストレージ (S3)',
 
   'option.PasswordLoginEnabled': 'パスワードでのログイン',
@@ -227,6 +228,9 @@ export const optionJa = {
   'option.GroupChannelOrder': 'グループ別のチャネルの順序',
   'option.GroupChannelOrder.hint':
     '特定のグループのユーザー向けの設定です。JSON でグループごとに weight、cost、latency のいずれかを指定します（例：vip: latency）。',
+  'option.CallerFallbacks': '呼び出し側のフォールバック',
+  'option.CallerFallbacks.hint':
+    '最初のモデルが失敗したときに応答する別のモデルを、アプリが指定できます。トークンにはそれぞれのモデルの利用権限が必要です。',
   'option.StrictTranslationEnabled': '厳格な変換',
   'option.StrictTranslationEnabled.hint':
     'チャネルの API で表せないフィールドを含むリクエストを拒否します。オフにすると、そのフィールドを除いて送信し、レスポンスに列挙します。',
@@ -266,6 +270,24 @@ export const optionJa = {
   'choice.CaptureStore.s3': 'オブジェクトストレージ (S3)',
   'option.CaptureRetentionDays': 'キャプチャの保持期間',
   'option.CaptureRetentionDays.hint': 'これより古いキャプチャは削除されます。',
+  'option.BackupStore': 'バックアップの保存先',
+  'option.BackupStore.hint': '定期バックアップにはデータベースのすべての内容が含まれます。キャプチャは含まれません。',
+  'choice.BackupStore.off': 'オフ',
+  'choice.BackupStore.files': 'フォルダー',
+  'choice.BackupStore.s3': 'オブジェクトストレージ (S3)',
+  'option.BackupPassphrase': 'パスフレーズ',
+  'option.BackupPassphrase.hint':
+    'バックアップの暗号化に使います。別の場所にも保管してください。これがないと復元できません。',
+  'option.BackupFolder': 'フォルダー',
+  'option.BackupFolder.hint': 'データフォルダー内の名前、または絶対パスです。専用のディスクをおすすめします。',
+  'option.BackupEveryHours': 'バックアップの間隔（時間）',
+  'option.BackupEveryHours.hint': '24 で毎日、168 で毎週です。',
+  'option.BackupHour': '時刻（UTC）',
+  'option.BackupHour.hint': '0～23 です。バックアップの間隔はこの時刻から数えます。',
+  'option.BackupKeep': '保持する数',
+  'option.BackupKeep.hint': '新しいバックアップの作成後、これより古いものは削除されます。',
+  'option.BackupIncludesKey': 'シークレットキーを含める',
+  'option.BackupIncludesKey.hint': '新しいマシンでも、バックアップとパスフレーズだけで復元できます。',
   'option.S3Endpoint': 'エンドポイント',
   'option.S3Endpoint.hint': 'S3 互換ストレージの URL です。バケットは含めません。',
   'option.S3Region': 'リージョン',

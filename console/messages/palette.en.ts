@@ -60,6 +60,9 @@ export const paletteEn = {
     '{count, plural, one {# request} other {# requests}} rejected: no enabled channel for group "{reason}"',
   'bell.item.model_no_price': '{count, plural, one {# request} other {# requests}} rejected: no price is set',
   'bell.item.balance_low': '{amount} left at the provider; {limit} spent in 7 days',
+  'bell.item.backup_failed': 'The last backup failed: {reason}',
+  'bell.item.backup_old': 'The last backup is old',
+  'bell.item.backup_none': 'No backups are set up',
   'bell.item.person_no_quota': '{count, plural, one {# request} other {# requests}} rejected with {amount} left',
   'bell.item.spend_jump': 'Spent {amount} today; usually {limit} a day',
 } as const

@@ -59,6 +59,9 @@ export const paletteZh = {
   'bell.item.model_no_route': '{count, number} 次请求被拒绝：分组“{reason}”没有已启用的渠道',
   'bell.item.model_no_price': '{count, number} 次请求被拒绝：未设置价格',
   'bell.item.balance_low': '上游余额 {amount}，近 7 天消耗 {limit}',
+  'bell.item.backup_failed': '最近一次备份失败：{reason}',
+  'bell.item.backup_old': '最近一次备份时间过久',
+  'bell.item.backup_none': '尚未设置备份',
   'bell.item.person_no_quota': '{count, number} 次请求被拒绝，剩余 {amount}',
   'bell.item.spend_jump': '今日消耗 {amount}，平日约 {limit}',
 } as const satisfies Translation<'palette'>

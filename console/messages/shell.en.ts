@@ -26,6 +26,7 @@ export const shellEn = {
   'menu.log': 'Logs',
   'menu.setting': 'Settings',
   'menu.alert': 'Alerts',
+  'menu.virtual': 'Virtual models',
   'menu.usage': 'Usage',
   'menu.budget': 'Budgets',
   'menu.model': 'Models',

@@ -27,6 +27,7 @@ export const shellJa = {
   'menu.log': 'ログ',
   'menu.setting': '設定',
   'menu.alert': 'アラート',
+  'menu.virtual': '仮想モデル',
   'menu.usage': '使用量',
   'menu.budget': '予算',
   'menu.model': 'モデル',

@@ -27,6 +27,7 @@ export const shellZh = {
   'menu.log': '日志',
   'menu.setting': '设置',
   'menu.alert': '告警',
+  'menu.virtual': '虚拟模型',
   'menu.usage': '用量',
   'menu.budget': '预算',
   'menu.model': '模型',

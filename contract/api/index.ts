@@ -1,6 +1,7 @@
 import { alertApi } from './alert.ts'
 import { auditApi } from './audit.ts'
 import { authApi } from './auth.ts'
+import { backupApi } from './backup.ts'
 import { budgetApi } from './budget.ts'
 import { captureApi } from './capture.ts'
 import { channelApi } from './channel.ts'
@@ -24,6 +25,7 @@ import { usageApi } from './usage.ts'
 import { usageTableApi } from './usage-table.ts'
 import { usageValuesApi } from './usage-values.ts'
 import { userApi } from './user.ts'
+import { virtualModelApi } from './virtual-model.ts'
 
 /** Every endpoint of the management API; server, console, wire test and docs iterate over this table. */
 export const api = {
@@ -43,7 +45,9 @@ export const api = {
   price: priceApi,
   alert: alertApi,
   model: modelApi,
+  virtualModel: virtualModelApi,
   audit: auditApi,
+  backup: backupApi,
   capture: captureApi,
   redemption: redemptionApi,
   doctor: doctorApi,

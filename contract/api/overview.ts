@@ -38,9 +38,12 @@ export const attentionKinds = [
   'channel_cooling',
   'model_no_route',
   'model_no_price',
+  'backup_failed',
+  'backup_old',
   'balance_low',
   'person_no_quota',
   'spend_jump',
+  'backup_none',
 ] as const
 
 export type AttentionKind = (typeof attentionKinds)[number]
@@ -52,18 +55,23 @@ export const attentionActs = [
   'set_price',
   'give_quota',
   'open_usage',
+  'open_backups',
 ] as const
 
 export const attentionSchema = z.object({
   kind: z.enum(attentionKinds),
   target: z.object({
-    type: z.enum(['channel', 'model', 'user']),
-    id: count('Id of the channel or user; 0 for a model.'),
+    type: z.enum(['channel', 'model', 'user', 'backup']),
+    id: count('Id of the channel, user or backup; 0 for a model.'),
     name: z.string(),
   }),
   since: time,
   act: z.enum(attentionActs).check(z.describe('What mends it.')),
-  reason: z.string().check(z.describe('Why the gateway disabled or skips the channel; the group that has no route.')),
+  reason: z
+    .string()
+    .check(
+      z.describe('Why the gateway disabled or skips the channel; the group that has no route; why the backup failed.'),
+    ),
   count: count('Attempts of the channel, or refused calls.'),
   failed: count('How many of the attempts failed.'),
   amount: z.number().check(z.describe('Quota spent today or left, or the balance that the upstream reported.')),

@@ -65,6 +65,15 @@ export const pricedModelSchema = z.object({
   renamed: z
     .boolean()
     .check(z.describe('True if a channel sends the model upstream under another name, which is the name in the logs.')),
+  answered_by: z.optional(
+    z
+      .array(z.string())
+      .check(
+        z.describe(
+          'Set for a virtual model: the models that may answer, in order. The price is that of the one that answers, unless the virtual model has a price of its own.',
+        ),
+      ),
+  ),
 })
 
 export type PricedModel = z.output<typeof pricedModelSchema>

@@ -32,7 +32,7 @@ export class SecretKeyMismatch extends Error {
   constructor() {
     super(
       'SECRET_KEY does not belong to this database: what it holds was encrypted under another key. ' +
-        'Set SECRET_KEY (or the file secret.key in DATA_DIR) to the key this database was first used with.',
+        'Set SECRET_KEY (or the file secret.key in DATA_DIR) to the key of this database. If rotate-key was interrupted, run it again.',
     )
   }
 }

@@ -3,6 +3,7 @@ import { channelsKind } from './channel/channels-kind.ts'
 import type { ConfigKind } from './config-kind.ts'
 import { optionsKind } from './option/options-kind.ts'
 import { tableKinds } from './option/table-kinds.ts'
+import { virtualModelsKind } from './virtual-model/virtual-models-kind.ts'
 
 /**
  * Every section of a configuration file, in the order in which they are applied. To add one, add its schema to
@@ -12,5 +13,6 @@ export const configKinds: readonly ConfigKind[] = [
   optionsKind,
   ...tableKinds,
   channelsKind,
+  virtualModelsKind,
   alertRulesKind,
 ] as readonly ConfigKind[]

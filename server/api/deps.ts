@@ -1,5 +1,7 @@
 import type { Channel, ChannelTypeEntry } from '../../contract/api/channel.ts'
 import type { PriceList } from '../../contract/api/price.ts'
+import type { DryRun, DryRunRequest, VirtualWarning } from '../../contract/api/virtual-model.ts'
+import type { ScheduledBackups } from '../backup/scheduled-backups.ts'
 import type { Captures } from '../captures/captures.ts'
 import type { RateRule } from '../http/rate-limit.ts'
 import type { AlertSender } from '../jobs/alert-sender.ts'
@@ -59,9 +61,14 @@ export interface ApiDeps {
   probeDraft(draft: ChannelDraft): Promise<DraftReport>
   /** The models that enabled channels serve to a group, with their current prices. */
   priceList(group: string, userGroup?: string): PriceList
+  /** What is odd about a virtual model as it is stored now. */
+  virtualWarnings(name: string): VirtualWarning[]
+  /** What would happen to a request now. Calls no upstream and holds nothing. */
+  dryRun(request: DryRunRequest): DryRun
   /** New log rows, as they are written. */
   logTail: LogTail
   captures: Captures
+  backups: Pick<ScheduledBackups, 'start' | 'nextAt'>
   /** Sends a message to a destination of alerts. */
   sendAlert: AlertSender
   warn(message: string): void

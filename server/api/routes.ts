@@ -10,6 +10,7 @@ import { unknownPath } from '../http/unknown-path.ts'
 import { mountAlerts } from './alert/routes.ts'
 import { mountAudit } from './audit/routes.ts'
 import { mountAuth } from './auth/routes.ts'
+import { mountBackups } from './backup/routes.ts'
 import { mountCaptures } from './capture/routes.ts'
 import { mountChannels } from './channel/routes.ts'
 import { mountConfig } from './config/routes.ts'
@@ -31,6 +32,7 @@ import { mountTokens } from './token/routes.ts'
 import { mountUsage } from './usage/routes.ts'
 import { mountUsers } from './user/routes.ts'
 import { mountSelf } from './user/self-routes.ts'
+import { mountVirtualModels } from './virtual-model/routes.ts'
 
 const apiRule = { limit: 480, windowMs: 180_000 }
 const leastBodyTimeMs = 1000
@@ -75,7 +77,9 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   mountPrices(router, deps)
   mountAlerts(router, deps)
   mountModels(router, deps)
+  mountVirtualModels(router, { ...deps, announce })
   mountAudit(router, deps)
+  mountBackups(router, deps)
   mountCaptures(router, { ...deps, announce })
   mountRedemptions(router, deps)
   mountTopUps(router, { ...deps, announce })

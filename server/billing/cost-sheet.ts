@@ -28,8 +28,18 @@ export function costSheet(
   quotaPerUnit: bigint,
 ): PriceSheet | undefined {
   const basis = list?.basis ?? basisByName(model)
-  const hasTokens = rates.input !== undefined || rates.output !== undefined
   if (basis !== 'tokens' && rates.request === undefined) return undefined
+  return sheetOf(model, basis, list, rates, quotaPerUnit)
+}
+
+function sheetOf(
+  model: string,
+  basis: PriceSheet['basis'],
+  list: PriceSheet | undefined,
+  rates: CostRates,
+  quotaPerUnit: bigint,
+): PriceSheet {
+  const hasTokens = rates.input !== undefined || rates.output !== undefined
   const perToken = (rate: bigint) => scaleRational(rate, quotaPerUnit, ratioOne)
   const isByTokens = hasTokens && basis === 'tokens'
   const prices = isByTokens ? classCosts(rates, list?.prices, perToken) : freePrices
@@ -49,6 +59,11 @@ export function costSheet(
     modelRatio: '0',
     completionRatio: '0',
   } satisfies PriceSheet)
+}
+
+/** A sheet with these rates alone, in which classes without a rate cost as much as plain tokens. */
+export function fixedSheet(model: string, rates: CostRates, quotaPerUnit: bigint): PriceSheet {
+  return sheetOf(model, 'tokens', undefined, rates, quotaPerUnit)
 }
 
 /** The costs of all classes in picoquota per token. */

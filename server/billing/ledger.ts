@@ -60,6 +60,8 @@ export interface HoldRequest extends Account {
 
 export interface Settlement {
   charge: number
+  /** What the call cost the operator, in units; absent = not known. */
+  cost?: number
   /** Tokens that the call used, for its limits; by default the number reserved. */
   tokens?: number
   channelId: number

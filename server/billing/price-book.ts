@@ -5,7 +5,7 @@
 import { decimalText, scaleDecimal, scaleRational } from '../lib/decimal.ts'
 import { type RatioTable, ratioTableOf, readRatioTable } from '../settings/ratio-table.ts'
 import { basisByName, genericPrices } from './by-name.ts'
-import { costSheet, type ModelCost } from './cost-sheet.ts'
+import { type CostRates, costSheet, fixedSheet, type ModelCost } from './cost-sheet.ts'
 import { findDefaultPrice } from './default-prices.ts'
 import { type ClassPrices, follow, freePrices, type PriceSheet, quotaOne, ratioOne } from './price.ts'
 import { type PriceSet, setInForce, tokensPerSoundHour } from './price-lines.ts'
@@ -60,6 +60,8 @@ export interface PriceBook {
    * The sheet and the ratio (millionths) with which a cost of a model is computed like a price; undefined if it cannot be.
    */
   costing(model: string, channelType: number, cost: ModelCost): { sheet: PriceSheet; ratio: bigint } | undefined
+  /** A price that depends on no model: what is not listed costs as much as plain tokens. */
+  fixedSheet(name: string, rates: CostRates): PriceSheet
   /**
    * Ratio of a group in millionths; 1 for a group that is not in the table. `userGroup` is the user's own group, for
    * which a ratio of its own may be set.
@@ -119,6 +121,7 @@ export function createPriceBook(
   }
   /** The sheets of rates, with the list prices that they were made from. */
   const costs = new WeakMap<object, { list: PriceSheet | undefined; sheet: PriceSheet | undefined }>()
+  const fixed = new WeakMap<CostRates, PriceSheet>()
 
   return {
     tables,
@@ -132,6 +135,11 @@ export function createPriceBook(
         costs.set(cost, known)
       }
       return known.sheet && { sheet: known.sheet, ratio: ratioOne }
+    },
+    fixedSheet(name, rates) {
+      const known = fixed.get(rates) ?? fixedSheet(name, rates, quotaPerUnit)
+      fixed.set(rates, known)
+      return known
     },
     groupRatio: (group, userGroup) =>
       (userGroup === undefined ? undefined : options.GroupGroupRatio?.get(userGroup)?.get(group)) ??

@@ -80,7 +80,8 @@ function parsedTurns(text: string): CapturedBody['turns'] {
 const compress = promisify(gzip)
 const decompress = promisify(gunzip)
 
-const contextOf = (id: string) => `capture ${id}`
+/** What a stored document is encrypted for: only the recording with its own id. */
+export const contextOf = (id: string) => `capture ${id}`
 
 /** The document compressed and then encrypted, bound to its id. */
 export async function sealedDocument(document: CaptureDocument, secrets: Secrets): Promise<Buffer> {

@@ -40,6 +40,11 @@ channels:
     priority: -1
     model_mapping: { house-model: other-model }
     config: { first_byte_timeout: 20 }
+virtual_models:
+  - name: house
+    steps: [{ model: house-model }, { model: picture, group: vip }]
+    failures: [timeout, no_channel]
+    price: { input: 1, output: 2 }
 alert_rules:
   - name: main is down
     kind: channel_disabled
@@ -247,6 +252,11 @@ forEachDatabaseUrl((name, freshUrl) => {
         'version: 1\nalert_rules: [{ name: r, kind: channel_disabled, channel: nobody }]\n',
         'no channel named "nobody"',
       ],
+      [
+        'version: 1\nvirtual_models: [{ name: a, steps: [{ model: b }] }, { name: b, steps: [{ model: a }] }]\n',
+        'circle: a → b → a',
+      ],
+      ['version: 1\nvirtual_models: [{ name: a, steps: [{ model: m }], price: { input: 1 } }]\n', 'fixed price'],
       ['version: 1\nalert_rules: [{ name: r, kind: own_balance, threshold: 1 }]\n', 'kind'],
       [bomb, 'repeats its anchors'],
       ['version: 1\noptions: &a { SystemName: *a }\n', 'levels deep'],

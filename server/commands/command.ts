@@ -45,6 +45,9 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 /** An error whose message is a whole sentence for the operator, without a stack trace. */
 export class CommandFailed extends Error {}
 
+/** The command needed a confirmation or a secret and nobody can be asked. The message names the option that gives it. */
+export class Unconfirmed extends CommandFailed {}
+
 /**
  * Help text that lists examples, one per line: the command as it is typed after `npm run tollgate`, with ` -- ` before
  * its options, and what it does.

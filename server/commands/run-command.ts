@@ -3,18 +3,33 @@ import { programName } from '../lib/program-files.ts'
 import { version } from '../version.ts'
 import { addApply } from './apply.ts'
 import { addAudit } from './audit.ts'
-import { type AddCommand, type CommandEnvironment, type ExitCode, exitCodes, type Terminal } from './command.ts'
+import { addBackup } from './backup.ts'
+import {
+  type AddCommand,
+  type CommandEnvironment,
+  type ExitCode,
+  exitCodes,
+  type Terminal,
+  Unconfirmed,
+} from './command.ts'
 import { addDoctor } from './doctor/doctor.ts'
 import { addExport } from './export/export.ts'
 import { addHealthcheck } from './healthcheck.ts'
 import { addImport } from './import/import.ts'
+import { addMigrateTo } from './migrate-to.ts'
 import { addResetPassword } from './reset-password.ts'
+import { addRestore } from './restore.ts'
+import { addRotateKey } from './rotate-key.ts'
 import { addVersion } from './version.ts'
 
 /** All commands, in the order in which the help lists them. */
 const commands: readonly AddCommand[] = [
   addApply,
   addAudit,
+  addBackup,
+  addRestore,
+  addMigrateTo,
+  addRotateKey,
   addDoctor,
   addExport,
   addImport,
@@ -59,6 +74,10 @@ export async function runCommand(args: readonly string[], environment: CommandEn
   try {
     await program.parseAsync(args, { from: 'user' })
   } catch (error) {
+    if (error instanceof Unconfirmed) {
+      terminal.note(error.message)
+      return exitCodes.unconfirmed
+    }
     if (!(error instanceof CommanderError)) throw error
     // Commander has printed its message or the help already.
     return error.exitCode === 0 ? exitCodes.done : exitCodes.usage

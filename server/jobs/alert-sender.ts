@@ -36,17 +36,18 @@ export type AlertSender = (
 ) => Promise<SendResult>
 
 const sent: SendResult = { error: '', final: true }
-const secretContext = 'alert-destination'
+/** What an address is encrypted for. */
+export const addressContext = 'alert-destination'
 
 const addressSchema = z.object({ url: z.string(), token: z.string(), secret: z.string(), to: z.string() })
 
 /** An address as it is stored. */
 export function sealAddress(secrets: Secrets, address: AlertAddress): string {
-  return secrets.seal(JSON.stringify(address), secretContext)
+  return secrets.seal(JSON.stringify(address), addressContext)
 }
 
 export function openAddress(secrets: Secrets, sealed: string): AlertAddress {
-  return z.parse(addressSchema, tryParse(secrets.open(sealed, secretContext)))
+  return z.parse(addressSchema, tryParse(secrets.open(sealed, addressContext)))
 }
 
 export function createAlertSender(deps: AlertSenderDeps): AlertSender {

@@ -9,6 +9,7 @@ import {
   beat,
   type DeadNodes,
   holdIdsOf,
+  holdNodeIds,
   holdsWithIds,
   type OpenHold,
   removeDeadNodes,
@@ -54,12 +55,28 @@ export async function unregisterNode({ store, nodeId }: Pick<SweepDeps, 'store' 
  * and logs the call as interrupted. Several nodes can do this at the same time, because a hold can be closed only once.
  */
 export async function sweepHolds(deps: SweepDeps): Promise<number> {
-  const { store, clock, events } = deps
-  const now = epochSeconds(clock)
   const dead = await deadNodes(deps)
+  const closed = await closeHoldsOf(deps, dead)
+  await removeDeadNodes(deps.store, dead)
+  return closed
+}
+
+/**
+ * Closes all holds of a database that was just filled from a snapshot, in the same way: their processes have never run on
+ * it. No server may run on it.
+ */
+export async function closeCopiedHolds({ store, clock }: Pick<SweepDeps, 'store' | 'clock'>): Promise<number> {
+  const dead = { gone: await holdNodeIds(store.read), ifSilent: [], afterSeconds: deadAfterSeconds }
+  return closeHoldsOf({ store, clock, nodeId: '', events: { holdSwept: () => undefined } }, dead)
+}
+
+type ClosingDeps = Pick<SweepDeps, 'store' | 'clock' | 'nodeId'> & { events: Pick<Events, 'holdSwept'> }
+
+async function closeHoldsOf({ store, clock, nodeId, events }: ClosingDeps, dead: DeadNodes): Promise<number> {
+  const now = epochSeconds(clock)
   let closed = 0
   for (;;) {
-    const holds = await abandonedHolds(store, deps.nodeId, dead, holdsPerBatch)
+    const holds = await abandonedHolds(store, nodeId, dead, holdsPerBatch)
     if (holds.length === 0) break
     const results = await store.ledger.apply(
       holds.map((hold) => closing(hold, now, 'interrupted: the gateway process ended during the call')),
@@ -70,7 +87,6 @@ export async function sweepHolds(deps: SweepDeps): Promise<number> {
     })
     closed += holds.length
   }
-  await removeDeadNodes(store, dead)
   return closed
 }
 

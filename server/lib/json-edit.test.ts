@@ -1,6 +1,25 @@
 import { describe, expect, test } from 'bun:test'
-import { countPlainMembers, findTwice, insertMembers, setMembers } from './json-edit.ts'
+import { countPlainMembers, findTwice, insertMembers, removeMember, setMembers } from './json-edit.ts'
 import { JsonScan } from './json-scan.ts'
+
+describe('removeMember', () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ['{"a":1}', '{}'],
+    ['{"b":1}', '{"b":1}'],
+    ['{ "a" : [1, {"a":2}] , "b":2 }', '{ "b":2 }'],
+    ['{"b":{"a":1},"a":1}', '{"b":{"a":1}}'],
+    ['{"b":1, "a":"}{" ,"c":1.10}', '{"b":1, "c":1.10}'],
+    ['{"a":1,"a":2,"b":3,"a":4}', '{"b":3}'],
+    ['{"\\u0061":1,"b":2}', '{"b":2}'],
+    ['{}', '{}'],
+  ]
+  for (const [text, expected] of cases) {
+    test(`${text} without a`, () => {
+      expect(removeMember(text, 'a')).toBe(expected)
+      expect(() => JSON.parse(removeMember(text, 'a'))).not.toThrow()
+    })
+  }
+})
 
 describe('setMembers', () => {
   const cases: readonly (readonly [string, Record<string, unknown>, string])[] = [

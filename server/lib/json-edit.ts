@@ -99,6 +99,27 @@ export function setMembers(text: string, values: Readonly<Record<string, unknown
   return missing.length === 0 ? result : insertMembers(result, missing)
 }
 
+/** Removes every occurrence of a top-level member. `text` must have been parsed before. */
+export function removeMember(text: string, key: string): string {
+  let result = text
+  for (;;) {
+    let previousEnd: number | undefined
+    let found: { from: number; to: number } | undefined
+    for (const member of members(result)) {
+      if (member.key === key) {
+        const after = skipSpace(result, member.end)
+        // One comma goes with the member: the one after it, or before it if it is the last.
+        if (result[after] === ',') found = { from: member.start, to: skipSpace(result, after + 1) }
+        else found = { from: previousEnd ?? member.start, to: member.end }
+        break
+      }
+      previousEnd = member.end
+    }
+    if (!found) return result
+    result = result.slice(0, found.from) + result.slice(found.to)
+  }
+}
+
 /** Puts members at the front of an object that does not have them, without scanning the text. */
 export function insertMembers(text: string, entries: readonly (readonly [string, unknown])[]): string {
   const open = text.indexOf('{') + 1

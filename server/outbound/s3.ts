@@ -18,6 +18,8 @@ export interface S3Place {
 /** The objects of a bucket. Every failure is an Error whose message says what failed, without keys. */
 export interface S3 {
   put(key: string, bytes: Uint8Array): Promise<void>
+  /** Stores any number of bytes without keeping them all in memory. Returns their number. */
+  upload(key: string, bytes: AsyncIterable<Uint8Array>): Promise<number>
   /** Undefined if there is no such object. */
   get(key: string, mostBytes: number): Promise<Buffer | undefined>
   /** Succeeds if there is no such object. */
@@ -25,18 +27,22 @@ export interface S3 {
 }
 
 const timeoutMs = 30_000
+/** A part of a large object may take longer. */
+const partTimeoutMs = 300_000
 const errorBytes = 16 * 1024
 
 /** A client for one bucket, addressed by path, which every S3-compatible store understands. */
 export function createS3(place: S3Place, guard: MetadataGuard): S3 {
   async function ask<Result>(
-    method: 'PUT' | 'GET' | 'DELETE',
+    method: Method,
     key: string,
     body: Uint8Array | undefined,
     read: (response: Response) => Promise<Result>,
+    query = '',
   ): Promise<Result> {
-    const url = `${place.endpoint}/${encodeURIComponent(place.bucket)}/${key.split('/').map(encodeURIComponent).join('/')}`
-    const { signal, end } = runningSignal(timeoutMs)
+    const path = `${encodeURIComponent(place.bucket)}/${key.split('/').map(encodeURIComponent).join('/')}`
+    const url = `${place.endpoint}/${path}${query}`
+    const { signal, end } = runningSignal(method === 'PUT' && query !== '' ? partTimeoutMs : timeoutMs)
     try {
       await guard.check(url)
       const signed = await new AwsV4Signer({
@@ -70,6 +76,7 @@ export function createS3(place: S3Place, guard: MetadataGuard): S3 {
     }
   }
   return {
+    upload: (key, bytes) => uploadInParts(ask, key, bytes),
     put: (key, bytes) => ask('PUT', key, bytes, (response) => succeeded(response)),
     get: (key, mostBytes) =>
       ask('GET', key, undefined, async (response) => {
@@ -84,6 +91,17 @@ export function createS3(place: S3Place, guard: MetadataGuard): S3 {
       }),
   }
 }
+
+type Method = 'PUT' | 'GET' | 'DELETE' | 'POST'
+
+/** Sends one signed request. `query` begins with "?". */
+type Ask = <Result>(
+  method: Method,
+  key: string,
+  body: Uint8Array | undefined,
+  read: (response: Response) => Promise<Result>,
+  query?: string,
+) => Promise<Result>
 
 /** A failure of the store, in words for an operator. */
 class S3Error extends Error {}
@@ -108,4 +126,75 @@ async function refused(response: Response): Promise<never> {
 async function errorCode(response: Response): Promise<string> {
   const text = await readAtMost(response.body, errorBytes, () => new S3Error('too long')).catch(() => '')
   return /<Code>(\w{1,60})<\/Code>/.exec(text.toString())?.[1] ?? ''
+}
+
+/** Bytes per part: a store takes at most 10,000 parts, and every part but the last must have at least 5 MiB. */
+const partBytes = 8 * 1024 * 1024
+
+/** A multipart upload ("Amazon S3 API Reference", CreateMultipartUpload); a short object is sent in one piece. */
+async function uploadInParts(ask: Ask, key: string, bytes: AsyncIterable<Uint8Array>): Promise<number> {
+  let uploadId: string | undefined
+  const tags: string[] = []
+  let total = 0
+  const send = async (part: Buffer) => {
+    uploadId ??= await ask('POST', key, undefined, uploadIdIn, '?uploads=')
+    const query = `?partNumber=${tags.length + 1}&uploadId=${encodeURIComponent(uploadId)}`
+    tags.push(await ask('PUT', key, part, tagOf, query))
+  }
+  try {
+    let pieces: Uint8Array[] = []
+    let size = 0
+    for await (const piece of bytes) {
+      pieces.push(piece)
+      size += piece.length
+      total += piece.length
+      if (size < partBytes) continue
+      await send(Buffer.concat(pieces))
+      pieces = []
+      size = 0
+    }
+    const rest = Buffer.concat(pieces)
+    if (uploadId === undefined) await ask('PUT', key, rest, succeeded)
+    else {
+      if (rest.length > 0) await send(rest)
+      await ask('POST', key, completion(tags), completed, `?uploadId=${encodeURIComponent(uploadId)}`)
+    }
+    return total
+  } catch (error) {
+    // Parts that are not part of an object would be stored and paid for without being listed.
+    if (uploadId !== undefined)
+      await ask('DELETE', key, undefined, succeeded, `?uploadId=${encodeURIComponent(uploadId)}`).catch(() => undefined)
+    throw error
+  }
+}
+
+async function uploadIdIn(response: Response): Promise<string> {
+  if (!response.ok) await refused(response)
+  const text = await readAtMost(response.body, errorBytes, () => new S3Error('the response is too long'))
+  const id = /<UploadId>([^<]{1,1024})<\/UploadId>/.exec(text.toString())?.[1]
+  if (id === undefined) throw new S3Error('the object store did not begin the upload')
+  return id
+}
+
+async function tagOf(response: Response): Promise<string> {
+  await succeeded(response)
+  const tag = response.headers.get('etag')
+  if (tag === null) throw new S3Error('the object store did not confirm a part of the upload')
+  return tag
+}
+
+function completion(tags: readonly string[]): Buffer {
+  const parts = tags.map((tag, at) => {
+    const text = tag.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+    return `<Part><PartNumber>${at + 1}</PartNumber><ETag>${text}</ETag></Part>`
+  })
+  return Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`)
+}
+
+/** A store may report a failure of this call with status 200. */
+async function completed(response: Response): Promise<void> {
+  if (!response.ok) await refused(response)
+  const text = (await readAtMost(response.body, errorBytes, () => new S3Error('the response is too long'))).toString()
+  const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1]
+  if (code !== undefined) throw new S3Error(`the object store did not complete the upload (${code})`)
 }

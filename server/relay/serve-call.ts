@@ -16,6 +16,7 @@ import { countCall } from './free-calls/count-call.ts'
 import { relay } from './relay.ts'
 import { buildCall } from './request/build-call.ts'
 import { deadlineIn } from './request/call-deadline.ts'
+import { withCallerModels } from './request/caller-models.ts'
 import { embeddingsIn, embeddingsOut } from './request/gemini-embeddings.ts'
 import type { Incoming } from './request/incoming.ts'
 import { readAside } from './request/read-aside.ts'
@@ -41,7 +42,8 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
     const read = incoming.complete && sent.kind === 'json' ? incoming.complete(sent) : sent
     if (read instanceof Response) return read
     beginRecording(deps.relay, incoming, caller, { read, route })
-    body = route.dialect === 'openai-responses' ? completeBody(deps, caller, read) : read
+    const named = withCallerModels(read, route, deps.relay.settings().CallerFallbacks)
+    body = route.dialect === 'openai-responses' ? completeBody(deps, caller, named) : named
     if (route.embeds) {
       const asked = embeddingsIn(body, route)
       call = buildCall(deps.relay.routing(), incoming, caller, route, asked, { ...times, affinity })

@@ -7,17 +7,17 @@ import type { Store } from '../store/store.ts'
 const definitions: Readonly<Record<OptionKey, OptionDefinition>> = optionDefinitions
 
 /** Each text is bound to its option, so that it cannot be decrypted after being moved to another row. */
-const contextOf = (key: string) => `option ${key}`
+export const optionContext = (key: string) => `option ${key}`
 
 /** The form in which a value is stored: secrets encrypted, everything else as it is. */
 export function storedOption(secrets: Secrets, key: OptionKey, value: string): Pick<OptionRow, 'value' | 'sealed'> {
   if (!definitions[key].secret) return { value, sealed: false }
-  return { value: secrets.seal(value, contextOf(key)), sealed: true }
+  return { value: secrets.seal(value, optionContext(key)), sealed: true }
 }
 
 /** The value of a stored row. Throws if the value was encrypted with another key or for another option. */
 export function openOption(secrets: Secrets, row: OptionRow): string {
-  return row.sealed ? secrets.open(row.value, contextOf(row.key)) : row.value
+  return row.sealed ? secrets.open(row.value, optionContext(row.key)) : row.value
 }
 
 /**
@@ -26,5 +26,5 @@ export function openOption(secrets: Secrets, row: OptionRow): string {
  */
 export function sealPlainOptions(store: Store, secrets: Secrets): Promise<string[]> {
   const keys = (Object.keys(definitions) as OptionKey[]).filter((key) => definitions[key].secret)
-  return sealOptionRows(store, keys, (row) => secrets.seal(row.value, contextOf(row.key)))
+  return sealOptionRows(store, keys, (row) => secrets.seal(row.value, optionContext(row.key)))
 }

@@ -92,6 +92,7 @@ const pages = {
     '/token?peek=2',
     '/log?type=2',
     '/alert',
+    '/virtual-model',
     '/setting?tab=operation',
     '/setting?tab=system',
     '/setting?tab=other',

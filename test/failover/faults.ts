@@ -1,6 +1,6 @@
 import * as fake from '../helpers/fake-upstream.ts'
 import { eventsOf, textOf } from '../relay/setup.ts'
-import type { Heard, Stage } from './stage.ts'
+import { type Heard, longModel, model, type Stage } from './stage.ts'
 
 /**
  * The sixteen faults of Failover Bench, written from its public description. A fault passes only if the caller gets what
@@ -235,7 +235,34 @@ export const faults: readonly Fault[] = [
       return servedBy(heard, 'primary')
     },
   },
-  { id: 'S12', name: 'context too long', needs: 'a virtual model', passes: 'answered by a model with more context' },
+  {
+    id: 'S12',
+    name: 'context too long',
+    needs: 'a virtual model',
+    passes: 'answered by a model with more context, and only its answer is charged',
+    async play(stage) {
+      await stage.gateway.api('POST', '/api/virtual-model/', {
+        name: 'assistant',
+        steps: [{ model }, { model: longModel }],
+      })
+      const tooLong = fake.status(400, {
+        message:
+          "This model's maximum context length is 128000 tokens. However, your messages resulted in 190000 tokens.",
+        code: 'context_length_exceeded',
+      })
+      const byModel = fake.behaviour('more context in one model', (exchange) => {
+        const asked = exchange.request.json as { model?: string }
+        return (asked.model === longModel ? well() : tooLong).run(exchange)
+      })
+      for (const key of ['primary', 'fallback']) stage.upstream.forKey(key, byModel)
+      const heard = await stage.ask({ model: 'assistant' })
+      isWhole(heard)
+      const [row] = heard.rows
+      must(row?.model_name === longModel && row.asked_model === 'assistant', 'the log names another model', heard)
+      must(heard.headers.get('x-tollgate-model') === longModel, 'the header names another model', heard)
+      return `${servedBy(heard, 'primary', 'fallback')}, with ${longModel}`
+    },
+  },
   {
     id: 'S13',
     name: 'content filter',

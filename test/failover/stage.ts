@@ -3,7 +3,9 @@ import { type ChannelInput, type LogRow, startTestGateway, type TestGateway } fr
 import { type Seen, see, until } from '../relay/setup.ts'
 
 /** The model of all faults. It is known not to think. */
-const model = 'gpt-4o'
+export const model = 'gpt-4o'
+/** A model with more context, which only the fallback serves. */
+export const longModel = 'gpt-4.1'
 
 /** What a caller got, and what it took. */
 export interface Heard extends Seen {
@@ -49,7 +51,13 @@ export async function startStage(
   for (const [key, value] of Object.entries(options)) await gateway.setOption(key, value)
   const ids = new Map<string, number>()
   for (const [priority, key] of ['fallback', 'primary'].entries())
-    ids.set(key, await gateway.addChannel({ name: key, key, base_url: upstream.url, models: model, priority }))
+    ids.set(
+      key,
+      await gateway.addChannel({
+        ...{ name: key, key, base_url: upstream.url, priority },
+        models: key === 'fallback' ? `${model},${longModel}` : model,
+      }),
+    )
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
   return {
     gateway,

@@ -105,8 +105,13 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     }),
     missingAt: () => [],
     priceList: (group) => ({ group, ratio: 1, models: [] }),
+    virtualWarnings: () => [],
+    dryRun: ({ model, group }) => ({
+      ...{ model, group, virtual: false, prompt_tokens: 0, hold: 0, refusal: null, steps: [] },
+    }),
     logTail,
     captures,
+    backups: { start: async () => 'off', nextAt: async () => 0 },
     sendAlert,
     warn,
     rateRules: { api: off, critical: off, loginFailures: off },

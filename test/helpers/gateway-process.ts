@@ -66,7 +66,8 @@ export class Installation implements AsyncDisposable {
           if (found?.[1]) resolve(found[1])
         })
       }
-      child.once('exit', (code, signal) => reject(new Error(`the gateway ended (${code ?? signal}): ${said}`)))
+      // The output may arrive after the process has ended.
+      child.once('close', (code, signal) => reject(new Error(`the gateway ended (${code ?? signal}): ${said}`)))
     })
     const gateway = new GatewayProcess(child, url.replace('localhost', '127.0.0.1'), () => said)
     this.#running.add(gateway)
@@ -91,6 +92,27 @@ export class Installation implements AsyncDisposable {
   /** Runs a subcommand, such as `audit`. */
   run(...args: string[]): Promise<{ code: number | null; output: string }> {
     return outcomeOf(this.#spawn(args))
+  }
+
+  /** Runs a subcommand under a limit of the shell, such as `ulimit -f 8`. */
+  runUnder(limit: string, ...args: string[]): Promise<{ code: number | null; output: string }> {
+    const program = [process.execPath, '--preload', quickPasswords, serverProgram(), ...args]
+    return outcomeOf(
+      spawn('bash', ['-c', `${limit}; exec "$@"`, 'bash', ...program], {
+        cwd: this.folder,
+        env: this.#env,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    )
+  }
+
+  /** Runs a subcommand and kills it (kill -9) after this time, unless it has ended. Returns whether it was killed. */
+  async runUntilKilled(afterMs: number, ...args: string[]): Promise<boolean> {
+    const child = this.#spawn(args)
+    const timer = setTimeout(() => child.kill('SIGKILL'), afterMs)
+    const { code } = await outcomeOf(child)
+    clearTimeout(timer)
+    return code === null
   }
 
   /**

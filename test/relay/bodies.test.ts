@@ -187,7 +187,7 @@ describe('a duplicate model field is refused, even if its name is written with e
 describe('alternative models, which would bypass the model that is checked and charged, are refused:', () => {
   const { model: _, ...rest } = chat
   for (const [path, fields] of [
-    ['/v1/chat/completions', { ...chat, models: ['a-dear-one'] }],
+    ['/v1/embeddings', { model: 'm', input: 'Hi', models: ['a-dear-one'] }],
     ['/v1/chat/completions', { ...chat, Models: ['a-dear-one'] }],
     ['/v1/chat/completions', { ...chat, context_window_fallbacks: [{ m: ['a-dear-one'] }] }],
     ['/v1/chat/completions', { ...chat, content_policy_fallbacks: [{ m: ['a-dear-one'] }] }],
@@ -199,7 +199,9 @@ describe('alternative models, which would bypass the model that is checked and c
       const before = rig.upstream.requests.length
       const seen = await see(rig.gateway.post(path, fields, caller.token))
       expect(seen.status).toBe(400)
-      expect(seen.text).toMatch(/lists models other than the one|must be written models/)
+      expect(seen.text).toMatch(
+        /lists models other than the one|must be written models|must be a list of the names of models/,
+      )
       expect(rig.upstream.requests.length).toBe(before)
       await charged(rig, caller, 0)
     })

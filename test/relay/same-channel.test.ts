@@ -148,14 +148,22 @@ describe('Retry-After', () => {
     expect(keys()).toEqual(['busy', 'busy'])
   })
 
+  const failedAttempts = async () => {
+    const metrics = await fetch(`${rig.gateway.url}/metrics`).then((response) => response.text())
+    const counts = metrics.matchAll(/^tollgate_upstream_failures_total\{.*\} (\d+)$/gm)
+    return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
+  }
+
   test('ends the wait if the caller disconnects: nothing more is sent, and nothing is charged', async () => {
     await channel({ key: 'busy' })
     rig.upstream.always(fake.status(429, { retryAfter: 20 }))
     const caller = await rig.caller()
     const leave = new AbortController()
+    const failed = await failedAttempts()
     const asked = rig.gateway.post('/v1/chat/completions', { ...chat, model }, caller.token, { signal: leave.signal })
     asked.catch(() => undefined)
-    await rig.upstream.received(1)
+    // The wait begins when the gateway has read the 429. A caller who leaves before that pays for the prompt.
+    await until(async () => (await failedAttempts()) > failed)
     leave.abort()
     await charged(rig, caller, 0)
     expect(keys()).toEqual(['busy'])

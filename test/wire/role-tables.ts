@@ -52,6 +52,7 @@ DELETE /api/user/self                     401   ok    ok    last  ban    401|bad
 GET    /api/user/token                    401   ok    ok    ok    ban    401|bad
 GET    /api/user/aff                      401   ok    ok    ok    ban    401|bad
 GET    /api/user/available_models         401   ok    ok    ok    ban    401|bad
+GET    /api/user/self/groups              401   ok    ok    ok    ban    401|bad
 GET    /api/user/                         401   no    ok    ok    ban    401|bad
 GET    /api/user/search                   401   no    ok    ok    ban    401|bad
 GET    /api/user/{id}                     401   no    ok    ok    ban    401|bad
@@ -98,6 +99,12 @@ POST   /api/channel/{id}/copy             401   no    ok    ok    ban    401|bad
 GET    /api/channel/{id}/keys             401   no    ok    ok    ban    401|bad
 POST   /api/channel/{id}/keys/revive      401   no    ok    ok    ban    401|bad
 DELETE /api/channel/{id}/keys/dead        401   no    ok    ok    ban    401|bad
+
+GET    /api/virtual-model/               401   no    ok    ok    ban    401|bad
+POST   /api/virtual-model/               401   no    ok    ok    ban    401|bad
+PUT    /api/virtual-model/               401   no    ok    ok    ban    401|bad
+DELETE /api/virtual-model/{id}           401   no    ok    ok    ban    401|bad
+POST   /api/virtual-model/dry-run        401   no    ok    ok    ban    401|bad
 
 GET    /api/user/dashboard                401   ok    ok    ok    ban    401|bad
 GET    /api/usage/                        401   ok    ok    ok    ban    401|bad
@@ -160,6 +167,9 @@ POST   /api/alert/self/destination/{id}/test 401   ok    ok    ok    ban    401|
 GET    /api/alert/self/history            401   ok    ok    ok    ban    401|bad
 
 GET    /api/audit/                        401   no    ok    ok    ban    401|bad
+
+GET    /api/backup/                       401   no    no    ok    ban    401|bad
+POST   /api/backup/                       401   no    no    ok    ban    401|bad
 
 GET    /api/config                        401   no    no    ok    ban    401|bad
 PUT    /api/config                        401   no    no    ok    ban    401|bad

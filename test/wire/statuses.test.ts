@@ -154,7 +154,7 @@ async function failingApi() {
 }
 
 /** These responses are built once, in memory, from the program's own data, so they cannot fail. */
-const infallible = ['docsDocument', 'docsPage']
+const infallible = ['configSchema', 'docsDocument', 'docsPage']
 
 for (const [status, error] of [
   [500, new Error('a fault of ours')],

@@ -68,6 +68,7 @@ export const successes: Readonly<Record<string, Success>> = {
   userAccessToken: plain('GET', '/api/user/token'),
   userAff: plain('GET', '/api/user/aff'),
   userAvailableModels: plain('GET', '/api/user/available_models'),
+  userGroups: plain('GET', '/api/user/self/groups'),
   userList: plain('GET', '/api/user/?size=50'),
   userSearch: plain('GET', '/api/user/search?keyword=user'),
   userGet: made(person, ({ id }) => ['GET', `/api/user/${id}`]),
@@ -144,6 +145,12 @@ export const successes: Readonly<Record<string, Success>> = {
   ...alertSuccesses('alert', '/api/alert', { kind: 'error_rate', name: 'errors', threshold: 10 }),
   ...alertSuccesses('alertSelf', '/api/alert/self', { kind: 'own_balance', name: 'balance', threshold: 1000 }),
 
+  virtualModelList: made(virtualModel, () => ['GET', '/api/virtual-model/']),
+  virtualModelCreate: made(next, (n) => ['POST', '/api/virtual-model/', { name: `v${n}`, steps: [{ model: 'm' }] }]),
+  virtualModelUpdate: made(virtualModel, (id) => ['PUT', '/api/virtual-model/', { id, description: 'other' }]),
+  virtualModelRemove: made(virtualModel, (id) => ['DELETE', `/api/virtual-model/${id}`]),
+  virtualModelDryRun: plain('POST', '/api/virtual-model/dry-run', { model: 'm' }),
+
   overviewRead: plain('GET', '/api/overview/'),
   overviewSelf: plain('GET', '/api/overview/self?utc_offset=60'),
   usageRead: plain('GET', '/api/usage/?group_by=model&compare=previous'),
@@ -173,6 +180,9 @@ export const successes: Readonly<Record<string, Success>> = {
   groupRatios: plain('GET', '/api/group/ratios'),
 
   auditList: plain('GET', '/api/audit/'),
+
+  backupList: plain('GET', '/api/backup/'),
+  backupStart: made(backupsOn, () => ['POST', '/api/backup/']),
 
   configExport: made(distinctNames, () => ['GET', '/api/config']),
   configApply: plain('PUT', '/api/config', { version: 1, options: { SystemName: 'Tollgate' } }),
@@ -317,6 +327,12 @@ async function recordedRequest(gate: WireGate): Promise<string> {
   return response.headers.get('x-oneapi-request-id') ?? ''
 }
 
+/** The id of a new virtual model. */
+async function virtualModel({ gateway }: WireGate): Promise<number> {
+  const body = { name: `v${next()}`, steps: [{ model: 'm' }] }
+  return (await gateway.api<{ id: number }>('POST', '/api/virtual-model/', body)).id
+}
+
 /** The calls for alert rules and destinations. Only people who may make them can create what the others need. */
 function alertSuccesses(prefix: string, base: string, rule: object): Readonly<Record<string, Success>> {
   const names = (name: string) => (prefix === 'alert' ? `alert${name}` : `alertSelf${name}`)
@@ -354,4 +370,9 @@ function alertSuccesses(prefix: string, base: string, rule: object): Readonly<Re
     [names('TestDestination')]: made(destinationId, (id) => ['POST', `${base}/destination/${id}/test`]),
     [names('History')]: made(sentMessage, () => ['GET', `${base}/history`]),
   }
+}
+
+async function backupsOn(gate: WireGate): Promise<void> {
+  await gate.gateway.api('PUT', '/api/option/', { key: 'BackupPassphrase', value: 'a passphrase of a test' })
+  await gate.gateway.api('PUT', '/api/option/', { key: 'BackupStore', value: 'files' })
 }

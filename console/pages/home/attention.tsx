@@ -22,9 +22,12 @@ const colors: Readonly<Record<AttentionKind, DotColor>> = {
   channel_cooling: 'yellow',
   model_no_route: 'orange',
   model_no_price: 'orange',
+  backup_failed: 'red',
+  backup_old: 'orange',
   balance_low: 'yellow',
   person_no_quota: 'yellow',
   spend_jump: 'yellow',
+  backup_none: 'grey',
 }
 
 /** One line that says whether everything is all right, or what is not. */
@@ -32,9 +35,11 @@ export function StatusLine({ overview }: { overview: Overview | undefined }) {
   const t = useText()
   const channels = useQuery(channelsQuery)
   if (!overview) return <Skeleton className="h-6 w-64 max-w-full" />
-  const kinds = [...Map.groupBy(overview.attention, ({ kind }) => kind)]
+  // A hint does not mean that something is wrong.
+  const wrong = overview.attention.filter(({ kind }) => kind !== 'backup_none')
+  const kinds = [...Map.groupBy(wrong, ({ kind }) => kind)]
   const parts = kinds.map(([kind, items]) => t(`home.count.${kind}`, { count: items.length }))
-  const worst = overview.attention[0]
+  const worst = wrong[0]
   // An installation that cannot serve anything yet is not "all good", although nothing is wrong with it.
   const isEmpty = channels.data?.any === false
   const color = worst ? colors[worst.kind] : isEmpty ? 'grey' : 'green'
@@ -87,13 +92,14 @@ export function Attention({ items }: { items: readonly AttentionItem[] | undefin
 
 function Line({ item }: { item: AttentionItem }) {
   const t = useText()
+  const name = item.target.type === 'backup' ? t('home.target.backup') : item.target.name
   return (
     <li className="flex min-h-12 flex-wrap items-center gap-x-3 gap-y-1 py-2 text-sm">
       <span className="min-w-40 flex-1">
         <span className="flex flex-wrap items-baseline gap-x-2">
           <Status color={colors[item.kind]}>
-            <span className="max-w-64 truncate font-medium" title={item.target.name} data-verbatim>
-              {item.target.name}
+            <span className="max-w-64 truncate font-medium" title={name} data-verbatim>
+              {name}
             </span>
           </Status>
           <time className="text-xs text-muted" title={formatTime(item.since)}>
@@ -150,7 +156,9 @@ function Act({ item: { act, target } }: { item: AttentionItem }) {
   const [to, search, hash] =
     act === 'add_channel'
       ? (['/channel/add', {}, ''] as const)
-      : (['/setting', { tab: 'operation' }, 'ratios'] as const)
+      : act === 'open_backups'
+        ? (['/setting', { tab: 'system' }, 'backup'] as const)
+        : (['/setting', { tab: 'operation' }, 'ratios'] as const)
   return (
     <Link to={to} search={search} hash={hash} className={look}>
       {label}

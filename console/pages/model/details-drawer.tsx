@@ -82,7 +82,9 @@ function Details({ row, list }: { row: CatalogueRow; list: ModelPeekProps['list'
         </section>
       )}
       {row.renamed ? (
-        <p className="text-sm text-muted">{t('model.renamed')}</p>
+        <p className="text-sm break-words text-muted">
+          {row.answered_by ? t('model.answeredBy', { models: row.answered_by.join(', ') }) : t('model.renamed')}
+        </p>
       ) : user === undefined ? null : (
         <>
           <RecentUse filter={{ model_name: model }} />

@@ -11,6 +11,7 @@ import type { OptionForm } from './use-option-form.ts'
 
 const RatioEditor = lazy(() => import('./ratio-editor.tsx').then((it) => ({ default: it.RatioEditor })))
 const MailTest = lazy(() => import('./mail-test.tsx').then((it) => ({ default: it.MailTest })))
+const BackupState = lazy(() => import('./backup-state.tsx').then((it) => ({ default: it.BackupState })))
 const UpdateCheck = lazy(() => import('./update-check.tsx').then((it) => ({ default: it.UpdateCheck })))
 
 /** Additional content of a section besides its options. */
@@ -28,6 +29,13 @@ export function SectionExtra({ section, form }: { section: string; form: OptionF
     return (
       <Suspense fallback={<div className="h-21" />}>
         <MailTest form={form} />
+      </Suspense>
+    )
+  }
+  if (section === 'backup') {
+    return (
+      <Suspense fallback={<div className="h-16" />}>
+        <BackupState form={form} />
       </Suspense>
     )
   }

@@ -26,6 +26,13 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   alertSelfUpdateRule: { id: 1, remind_hours: 24 },
   alertSelfCreateDestination: { kind: 'ntfy', name: 'Phone', to: 'my-secret-topic' },
   alertSelfUpdateDestination: { id: 1, name: 'My phone' },
+  virtualModelCreate: {
+    name: 'assistant',
+    steps: [{ model: 'gpt-4o', first_token_timeout: 20 }, { model: 'claude-sonnet-4-5' }],
+    failures: ['no_channel', 'overloaded', 'rate_limited', 'timeout', 'server_error', 'context_too_long'],
+  },
+  virtualModelUpdate: { id: 1, price: { input: 2.5, output: 10 } },
+  virtualModelDryRun: { model: 'assistant', group: 'vip' },
   optionUpdate: { key: 'RetryTimes', value: '2' },
   optionTestMail: { email: 'alice@example.com' },
   configApply: { version: 1, options: { SystemName: 'Acme' }, prices: { 'house-model': { ratio: 0.5 } } },

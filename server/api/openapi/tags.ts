@@ -35,7 +35,12 @@ export const groupTags: Readonly<Record<keyof typeof api, Tag>> = {
     description: 'Rules that send messages when something needs attention, and where the messages go.',
   },
   model: { name: 'Models', description: 'Facts about models, and how well they work on this server.' },
+  virtualModel: {
+    name: 'Virtual models',
+    description: 'Models that consist of steps: if one step fails, the next one answers.',
+  },
   audit: { name: 'Audit log', description: 'Who changed what.' },
+  backup: { name: 'Backups', description: 'Backups that the server makes.' },
   capture: { name: 'Recording', description: 'Bodies of requests, recorded for a limited time by order of root.' },
   redemption: { name: 'Redemption codes', description: 'Codes that can be redeemed for quota, and gifts of quota.' },
   doctor: { name: 'Self-check', description: 'What the command `doctor` calls to see how requests arrive.' },

@@ -1,6 +1,8 @@
 import { isIP } from 'node:net'
 import { isMailAddress } from '../../../contract/api/fields.ts'
 import { type OptionKey, optionDefinitions } from '../../../contract/options.ts'
+import { isBackupFolder } from '../../backup/backup-folder.ts'
+import { shortestPassphrase } from '../../backup/backup-key.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { isMetadataHost } from '../../lib/network/metadata-address.ts'
 import { baseAddresses } from './option-text.ts'
@@ -70,6 +72,13 @@ export function checkOption(key: OptionKey, value: string, current: (key: Option
   if (name && value !== '' && !name.form.test(value)) throw new ApiFailure(name.message)
   if (key === 'CaptureStore' && value === 's3' && (current('S3Endpoint') === '' || current('S3Bucket') === ''))
     throw new ApiFailure('Set S3Endpoint and S3Bucket before you store recordings there.')
+  if (key === 'BackupStore' && value !== 'off') checkBackups(value, current)
+  if (key === 'BackupFolder' && !isBackupFolder(value))
+    throw new ApiFailure('BackupFolder must be a name in the data folder, or an absolute path, without "..".')
+  if (key === 'BackupPassphrase' && value !== '' && value.length < shortestPassphrase)
+    throw new ApiFailure(`BackupPassphrase must have at least ${shortestPassphrase} characters.`)
+  if (key === 'BackupPassphrase' && value === '' && current('BackupStore') !== 'off')
+    throw new ApiFailure('Turn off BackupStore before you clear BackupPassphrase.')
   if (key === 'SMTPServer') checkMailHost(value)
   if (key === 'SMTPFrom' && value !== '' && !isMailAddress(value)) {
     throw new ApiFailure('SMTPFrom must be an email address.')
@@ -85,6 +94,12 @@ export function checkOption(key: OptionKey, value: string, current: (key: Option
   if (calledAddresses.includes(key) && value !== '' && !isCallable(value)) {
     throw new ApiFailure(`${key} must be a URL that begins with http:// or https:// and not a cloud metadata service.`)
   }
+}
+
+function checkBackups(value: string, current: (key: OptionKey) => string): void {
+  if (current('BackupPassphrase') === '') throw new ApiFailure('Set BackupPassphrase before you turn on backups.')
+  if (value === 's3' && (current('S3Endpoint') === '' || current('S3Bucket') === ''))
+    throw new ApiFailure('Set S3Endpoint and S3Bucket before you store backups there.')
 }
 
 /** Maximum length of the system name, which appears in the head of every page and in the subject of every email. */

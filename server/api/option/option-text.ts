@@ -14,7 +14,7 @@ export const baseAddresses: readonly OptionKey[] = [
 ]
 
 /** Options in which spaces at the beginning and end may be intended. */
-const verbatim: readonly OptionKey[] = ['Notice', 'About', 'HomePageContent', 'Footer', 'SMTPToken']
+const verbatim: readonly OptionKey[] = ['Notice', 'About', 'HomePageContent', 'Footer', 'SMTPToken', 'BackupPassphrase']
 
 /** The form in which a value is stored, however it was typed; throws if it is invalid. */
 export function optionText(key: OptionKey, value: string): string {

@@ -6,11 +6,13 @@ import { isOptionKey, type OptionKey, optionDefinitions } from '../../../contrac
 import { mayAccess } from '../../../contract/roles.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
+import type { Secrets } from '../../lib/secrets/secrets.ts'
 import { languageOf, type MailLanguage } from '../../mails/texts.ts'
 import { latestRelease } from '../../outbound/release-feed.ts'
+import { openOption } from '../../settings/secret-options.ts'
 import { userById } from '../../store/accounts/users.ts'
 import { servedModels } from '../../store/channels/served-models.ts'
-import { optionRows } from '../../store/installation/options.ts'
+import { type OptionRow, optionRows } from '../../store/installation/options.ts'
 import { askOutside } from '../ask-outside.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
 import { modelPrices } from './model-prices.ts'
@@ -58,8 +60,8 @@ export function mountOptions(
     const value = optionText(key, String(call.body.value))
     await store.write(async (trx) => {
       refuseOthers(await call.admitAgain(trx))
-      const stored = new Map((await optionRows(trx)).map((row) => [row.key, row.value]))
-      const current = (other: OptionKey) => stored.get(other) ?? definitions[other].default
+      const stored = new Map((await optionRows(trx)).map((row) => [row.key, row]))
+      const current = (other: OptionKey) => storedText(secrets, stored.get(other)) ?? definitions[other].default
       await writeOption(trx, { secrets, clock }, call, { key, value, before: current(key), after: current })
     })
     // The notice makes every node reload later, but the person who saved the option must see the new value in the next
@@ -103,5 +105,14 @@ function definitionEntry(key: OptionKey, isSet: boolean): OptionDefinitionEntry 
     ...(secret && { is_set: isSet }),
     section_title: title,
     tab,
+  }
+}
+
+/** Undefined for an option at its default, and for a value that cannot be decrypted. */
+function storedText(secrets: Secrets, row: OptionRow | undefined): string | undefined {
+  try {
+    return row && openOption(secrets, row)
+  } catch {
+    return undefined
   }
 }

@@ -4,7 +4,9 @@ import { channelStatus } from '../../../contract/statuses.ts'
 import { createPriceBook } from '../../billing/price-book.ts'
 import { spendJumps } from '../../jobs/spend-jumps.ts'
 import type { Settings } from '../../settings/settings.ts'
+import { installedAt } from '../../store/accounts/users.ts'
 import { coolDownsSince, type WatchedChannel, watchedChannels } from '../../store/channels/watched-channels.ts'
+import { lastBackups } from '../../store/installation/backups.ts'
 import { type RefusedModel, refusedModels, refusedPeople } from '../../store/logs/refused-calls.ts'
 import type { Db } from '../../store/store.ts'
 import { attemptsByHour, type ChannelHour } from '../../store/usage/hourly.ts'
@@ -44,6 +46,7 @@ export async function attentionItems(ask: Ask): Promise<AttentionItem[]> {
     modelItems(ask),
     peopleItems(ask),
     spendItems(ask),
+    backupItems(ask),
   ])
   const rank = (item: Item) => attentionKinds.indexOf(item.kind)
   return found
@@ -152,4 +155,25 @@ async function spendItems({ db, settings, now }: Ask): Promise<Item[]> {
     limit,
     act: 'open_usage',
   }))
+}
+
+/** A backup counts as old when the next ones have been missing for this long, and one interval more. */
+const backupGraceSeconds = 2 * hourSeconds
+/** A new installation has nothing to lose yet. */
+const backupHintDays = 7
+
+/** Whether the last backup failed or is old. An installation that never made one gets a hint, the last in the list. */
+async function backupItems({ db, settings, now }: Ask): Promise<Item[]> {
+  const { good, ended } = await lastBackups(db)
+  const item = (kind: Item['kind'], since: number, more: Partial<Item> = {}): Item[] => [
+    { kind, target: { type: 'backup', id: ended?.id ?? 0, name: '' }, since, act: 'open_backups', ...more },
+  ]
+  if (settings.BackupStore === 'off') {
+    if (ended) return []
+    const since = await installedAt(db)
+    return since > 0 && since < now - backupHintDays * daySeconds ? item('backup_none', since) : []
+  }
+  if (ended && ended.error !== '') return item('backup_failed', ended.finished_at, { reason: ended.error })
+  const every = settings.BackupEveryHours * hourSeconds
+  return good && good.started_at < now - 2 * every - backupGraceSeconds ? item('backup_old', good.started_at) : []
 }

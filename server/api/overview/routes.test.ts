@@ -3,6 +3,8 @@ import { type AttentionItem, type Overview, type OwnOverview, overviewPoints } f
 import { logRow } from '../../../test/helpers/accounts.ts'
 import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
+import { addBackupRow } from '../../store/installation/backups.ts'
+import { saveOption } from '../../store/installation/options.ts'
 import { addChannelFailures } from '../../store/usage/channel-failures.ts'
 import { rollUpUsage } from '../../store/usage/usage-rollup.ts'
 
@@ -20,6 +22,13 @@ forEachDatabase((_, openFresh) => {
     api = await createTestApi(await openFresh())
     admin = await api.addPerson({ username: 'admin', role: 10 })
     ada = await api.addPerson({ username: 'ada' })
+    // An older installation is told to set up backups.
+    await api.store.write((trx) =>
+      trx
+        .updateTable('users')
+        .set({ created_time: now - day })
+        .execute(),
+    )
   })
   afterEach(() => api.store.close())
 
@@ -222,6 +231,32 @@ forEachDatabase((_, openFresh) => {
     expect(kinds(attention)).toEqual(['balance_low prepaid', 'person_no_quota poor', 'spend_jump ada'])
     expect(attention[0]).toMatchObject({ amount: 0.5, limit: 0.8 })
     expect(attention[2]).toMatchObject({ amount: 1_300_000, limit: 400_000 })
+  })
+
+  test('a failed or old backup needs attention; an installation that never made one gets a hint after a week', async () => {
+    const row = { place: 'files' as const, host: 'h', path: '/b/x', made_by: 'schedule', bytes: 1, error: '' }
+    const made = (started_at: number, fields: object = {}) =>
+      api.store.write((trx) => addBackupRow(trx, { ...row, started_at, finished_at: started_at + 1, ...fields }))
+    const backups = async () => {
+      later(6000)
+      return (await read()).attention.filter(({ target }) => target.type === 'backup')
+    }
+    const createdAt = (created_time: number) =>
+      api.store.write((trx) => trx.updateTable('users').set({ created_time }).execute())
+    await createdAt(now - day)
+    expect(await backups()).toEqual([])
+    await createdAt(now - 8 * day)
+    expect(await backups()).toMatchObject([{ kind: 'backup_none', act: 'open_backups' }])
+    // A backup by the command is one, too.
+    await made(now - 6 * day, { made_by: 'command line' })
+    expect(await backups()).toEqual([])
+    await api.store.write((trx) => saveOption(trx, 'BackupStore', 'files'))
+    await api.settings.reload()
+    expect(await backups()).toMatchObject([{ kind: 'backup_old', since: now - 6 * day }])
+    await made(now - day)
+    expect(await backups()).toEqual([])
+    await made(now - 60, { error: 'the disk is full' })
+    expect(await backups()).toMatchObject([{ kind: 'backup_failed', reason: 'the disk is full', since: now - 59 }])
   })
 
   test('a user gets only the own figures, errors and tokens', async () => {

@@ -9,6 +9,7 @@ import { affCodeOf } from '../../store/accounts/identities.ts'
 import { deleteUser, revokeLogins, type UserFields, updateUser } from '../../store/accounts/user-changes.ts'
 import { lockUser, userById } from '../../store/accounts/users.ts'
 import { modelsOfGroup } from '../../store/channels/channels.ts'
+import { virtualNamesOf } from '../../store/channels/virtual-models.ts'
 import { recordAudit } from '../../store/installation/audit.ts'
 import { auditEvent, describeChange } from '../audit-event.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
@@ -87,11 +88,12 @@ export function mountSelf(
 
   serve(router, api.user.aff, ({ person }) => store.write((trx) => affCodeOf(trx, person.id, randomBase62(8))))
 
-  serve(router, api.user.availableModels, ({ person, query }) => {
+  serve(router, api.user.availableModels, async ({ person, query }) => {
     const { group = person.group } = query
     if (!mayUseGroup(group, person.group, settings.current()) && person.role < roles.admin)
       throw new ApiFailure('Only admins can see the models of another group.')
-    return modelsOfGroup(store.read, group)
+    const names = await Promise.all([modelsOfGroup(store.read, group), virtualNamesOf(store.read, group)])
+    return [...new Set(names.flat())].sort()
   })
 
   serve(router, api.user.groups, ({ person }) => usableGroups(person.group, settings.current()))

@@ -2,8 +2,9 @@ import type { PriceSheet } from '../../billing/price.ts'
 import { GatewayError } from '../../errors.ts'
 import { tokenHasQuota, userHasQuota } from '../../store/accounts/callers.ts'
 import type { Store } from '../../store/store.ts'
-import { type Caller, tokenExhausted } from '../call/caller.ts'
+import { type Caller, requireModel, tokenExhausted } from '../call/caller.ts'
 import type { RelayDeps } from '../call/deps.ts'
+import { planOf } from '../call/plan.ts'
 import { mappedModel } from '../routing/routing-table.ts'
 
 /**
@@ -17,9 +18,10 @@ export async function admitLong(
   model: string | undefined,
 ): Promise<void> {
   if (model === undefined) return
-  if (caller.allowedModels && !caller.allowedModels.has(model))
-    throw new GatewayError('model_not_allowed', `this token is not allowed to use model ${model}`, { param: 'model' })
-  if (mayBeFree(relay, caller, model)) return
+  const plan = planOf({ routing: relay.routing(), caller }, model)
+  if (!plan) requireModel(caller, model)
+  const steps = plan?.steps ?? [{ model, group: undefined }]
+  if (steps.some((step) => mayBeFree(relay, caller, step.model, step.group))) return
   const { token, user } = await quotaLeft(store, caller)
   if (!token) throw tokenExhausted(caller)
   if (!user) throw new GatewayError('insufficient_user_quota', 'user quota is not enough')
@@ -39,12 +41,17 @@ async function quotaLeft({ read }: Store, { tokenId, userId, unlimited }: Caller
 }
 
 /** True if a channel serves the model for free, or if no channel serves it. A missing channel is reported later. */
-function mayBeFree(relay: RelayDeps, { chosenChannel, group, userGroup }: Caller, model: string): boolean {
+function mayBeFree(
+  relay: RelayDeps,
+  { chosenChannel, group, userGroup }: Caller,
+  model: string,
+  serving = group,
+): boolean {
   const channels = chosenChannel
     ? [chosenChannel]
     : relay
         .routing()
-        .candidates(group, model)
+        .candidates(serving, model)
         .map(({ channel }) => channel)
   const prices = relay.prices()
   if (channels.length === 0 || prices.groupRatio(group, userGroup) === 0n) return true

@@ -23,6 +23,7 @@ import { endOf, TranslatingReader } from '../stream/translating-reader.ts'
 import { WholeReader } from '../stream/whole-reader.ts'
 import type { Codec } from '../upstream/prepare.ts'
 import { readWhole } from '../upstream/read-answer.ts'
+import { refuseRefusal, type Stopped } from './refuse-refusal.ts'
 import { settleWhole } from './settle-whole.ts'
 
 /**
@@ -52,6 +53,7 @@ async function deliverWhole(answering: Answering, codec: Codec): Promise<Respons
   if (failure) throw failureWithin(failure, status, open.channel.upstream.key)
   const reply = madeOf(() => from.decodeReply(body, open.call.requestId), status)
   if (reply.choices.length === 0) throw noAnswer(body, response.status, open.channel.upstream.key)
+  refuseRefusal(open.call, () => stopsOf(reply), status)
   open.tools?.take(body)
   const output = () => (from.billsPromptAlone ? '' : outputOf(reply))
   const measured = { usage: undefined, reported: reply.usage, output, media: mediaOf(reply) }
@@ -71,6 +73,18 @@ async function deliverWhole(answering: Answering, codec: Codec): Promise<Respons
   forgetBody(open.call)
   const reader = new WholeReader(events, eventText, endOf(encoder))
   return streamed(response, { deps, open, reader, meter: reader.meter, withholdUsage: false, opening: [] })
+}
+
+/** Whether each choice ended in a refusal, and whether it says anything else. */
+function stopsOf({ choices }: Reply): Stopped[] {
+  return choices.map(({ parts, stop }) => ({
+    reason: stop.reason,
+    isEmpty: parts.every((part) => part.type === 'refusal' || part.type === 'reasoning' || isBlank(part)),
+  }))
+}
+
+function isBlank(part: Reply['choices'][number]['parts'][number]): boolean {
+  return part.type === 'text' && part.text.trim() === ''
 }
 
 /** The reply without its content, for a service that charges only for the prompt: nothing in the reply is billable. */

@@ -26,6 +26,7 @@ import { type Codec, leftOutOf, type Prepared } from '../upstream/prepare.ts'
 import { noWholeAnswer, readErrorAnswer, readerOf, readWhole } from '../upstream/read-answer.ts'
 import { timeLimits } from '../upstream/time-limits.ts'
 import { deliverConversation } from './deliver-conversation.ts'
+import { refuseRefusal, stopsIn } from './refuse-refusal.ts'
 import { settleWhole } from './settle-whole.ts'
 
 /** The field that holds the result for each kind of call. An object without this field is not a valid response. */
@@ -104,6 +105,7 @@ async function deliverWhole(answering: Answering, prepared: Prepared, type: stri
   if (list === 'choices' && isEmpty(body[list]) && !reply.usage)
     throw badBody("the upstream's response has no choices", status)
   if (facts.stream && (mode === 'chat' || mode === 'completions')) throw badBody('the upstream did not stream', status)
+  if (mode === 'chat') refuseRefusal(open.call, () => stopsIn(body['choices']), status)
   open.tools?.take(body)
   // OpenAI's libraries read the usage of every embeddings response, but not every service reports it.
   if (translation && mode === 'embeddings' && !reply.usage) body['usage'] = await embeddingUsage(deps, open)

@@ -1,6 +1,7 @@
 import type { Hold } from '../../billing/ledger.ts'
 import { GatewayError } from '../../errors.ts'
 import type { CrashRow } from '../../store/schema/ledger-types.ts'
+import { servingGroup } from '../call/at-step.ts'
 import type { AnyCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { isNewSession } from '../call/is-new-session.ts'
@@ -14,6 +15,7 @@ import type { Charging } from '../charging/charging-types.ts'
 import { noteHealth } from '../failures/note-health.ts'
 import { type Channel, mappedModel } from '../routing/routing-table.ts'
 import { selectChannel } from '../routing/select-channel.ts'
+import { ceilingOf } from './dearest.ts'
 import { noChannel } from './no-channel.ts'
 import type { PlaceWish } from './place.ts'
 
@@ -26,7 +28,7 @@ export function nextPriced(deps: RelayDeps, call: AnyCall, tried: Set<number>): 
   let why: GatewayError | undefined
   for (;;) {
     const channel = nextChannel(deps, call, tried)
-    if (!channel) return why ?? noChannel(call, deps.routing().candidates(call.caller.group, call.facts.model))
+    if (!channel) return why ?? noChannel(call, deps.routing().candidates(servingGroup(call), call.facts.model))
     try {
       return { channel, charging: priced(deps, call, channel) }
     } catch (error) {
@@ -48,8 +50,9 @@ function isOfChannel(error: unknown, { caller, facts }: AnyCall, channel: Channe
 
 function nextChannel(deps: RelayDeps, call: AnyCall, tried: ReadonlySet<number>): Channel | undefined {
   const { mode, requestId, session, facts } = call
-  const { chosenChannel, group } = call.caller
+  const { chosenChannel } = call.caller
   const { model } = call.facts
+  const group = servingGroup(call)
   const keeper = threadKeeper(deps, call)
   const routing = deps.routing()
   const candidates = isNewSession(call) ? routing.candidates(group, model) : routing.allCandidates(group, model)
@@ -106,14 +109,15 @@ export async function takeQuota(
     requestId: call.requestId,
     ...(wish && { place: wish.request }),
   }
-  const amount = charging.ceiling(guess)
+  const ceiling = ceilingOf(deps, call, charging)
+  const amount = ceiling(guess)
   const hold = await deps.ledger.tryHold({ ...request, amount, least: amount })
   if (hold) return hold
   const exact = await countPrompt(deps, call)
   const least = charging.least(exact)
   return deps.ledger.hold({
     ...request,
-    amount: charging.ceiling(exact),
+    amount: ceiling(exact),
     least,
     tokens: charging.reserved(exact),
     crashCharge: least,

@@ -23,8 +23,7 @@ export async function nextPaid(
   const full = new Set<number>()
   for (;;) {
     const next = nextIfAny(deps, call, full.size === 0 ? tried : new Set([...tried, ...full]))
-    // The hold of a call that goes on also pays for what has been delivered, so it cannot be given back.
-    if (!next) return full.size === 0 || call.goesOn ? undefined : inTurn(deps, call, hold, tried)
+    if (!next) return full.size === 0 || mayNotWait(call) ? undefined : inTurn(deps, call, hold, tried)
     const paid = await growHold(deps, call, next, hold).catch((error: unknown) => {
       deps.events.warning(`${call.requestId}: ${describeFault(error)}`)
       return undefined
@@ -38,6 +37,14 @@ export async function nextPaid(
     if (paid === 'full') full.add(next.channel.id)
     else tried.add(next.channel.id)
   }
+}
+
+/**
+ * The hold of a call that goes on also pays for what has been delivered, so it cannot be given back. A call that may go
+ * on to another step does that instead.
+ */
+function mayNotWait({ goesOn, step }: AnyCall): boolean {
+  return goesOn !== undefined || step?.next.has('overloaded') === true
 }
 
 /** The next channel, or undefined on an error, so that the caller sees the upstream's error instead. */

@@ -1,5 +1,6 @@
 import type { CallMode } from '../../../contract/relay-modes.ts'
 import { GatewayError } from '../../errors.ts'
+import { servingGroup } from '../call/at-step.ts'
 import type { AnyCall } from '../call/call.ts'
 import type { Candidate } from '../routing/routing-table.ts'
 import { serves } from '../routing/select-channel.ts'
@@ -25,9 +26,12 @@ const wishes: Readonly<Record<CallMode, string>> = {
  * left.
  */
 export function noChannel(
-  { mode, facts: { model }, caller: { group } }: Pick<AnyCall, 'mode' | 'facts' | 'caller'>,
+  call: Pick<AnyCall, 'mode' | 'facts' | 'caller' | 'step'>,
   candidates: readonly Candidate[],
 ): GatewayError {
+  const { mode, facts } = call
+  const { model } = facts
+  const group = servingGroup(call)
   if (candidates.length > 0 && !candidates.some(({ channel }) => serves(channel, mode, model)))
     return new GatewayError(
       'mode_not_supported',

@@ -34,7 +34,8 @@ export async function placeInTurn(
   tried: ReadonlySet<number>,
   first?: PricedChannel,
 ): Promise<Placed> {
-  const waitMs = deps.settings().ChannelWaitTime * 1000
+  // A call that may go on to another step does not wait.
+  const waitMs = call.step?.next.has('overloaded') ? 0 : deps.settings().ChannelWaitTime * 1000
   const turn: Turn = { ticket: waitMs > 0 && deps.line.waiting() < mostWaiting ? 0 : undefined }
   let placed: Placed | undefined
   try {

@@ -9,20 +9,22 @@ import { noteHealth } from '../failures/note-health.ts'
 import { type AttemptFailed, backOffMs, isRepeatable, repeatAfterMs } from '../failures/retry-policy.ts'
 import { isAboutUsage, noteRefusesUsage, refusesUsage } from '../failures/stream-usage-refused.ts'
 import { isAboutThoughts } from '../failures/thoughts-refused.ts'
-import { type Candidate, type Channel, mappedModel } from '../routing/routing-table.ts'
-import { serves } from '../routing/select-channel.ts'
+import { type Channel, mappedModel } from '../routing/routing-table.ts'
 import { endpointFeature, isChat, mayBeMissing } from '../upstream/call-endpoint.ts'
 import { compactionFeature, hasCompaction } from '../upstream/prepare-compaction.ts'
 import { endOf } from '../upstream/time-limits.ts'
+import { hasFreeChannel } from './free-channel.ts'
 import { nextPaid, withPlaceOfKey } from './next-paid.ts'
+import { nextStep } from './next-step.ts'
 import { noteFailure } from './note-failure.ts'
 import { pause } from './pause.ts'
 import { type Form, newTrial, type Trial } from './trial.ts'
 
 /** A call, and what has been tried for it so far. */
-export interface Run {
+export interface Run<Call extends AnyCall = AnyCall> {
   readonly deps: RelayDeps
-  readonly call: AnyCall
+  /** Replaced when the call goes on to its next step. */
+  call: Call
   /** The attempt that failed. */
   trial: Trial
   readonly channelsTried: Set<number>
@@ -60,6 +62,7 @@ const remedies: readonly Remedy[] = [
   { kind: 'destination', next: otherKey },
   { kind: 'destination', next: sameChannel },
   { kind: 'destination', next: otherChannel },
+  { kind: 'destination', next: otherStep },
 ]
 
 /** The attempt to make after a failed one; undefined if nothing is left to try. */
@@ -184,15 +187,7 @@ const longWaitMs = 30_000
 
 /** True if another channel could serve the call now. */
 function hasOtherChannel({ deps, call, channelsTried }: Run): boolean {
-  const { caller, mode, facts } = call
-  if (caller.chosenChannel) return false
-  const { model } = facts
-  const isFree = ({ channel }: Candidate) =>
-    !channelsTried.has(channel.id) &&
-    serves(channel, mode, model) &&
-    !deps.rests.isResting(channel, model) &&
-    !deps.breaker.isOpen(channel.id, model)
-  return deps.routing().candidates(caller.group, model).some(isFree)
+  return !call.caller.chosenChannel && hasFreeChannel(deps, call, channelsTried)
 }
 
 /** Tries another channel, after a pause that grows with each retry. */
@@ -210,6 +205,20 @@ async function otherChannel(run: Run, { verdict }: AttemptFailed): Promise<Trial
   run.keysTried.clear()
   run.repeats = 0
   return newTrial(next)
+}
+
+/** Goes on to the next step of a virtual model, which is no retry. A stream that has begun stays with its model. */
+async function otherStep(run: Run, failed: AttemptFailed): Promise<Trial | undefined> {
+  if (run.call.goesOn) return undefined
+  const next = await nextStep(run.deps, run.call, run.trial, failed)
+  if (!next) return undefined
+  run.call = next.call
+  run.channelsTried.clear()
+  for (const id of next.skipped) run.channelsTried.add(id)
+  run.keysTried.clear()
+  run.retries = 0
+  run.repeats = 0
+  return newTrial(next.placed)
 }
 
 /**

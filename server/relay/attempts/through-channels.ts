@@ -4,8 +4,7 @@ import type { RelayDeps } from '../call/deps.ts'
 import { noteHealth } from '../failures/note-health.ts'
 import { AttemptFailed, judgeFailure } from '../failures/retry-policy.ts'
 import { forCaller } from '../failures/upstream-failure.ts'
-import { nextPriced, takeQuota } from './next-channel.ts'
-import { placeInTurn } from './place-in-turn.ts'
+import { beginCall } from './begin-call.ts'
 import { type Run, remedyFor } from './remedies.ts'
 import { type MakeAttempt, newTrial } from './trial.ts'
 
@@ -19,31 +18,24 @@ export async function throughChannels<Call extends AnyCall>(
   call: Call,
   attempt: MakeAttempt<Call>,
 ): Promise<Response> {
-  const channelsTried = new Set<number>()
-  const first = nextPriced(deps, call, channelsTried)
-  if (first instanceof GatewayError) throw first
-  deps.retryBudget.called(call.facts.model, call.startedAtMs)
-  let run: Run | undefined
+  const begun = await beginCall(deps, call)
+  call.state.isHeld = true
+  const run: Run<Call> = {
+    ...{ deps, call: begun.call, trial: newTrial(begun.placed), channelsTried: begun.skipped },
+    ...{ keysTried: new Set(), retries: 0, repeats: 0, isKeysFault: false },
+  }
   try {
-    const placed =
-      first.channel.capped === 0
-        ? { ...first, hold: await takeQuota(deps, call, first) }
-        : await placeInTurn(deps, call, channelsTried, first)
-    call.state.isHeld = true
-    const trial = newTrial(placed)
-    run = { deps, call, trial, channelsTried, keysTried: new Set(), retries: 0, repeats: 0, isKeysFault: false }
-    const answer = await untilAnswered(run, call, attempt)
+    const answer = await untilAnswered(run, attempt)
     // A caller who has disconnected also gets a Response, but one that is not `ok`.
     if (answer.ok) for (const remember of run.trial.lessons) remember()
     return answer
   } catch (error) {
     // Until the response owns the hold, every exit from here releases the quota and ends the channel's trial without a
     // verdict.
-    const hold = run?.trial.hold
-    if (!hold?.isHandedOver) {
-      const { channel } = run?.trial ?? first
-      noteHealth(deps, { channel, call }, 'undecided')
-      if (!hold?.isClosed) await hold?.release()
+    const { hold, channel } = run.trial
+    if (!hold.isHandedOver) {
+      noteHealth(deps, { channel, call: run.call }, 'undecided')
+      if (!hold.isClosed) await hold.release()
     }
     throw error
   }
@@ -54,15 +46,14 @@ export async function throughChannels<Call extends AnyCall>(
  * the caller if no remedy is left. What becomes of the hold is the caller's business.
  */
 export async function untilAnswered<Call extends AnyCall, Answer>(
-  run: Run,
-  call: Call,
+  run: Run<Call>,
   attempt: MakeAttempt<Call, Answer>,
 ): Promise<Answer> {
   for (;;) {
     const { channel } = run.trial
     run.channelsTried.add(channel.id)
     run.keysTried.add(channel.upstream.key)
-    const answer = await attempt(run.deps, call, run.trial)
+    const answer = await attempt(run.deps, run.call, run.trial)
     if (!(answer instanceof AttemptFailed)) return answer
     const next = await remedyFor(run, answer)
     if (!next) throw forCaller(answer)

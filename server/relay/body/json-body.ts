@@ -34,6 +34,8 @@ export interface JsonBody {
   json: JsonObject
   /** The number of lists and objects in the body; absent = few. */
   containers?: number
+  /** The models that its caller allows to answer, in order; absent = only the one in `model`. */
+  models?: readonly string[]
 }
 
 /**

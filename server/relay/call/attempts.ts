@@ -9,7 +9,8 @@ export function noteAttempt(
   { sentAtMs, status, error = '' }: { readonly sentAtMs: number; readonly status: number; readonly error?: string },
 ): void {
   const elapsedMs = Math.round(deadlineWatch.nowMs() - sentAtMs)
-  call.state.attempts.push({ channelId: channel.id, status, error, elapsedMs })
+  const model = call.step && { model: call.step.model }
+  call.state.attempts.push({ channelId: channel.id, status, error, elapsedMs, ...model })
 }
 
 /** The maximum length, in characters, of a stored name that a caller has chosen. */

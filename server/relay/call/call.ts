@@ -3,6 +3,7 @@ import type { Recording } from '../../captures/recording.ts'
 import { callerDialects } from '../../dialects/caller-dialects.ts'
 import type { Conversation, DialectName } from '../../dialects/neutral/conversation.ts'
 import type { RequestAddress, RequestFacts } from '../../dialects/neutral/dialect.ts'
+import type { Feature } from '../../dialects/neutral/needs.ts'
 import { GatewayError } from '../../errors.ts'
 import type { FormBody } from '../body/form-body.ts'
 import type { JsonBody } from '../body/json-body.ts'
@@ -11,6 +12,7 @@ import type { CallDescription } from './call-description.ts'
 import type { Caller } from './caller.ts'
 import type { GoesOn } from './goes-on.ts'
 import type { KnownRequest } from './known-request.ts'
+import type { Plan, PlanStep } from './plan.ts'
 import type { ThreadKeeper } from './threads.ts'
 
 /** The body of a call: JSON text with its parsed form, or a multipart form that may be in a spool file. */
@@ -52,6 +54,10 @@ export interface RelayCall {
   readonly endsByMs?: number
   /** A hash of the session, if there is a choice to make for it; absent = the call can be served anywhere. */
   readonly session?: number
+  /** The models that may answer; absent = only the model that was requested. */
+  readonly plan?: Plan
+  /** The step of the plan that is being tried, whose model is then `facts.model`; absent = there is no plan, or not yet. */
+  readonly step?: PlanStep
   /** How the call was made, for its log row; absent in calls that have no row. */
   readonly described?: CallDescription
   /** The stream that broke off, with which the call goes on; absent = it begins its answer. */
@@ -78,6 +84,10 @@ export interface CallState {
   isAtPlace?: boolean
   /** Milliseconds for which the call waited for a place on a channel; absent = it did not wait. */
   waitedMs?: number
+  /** What the call needs from a service, once some code has asked. */
+  needs?: ReadonlySet<Feature>
+  /** The steps whose models can serve the call, for all that is known; absent = the call has no steps. */
+  suitable?: ReadonlySet<PlanStep>
   /** Quota is held for this call. */
   isHeld?: true
   /** The dialect of the last request that was prepared for an upstream, if the call is a conversation. */
@@ -102,6 +112,8 @@ export interface Attempt {
   /** Why the attempt failed; '' if it did not fail. */
   error: string
   elapsedMs: number
+  /** The model of the step; absent if the call has no steps. */
+  model?: string
 }
 
 /** The caller's request in neutral form. Throws GatewayError (400). */

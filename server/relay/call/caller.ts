@@ -20,3 +20,9 @@ export function tokenExhausted({ tokenName, tokenId }: Pick<CallerRow, 'tokenNam
     `the quota of token ${tokenName} (#${tokenId}) is exhausted: raise it, or use another token`,
   )
 }
+
+/** Refuses a model that the token may not use. Throws GatewayError (model_not_allowed). */
+export function requireModel({ allowedModels }: Pick<Caller, 'allowedModels'>, model: string): void {
+  if (!allowedModels || allowedModels.has(model)) return
+  throw new GatewayError('model_not_allowed', `this token is not allowed to use model ${model}`, { param: 'model' })
+}

@@ -1,3 +1,4 @@
+import type { ModelFacts } from '../../../contract/api/model.ts'
 import type { Ledger } from '../../billing/ledger.ts'
 import type { PriceBook } from '../../billing/price-book.ts'
 import type { Captures } from '../../captures/captures.ts'
@@ -45,6 +46,8 @@ export interface RelayDeps {
   counter: TokenCounter
   /** Whether a model may think before it says anything. Only known models may not. */
   mayThink(model: string): boolean
+  /** What is known about a model by its name; undefined = nothing. */
+  modelFacts(model: string): ModelFacts | undefined
   asideReader: AsideReader
   deadlineWatch: DeadlineWatch
   guard: MetadataGuard

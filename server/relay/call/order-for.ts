@@ -1,9 +1,13 @@
 import type { ChannelOrder } from '../../../contract/channel-orders.ts'
+import { servingGroup } from './at-step.ts'
 import type { AnyCall } from './call.ts'
 import type { RelayDeps } from './deps.ts'
 
 /** The order of channels for a call: that of its group, or that of the installation. */
-export function orderFor({ settings }: Pick<RelayDeps, 'settings'>, { caller }: Pick<AnyCall, 'caller'>): ChannelOrder {
+export function orderFor(
+  { settings }: Pick<RelayDeps, 'settings'>,
+  call: Pick<AnyCall, 'caller' | 'step'>,
+): ChannelOrder {
   const { ChannelOrder: order, GroupChannelOrder: orders } = settings()
-  return orders.get(caller.group) ?? (order as ChannelOrder)
+  return orders.get(servingGroup(call)) ?? (order as ChannelOrder)
 }

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
 import type { Candidate, Channel } from '../routing/routing-table.ts'
+import { servingGroup } from './at-step.ts'
 import type { AnyCall } from './call.ts'
 import type { RelayDeps } from './deps.ts'
 import type { ThreadKeeper } from './threads.ts'
@@ -34,7 +35,7 @@ export function threadKeeper(deps: RelayDeps, call: AnyCall): ThreadKeeper | und
   if (chosenChannel && !chosenChannel.keyRing) return undefined
   const candidates = chosenChannel
     ? [{ channel: chosenChannel }]
-    : deps.routing().allCandidates(caller.group, facts.model)
+    : deps.routing().allCandidates(servingGroup(call), facts.model)
   const known = deps.threads.find(caller.tokenId, messageId)
   const keeper = known && candidates.find(({ channel }) => channel.id === known.channelId)?.channel
   // A key that is paused will soon be usable again, while a new thread would cost the whole prompt again.

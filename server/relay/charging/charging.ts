@@ -1,3 +1,4 @@
+import type { CallMode } from '../../../contract/relay-modes.ts'
 import type { PriceSheet } from '../../billing/price.ts'
 import type { PriceBook } from '../../billing/price-book.ts'
 import { GatewayError } from '../../errors.ts'
@@ -25,7 +26,7 @@ export interface Priced {
  */
 export function chargingFor(priced: Priced): Charging {
   const { call, prices, model, channel } = priced
-  const sheet = prices.sheet(model, channel.type)
+  const sheet = fixedSheet(priced) ?? prices.sheet(model, channel.type)
   if (!sheet) {
     throw new GatewayError('model_not_priced', `model ${model} has no price; ask the administrator to set one`, {
       param: 'model',
@@ -36,6 +37,19 @@ export function chargingFor(priced: Priced): Charging {
   if (cost) charging.cost = cost
   return charging
 }
+
+/**
+ * The fixed price of a virtual model. It is for tokens and requests, so calls that are priced by something else keep
+ * the price of the model that answers.
+ */
+function fixedSheet({ call, prices, model, channel }: Priced): PriceSheet | undefined {
+  const rates = call.step?.price
+  if (!rates || !pricedByTokens.has(call.mode)) return undefined
+  if (call.mode === 'rerank' && prices.sheet(model, channel.type)?.basis === 'search') return undefined
+  return prices.fixedSheet(call.plan?.name ?? model, rates)
+}
+
+const pricedByTokens: ReadonlySet<CallMode> = new Set(['chat', 'completions', 'embeddings', 'moderations', 'rerank'])
 
 /** What a call costs the operator. */
 function costingFor(priced: Priced): Charging | undefined {

@@ -86,6 +86,7 @@ export async function settle(deps: RelayDeps, open: OpenCall<AnyCall>, ending: E
   const log = settings.LogConsumeEnabled ? logRow(open, ending, charge, elapsedMs, deps) : undefined
   const quota = await hold.settle({
     charge: charge.quota,
+    ...(charge.cost !== undefined && { cost: charge.cost }),
     tokens: charge.promptTokens + charge.completionTokens,
     channelId: channel.id,
     log,
@@ -110,17 +111,17 @@ export async function settle(deps: RelayDeps, open: OpenCall<AnyCall>, ending: E
 }
 
 function logRow(open: OpenCall<AnyCall>, ending: Ending, charge: Charge, elapsedMs: number, deps: RelayDeps): LogRow {
-  const { call, charging, channel } = open
+  const { call, channel } = open
   const { usage } = ending.measure
   return {
     user_id: call.caller.userId,
     created_at: Math.floor(deps.clock.nowMs() / 1000),
     type: logType.consume,
-    content: content(charging, ending, charge, call.state.waitedMs),
+    content: content(open, ending, charge),
     username: call.caller.username,
     token_name: call.caller.tokenName,
     model_name: open.upstreamModel,
-    asked_model: call.facts.model === open.upstreamModel ? '' : cutTo(call.facts.model, longestName),
+    asked_model: askedModel(open),
     prompt_tokens: charge.promptTokens,
     completion_tokens: charge.completionTokens,
     channel_id: channel.id,
@@ -141,14 +142,23 @@ function logRow(open: OpenCall<AnyCall>, ending: Ending, charge: Charge, elapsed
   }
 }
 
+/** The requested model, if it is not the one that answered. */
+function askedModel({ call, upstreamModel }: OpenCall<AnyCall>): string {
+  const model = call.plan?.name ?? call.facts.model
+  return model === upstreamModel ? '' : cutTo(model, longestName)
+}
+
 function content(
-  { sheet, groupRatio }: Charging,
+  { call, charging: { sheet, groupRatio } }: OpenCall<AnyCall>,
   ending: Ending,
   { tierRatio, tools }: Charge,
-  waitedMs: number | undefined,
 ): string {
+  const { waitedMs } = call.state
   const group = Number(groupRatio) / 1e6
-  const parts = [`ratio: ${sheet.modelRatio} × ${sheet.completionRatio} × ${group}`]
+  const isFixed = call.step?.price !== undefined && sheet.model === call.plan?.name
+  const parts = [
+    isFixed ? `fixed price × ${group}` : `ratio: ${sheet.modelRatio} × ${sheet.completionRatio} × ${group}`,
+  ]
   if (tierRatio !== undefined) parts.push(`service tier × ${Number(tierRatio) / 1e6}`)
   if (tools !== undefined) parts.push(`tools: ${tools}`)
   if (ending.code !== '') parts.push(`ended: ${ending.code}`)

@@ -40,7 +40,8 @@ export function failedRow(failed: FailedCall, routing: RoutingTable, nowMs: numb
   const last = attempts.at(-1)
   const channelId = last?.channelId ?? call?.caller.chosenChannel?.id ?? 0
   const requestedModel = cutTo(failed.model, longestName)
-  const ran = cutTo(modelAt(routing, channelId, caller.group, failed.model), longestName)
+  // A call with steps failed at the model of its last step.
+  const ran = cutTo(modelAt(routing, channelId, caller.group, last?.model ?? failed.model), longestName)
   return {
     user_id: caller.userId,
     username: cutTo(caller.username, longestName),

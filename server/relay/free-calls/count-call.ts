@@ -2,10 +2,12 @@ import type { Hold } from '../../billing/ledger.ts'
 import type { DialectName } from '../../dialects/neutral/conversation.ts'
 import { GatewayError } from '../../errors.ts'
 import { noChannel } from '../attempts/no-channel.ts'
+import { atStep, servingGroup } from '../call/at-step.ts'
 import type { RelayCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { keyFor } from '../call/key-for.ts'
 import { orderFor } from '../call/order-for.ts'
+import type { PlanStep } from '../call/plan.ts'
 import { chargingFor } from '../charging/charging.ts'
 import { noteHealth } from '../failures/note-health.ts'
 import { ownHeaders } from '../headers/relay-headers.ts'
@@ -22,9 +24,18 @@ const bodyMs = 10_000
 /**
  * Counts the tokens of a request. The service counts them if the channel speaks the caller's dialect and can count;
  * otherwise the gateway's tokenizer does. The call costs nothing and is not logged, but it counts towards the limits
- * and needs quota, because it uses the service and the CPU like any other call. Throws GatewayError.
+ * and needs quota, because it uses the service and the CPU like any other call. The first step of a virtual model that is
+ * served counts for all of them. Throws GatewayError.
  */
-export async function countCall(deps: RelayDeps, call: RelayCall): Promise<Response> {
+export function countCall(deps: RelayDeps, call: RelayCall): Promise<Response> {
+  const { plan, caller } = call
+  if (!plan) return countAt(deps, call)
+  const isServed = ({ model, group = caller.group }: PlanStep) => deps.routing().candidates(group, model).length > 0
+  const step = plan.steps.find(isServed) ?? plan.steps[0]
+  return countAt(deps, step ? atStep(call, step) : call)
+}
+
+async function countAt(deps: RelayDeps, call: RelayCall): Promise<Response> {
   const channel = channelFor(deps, call)
   // A count is not a trial of the channel, because a channel that can count may still be unable to answer.
   noteHealth(deps, { channel, call }, 'undecided')
@@ -48,9 +59,9 @@ export async function countCall(deps: RelayDeps, call: RelayCall): Promise<Respo
 
 function channelFor(deps: RelayDeps, call: RelayCall): Channel {
   const { mode, requestId, session } = call
-  const { chosenChannel, group } = call.caller
+  const { chosenChannel } = call.caller
   const { model } = call.facts
-  const candidates = deps.routing().candidates(group, model)
+  const candidates = deps.routing().candidates(servingGroup(call), model)
   const wanted = { mode, model, requestId, session, isStream: false, order: orderFor(deps, call) }
   const channel = chosenChannel ?? selectChannel(wanted, candidates, new Set(), deps)?.channel
   if (!channel) throw noChannel(call, candidates)

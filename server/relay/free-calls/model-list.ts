@@ -1,7 +1,9 @@
 import { modelEntry } from '../../../contract/model-entry.ts'
 import type { DialectName } from '../../dialects/neutral/conversation.ts'
+import { GatewayError } from '../../errors.ts'
 import { providers } from '../../providers/registry.ts'
 import type { Caller } from '../call/caller.ts'
+import { type Planner, type PlanStep, planOf } from '../call/plan.ts'
 import type { RoutingTable } from '../routing/routing-table.ts'
 
 const owners = new Map(
@@ -36,10 +38,40 @@ export function oneModel(dialect: Listing): (model: string) => object {
 }
 
 /**
- * The models that the caller is allowed to use: those that a channel serves for its group, limited to the token's own
- * list.
+ * The models that the caller is allowed to use: those that a channel serves for its group and the virtual models that it
+ * may use, limited to the token's own list.
  */
 export function modelsFor(caller: Caller, routing: RoutingTable): string[] {
-  const served = routing.models(caller.group)
-  return caller.allowedModels ? served.filter((model) => caller.allowedModels?.has(model)) : [...served]
+  const { allowedModels } = caller
+  const served = routing.models(caller.group).filter((model) => !allowedModels || allowedModels.has(model))
+  const virtual = virtualNames(routing, caller.group)
+  if (virtual.length === 0) return served
+  const usable = virtual.filter((model) => isUsable(caller, routing, model))
+  return [...served.filter((model) => !virtual.includes(model)), ...usable].sort()
+}
+
+/** The names of the virtual models that a group may use. */
+export function virtualNames(routing: RoutingTable, group: string): string[] {
+  return [...routing.virtuals().keys()].filter((name) => routing.virtual(group, name))
+}
+
+/** The steps of a virtual model for a group, if nothing else restricts them. */
+export function stepsFor(routing: RoutingTable, group: string, name: string): readonly PlanStep[] {
+  return stepsOf(routing, { group, allowedModels: undefined, chosenChannel: undefined }, name)
+}
+
+/** True if a step that the token may use is served by a channel. */
+function isUsable(caller: Caller, routing: RoutingTable, model: string): boolean {
+  return stepsOf(routing, caller, model).some(
+    (step) => routing.candidates(step.group ?? caller.group, step.model).length > 0,
+  )
+}
+
+function stepsOf(routing: RoutingTable, caller: Planner, model: string): readonly PlanStep[] {
+  try {
+    return planOf({ routing, caller }, model)?.steps ?? []
+  } catch (error) {
+    if (error instanceof GatewayError) return []
+    throw error
+  }
 }

@@ -55,10 +55,14 @@ export function isOfCodex(name: string): boolean {
   return ofCodex.test(name)
 }
 
+/** Names the model that answered a call for a virtual model. */
+const modelHeader = 'x-tollgate-model'
+
 /** Headers that a page of another site may read in addition to the body. */
 export const exposedHeaders = [
   requestIdHeader,
   droppedHeader,
+  modelHeader,
   'x-request-id',
   'request-id',
   'retry-after',
@@ -71,6 +75,13 @@ interface NamedCall {
   requestId: string
   /** The caller's dialect. */
   dialect: DialectName
+  /** The step of a virtual model that answers. */
+  step?: { readonly model: string }
+}
+
+/** A model name as the value of a header, which may contain ASCII only. */
+function modelValue(model: string): string {
+  return /^[\x20-\x7e]*$/.test(model) ? model : encodeURIComponent(model.toWellFormed())
 }
 
 /** The header in which a client of the dialect looks for the request id. */
@@ -82,8 +93,9 @@ export function idHeaderOf(dialect: DialectName): 'request-id' | 'x-request-id' 
  * Headers of every relayed response: the request id, and permission for pages of other sites to read the response. Such
  * pages can call with a token. Cookies are not used here (see routes.ts for the preflight).
  */
-export function ownHeaders({ requestId, dialect }: NamedCall): Record<string, string> {
+export function ownHeaders({ requestId, dialect, step }: NamedCall): Record<string, string> {
   return {
+    ...(step && { [modelHeader]: modelValue(step.model) }),
     [requestIdHeader]: requestId,
     [idHeaderOf(dialect)]: requestId,
     'access-control-allow-origin': '*',

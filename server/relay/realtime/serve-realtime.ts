@@ -7,7 +7,8 @@ import { throughChannels, toFailure } from '../attempts/through-channels.ts'
 import type { MakeAttempt } from '../attempts/trial.ts'
 import { noteAttempt } from '../call/attempts.ts'
 import type { SessionCall } from '../call/call.ts'
-import type { Caller } from '../call/caller.ts'
+import { type Caller, requireModel } from '../call/caller.ts'
+import { planOf, seedOf } from '../call/plan.ts'
 import { viaFor } from '../call/via.ts'
 import { Leaving } from '../cancellation/caller-left.ts'
 import { AttemptFailed } from '../failures/retry-policy.ts'
@@ -45,7 +46,7 @@ export async function serveRealtime(
     const startedAtMs = deps.relay.clock.nowMs()
     const model = new URL(incoming.request.url).searchParams.get('model') ?? ''
     incoming.failed = { call: undefined, model, startedAtMs }
-    const call = sessionCall(incoming, caller, startedAtMs, deps.relay.deadlineWatch.nowMs())
+    const call = sessionCall(deps, incoming, caller, startedAtMs)
     incoming.failed.call = call
     try {
       return await throughChannels(deps.relay, call, attemptWith(deps, incoming, opening))
@@ -60,7 +61,7 @@ export async function serveRealtime(
 }
 
 /** The session, treated as a call. Its prompt is not known in advance, and may be audio. */
-function sessionCall(incoming: Incoming, caller: Caller, startedAtMs: number, arrivedAtMs: number): SessionCall {
+function sessionCall({ relay }: RealtimeDeps, incoming: Incoming, caller: Caller, startedAtMs: number): SessionCall {
   const { request, requestId } = incoming
   const query = new URL(request.url).searchParams
   const model = query.get('model') ?? ''
@@ -71,7 +72,8 @@ function sessionCall(incoming: Incoming, caller: Caller, startedAtMs: number, ar
   if (model === '') throw new GatewayError('required_field_missing', 'model is missing', { param: 'model' })
   if (query.getAll('model').length > 1)
     throw new GatewayError('invalid_field_value', 'model appears twice in the request', { param: 'model' })
-  requireModel(caller, model)
+  const plan = planOf({ routing: relay.routing(), caller, seed: seedOf(requestId) }, model)
+  if (!plan) requireModel(caller, model)
   const { signal } = request
   return {
     requestId,
@@ -91,22 +93,21 @@ function sessionCall(incoming: Incoming, caller: Caller, startedAtMs: number, ar
     signal,
     leaving: new Leaving(signal),
     startedAtMs,
-    arrivedAtMs,
+    arrivedAtMs: relay.deadlineWatch.nowMs(),
+    ...(plan && { plan }),
     described: describeRequest(incoming),
     state: { body: { kind: 'json', text: '', json: {} }, conversation: undefined, promptGuess: 0, attempts: [] },
   }
-}
-
-function requireModel({ allowedModels }: Caller, model: string): void {
-  if (!allowedModels || allowedModels.has(model)) return
-  throw new GatewayError('model_not_allowed', `this token is not allowed to use model ${model}`, { param: 'model' })
 }
 
 /** Repeats the initial checks, because a session may last for an hour. */
 function checkAgain(deps: RealtimeDeps, { request, address }: Incoming, model: string): () => Promise<void> {
   // The request can no longer be read once it has become a WebSocket.
   const [credential, from] = [credentialOf(request, 'openai-chat'), address()]
-  return async () => requireModel(await authenticate(deps.authenticate, credential, () => from), model)
+  return async () => {
+    const caller = await authenticate(deps.authenticate, credential, () => from)
+    if (!planOf({ routing: deps.relay.routing(), caller }, model)) requireModel(caller, model)
+  }
 }
 
 /** Browsers send the API version as a subprotocol: `openai-beta.realtime-v1` means `OpenAI-Beta: realtime=v1`. */
@@ -130,7 +131,7 @@ function attemptWith(deps: RealtimeDeps, incoming: Incoming, upgrade: Upgrade): 
       const upstreamModel = mappedModel(channel, call.facts.model)
       const upstream = await connect(deps, call, channel, upstreamModel)
       const open = { call, hold, charging, channel, upstreamModel, systemPromptReset: false }
-      const check = checkAgain(deps, incoming, call.facts.model)
+      const check = checkAgain(deps, incoming, call.plan?.name ?? call.facts.model)
       const session = new RealtimeSession({ deps: relay, open, upstream, sessions: deps.sessions, check })
       if (call.signal.aborted || !upgrade(session, headers)) {
         upstream.close(1001, '')

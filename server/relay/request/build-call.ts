@@ -11,9 +11,10 @@ import { foldedName } from '../../lib/folded-name.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { CallBody, RelayCall } from '../call/call.ts'
 import type { CallRoute } from '../call/call-routes.ts'
-import type { Caller } from '../call/caller.ts'
+import { type Caller, requireModel } from '../call/caller.ts'
 import { asksToCompact } from '../call/compactions.ts'
 import { addressOf, type KnownRequest } from '../call/known-request.ts'
+import { planOf, planOfModels, seedOf } from '../call/plan.ts'
 import type { ThreadKeeper } from '../call/threads.ts'
 import { Leaving } from '../cancellation/caller-left.ts'
 import { imageCountFields } from '../charging/image-charging.ts'
@@ -43,15 +44,16 @@ export function buildCall(
     ? { ...known, facts: withTier(known.facts, body), conversation: undefined }
     : requestIn(body, route, incoming.pathModel)
   const { facts, conversation, promptGuess } = compacts ? withSummaryRequest(read) : read
-  if (caller.allowedModels && !caller.allowedModels.has(facts.model)) {
-    throw new GatewayError('model_not_allowed', `this token is not allowed to use model ${facts.model}`, {
-      param: 'model',
-    })
-  }
-  const { signal } = incoming.request
-  const session = hasChoice(routing, caller, facts.model)
-    ? sessionOf({ affinity, tokenId: caller.tokenId, headers: incoming.request.headers, body, ...route })
-    : undefined
+  const { signal, headers } = incoming.request
+  const models = body.kind === 'json' ? body.models : undefined
+  const hasSteps = models !== undefined || routing.virtual(caller.group, facts.model) !== undefined
+  if (!hasSteps) requireModel(caller, facts.model)
+  const session =
+    hasSteps || hasChoice(routing, caller, facts.model)
+      ? sessionOf({ affinity, tokenId: caller.tokenId, headers, body, ...route })
+      : undefined
+  const planning = { routing, caller, keeper, seed: session ?? seedOf(incoming.requestId) }
+  const plan = models ? planOfModels(planning, models) : hasSteps ? planOf(planning, facts.model) : undefined
   return {
     requestId: incoming.requestId,
     mode: route.mode,
@@ -63,11 +65,12 @@ export function buildCall(
     ...(known && { known }),
     ...(compacts && { compacts }),
     ...(keeper && { keeper }),
-    headers: forwardedHeaders(incoming.request.headers, route.dialect),
+    headers: forwardedHeaders(headers, route.dialect),
     signal,
     leaving: new Leaving(signal, incoming.ended),
     ...times,
     ...(session !== undefined && { session }),
+    ...(plan && { plan }),
     described: describeCall(incoming, route, body, facts),
     ...(incoming.recording && { recording: incoming.recording }),
     state: { body, conversation, promptGuess, attempts: [] },

@@ -8,7 +8,7 @@ import { keptFields } from '../upstream/prepare-conversation.ts'
  * the whole request is looked at here.
  */
 export function isRescued(deps: Pick<RelayDeps, 'settings'>, call: RelayCall): boolean {
-  return deps.settings().StreamRescue && isContinuable(call)
+  return (call.plan?.streamRescue ?? deps.settings().StreamRescue) && isContinuable(call)
 }
 
 /** One answer of text, in a call that does not depend on a channel. */

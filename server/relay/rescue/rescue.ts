@@ -182,7 +182,7 @@ export class StreamRescue implements Rescuer {
       isKeysFault: false,
     }
     try {
-      const next = await untilAnswered(run, call, (_deps, _call, trial) =>
+      const next = await untilAnswered(run, (_deps, _call, trial) =>
         attemptToGoOn(deps, call, trial, (prepared) => this.#joined(call, prepared)),
       )
       for (const remember of run.trial.lessons) remember()

@@ -26,7 +26,8 @@ export function costsOf(stored: string): ChannelCosts | undefined {
   }
 }
 
-function costOf(cost: WrittenCost): ModelCost {
+/** A cost or price as the relay computes with it. */
+export function costOf(cost: WrittenCost): ModelCost {
   if (cost.multiplier !== undefined) return { multiplier: millionths(cost.multiplier) }
   const rate = (name: keyof CostRates, value: number | undefined): CostRates =>
     value === undefined ? {} : { [name]: millionths(value) }

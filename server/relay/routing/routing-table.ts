@@ -11,6 +11,7 @@ import type { Store } from '../../store/store.ts'
 import { type Carries, carriesOf } from './carries.ts'
 import { type ChannelCosts, costsOf } from './channel-cost.ts'
 import { type KeyChoice, KeyRing } from './key-ring.ts'
+import { type VirtualModel, virtualModelsOf } from './virtual-models.ts'
 
 /** A channel ready to be called: parsed, decrypted, with its provider. */
 export interface Channel {
@@ -67,6 +68,12 @@ export interface RoutingTable {
   allCandidates(group: string, model: string): readonly Candidate[]
   /** Models that some channel serves for the group, sorted. */
   models(group: string): readonly string[]
+  /** A virtual model that the group may use; undefined = the name is that of a real model, or of nothing. */
+  virtual(group: string, model: string): VirtualModel | undefined
+  /** All virtual models, by name. */
+  virtuals(): ReadonlyMap<string, VirtualModel>
+  /** The groups that have channels. */
+  groups(): readonly string[]
   channel(id: number): Channel | undefined
   /** All channels of a known type, whatever their status. */
   channels(): readonly Channel[]
@@ -155,10 +162,17 @@ async function build(
           channels,
           rows.abilities.filter(({ channel_id }) => !draining.has(channel_id)),
         )
+  const virtuals = virtualModelsOf(rows.virtualModels)
   const table: RoutingTable = {
     candidates: (group, model) => groups.get(group)?.get(model) ?? [],
     allCandidates: (group, model) => all.get(group)?.get(model) ?? [],
     models: (group) => [...(groups.get(group)?.keys() ?? [])].sort(),
+    virtual(group, model) {
+      const virtual = virtuals.get(model)
+      return virtual?.isEnabled && (!virtual.groups || virtual.groups.has(group)) ? virtual : undefined
+    },
+    virtuals: () => virtuals,
+    groups: () => [...all.keys()],
     channel: (id) => channels.get(id),
     channels: () => [...channels.values()],
   }

@@ -16,6 +16,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { ChatEndpoint, HeadersInBody } from '../../providers/provider.ts'
 import { refuseHeavyInputs } from '../body/heavy-inputs.ts'
 import { translatedLimits } from '../body/json-limits.ts'
+import { servingGroup } from '../call/at-step.ts'
 import { conversationOf, type RelayCall } from '../call/call.ts'
 import { foreignCompaction } from '../call/compactions.ts'
 import type { RelayDeps } from '../call/deps.ts'
@@ -267,7 +268,8 @@ function refuseBackground({ background }: JsonObject): void {
 function refuseKept(deps: RelayDeps, call: RelayCall, json: JsonObject): void {
   const keptField = keptFields.find((field) => json[field] !== undefined && json[field] !== null)
   if (keptField === undefined || call.keeper || call.caller.chosenChannel) return
-  if (deps.routing().candidates(call.caller.group, call.facts.model).length === 1) return
+  const isOneStep = !call.plan || call.plan.steps.length === 1
+  if (isOneStep && deps.routing().candidates(servingGroup(call), call.facts.model).length === 1) return
   throw new GatewayError(
     'invalid_field_value',
     `${keptField} is known only to the channel that responded before, and several channels serve this model: send the whole conversation instead, or choose the channel in the token (sk-…-<channel id>)`,

@@ -75,14 +75,14 @@ export function endOf(
 const tokensPerSecond = 5000
 
 /**
- * By when a stream must have begun to say something; infinite = no limit. A channel can have a limit for a model, which
- * always applies, and one for all its models. That one does not apply to calls that ask for thinking, and the limit of
- * the settings applies only to models that are known not to think.
+ * By when a stream must have begun to say something; infinite = no limit. The step of a virtual model can have a limit,
+ * and so can a channel for one model; both always apply. The limit of a channel for all its models does not apply to
+ * calls that ask for thinking, and that of the settings applies only to models that are known not to think.
  */
 export function firstTokenByMs(deps: RelayDeps, { call, channel, upstreamModel }: Timed, sentAtMs: number): number {
-  const { facts, mode, state } = call
+  const { facts, mode, state, step } = call
   if (!facts.stream || (mode !== 'chat' && mode !== 'completions')) return never
-  const limitMs = channel.firstTokenLimits?.get(facts.model) ?? generalLimitMs()
+  const limitMs = step?.firstTokenTimeoutMs ?? channel.firstTokenLimits?.get(facts.model) ?? generalLimitMs()
   return limitMs > 0 ? sentAtMs + limitMs + (state.promptGuess / tokensPerSecond) * 1000 : never
 
   function generalLimitMs(): number {

@@ -168,3 +168,9 @@ function hasOtherCase(name: string): boolean {
   const others = name.replaceAll(/\p{ASCII}/gu, '')
   return others.toLowerCase() !== others.toUpperCase()
 }
+
+/** When the first account was created, in epoch seconds; 0 if there is none. */
+export async function installedAt(db: Db): Promise<number> {
+  const first = await db.selectFrom('users').select('created_time').orderBy('id').limit(1).executeTakeFirst()
+  return first?.created_time ?? 0
+}

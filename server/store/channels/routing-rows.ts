@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import type { ChannelsTable } from '../schema/channel-tables.ts'
 import type { Db } from '../store.ts'
+import { type VirtualModelRow, virtualModelRows } from './virtual-models.ts'
 
 /** The columns that routing depends on, without the columns that every call changes. */
 const columns = [
@@ -38,9 +39,10 @@ export type ChannelRow = Pick<Selectable<ChannelsTable>, (typeof columns)[number
 interface ChannelRows {
   channels: ChannelRow[]
   deadKeys: { channel_id: number; key_hash: string }[]
+  virtualModels: VirtualModelRow[]
 }
 
-/** All channels and the enabled abilities: the input of the routing table. */
+/** All channels, the enabled abilities and the virtual models: the input of the routing table. */
 export async function routingRows(db: Db): Promise<
   ChannelRows & {
     abilities: { group: string; model: string; channel_id: number; priority: number }[]
@@ -57,7 +59,7 @@ export async function routingRows(db: Db): Promise<
   return { ...rows, abilities, mark: markOf(rows) }
 }
 
-/** A text that changes whenever a channel changes. Abilities are derived from the channels and change with them. */
+/** A text that changes whenever a channel or a virtual model changes. Abilities are derived from the channels and change with them. */
 export async function routingMark(db: Db): Promise<string> {
   return markOf(await channelRows(db))
 }
@@ -70,7 +72,7 @@ async function channelRows(db: Db): Promise<ChannelRows> {
     .orderBy('channel_id')
     .orderBy('key_hash')
     .execute()
-  return { channels, deadKeys }
+  return { channels, deadKeys, virtualModels: await virtualModelRows(db) }
 }
 
 function markOf(rows: ChannelRows): string {

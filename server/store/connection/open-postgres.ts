@@ -1,15 +1,20 @@
 import { setTimeout } from 'node:timers/promises'
 import { Kysely, PostgresDialect } from 'kysely'
 import type pg from 'pg'
-import { postgresLedger } from '../ledger/ledger-postgres.ts'
+import { ledgerSettings, postgresLedger } from '../ledger/ledger-postgres.ts'
 import type { Tables } from '../schema/tables.ts'
 import { isDeadlock } from '../statements/database-errors.ts'
 import { postgresNotices } from './notices-postgres.ts'
 import type { OpenedStore, OpenOptions } from './open-options.ts'
 import { type LimitedQuery, PatientPool } from './patient-postgres.ts'
 
+/**
+ * Connections that nobody uses for this long are closed. An idle process has scheduled work every 5 and 10 seconds, and
+ * opening a connection costs more than all queries of a minute.
+ */
+const idleLimitMs = 60_000
 /** A database that does not respond within these limits counts as failed. */
-const limits = { connectLimitMs: 5_000, queryLimitMs: 120_000, keepAlive: true }
+const limits = { connectLimitMs: 5_000, queryLimitMs: 120_000, idleTimeoutMillis: idleLimitMs, keepAlive: true }
 const noLimit = { queryLimitMs: 0 }
 const ledgerTimeoutMs = 10_000
 const soonTimeoutMs = 5_000
@@ -28,7 +33,15 @@ export function openPostgres({ url, poolSize = 10, unlimited = false }: OpenOpti
   const pool = new PatientPool({ ...options, max: poolSize, ...(unlimited && noLimit) })
   // This pool opens a new connection for each use, because it is used only once, at the start.
   const unlimitedPool = new PatientPool({ ...options, max: 1, maxUses: 1, ...noLimit })
-  const ledgerPool = new PatientPool({ connectionString: url, max: 2, ...limits, queryLimitMs: ledgerTimeoutMs })
+  const ledgerPool = new PatientPool({
+    connectionString: url,
+    max: 2,
+    ...limits,
+    queryLimitMs: ledgerTimeoutMs,
+    async onConnect(client: pg.ClientBase) {
+      await client.query(ledgerSettings.map((setting) => `set ${setting}`).join('; ')).catch(() => undefined)
+    },
+  })
   // The pool replaces a broken connection, and the query running on it fails. Without listeners, these events would be
   // uncaught errors.
   for (const each of [pool, unlimitedPool, ledgerPool]) {

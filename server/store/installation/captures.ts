@@ -197,3 +197,18 @@ export async function captureFilesAmong(db: Db, ids: readonly string[]): Promise
     .execute()
   return new Set(rows.map(({ request_id }) => request_id))
 }
+
+const listedIds = 500
+
+/** The ids of recordings in a place, in their order, that come after this one. */
+export async function captureIdsIn(db: Db, place: CaptureRow['place'], after: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('captures')
+    .select('request_id')
+    .where('place', '=', place)
+    .where('request_id', '>', after)
+    .orderBy('request_id')
+    .limit(listedIds)
+    .execute()
+  return rows.map(({ request_id }) => request_id)
+}

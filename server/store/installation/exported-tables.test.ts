@@ -7,7 +7,17 @@ import { exportedTables } from './exported-tables.ts'
 const leftOut = [
   ...['abilities', 'access_tokens', 'alert_deliveries', 'alert_events', 'alert_states', 'cap_counts', 'cap_places'],
   ...['cap_waits', 'capture_rules', 'captures', 'channel_dead_keys', 'channel_failures', 'error_minutes', 'holds'],
-  ...['import_rows', 'imports', 'job_runs', 'limit_windows', 'mail_limits', 'nodes', 'one_time_codes', 'schema_migrations', 'sessions'],
+  ...[
+    'import_rows',
+    'imports',
+    'job_runs',
+    'limit_windows',
+    'mail_limits',
+    'nodes',
+    'one_time_codes',
+    'schema_migrations',
+    'sessions',
+  ],
   ...['statement_emails', 'stored_responses', 'usage_fold', 'usage_part'],
 ]
 

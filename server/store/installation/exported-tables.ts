@@ -30,6 +30,10 @@ export const exportedTables: readonly ExportedTable[] = [
     ...{ table: 'channels', part: 'channels', key: ['id'], numbered: true, booleans: ['draining'] },
     secrets: { key: 'channel', headers: 'channel-headers', proxy_login: 'channel-proxy-login' },
   },
+  {
+    ...{ table: 'virtual_models', part: 'virtual-models', key: ['id'], numbered: true },
+    booleans: ['enabled', 'stream_rescue'],
+  },
   { table: 'channel_tests', part: 'channels', key: ['id'], numbered: true, booleans: ['ok'] },
   { table: 'caps', part: 'channels', key: ['id'], numbered: true, left: ['first_log'] },
   {

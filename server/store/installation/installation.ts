@@ -22,6 +22,11 @@ export async function saveSecretCheck(trx: Trx, value: string): Promise<void> {
   await trx.insertInto('options').values({ key: secretCheckKey, value }).execute()
 }
 
+/** Replaces the check value after everything in the database was encrypted under another key. */
+export async function replaceSecretCheck(trx: Trx, value: string): Promise<void> {
+  await trx.updateTable('options').set({ value }).where('key', '=', secretCheckKey).execute()
+}
+
 /** True if no account was ever created. */
 export async function hasNoUsers(db: Db): Promise<boolean> {
   return (await db.selectFrom('users').select('id').limit(1).executeTakeFirst()) === undefined

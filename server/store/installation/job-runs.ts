@@ -10,6 +10,7 @@ export const retentionRun = 'retention'
 export const errorRetentionRun = 'error-retention'
 export const alertRun = 'alerts'
 export const alertRetentionRun = 'alert-retention'
+export const backupRun = 'backup'
 export const statementRun = 'statement-emails'
 
 /** A run that has not reported for this long is considered dead, and another run may begin. */
@@ -52,6 +53,11 @@ export async function advanceRun(trx: Trx, name: string, now: number, ok: boolea
     .set({ updated_at: now, done: sql<number>`done + 1`, failed: sql<number>`failed + ${ok ? 0 : 1}` })
     .where('name', '=', name)
     .execute()
+}
+
+/** Records that the run is alive, for work that has no pieces. */
+export async function touchRun(trx: Trx, name: string, now: number): Promise<void> {
+  await trx.updateTable('job_runs').set({ updated_at: now }).where('name', '=', name).execute()
 }
 
 export async function finishRun(trx: Trx, name: string, now: number): Promise<void> {

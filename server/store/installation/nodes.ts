@@ -109,6 +109,12 @@ export async function holdIdsOf(db: Db, nodeId: string): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
+/** The processes that have open holds. */
+export async function holdNodeIds(db: Db): Promise<string[]> {
+  const rows = await db.selectFrom('holds').select('node_id').distinct().execute()
+  return rows.map(({ node_id }) => node_id)
+}
+
 export function holdsWithIds(db: Db, ids: readonly string[]): Promise<OpenHold[]> {
   return holdRows(db)
     .where('holds.id', 'in', [...ids])

@@ -12,6 +12,7 @@ interface Figures {
   one: number
   two: number
   three: number
+  four: number
 }
 
 /**
@@ -20,14 +21,14 @@ interface Figures {
  */
 export async function capFaults({ read }: Pick<Store, 'read'>): Promise<{ id: number; text: string }[]> {
   const { rows } = await sql<Figures>`
-    select 'cap' as kind, id, metric, pattern, '' as model, forgotten as one, unlogged as two, 0 as three from caps
+    select 'cap' as kind, id, metric, pattern, '' as model, forgotten as one, unlogged as two, 0 as three, 0 as four from caps
     union all
-    select 'counts', cap_id, '', null, '', cast(sum(used) as bigint), 0, 0 from cap_counts group by cap_id
+    select 'counts', cap_id, '', null, '', cast(sum(used) as bigint), 0, 0, 0 from cap_counts group by cap_id
     union all
-    select 'places', cap_id, '', null, '', cast(sum(reserved) as bigint), 0, 0 from cap_places group by cap_id
+    select 'places', cap_id, '', null, '', cast(sum(reserved) as bigint), 0, 0, 0 from cap_places group by cap_id
     union all
     select 'rows', c.id, '', null, l.model_name, count(*), cast(sum(l.prompt_tokens + l.completion_tokens) as bigint),
-      cast(sum(l.quota) as bigint)
+      cast(sum(l.quota) as bigint), cast(sum(coalesce(l.cost, l.quota)) as bigint)
     from logs l join caps c on c.owner_id = l.channel_id and l.id > c.first_log
     where l.type = ${logType.consume} and l.id > (select min(first_log) from caps)
     group by c.id, l.model_name`.execute(read)
@@ -50,6 +51,5 @@ export async function capFaults({ read }: Pick<Store, 'read'>): Promise<{ id: nu
 function loggedIn({ metric, pattern }: Figures, row: Figures): number {
   if (metric === 'calls' || (pattern !== null && !new RegExp(pattern).test(row.model))) return 0
   if (metric === 'requests') return Number(row.one)
-  // The cost is the charge until upstream costs are known.
-  return Number(metric === 'tokens' ? row.two : row.three)
+  return Number(metric === 'tokens' ? row.two : metric === 'cost' ? row.four : row.three)
 }

@@ -278,8 +278,10 @@ export function joinLine(statements: CapStatements, ask: Asking, full: ChannelFu
 export function settlePlaces(statements: CapStatements, op: SettleOp, charged: number, isCapped: boolean): void {
   const { log } = op
   const tokens = log ? log.prompt_tokens + log.completion_tokens : op.tokens
+  // The charge, if the upstream's cost is not known.
+  const cost = log?.cost ?? op.cost ?? charged
   const usedBy = (cap: Cap, otherwise: number) =>
-    cap.metric === 'tokens' ? (tokens ?? otherwise) : costOf(cap, charged)
+    cap.metric === 'tokens' ? (tokens ?? otherwise) : cap.metric === 'cost' ? cost : charged
   const places = statements.endPlaces.all(op.id) as Place[]
   for (const place of places) {
     const cap = statements.cap.get(place.cap_id) as Cap | null
@@ -305,9 +307,4 @@ export function settlePlaces(statements: CapStatements, op: SettleOp, charged: n
     const used = cap.metric === 'requests' ? 1 : usedBy(cap, 0)
     if (used !== 0) statements.add.run(cap.id, '', windowStart(cap, op.at), used)
   }
-}
-
-/** The units that a call counts in a cap of quota or cost. The cost is the charge until upstream costs are known. */
-function costOf(_cap: Pick<Cap, 'metric'>, charged: number): number {
-  return charged
 }

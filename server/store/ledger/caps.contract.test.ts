@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { type Account, addAccount, extendOp, holdOp, logRow, settleOp } from '../../../test/helpers/accounts.ts'
-import { forEachDatabase } from '../../../test/helpers/databases.ts'
+import { forEachLedger } from '../../../test/helpers/ledgers.ts'
 import { purgeLogs } from '../logs/log-purge.ts'
 import type { ExtendOp, HoldOp, LedgerOp, PlaceAsked, SettleOp, TakeResult } from '../schema/ledger-types.ts'
 import type { Store } from '../store.ts'
@@ -38,7 +38,7 @@ function moveOp(hold: HoldOp, channelId: number, asked: Partial<PlaceAsked> = {}
 
 // One suite for both implementations. PostgreSQL uses its own clock, so the tests let time pass by moving the stored
 // rows into the past.
-forEachDatabase((_name, openFresh) => {
+forEachLedger((_name, openFresh) => {
   let store: Store
   let account: Account
 
@@ -241,6 +241,36 @@ forEachDatabase((_name, openFresh) => {
       await store.ledger.apply([end(account, op, 20), end(account, other, 41)])
       expect(await counted()).toEqual({ quota: 61, cost: 61, tokens: 10 })
       expect(await passed(call(account, { amount: 39 }))).toBe(true)
+      await clean()
+    })
+
+    test('a cap of cost counts what calls cost the operator, and the charge of calls whose cost is not known', async () => {
+      await set([cap('cost', 'day', 100), cap('quota', 'day', 1000)])
+      const endAt = (hold: HoldOp, charge: number, cost: number | undefined, fields: Partial<SettleOp> = {}) => {
+        const log = logRow(account, { created_at: nowSeconds(), ...(cost !== undefined && { cost }) })
+        return end(account, hold, charge, { log, ...fields })
+      }
+      const [known, unknown, unlogged, free, above] = Array.from({ length: 5 }, () => call(account))
+      if (!known || !unknown || !unlogged || !free || !above) throw new Error('no call')
+      await takes(known, unknown, unlogged, free, above)
+      expect(await counted()).toEqual({ cost: 50, quota: 50 })
+      await store.ledger.apply([
+        endAt(known, 10, 4),
+        endAt(unknown, 10, undefined),
+        endAt(unlogged, 10, undefined, { log: undefined, cost: 7 }),
+        endAt(free, 10, 0),
+        endAt(above, 5, 30),
+      ])
+      expect(await counted()).toEqual({ cost: 51, quota: 45 })
+      await clean()
+      // A call that began before its node knew of the cap has no place.
+      const { caps: _caps, channelId: _id, ...late } = call(account)
+      await take(late)
+      await store.ledger.apply([endAt(late, 10, 3, { placedOn: 0 })])
+      expect(await counted()).toEqual({ cost: 54, quota: 55 })
+      await clean()
+      expect(await take(call(account, { amount: 47 }))).toMatchObject({ reason: 'full', metric: 'cost' })
+      await purgeLogs(store, { before: nowSeconds() + 3600, now: nowSeconds() + 7200 })
       await clean()
     })
 

@@ -8,7 +8,7 @@ import {
   logRow,
   settleOp,
 } from '../../../test/helpers/accounts.ts'
-import { forEachDatabase } from '../../../test/helpers/databases.ts'
+import { forEachLedger } from '../../../test/helpers/ledgers.ts'
 import { newPostgresDatabase } from '../../../test/helpers/postgres.ts'
 import { openStore } from '../connection/open.ts'
 import { migrate } from '../migrations/migrate.ts'
@@ -17,7 +17,7 @@ import type { Store } from '../store.ts'
 import { balanceFaults } from './balance-check.ts'
 
 // One suite for both implementations of the LedgerStore interface: what is true for one must be true for the other.
-forEachDatabase((name, openFresh) => {
+forEachLedger((name, openFresh) => {
   const apply = (store: Store, ...ops: LedgerOp[]): Promise<LedgerResult[]> => store.ledger.apply(ops)
   const takes = async (store: Store, ...ops: LedgerOp[]) => (await apply(store, ...ops)) as TakeResult[]
   const faultsOf = async (store: Store) => (await balanceFaults(store)).faults

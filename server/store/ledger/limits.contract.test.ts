@@ -10,8 +10,8 @@ import {
   holdOp,
   settleOp,
 } from '../../../test/helpers/accounts.ts'
-import { forEachDatabase } from '../../../test/helpers/databases.ts'
 import { untilDayEndIsFar } from '../../../test/helpers/day-end.ts'
+import { forEachLedger } from '../../../test/helpers/ledgers.ts'
 import { utcPeriods } from '../../lib/utc.ts'
 import type { HoldOp, LedgerOp, SettleOp, SettleResult, TakeResult } from '../schema/ledger-types.ts'
 import type { Store } from '../store.ts'
@@ -53,7 +53,7 @@ function furtherOp(hold: HoldOp, amount: number) {
 
 // One suite for both implementations of the LedgerStore interface. PostgreSQL uses its own clock, so the tests let time
 // pass by moving the stored rows into the past.
-forEachDatabase((_name, openFresh) => {
+forEachLedger((_name, openFresh) => {
   const takes = async (store: Store, ...ops: LedgerOp[]) => (await store.ledger.apply(ops)) as TakeResult[]
   const take = async (store: Store, op: LedgerOp) => (await takes(store, op))[0] as TakeResult
   const ends = async (store: Store, ...ops: LedgerOp[]) => (await store.ledger.apply(ops)) as SettleResult[]

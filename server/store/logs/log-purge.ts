@@ -66,7 +66,7 @@ async function purgeStep(
   const rows = await trx
     .selectFrom('logs')
     .select([
-      ...(['id', 'type', 'quota', 'user_id', 'token_id', 'channel_id'] as const),
+      ...(['id', 'type', 'quota', 'cost', 'user_id', 'token_id', 'channel_id'] as const),
       ...(['model_name', 'prompt_tokens', 'completion_tokens'] as const),
     ])
     .where('id', '>=', firstId)

@@ -1,10 +1,11 @@
 import type { Selectable } from 'kysely'
+import type { CapMetric } from '../schema/cap-tables.ts'
 import type { LogsTable } from '../schema/tables.ts'
 import type { Trx } from '../store.ts'
 
 type Row = Pick<
   Selectable<LogsTable>,
-  'id' | 'quota' | 'channel_id' | 'model_name' | 'prompt_tokens' | 'completion_tokens'
+  'id' | 'quota' | 'cost' | 'channel_id' | 'model_name' | 'prompt_tokens' | 'completion_tokens'
 >
 
 /**
@@ -27,9 +28,7 @@ export async function unlogCaps(trx: Trx, rows: readonly Row[]): Promise<void> {
     const counted = rows.filter(
       (row) => row.channel_id === owner_id && row.id > first_log && models?.test(row.model_name) !== false,
     )
-    const amountOf = (row: Row) =>
-      metric === 'requests' ? 1 : metric === 'tokens' ? row.prompt_tokens + row.completion_tokens : row.quota
-    const sum = counted.reduce((total, row) => total + amountOf(row), 0)
+    const sum = counted.reduce((total, row) => total + amountOf(metric, row), 0)
     if (sum === 0) continue
     await trx
       .updateTable('caps')
@@ -37,4 +36,10 @@ export async function unlogCaps(trx: Trx, rows: readonly Row[]): Promise<void> {
       .where('id', '=', id)
       .execute()
   }
+}
+
+function amountOf(metric: CapMetric, row: Row): number {
+  if (metric === 'requests') return 1
+  if (metric === 'tokens') return row.prompt_tokens + row.completion_tokens
+  return metric === 'cost' ? (row.cost ?? row.quota) : row.quota
 }

@@ -1,5 +1,5 @@
 /**
- * The caps of channels and keys, as PostgreSQL functions for `tollgate_ledger`. The rules are those of `caps-sqlite.ts`;
+ * The caps of channels and keys, as PostgreSQL functions for `tollgate_batch`. The rules are those of `caps-sqlite.ts`;
  * one contract suite tests both. The ledger has locked the rows of all channels concerned, so nobody else changes what
  * these functions read.
  */
@@ -15,7 +15,6 @@ export const capFunctions = (): readonly string[] => [
   restoreFunction,
   growFunction,
   lineFunction,
-  ownRefusalFunction,
   settleFunction,
 ]
 
@@ -271,29 +270,6 @@ begin
   return refused || jsonb_build_object('ticket', number);
 end $$`
 
-/** Why the token or the user of a call would refuse it, which goes before a full channel; null if they would not. */
-const ownRefusalFunction = `
-create or replace function tollgate_own_refusal(op jsonb, limited boolean, now_s bigint) returns jsonb language plpgsql as $$
-declare
-  minutes jsonb;
-  refused jsonb;
-  least bigint := (op->>'minimum')::bigint;
-begin
-  if op ? 'limits' then
-    minutes := tollgate_minutes(op, now_s);
-    refused := tollgate_limit(op, minutes, now_s);
-    if refused is not null then
-      return refused || jsonb_build_object('ok', false, 'reason', 'limit', 'minutes', minutes);
-    end if;
-  end if;
-  if exists(select 1 from users u, tokens t where u.id = (op->>'userId')::bigint and t.id = (op->>'tokenId')::bigint
-      and u.quota >= least and (not limited or t.remain_quota >= least))
-      and (not op ? 'limits' or coalesce((tollgate_budget(op, now_s)->>'room')::bigint, least) >= least) then
-    return null;
-  end if;
-  return tollgate_take(op, limited, now_s);
-end $$`
-
 /**
  * Frees the place of a call that has ended, and replaces what it had reserved with what its log row says. If the channel
  * has caps that the call has no place in, because they are newer than the call, they count the row as well.
@@ -308,6 +284,8 @@ declare
   used bigint;
   counts boolean;
   more bigint;
+  -- The charge, if the upstream's cost is not known.
+  cost bigint := coalesce((op->'log'->>'cost')::bigint, (op->>'cost')::bigint, charged);
 begin
   for p in delete from cap_places where hold_id = op->>'id' returning * loop
     select * into c from caps where id = p.cap_id;
@@ -324,8 +302,7 @@ begin
       end if;
       continue;
     end if;
-    -- The cost is the charge until upstream costs are known.
-    used := case when not counts then 0 when c.metric in ('quota', 'cost') then charged
+    used := case when not counts then 0 when c.metric = 'quota' then charged when c.metric = 'cost' then cost
       when logged then (op->'log'->>'prompt_tokens')::bigint + (op->'log'->>'completion_tokens')::bigint
       else coalesce((op->>'tokens')::bigint, p.reserved) end;
     more := used - p.reserved;
@@ -345,7 +322,7 @@ begin
       and not id = any(done) and metric <> 'calls'
       and (pattern is null or op->'log'->>'model_name' ~ pattern) order by id loop
     used := case c.metric when 'requests' then 1 when 'tokens'
-      then (op->'log'->>'prompt_tokens')::bigint + (op->'log'->>'completion_tokens')::bigint else charged end;
+      then (op->'log'->>'prompt_tokens')::bigint + (op->'log'->>'completion_tokens')::bigint when 'cost' then cost else charged end;
     perform tollgate_cap_add(c.id, '', tollgate_cap_start(c, at_s), used, true);
   end loop;
 end $$`

@@ -25,8 +25,11 @@ import { carriesAndCosts } from './0021-carries-and-costs.ts'
 import { keptPlaces } from './0022-kept-places.ts'
 import { storedResponses } from './0023-stored-responses.ts'
 import { logRequest } from './0024-log-request.ts'
+import { virtualModels } from './0025-virtual-models.ts'
 import { imports } from './0027-imports.ts'
+import { backups } from './0028-backups.ts'
 import { configMarks } from './0029-config-marks.ts'
+import { ledgerArrays } from './0030-ledger-arrays.ts'
 
 const migrations: readonly Migration[] = [
   init,
@@ -52,12 +55,23 @@ const migrations: readonly Migration[] = [
   keptPlaces,
   storedResponses,
   logRequest,
+  virtualModels,
   imports,
+  backups,
   configMarks,
+  ledgerArrays,
 ]
 
 /** An arbitrary number for the lock that keeps two starting nodes from migrating at the same time. */
 const migrationLock = 7_041_976
+
+/** The names of all migrations of this version, in the order in which they run. */
+export const migrationNames: readonly string[] = migrations.map(({ name }) => name)
+
+/** Waits until no other process changes the schema, and keeps others from it until the transaction ends. */
+export async function lockSchema(trx: Db, dialect: Store['dialect']): Promise<void> {
+  if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(trx)
+}
 
 /**
  * Brings the schema up to date and returns the names of the migrations it ran. Throws if the database was created by a
@@ -65,39 +79,47 @@ const migrationLock = 7_041_976
  */
 export async function migrate(store: OpenedStore): Promise<string[]> {
   const write = store.writeUnlimited ?? store.write
-  return write(async (trx) => {
-    if (store.dialect === 'postgres') await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(trx)
-    await sql`create table if not exists schema_migrations (name text primary key, applied_at bigint not null)`.execute(
-      trx,
-    )
-    const done = await sql<{ name: string }>`select name from schema_migrations`.execute(trx)
-    const known = new Set(migrations.map((migration) => migration.name))
-    const foreign = done.rows.find((row) => !known.has(row.name))
-    if (foreign)
-      throw new Error(
-        `the database has migration ${foreign.name}, which this version does not know: it was made by a newer one`,
-      )
-    if (done.rows.length === 0 && (await hasTable(trx, store, 'users')))
-      throw new Error('the database belongs to another program (it has a table users); give Tollgate one of its own')
-    const applied = new Set(done.rows.map((row) => row.name))
-    const ran: string[] = []
-    for (const migration of migrations) {
-      if (applied.has(migration.name)) continue
-      await migration.up(trx, store.dialect)
-      const now = Math.floor(Date.now() / 1000)
-      await sql`insert into schema_migrations (name, applied_at) values (${migration.name}, ${now})`.execute(trx)
-      ran.push(migration.name)
-    }
-    return ran
-  })
+  return write((trx) => migrateWithin(trx, store.dialect))
 }
 
-async function hasTable(db: Db, { dialect }: Store, name: string): Promise<boolean> {
+/** Like `migrate`, within a transaction of the caller. With `only`, runs no other migrations than these. */
+export async function migrateWithin(trx: Db, dialect: Store['dialect'], only?: ReadonlySet<string>): Promise<string[]> {
+  await lockSchema(trx, dialect)
+  await sql`create table if not exists schema_migrations (name text primary key, applied_at bigint not null)`.execute(
+    trx,
+  )
+  const done = await sql<{ name: string }>`select name from schema_migrations`.execute(trx)
+  const foreign = done.rows.find((row) => !migrationNames.includes(row.name))
+  if (foreign)
+    throw new Error(
+      `the database has migration ${foreign.name}, which this version does not know: it was made by a newer one`,
+    )
+  if (done.rows.length === 0 && (await hasTable(trx, { dialect }, 'users')))
+    throw new Error('the database belongs to another program (it has a table users); give Tollgate one of its own')
+  const applied = new Set(done.rows.map((row) => row.name))
+  const ran: string[] = []
+  for (const migration of migrations) {
+    if (applied.has(migration.name) || only?.has(migration.name) === false) continue
+    await migration.up(trx, dialect)
+    const now = Math.floor(Date.now() / 1000)
+    await sql`insert into schema_migrations (name, applied_at) values (${migration.name}, ${now})`.execute(trx)
+    ran.push(migration.name)
+  }
+  return ran
+}
+
+/** True if the database has such a table. */
+export async function hasTable(db: Db, { dialect }: Pick<Store, 'dialect'>, name: string): Promise<boolean> {
   const result =
     dialect === 'postgres'
       ? await sql`select 1 where to_regclass(${name}) is not null`.execute(db)
       : await sql`select 1 from sqlite_master where name = ${name}`.execute(db)
   return result.rows.length > 0
+}
+
+/** True if the database has a schema that is older than this version. False for one without a schema. */
+export async function pendingMigrations(store: Store): Promise<boolean> {
+  return (await hasTable(store.read, store, 'schema_migrations')) && !(await isMigrated(store))
 }
 
 /** True if every migration of this version is in the database. */

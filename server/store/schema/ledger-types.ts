@@ -128,6 +128,8 @@ export interface SettleOp {
   at: number
   /** Units held, according to the hold's owner. If the row in the store differs, the row decides. */
   held?: number
+  /** What the call cost the operator, in units, for the caps of its channel; the log row has it, too. Absent = not known. */
+  cost?: number
   /** The tokens that a call with limits used. They replace its reservation; if absent, the reservation stays. */
   tokens?: number
   /** Only the budgets are checked: a charge above the hold never exceeds them. */

@@ -6,6 +6,7 @@ import type {
   AlertRulesTable,
   AlertStatesTable,
 } from './alert-tables.ts'
+import type { BackupsTable } from './backup-tables.ts'
 import type { CapCountsTable, CapPlacesTable, CapsTable, CapWaitsTable } from './cap-tables.ts'
 import type { CaptureRulesTable, CapturesTable } from './capture-tables.ts'
 import type { ChannelDeadKeysTable, ChannelsTable, ChannelTestsTable } from './channel-tables.ts'
@@ -20,6 +21,7 @@ import type {
   UsageSlotsTable,
   UsageStateTable,
 } from './usage-tables.ts'
+import type { VirtualModelsTable } from './virtual-model-tables.ts'
 
 /**
  * Row types of all tables. Columns that one-api also has keep their names and meanings. Our additions are marked. Times
@@ -331,6 +333,7 @@ export interface Tables {
   stored_responses: StoredResponsesTable
   mail_limits: MailLimitsTable
   audit_events: AuditEventsTable
+  backups: BackupsTable
   access_tokens: AccessTokensTable
   caps: CapsTable
   cap_counts: CapCountsTable
@@ -357,4 +360,5 @@ export interface Tables {
   alert_states: AlertStatesTable
   alert_events: AlertEventsTable
   alert_deliveries: AlertDeliveriesTable
+  virtual_models: VirtualModelsTable
 }

@@ -4,6 +4,7 @@ import { openDatabase } from './database.ts'
 import { logWriter, seededRequest, seededRequestAt } from './log-rows.ts'
 import { person } from './screen.ts'
 import { fillAlerts } from './screens-alert.ts'
+import { fillVirtualModels } from './screens-virtual.ts'
 
 const day = 86_400
 const models = ['gpt-4o', 'gpt-4o-mini', 'claude-sonnet-4-6', 'deepseek-chat', 'gemini-2.5-flash', 'qwen-plus', 'o3']
@@ -61,6 +62,7 @@ export async function fillForScreens(site: Console): Promise<FakeUpstream> {
   for (const [key, value] of Object.entries(options)) await site.api('PUT', '/api/option/', { key, value })
   writeRows(site)
   await fillAlerts(site)
+  await fillVirtualModels(site)
   return upstream
 }
 

@@ -25,6 +25,7 @@ import { playground } from './screens-playground.ts'
 import { recording } from './screens-recording.ts'
 import { statementScreens } from './screens-statement.ts'
 import { usageScreens } from './screens-usage.ts'
+import { virtualModelScreens } from './screens-virtual.ts'
 
 const root = rootAccount
 
@@ -358,6 +359,7 @@ export const screens: readonly Screen[] = [
   ...statementScreens,
   ...modelScreens,
   ...alertScreens,
+  ...virtualModelScreens,
   ...playground,
   ...setting,
   ...recording,

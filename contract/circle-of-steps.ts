@@ -1,0 +1,24 @@
+/** The parts of a virtual model that can form a circle. */
+export interface Stepping {
+  readonly name: string
+  readonly steps: readonly { readonly model: string }[]
+}
+
+/**
+ * The names on a way from a virtual model back to itself, such as `a`, `b`, `a`; undefined if there is no such way.
+ */
+export function circleOfSteps(models: readonly Stepping[], name: string): string[] | undefined {
+  const byName = new Map(models.map((model) => [model.name, model]))
+  const seen = new Set<string>()
+  const search = (from: string, way: readonly string[]): string[] | undefined => {
+    for (const { model } of byName.get(from)?.steps ?? []) {
+      if (model === name) return [...way, model]
+      if (seen.has(model)) continue
+      seen.add(model)
+      const found = search(model, [...way, model])
+      if (found) return found
+    }
+    return undefined
+  }
+  return search(name, [name])
+}

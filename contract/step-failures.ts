@@ -1,0 +1,18 @@
+/** The failures after which a virtual model may take its next step. */
+export const stepFailures = [
+  'no_channel',
+  'overloaded',
+  'rate_limited',
+  'timeout',
+  'server_error',
+  'context_too_long',
+  'content_filter',
+  'refusal',
+] as const
+
+export type StepFailure = (typeof stepFailures)[number]
+
+/** A filter and a refusal are judgments of the content, which should not be evaded unless an operator wants that. */
+export const usualStepFailures: readonly StepFailure[] = stepFailures.filter(
+  (failure) => failure !== 'content_filter' && failure !== 'refusal',
+)

@@ -1,0 +1,255 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import type { DryRun, VirtualModel } from '../../../contract/api/virtual-model.ts'
+import { forEachDatabaseUrl } from '../../../test/helpers/databases.ts'
+import { startTestGateway, type TestGateway } from '../../../test/helpers/test-gateway.ts'
+
+forEachDatabaseUrl((name, freshUrl) => {
+  let gateway: TestGateway
+  let aheadMs = 0
+  beforeAll(async () => {
+    const clock = { nowMs: () => Date.now() + aheadMs }
+    gateway = await startTestGateway({ clock, ...(name === 'postgres' && { databaseUrl: await freshUrl() }) })
+    await gateway.setOption('ModelRatio', '{"m":1,"m2":3}')
+    await gateway.setOption('CompletionRatio', '{"m":1,"m2":1}')
+  }, 120_000)
+  afterAll(() => gateway.close())
+  beforeEach(async () => {
+    // Calls of the management API are limited by the minute.
+    aheadMs += 60_000
+    for (const { id } of await list()) await gateway.api('DELETE', `/api/virtual-model/${id}`)
+    const rows = await gateway.context.store.read.selectFrom('channels').select('id').execute()
+    for (const { id } of rows) await gateway.api('DELETE', `/api/channel/${id}`)
+  })
+
+  const list = () => gateway.api<VirtualModel[]>('GET', '/api/virtual-model/')
+  const create = (fields: object) =>
+    gateway.api<VirtualModel>('POST', '/api/virtual-model/', { name: 'best', steps: [{ model: 'm' }], ...fields })
+  const update = (fields: object) => gateway.api<VirtualModel>('PUT', '/api/virtual-model/', fields)
+  const channel = (fields: object = {}) =>
+    gateway.addChannel({ base_url: 'http://127.0.0.1:9', models: 'm', key: 'k', ...fields })
+  const dryRun = (fields: object) => gateway.api<DryRun>('POST', '/api/virtual-model/dry-run', fields)
+  const audits = async () => {
+    const { store } = gateway.context
+    return store.read.selectFrom('audit_events').select(['action', 'target', 'detail']).orderBy('id', 'desc').execute()
+  }
+
+  describe(`virtual models (${name})`, () => {
+    test('a new one has defaults, and comes back as it was stored', async () => {
+      const made = await create({ steps: [{ model: ' m ' }, { model: 'm2', group: 'vip', first_token_timeout: 9 }] })
+      expect(made).toMatchObject({
+        ...{ name: 'best', description: '', price: null, groups: [], enabled: true, stream_rescue: null },
+        steps: [
+          { model: 'm', group: '', weight: 0, first_token_timeout: 0 },
+          { model: 'm2', group: 'vip', weight: 0, first_token_timeout: 9 },
+        ],
+      })
+      expect(made.failures).not.toContain('content_filter')
+      expect(made.failures).not.toContain('refusal')
+      const changed = await update({ id: made.id, stream_rescue: true, failures: [], groups: ['vip', 'vip'] })
+      expect(changed).toMatchObject({ stream_rescue: true, failures: [], groups: ['vip'], steps: made.steps })
+      expect(await list()).toEqual([changed])
+      expect((await audits()).slice(0, 2).map(({ action }) => action)).toEqual([
+        'virtual-model.update',
+        'virtual-model.create',
+      ])
+      // What a client has read can be sent back.
+      expect(await update(changed)).toMatchObject({ name: 'best', groups: ['vip'] })
+    })
+
+    test.each([
+      [{ name: '' }, 'name'],
+      [{ name: 'a,b' }, 'The name must not contain commas or control characters.'],
+      [{ name: 'a\nb' }, 'The name must not contain commas or control characters.'],
+      [{ name: 'x'.repeat(101) }, 'name may have at most 100 characters'],
+      [{ steps: [] }, 'steps'],
+      [{ steps: Array.from({ length: 17 }, (_, index) => ({ model: `m${index}` })) }, 'steps'],
+      [{ steps: [{ model: 'm' }, { model: 'm' }] }, 'The step m is listed twice.'],
+      [{ steps: [{ model: 'm', wieght: 1 }] }, 'wieght'],
+      [{ steps: [{ model: 'm', weight: -1 }] }, 'weight'],
+      [{ steps: [{ model: 'm', first_token_timeout: 1.5 }] }, 'first_token_timeout'],
+      [{ failures: ['nonsense'] }, 'failures'],
+      [{ price: {} }, 'A fixed price needs a price of input and output, or a price of a request.'],
+      [{ price: { input: 1 } }, 'A fixed price needs a price of input and output, or a price of a request.'],
+      [{ price: { input: 1, output: -1 } }, 'price.output'],
+      [{ price: { request: 0.1234567 } }, 'A price may have at most six decimals.'],
+      [{ price: { input: 1, output: 1, tokens: 1 } }, 'tokens'],
+      [{ groups: [''] }, 'groups'],
+      [{ enabled: 'yes' }, 'enabled'],
+      [{ steps: [{ model: 'best' }] }, 'The steps lead in a circle: best → best.'],
+    ])('refuses %j', async (fields, message) => {
+      const refused = await create(fields).catch((error: Error) => error)
+      expect(refused).toBeInstanceOf(Error)
+      expect((refused as Error).message).toContain(message)
+      expect(await list()).toEqual([])
+    })
+
+    test('refuses a second one of the same name, also by renaming', async () => {
+      await create({})
+      expect(create({})).rejects.toThrow('There is already a virtual model with the name best.')
+      const other = await create({ name: 'other' })
+      expect(update({ id: other.id, name: 'best' })).rejects.toThrow('There is already a virtual model')
+    })
+
+    test('refuses a change that closes a circle, wherever it begins', async () => {
+      const a = await create({ name: 'a', steps: [{ model: 'b' }] })
+      await create({ name: 'c', steps: [{ model: 'a' }] })
+      expect(create({ name: 'b', steps: [{ model: 'm' }, { model: 'c' }] })).rejects.toThrow(
+        'The steps lead in a circle: b → c → a → b.',
+      )
+      const b = await create({ name: 'b', steps: [{ model: 'm' }] })
+      expect(update({ id: b.id, steps: [{ model: 'c' }] })).rejects.toThrow('The steps lead in a circle')
+      // A name can close a circle, too.
+      const d = await create({ name: 'd', steps: [{ model: 'e' }] })
+      await update({ id: b.id, steps: [{ model: 'd' }] })
+      expect(update({ id: d.id, name: 'e' })).rejects.toThrow('The steps lead in a circle: e → e.')
+      expect(await update({ id: a.id, enabled: false })).toMatchObject({ enabled: false })
+    })
+
+    test('two changes at once cannot form a circle together', async () => {
+      const a = await create({ name: 'a' })
+      const b = await create({ name: 'b' })
+      const done = await Promise.allSettled([
+        update({ id: a.id, steps: [{ model: 'b' }] }),
+        update({ id: b.id, steps: [{ model: 'a' }] }),
+      ])
+      expect(done.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    })
+
+    test('a circle that is in the database nevertheless is warned of, and calls are refused', async () => {
+      const { id } = await create({})
+      const { store } = gateway.context
+      await store.write((trx) =>
+        trx
+          .updateTable('virtual_models')
+          .set({ steps: '[{"model":"best","group":"","weight":0,"first_token_timeout":0}]' })
+          .where('id', '=', id)
+          .execute(),
+      )
+      await store.notices.publish({ topic: 'channels', id: 0 })
+      const [stored] = await list()
+      expect(stored?.warnings).toContainEqual({ kind: 'circle', model: 'best', group: '' })
+      const answer = await gateway.post('/v1/chat/completions', {
+        model: 'best',
+        messages: [{ role: 'user', content: 'Hi' }],
+      })
+      expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code]).toEqual([
+        503,
+        'no_available_channel',
+      ])
+    })
+
+    test('warnings tell of steps that nobody serves, that have no price, and of a name that hides a model', async () => {
+      await channel({ models: 'm,unpriced' })
+      await channel({ models: 'vip-model', group: 'vip' })
+      const { warnings } = await create({
+        name: 'm',
+        steps: [{ model: 'unpriced' }, { model: 'nowhere' }, { model: 'vip-model', group: 'vip' }],
+      })
+      expect(warnings).toEqual([
+        { kind: 'real_model', model: 'm', group: 'default' },
+        { kind: 'unpriced', model: 'unpriced', group: '' },
+        { kind: 'unserved', model: 'nowhere', group: '' },
+        { kind: 'unpriced', model: 'vip-model', group: '' },
+      ])
+    })
+
+    test('those that a person may use are in the list for tokens', async () => {
+      await channel()
+      await create({})
+      await create({ name: 'vip-only', groups: ['vip'] })
+      await create({ name: 'off', enabled: false })
+      expect(await gateway.api<string[]>('GET', '/api/user/available_models')).toEqual(['best', 'm'])
+    })
+
+    test('what is gone is gone', async () => {
+      expect(gateway.api('DELETE', '/api/virtual-model/999')).rejects.toThrow('This virtual model does not exist.')
+      expect(update({ id: 999, enabled: false })).rejects.toThrow('This virtual model does not exist.')
+    })
+  })
+
+  describe(`a dry run (${name})`, () => {
+    test('shows the steps and channels in order, their prices, and the hold, and changes nothing', async () => {
+      const [low, high] = [await channel({ name: 'low' }), await channel({ name: 'high', priority: 5 })]
+      const second = await channel({ name: 'second', models: 'm2', weight: 3 })
+      const same = await channel({ name: 'same', models: 'm2', weight: 1 })
+      await create({ steps: [{ model: 'm' }, { model: 'm2' }], failures: ['overloaded'] })
+      const run = await dryRun({
+        model: 'best',
+        request: { messages: [{ role: 'user', content: 'Hi' }], max_tokens: 100 },
+      })
+      expect(run).toMatchObject({ model: 'best', group: 'default', virtual: true, refusal: null })
+      expect(run.steps.map(({ model, place, failures }) => ({ model, place, failures }))).toEqual([
+        { model: 'm', place: 1, failures: ['overloaded'] },
+        { model: 'm2', place: 2, failures: [] },
+      ])
+      const [first, other] = run.steps
+      expect(first?.channels.map(({ id, place, reason }) => [id, place, reason])).toEqual([
+        [high, 1, null],
+        [low, 2, null],
+      ])
+      expect(other?.channels.map(({ id, share }) => [id, share])).toEqual([
+        [second, 75],
+        [same, 25],
+      ])
+      expect(other?.channels[0]?.price?.rates.input).toBe(3_000_000)
+      expect(run.hold).toBe(other?.channels[0]?.hold ?? 0)
+      expect(run.hold).toBeGreaterThan(first?.channels[0]?.hold ?? 0)
+      const { store } = gateway.context
+      expect(await store.read.selectFrom('holds').selectAll().execute()).toEqual([])
+      expect(
+        await store.read
+          .selectFrom('logs')
+          .select('id')
+          .where('type', 'in', [2, 6])
+          .where('model_name', '=', 'm')
+          .execute(),
+      ).toEqual([])
+    })
+
+    test('says why channels and steps are left out', async () => {
+      await channel({ name: 'off' }).then((id) => gateway.api('PUT', '/api/channel/', { id, status: 2 }))
+      await channel({ name: 'vip', group: 'vip' })
+      await channel({ name: 'draining', draining: true })
+      await channel({ name: 'unpriced', model_mapping: '{"m":"unheard-of"}' })
+      await channel({ name: 'good' })
+      await channel({ name: 'text only', models: 'deepseek-chat' })
+      await create({ steps: [{ model: 'deepseek-chat' }, { model: 'nowhere' }, { model: 'm' }] })
+      const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }
+      const run = await dryRun({ model: 'best', request: { messages: [{ role: 'user', content: [image] }] } })
+      expect(run.steps.map(({ model, place, detail }) => [model, place, detail])).toEqual([
+        ['deepseek-chat', 0, 'model deepseek-chat does not read images'],
+        ['nowhere', 0, 'no channel can serve the step'],
+        ['m', 1, ''],
+      ])
+      const reasons = run.steps[2]?.channels.map((each) => [each.name, each.place, each.reason])
+      expect(reasons).toEqual([
+        ['good', 1, null],
+        ['unpriced', 0, 'unpriced'],
+        ['off', 0, 'disabled'],
+        ['vip', 0, 'other_group'],
+        ['draining', 0, 'draining'],
+      ])
+    })
+
+    test('tries a draft that is not saved, also one that is switched off', async () => {
+      await channel()
+      const draft = { name: 'new', steps: [{ model: 'm' }], enabled: false, price: { request: 0.01 } }
+      const run = await dryRun({ draft })
+      expect(run).toMatchObject({ model: 'new', virtual: true, hold: 5000, refusal: null })
+      expect(run.steps[0]?.fixed_price).toBe(true)
+      expect(await list()).toEqual([])
+      expect(dryRun({ draft: { ...draft, steps: [{ model: 'new' }] } })).rejects.toThrow('circle')
+    })
+
+    test('works for real models, and tells the error of what cannot be served', async () => {
+      await channel()
+      expect(await dryRun({ model: 'm' })).toMatchObject({ virtual: false, refusal: null })
+      expect(await dryRun({ model: 'm', path: '/v1/messages' })).toMatchObject({ refusal: null })
+      expect(await dryRun({ model: 'nowhere' })).toMatchObject({ refusal: { code: 'no_available_channel' }, hold: 0 })
+      const wrong = await dryRun({ model: 'm', request: { messages: [], max_tokens: -1 } })
+      expect(wrong.refusal?.code).toBe('invalid_field_value')
+      expect(dryRun({})).rejects.toThrow('Enter a model.')
+      expect(dryRun({ model: 'm', path: '/v1/secret' })).rejects.toThrow('path')
+    })
+  })
+})

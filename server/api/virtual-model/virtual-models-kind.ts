@@ -1,0 +1,141 @@
+import { mostVirtualModels, virtualModelBody } from '../../../contract/api/virtual-model.ts'
+import type { VirtualModelEntry } from '../../../contract/config-file.ts'
+import { ApiFailure } from '../../http/api-failure.ts'
+import { epochSeconds } from '../../lib/clock.ts'
+import {
+  addVirtualModel,
+  deleteVirtualModel,
+  lockVirtualModels,
+  updateVirtualModel,
+  type VirtualModelRow,
+  virtualModelRows,
+  virtualParts,
+} from '../../store/channels/virtual-models.ts'
+import { recordAudit } from '../../store/installation/audit.ts'
+import type { Trx } from '../../store/store.ts'
+import { auditEvent } from '../audit-event.ts'
+import {
+  type ConfigKind,
+  differences,
+  inEntry,
+  type PlanContext,
+  type PlannedChange,
+  refuseTwice,
+} from '../config-kind.ts'
+import { allTexts, checkName, checkPrice, checkSteps, refuseCircle, steppingOf } from './check-virtual-model.ts'
+
+/** The section `virtual_models`. An entry is complete: a field that is absent has its default. */
+export const virtualModelsKind: ConfigKind<'virtual_models'> = {
+  section: 'virtual_models',
+  names: (wanted) => wanted.map(({ name }) => name),
+
+  async plan(trx, wanted, context) {
+    refuseTwice(
+      'virtual_models',
+      wanted.map(({ name }) => name),
+    )
+    const existing = await lockVirtualModels(trx)
+    const named = new Map(existing.map((row) => [row.name, row]))
+    const listed = new Set(wanted.map(({ name }) => name))
+    const others = existing.filter(({ name }) => !listed.has(name))
+    // Circles are looked for in what will be there, whatever the order of the changes.
+    const all = [...(context.prune ? [] : others.map(steppingOf)), ...wanted]
+    const changes: PlannedChange[] = []
+    for (const [index, entry] of wanted.entries()) {
+      const change = await inEntry(['virtual_models', index], `virtual_models: ${JSON.stringify(entry.name)}`, () => {
+        checkName(entry.name, [])
+        checkSteps(entry.steps)
+        checkPrice(entry.price)
+        refuseCircle(all, entry.name)
+        if (all.length > mostVirtualModels)
+          throw new ApiFailure(`There can be at most ${mostVirtualModels} virtual models.`)
+        return planOf(entry, named.get(entry.name), context)
+      })
+      if (change) changes.push(change)
+    }
+    if (context.prune) changes.push(...others.map((row) => removal(row, context)))
+    return { changes, unlisted: others.map(({ name }) => name) }
+  },
+
+  async export(db) {
+    const rows = await virtualModelRows(db)
+    const entries = rows.sort((a, b) => (a.name < b.name ? -1 : 1)).map((row) => withoutDefaults(entryOf(row)))
+    return entries.length === 0 ? undefined : (entries as VirtualModelEntry[])
+  },
+}
+
+function planOf(
+  entry: VirtualModelEntry,
+  row: VirtualModelRow | undefined,
+  { deps, actor }: PlanContext,
+): PlannedChange | undefined {
+  const now = epochSeconds(deps.clock)
+  const { name, description, enabled, stream_rescue } = entry
+  const stored = { name, description, enabled, stream_rescue, ...allTexts(entry) }
+  const columns = { ...stored, updated_time: now }
+  // As it will be read back: failures are stored in one order.
+  const after = entryOf(stored)
+  const audited = (trx: Trx, action: 'virtual-model.create' | 'virtual-model.update', id: number) =>
+    recordAudit(trx, auditEvent(deps.clock, actor, action, `virtual model ${id}`, name))
+  if (!row)
+    return {
+      op: 'add',
+      name,
+      fields: differences({}, withoutDefaults(after)),
+      async make(trx) {
+        const added = await addVirtualModel(trx, { ...columns, created_time: now })
+        await audited(trx, 'virtual-model.create', Number(added.id))
+      },
+    }
+  const fields = differences(entryOf(row), after)
+  if (fields.length === 0) return undefined
+  return {
+    op: 'change',
+    name,
+    fields,
+    async make(trx) {
+      await updateVirtualModel(trx, Number(row.id), columns)
+      await audited(trx, 'virtual-model.update', Number(row.id))
+    },
+  }
+}
+
+function removal({ id, name }: VirtualModelRow, { deps, actor }: PlanContext): PlannedChange {
+  return {
+    op: 'remove',
+    name,
+    fields: [],
+    async make(trx) {
+      await deleteVirtualModel(trx, Number(id))
+      await recordAudit(trx, auditEvent(deps.clock, actor, 'virtual-model.delete', `virtual model ${id}`, name))
+    },
+  }
+}
+
+/** A virtual model in the form of a file, with all of its fields. */
+function entryOf(row: Omit<VirtualModelRow, 'id' | 'created_time' | 'updated_time'>): Record<string, unknown> {
+  const { name, description, enabled, stream_rescue } = row
+  return {
+    name,
+    description,
+    ...virtualParts(row),
+    enabled: Boolean(enabled),
+    stream_rescue: stream_rescue === null ? null : Boolean(stream_rescue),
+  }
+}
+
+/** The same without the fields that have their default, in steps, too. */
+function withoutDefaults(entry: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const usual = virtualModelBody.parse({ name: entry['name'], steps: entry['steps'] })
+  const steps = usual.steps.map(({ model, group, weight, first_token_timeout }) => ({
+    model,
+    ...(group !== '' && { group }),
+    ...(weight > 0 && { weight }),
+    ...(first_token_timeout > 0 && { first_token_timeout }),
+  }))
+  const kept = Object.entries(entry).filter(
+    ([field, value]) =>
+      ['name', 'steps'].includes(field) || JSON.stringify(value) !== JSON.stringify(usual[field as keyof typeof usual]),
+  )
+  return { ...Object.fromEntries(kept), steps }
+}

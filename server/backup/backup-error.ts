@@ -1,0 +1,7 @@
+/** A backup that cannot be written or read, in a sentence for the operator that says what to do. */
+export class BackupError extends Error {}
+
+/** The error for a file that is not as it was written. */
+export function damagedBackup(what: string): BackupError {
+  return new BackupError(`The backup is damaged (${what}): use another copy of it, or an older backup.`)
+}

@@ -1,0 +1,69 @@
+import * as z from 'zod/mini'
+import { BackupError, damagedBackup } from './backup-error.ts'
+
+/** The version of the file format that this version writes, and the newest that it reads. */
+export const formatVersion = 1
+
+const saltHex = z.string().check(z.regex(/^[0-9a-f]{32}$/))
+/** Recognizes a wrong passphrase before anything is decrypted. */
+const check = z.string().check(z.regex(/^[0-9a-f]{16}$/))
+
+const encryptionSchema = z.union([
+  z.object({
+    by: z.literal('passphrase'),
+    salt: saltHex,
+    check,
+    // The limits keep a changed file from using up the memory.
+    cost: z.int().check(z.gte(1024), z.lte(1_048_576)),
+    blockSize: z.literal(8),
+  }),
+  z.object({ by: z.literal('key file'), salt: saltHex, check }),
+])
+
+const headerSchema = z.object({
+  product: z.literal('Tollgate'),
+  format: z.int(),
+  /** The version of Tollgate that wrote the file. */
+  version: z.string(),
+  /** The last migration of the schema. */
+  schema: z.string(),
+  created_at: z.iso.datetime(),
+  database: z.enum(['sqlite', 'postgres']),
+  compression: z.enum(['zstd']),
+  encryption: z.nullable(encryptionSchema),
+  has_secret_key: z.boolean(),
+})
+
+/** What the beginning of a backup tells without a passphrase. */
+export type BackupHeader = z.infer<typeof headerSchema>
+export type Encryption = z.infer<typeof encryptionSchema>
+
+/** The first bytes of every backup, whatever its format version. */
+export const magic = Buffer.from('TOLLGATE BACKUP\n')
+export const mostHeaderBytes = 64 * 1024
+
+/** The bytes of a header: its length, and JSON. */
+export function headerBytes(header: BackupHeader): Buffer {
+  const json = Buffer.from(JSON.stringify(header))
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(json.length)
+  return Buffer.concat([magic, length, json])
+}
+
+/** Parses the JSON of a header. Throws BackupError if it is not one that this version can read. */
+export function parseHeader(json: Buffer): BackupHeader {
+  let value: unknown
+  try {
+    value = JSON.parse(json.toString())
+  } catch (error) {
+    throw damagedBackup(`its header cannot be read: ${String(error)}`)
+  }
+  const { format, version } = value as { format?: unknown; version?: unknown }
+  if (typeof format === 'number' && format > formatVersion)
+    throw new BackupError(
+      `The backup was written by Tollgate ${String(version)} in a format that this version cannot read: install that version or a newer one, and try again.`,
+    )
+  const parsed = z.safeParse(headerSchema, value)
+  if (!parsed.success) throw damagedBackup('its header is not complete')
+  return parsed.data
+}

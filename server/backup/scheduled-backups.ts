@@ -1,0 +1,233 @@
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { basename, join } from 'node:path'
+import { type Clock, epochSeconds } from '../lib/clock.ts'
+import type { MetadataGuard } from '../outbound/metadata-guard.ts'
+import { createS3, type S3 } from '../outbound/s3.ts'
+import type { Settings } from '../settings/settings.ts'
+import { recordAudit } from '../store/installation/audit.ts'
+import {
+  addBackupRow,
+  type BackupRow,
+  beginBackup,
+  endBackup,
+  forgetBackup,
+  lastBackups,
+  surplusBackups,
+} from '../store/installation/backups.ts'
+import { backupRun, beginRun, finishRun, touchRun } from '../store/installation/job-runs.ts'
+import type { Store } from '../store/store.ts'
+import { backupFolder, backupName, isBackupName } from './backup-folder.ts'
+import { fileSink, partialEnd, type Sink, writeBackup } from './write-backup.ts'
+
+const hourSeconds = 3600
+const aliveEveryMs = 60_000
+/** A backup that failed is tried again after this time. */
+const retrySeconds = hourSeconds
+
+export interface ScheduledBackupDeps {
+  store: Store
+  settings: { current(): Settings }
+  clock: Clock
+  guard: MetadataGuard
+  databaseUrl: string
+  dataDir: string
+  secretKey: string
+  warn(message: string): void
+}
+
+/** Backups that the server makes. */
+export interface ScheduledBackups {
+  /** Makes a backup if one is due. At most one node makes one at a time. */
+  runIfDue(): Promise<void>
+  /**
+   * Begins a backup that somebody asked for, and returns while it is being made. `off`: no place is set. `running`: a node is
+   * making one.
+   */
+  start(by: string): Promise<'started' | 'running' | 'off'>
+  /** When the next backup is due, in epoch seconds; 0 if backups are off. */
+  nextAt(): Promise<number>
+  /** Resolves when no backup is being made here. */
+  idle(): Promise<void>
+}
+
+/** Creates the maker of backups of this process. */
+export function createScheduledBackups(deps: ScheduledBackupDeps): ScheduledBackups {
+  const { store, settings, clock, warn } = deps
+  let current: Promise<void> = Promise.resolve()
+
+  async function begin(by: string, retryAfter = 0): Promise<boolean> {
+    const now = epochSeconds(clock)
+    if (!(await store.write((trx) => beginRun(trx, backupRun, now, retryAfter)))) return false
+    const alive = setInterval(() => {
+      store.write((trx) => touchRun(trx, backupRun, epochSeconds(clock))).catch(() => undefined)
+    }, aliveEveryMs)
+    alive.unref()
+    current = (async () => {
+      try {
+        await make(deps, by)
+        await store.write((trx) => finishRun(trx, backupRun, epochSeconds(clock)))
+      } catch (error) {
+        warn(`the backup could not be recorded: ${reasonOf(error)}`)
+      } finally {
+        clearInterval(alive)
+      }
+    })()
+    return true
+  }
+
+  async function nextAt(): Promise<number> {
+    const options = settings.current()
+    if (options.BackupStore === 'off') return 0
+    const { good, ended } = await lastBackups(store.read)
+    const due = dueAt(options, good?.started_at)
+    return ended && ended.error !== '' ? Math.max(due, ended.started_at + retrySeconds) : due
+  }
+
+  return {
+    nextAt,
+    async runIfDue() {
+      const due = await nextAt()
+      if (due === 0 || due > epochSeconds(clock)) return
+      if (await begin('schedule')) await current
+    },
+    async start(by) {
+      if (settings.current().BackupStore === 'off') return 'off'
+      return (await begin(by)) ? 'started' : 'running'
+    },
+    idle: () => current,
+  }
+}
+
+type Schedule = Pick<Settings, 'BackupEveryHours' | 'BackupHour'>
+
+/**
+ * When the backup after the last good one is due, in epoch seconds: at the next of the times that are a number of whole
+ * intervals from BackupHour on the first day of 1970. Without a good one, it is due now.
+ */
+export function dueAt({ BackupEveryHours, BackupHour }: Schedule, lastGood: number | undefined): number {
+  if (lastGood === undefined) return 1
+  const every = BackupEveryHours * hourSeconds
+  const from = BackupHour * hourSeconds
+  return (Math.floor((lastGood - from) / every) + 1) * every + from
+}
+
+async function make(deps: ScheduledBackupDeps, by: string): Promise<void> {
+  const { store, settings, clock, databaseUrl, secretKey, warn } = deps
+  const options = settings.current()
+  const now = new Date(clock.nowMs())
+  let target: Target
+  try {
+    target = targetOf(deps, options, backupName(now))
+  } catch (error) {
+    warn(`the backup failed: ${reasonOf(error)}`)
+    const at = epochSeconds(clock)
+    const facts = { place: 'files' as const, host: '', path: '', bytes: 0, made_by: by, error: reasonOf(error) }
+    await store.write((trx) => addBackupRow(trx, { ...facts, started_at: at, finished_at: at }))
+    return
+  }
+  const { place, host, path } = target
+  const id = await store.write((trx) =>
+    beginBackup(trx, {
+      ...{ place, host, path, made_by: by, started_at: epochSeconds(clock) },
+      ...{ finished_at: 0, bytes: 0, error: '' },
+    }),
+  )
+  let result: { bytes: number; error: string }
+  try {
+    await target.prepare()
+    const done = await writeBackup(
+      {
+        databaseUrl,
+        secret: { passphrase: options.BackupPassphrase },
+        secretKey: options.BackupIncludesKey ? secretKey : undefined,
+        now,
+      },
+      target.sink,
+    )
+    result = { bytes: done.bytes, error: '' }
+  } catch (error) {
+    result = { bytes: 0, error: reasonOf(error).slice(0, 500) }
+    warn(`the backup failed: ${result.error}`)
+  }
+  await store.write(async (trx) => {
+    await endBackup(trx, id, { finished_at: epochSeconds(clock), ...result })
+    await recordAudit(trx, {
+      created_at: epochSeconds(clock),
+      actor_id: 0,
+      actor_name: by,
+      action: 'backup.create',
+      target: path,
+      detail: result.error === '' ? `${result.bytes} bytes` : `failed: ${result.error}`,
+      ip: '',
+    })
+  })
+  if (result.error === '') await removeSurplus(deps, target, options.BackupKeep)
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** Where a backup goes. */
+interface Target extends Pick<BackupRow, 'place' | 'host' | 'path'> {
+  prepare(): Promise<void>
+  sink: Sink
+  /** Removes an earlier backup in the same place. Succeeds if it is gone already. */
+  remove(path: string): Promise<void>
+}
+
+function targetOf({ dataDir, guard }: ScheduledBackupDeps, options: Settings, name: string): Target {
+  if (options.BackupPassphrase === '') throw new Error('BackupPassphrase is not set')
+  if (options.BackupStore === 's3') {
+    const s3 = s3Of(options, guard)
+    const path = `${options.S3Prefix === '' ? '' : `${options.S3Prefix}/`}backups/${name}`
+    return {
+      place: 's3',
+      host: '',
+      path,
+      prepare: async () => undefined,
+      sink: (bytes) => s3.upload(path, bytes),
+      remove: s3.remove,
+    }
+  }
+  const folder = backupFolder(dataDir, options.BackupFolder)
+  const path = join(folder, name)
+  return {
+    place: 'files',
+    host: hostname(),
+    path,
+    async prepare() {
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      await removePartial(folder)
+    },
+    sink: fileSink(path),
+    remove: (old) => rm(old, { force: true }),
+  }
+}
+
+/** Removes files that a process left unfinished. No other node makes a backup now. */
+async function removePartial(folder: string): Promise<void> {
+  for (const name of await readdir(folder))
+    if (name.endsWith(partialEnd) && isBackupName(name.slice(0, -partialEnd.length)))
+      await rm(join(folder, name), { force: true })
+}
+
+function s3Of(options: Settings, guard: MetadataGuard): S3 {
+  const { S3Endpoint, S3Region, S3Bucket, S3AccessKeyId, S3SecretAccessKey } = options
+  const key = { accessKeyId: S3AccessKeyId, secretAccessKey: S3SecretAccessKey }
+  return createS3({ endpoint: S3Endpoint, region: S3Region, bucket: S3Bucket, ...key }, guard)
+}
+
+async function removeSurplus({ store, warn }: ScheduledBackupDeps, target: Target, keep: number): Promise<void> {
+  for (const { id, path } of await surplusBackups(store.read, target, keep)) {
+    try {
+      // A path from the database is deleted only if it is one that this job could have written.
+      if (isBackupName(basename(path))) await target.remove(path)
+      await store.write((trx) => forgetBackup(trx, id))
+    } catch (error) {
+      warn(`an old backup could not be deleted: ${reasonOf(error)}`)
+      return
+    }
+  }
+}

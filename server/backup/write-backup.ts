@@ -1,0 +1,161 @@
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { migrationNames } from '../store/migrations/migrate.ts'
+import { openSnapshot } from '../store/snapshot/open-snapshot.ts'
+import type { Snapshot, SnapshotFacts, SnapshotPart } from '../store/snapshot/snapshot.ts'
+import { version } from '../version.ts'
+import { BackupError } from './backup-error.ts'
+import { type BackupSecret, newKey } from './backup-key.ts'
+import { chunked } from './chunks.ts'
+import { written } from './contents.ts'
+import { type BackupHeader, formatVersion } from './header.ts'
+
+export interface BackupOptions {
+  /** As for `openStore`. */
+  databaseUrl: string
+  /** What the backup is encrypted with; undefined: it is not encrypted. */
+  secret: BackupSecret | undefined
+  /** The secret key, if it is to be in the backup. This needs `secret`. */
+  secretKey: string | undefined
+  now: Date
+}
+
+/** What is known about a finished backup. */
+export interface WrittenBackup {
+  header: BackupHeader
+  bytes: number
+  /** The number of rows in each table. */
+  rows: Record<string, number>
+}
+
+/** Passes the bytes of a backup on, and returns their number. */
+export type Sink = (bytes: AsyncIterable<Uint8Array>) => Promise<number>
+
+/**
+ * Takes a snapshot of the database, beside a running server, and passes it to `sink`. Throws BackupError or
+ * SnapshotError, or the error of the sink.
+ */
+export async function writeBackup(options: BackupOptions, sink: Sink): Promise<WrittenBackup> {
+  const { secret, secretKey, now } = options
+  if (secretKey !== undefined && !secret)
+    throw new BackupError('The secret key may only be in an encrypted backup: give a passphrase or a key file.')
+  const snapshot = await openSnapshot(options.databaseUrl)
+  try {
+    requireKnown(snapshot.facts)
+    const encrypted = secret ? await newKey(secret) : undefined
+    const header = headerOf(snapshot, now, secretKey !== undefined)
+    header.encryption = encrypted?.encryption ?? null
+    const { migrations, secretCheck } = snapshot.facts
+    const rows: Record<string, number> = {}
+    const content = written(
+      {
+        migrations,
+        ...(secretCheck !== undefined && { secret_check: secretCheck }),
+        ...(secretKey !== undefined && { secret_key: secretKey }),
+      },
+      counted(snapshot, rows),
+    )
+    const bytes = await sink(chunked(header, content, encrypted?.key))
+    return { header, bytes, rows }
+  } finally {
+    await snapshot.close()
+  }
+}
+
+/** Tables of a newer version would be missing in the backup. */
+function requireKnown({ migrations }: SnapshotFacts): void {
+  const unknown = migrations.find((name) => !migrationNames.includes(name))
+  if (unknown !== undefined)
+    throw new BackupError(
+      `The database was made by a newer version (it has migration ${unknown}): back it up with that version.`,
+    )
+  if (migrations.length === 0)
+    throw new BackupError('The database holds no installation, so there is nothing to back up.')
+}
+
+function headerOf({ facts }: Snapshot, now: Date, hasSecretKey: boolean): BackupHeader {
+  return {
+    product: 'Tollgate',
+    format: formatVersion,
+    version,
+    schema: facts.migrations.at(-1) ?? '',
+    created_at: now.toISOString(),
+    database: facts.dialect,
+    compression: 'zstd',
+    encryption: null,
+    has_secret_key: hasSecretKey,
+  }
+}
+
+async function* counted(snapshot: Snapshot, rows: Record<string, number>): AsyncGenerator<SnapshotPart> {
+  for await (const part of snapshot.parts(['always'])) {
+    if (part.kind === 'end') rows[part.name] = part.rows
+    yield part
+  }
+}
+
+/** Files that are not finished have this at the end of their names. */
+export const partialEnd = '.partial'
+
+/**
+ * A sink that writes a file only its owner can read. The file has its name only when it is complete and on the disk.
+ * Throws BackupError if it cannot be written; then nothing is left.
+ */
+export function fileSink(path: string): Sink {
+  const partial = path + partialEnd
+  return async (bytes) => {
+    let file: FileHandle | undefined
+    try {
+      file = await open(partial, 'w', 0o600)
+      let count = 0
+      for await (const piece of bytes) {
+        await writeAll(file, piece)
+        count += piece.length
+      }
+      await file.sync()
+      await file.close()
+      file = undefined
+      await rename(partial, path)
+      await syncFolder(dirname(path))
+      return count
+    } catch (error) {
+      await file?.close().catch(() => undefined)
+      await rm(partial, { force: true }).catch(() => undefined)
+      throw readable(error, path)
+    }
+  }
+}
+
+/** A nearly full disk may take only a part of the bytes; the next attempt then fails with the reason. */
+async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten
+}
+
+async function syncFolder(path: string): Promise<void> {
+  // Some systems do not let programs open folders.
+  const folder = await open(path, 'r').catch(() => undefined)
+  await folder?.sync().catch(() => undefined)
+  await folder?.close()
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full. Free some space, or choose another disk.',
+  EDQUOT: 'your disk quota is used up. Free some space, or choose another disk.',
+  EFBIG: 'the file would be larger than the system allows. Raise the limit (ulimit -f), or choose another disk.',
+  EACCES: 'this user may not write there. Choose another folder, or change its permissions.',
+  EPERM: 'this user may not write there. Choose another folder, or change its permissions.',
+  EROFS: 'the disk is read-only. Choose another folder.',
+  ENOENT: 'the folder does not exist. Create it, or choose another one.',
+  ENOTDIR: 'the folder does not exist. Create it, or choose another one.',
+  EISDIR: 'this is a folder. Name a file in it.',
+}
+
+function readable(error: unknown, path: string): unknown {
+  const reason = reasons[String((error as NodeJS.ErrnoException).code)]
+  const isOfFile = (error as NodeJS.ErrnoException).syscall !== undefined
+  return reason !== undefined && isOfFile
+    ? new BackupError(`The backup ${path} could not be written: ${reason} No incomplete file was left.`, {
+        cause: error,
+      })
+    : error
+}

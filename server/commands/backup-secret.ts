@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs'
+import { isCancel, password } from '@clack/prompts'
+import type { Command } from 'commander'
+import type { BackupSecret } from '../backup/backup-key.ts'
+import type { CommandConfig } from '../config.ts'
+import { CommandFailed, Unconfirmed } from './command.ts'
+
+/** How a command is told what a backup is encrypted with. A passphrase is never an argument: others can read those. */
+export interface SecretOptions {
+  passphraseFile?: string
+  keyFile?: string
+}
+
+/** Adds the options to a command. */
+export function addSecretOptions(command: Command): Command {
+  return command
+    .option('--passphrase-file <file>', 'read the passphrase from the first line of this file')
+    .option('--key-file <file>', 'use the bytes of this file in place of a passphrase')
+}
+
+/**
+ * What the backup is, or is to be, encrypted with: from the options, from TOLLGATE_BACKUP_PASSPHRASE, or asked for on a
+ * terminal, twice if it is new. Throws Unconfirmed if nobody can be asked.
+ */
+export async function secretFrom(
+  { passphraseFile, keyFile }: SecretOptions,
+  { backupPassphrase }: Pick<CommandConfig, 'backupPassphrase'>,
+  { isNew }: { isNew: boolean },
+): Promise<BackupSecret> {
+  if (passphraseFile !== undefined && keyFile !== undefined)
+    throw new CommandFailed('Use either --passphrase-file or --key-file.')
+  if (keyFile !== undefined) return { keyFile: contentOf(keyFile) }
+  if (passphraseFile !== undefined) return { passphrase: firstLine(contentOf(passphraseFile).toString()) }
+  if (backupPassphrase !== undefined) return { passphrase: backupPassphrase }
+  if (!process.stdin.isTTY)
+    throw new Unconfirmed(
+      `A passphrase is needed: use --passphrase-file, --key-file or TOLLGATE_BACKUP_PASSPHRASE${isNew ? ', or --unencrypted for a backup that anybody can read' : ''}.`,
+    )
+  const passphrase = await ask(isNew ? 'A new passphrase for this backup' : 'The passphrase of this backup')
+  if (isNew && (await ask('The same passphrase again')) !== passphrase)
+    throw new CommandFailed('The two passphrases are not the same.')
+  return { passphrase }
+}
+
+async function ask(message: string): Promise<string> {
+  const answer = await password({ message, output: process.stderr })
+  if (isCancel(answer)) throw new Unconfirmed('No passphrase was given.')
+  return answer
+}
+
+function firstLine(text: string): string {
+  return text.split(/\r?\n/, 1)[0] ?? ''
+}
+
+function contentOf(file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    throw new CommandFailed(`The file ${file} cannot be read (${(error as Error).message}).`)
+  }
+}

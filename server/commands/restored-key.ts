@@ -1,0 +1,58 @@
+import { closeSync, copyFileSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { damagedBackup } from '../backup/backup-error.ts'
+import type { BackupFacts } from '../backup/contents.ts'
+import type { CommandConfig } from '../config.ts'
+import { createSecrets } from '../lib/secrets/secrets.ts'
+import { CommandFailed } from './command.ts'
+import { fileTime } from './file-time.ts'
+
+/** The value by which a database recognizes its secret key. */
+export function checkOf(key: string): string {
+  return createSecrets(key).fingerprint('check', 'check')
+}
+
+/**
+ * The secret key that must be written for a restored database; undefined if the right one is here already. Throws
+ * CommandFailed with what to do if there is none.
+ */
+export function keyToWrite({ existingKey }: CommandConfig, facts: BackupFacts): string | undefined {
+  const { secret_check: check, secret_key: included } = facts
+  if (check === undefined || (existingKey && checkOf(existingKey.key) === check)) return undefined
+  if (included === undefined)
+    throw new CommandFailed(
+      existingKey
+        ? 'The backup was made under another secret key. Set SECRET_KEY (or the file secret.key in DATA_DIR) to the key of the installation that it was made of, and restore again. Nothing was changed.'
+        : 'The secret key is missing: it is not in the backup, and there is neither SECRET_KEY nor the file secret.key in DATA_DIR. Put the key of the installation there, and restore again. Nothing was changed.',
+    )
+  if (checkOf(included) !== check) throw damagedBackup('the secret key in it does not belong to its rows')
+  if (existingKey && existingKey.file === undefined)
+    throw new CommandFailed(
+      'SECRET_KEY is not the secret key of this backup. Unset it, so that the key from the backup is written to DATA_DIR, and restore again. Nothing was changed.',
+    )
+  return included
+}
+
+/** Writes a secret key file in one step. An earlier key is kept beside it; its name is returned. */
+export function writeKeyFile(file: string, key: string): string | undefined {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  let keptAs: string | undefined
+  if (existsSync(file)) {
+    keptAs = `${file}.replaced-${fileTime(new Date())}`
+    copyFileSync(file, keptAs)
+  }
+  writeDurably(`${file}.new`, `${key}\n`)
+  renameSync(`${file}.new`, file)
+  return keptAs
+}
+
+/** Writes a file that only its owner can read, and waits until it is on the disk. */
+export function writeDurably(file: string, text: string): void {
+  const opened = openSync(file, 'w', 0o600)
+  try {
+    writeSync(opened, text)
+    fsyncSync(opened)
+  } finally {
+    closeSync(opened)
+  }
+}

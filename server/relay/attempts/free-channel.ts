@@ -1,0 +1,21 @@
+import { servingGroup } from '../call/at-step.ts'
+import type { AnyCall } from '../call/call.ts'
+import type { RelayDeps } from '../call/deps.ts'
+import type { Candidate } from '../routing/routing-table.ts'
+import { serves } from '../routing/select-channel.ts'
+
+/** True if a channel outside `tried` could serve the call now: it neither rests nor is its breaker open. */
+export function hasFreeChannel(
+  { routing, rests, breaker }: Pick<RelayDeps, 'routing' | 'rests' | 'breaker'>,
+  call: AnyCall,
+  tried: ReadonlySet<number>,
+): boolean {
+  const { mode, facts } = call
+  const { model } = facts
+  const isFree = ({ channel }: Candidate) =>
+    !tried.has(channel.id) &&
+    serves(channel, mode, model) &&
+    !rests.isResting(channel, model) &&
+    !breaker.isOpen(channel.id, model)
+  return routing().candidates(servingGroup(call), model).some(isFree)
+}

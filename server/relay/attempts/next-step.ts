@@ -1,0 +1,40 @@
+import { atStep } from '../call/at-step.ts'
+import type { AnyCall } from '../call/call.ts'
+import type { RelayDeps } from '../call/deps.ts'
+import type { AttemptFailed } from '../failures/retry-policy.ts'
+import { endOf } from '../upstream/time-limits.ts'
+import { type Begun, isUnhealthy } from './begin-call.ts'
+import { nextPaid } from './next-paid.ts'
+import { exitOf } from './step-exit.ts'
+import { unableChannels } from './suitable.ts'
+import type { Trial } from './trial.ts'
+
+/**
+ * The next step of a call's plan to which this failure leads, with its channel. The hold goes on with the call. Undefined
+ * if the call has no such step, or none of them has a channel that can serve it and that the quota covers.
+ */
+export async function nextStep(
+  deps: RelayDeps,
+  call: AnyCall,
+  { hold, channel }: Trial,
+  failed: AttemptFailed,
+): Promise<Begun<AnyCall> | undefined> {
+  const exit = exitOf(failed)
+  const nowMs = deps.deadlineWatch.nowMs()
+  if (nowMs >= endOf(call, channel, deps.settings(), nowMs)) return undefined
+  for (let step = exit && call.step?.next.get(exit); step; ) {
+    const stepCall = atStep(call, step)
+    const skipped = unableChannels(deps, stepCall)
+    const isOut = isUnhealthy(deps, stepCall, skipped)
+    const isTried = !isOut && call.state.suitable?.has(step) !== false
+    const placed = isTried ? await nextPaid(deps, stepCall, hold, skipped) : undefined
+    if (placed) {
+      deps.retryBudget.called(step.model, deps.clock.nowMs())
+      return { call: stepCall, placed, skipped }
+    }
+    // A call that waited in vain for a place has given its quota back.
+    if (hold.isClosed) return undefined
+    step = step.next.get(isOut ? 'no_channel' : 'unable')
+  }
+  return undefined
+}

@@ -1,0 +1,63 @@
+import { type ErrorCode, GatewayError } from '../../errors.ts'
+import { isObject } from '../../lib/json.ts'
+import type { StepExit } from '../call/plan.ts'
+import { RefusedAnswer } from '../failures/refused-answer.ts'
+import type { AttemptFailed } from '../failures/retry-policy.ts'
+
+/** Codes and types with which services name a filter that rejected the content. */
+const filterCodes = new Set([
+  'content_filter',
+  'content_policy_violation',
+  'moderation_blocked',
+  'data_inspection_failed',
+  'DataInspectionFailed',
+  'responsible_ai_policy_violation',
+])
+const aboutFilter = /content (?:management policy|filter|policy)|flagged by|safety (?:system|filter)|内容安全|敏感内容/i
+
+/**
+ * Which kind of failure an attempt had, for the choice of the next step; undefined for a mistake of the caller, which no
+ * other model would correct.
+ */
+export function exitOf(failed: AttemptFailed): StepExit | undefined {
+  const { error, verdict, failure } = failed
+  if (failed instanceof RefusedAnswer) return failed.exit
+  if (failure?.kind === 'context-length') return 'context_too_long'
+  if (verdict.unsent || isUnable(error.code)) return 'unable'
+  if (isFiltered(failed)) return 'content_filter'
+  // The operator's account is at fault, whatever the status.
+  if (verdict.account) return 'server_error'
+  if (error.code === 'upstream_timeout' || error.status === 408 || error.status === 504) return 'timeout'
+  if (error.status === 429) return 'rate_limited'
+  if (error.status === 503 || error.status === 529 || failure?.kind === 'overloaded') return 'overloaded'
+  if (error.status === 404 && verdict.retry) return 'no_channel'
+  return verdict.retry || error.status >= 500 ? 'server_error' : undefined
+}
+
+function isFiltered({ error, shaped, failure, status }: AttemptFailed): boolean {
+  if (error.code !== 'bad_response_status_code' || (status >= 500 && error.status >= 500)) return false
+  const inner = shaped?.['innererror']
+  const words = [shaped?.['code'], shaped?.['type'], failure?.code, failure?.type, isObject(inner) && inner['code']]
+  return words.some((word) => typeof word === 'string' && filterCodes.has(word)) || aboutFilter.test(error.message)
+}
+
+const unableCodes: ReadonlySet<ErrorCode> = new Set([
+  'mode_not_supported',
+  'feature_not_supported',
+  'model_not_priced',
+  'tier_not_priced',
+  'tool_not_priced',
+  'thread_not_supported',
+])
+
+function isUnable(code: ErrorCode): boolean {
+  return unableCodes.has(code)
+}
+
+/** The same for the error of a step that could not begin. */
+export function exitBefore(error: unknown): StepExit | undefined {
+  if (!(error instanceof GatewayError)) return undefined
+  // Nobody serves the step. Channels that are not healthy are noticed before they are called.
+  if (error.code === 'no_available_channel' || isUnable(error.code)) return 'unable'
+  return error.code === 'channels_full' ? 'overloaded' : undefined
+}

@@ -1,0 +1,14 @@
+import type { DryRunRequest } from '../../../contract/api/virtual-model.ts'
+import type { RelayDeps } from '../call/deps.ts'
+import { dryRun } from './dry-run.ts'
+import { priceList } from './price-list.ts'
+import { virtualWarnings } from './virtual-warnings.ts'
+
+/** What the management API can ask about models and their routes. Nothing is called or charged. */
+export function routeReports(relay: RelayDeps) {
+  return {
+    priceList: (group: string, userGroup?: string) => priceList(group, relay, userGroup),
+    virtualWarnings: (name: string) => virtualWarnings(name, relay),
+    dryRun: (request: DryRunRequest) => dryRun(relay, request),
+  }
+}

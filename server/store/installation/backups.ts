@@ -1,0 +1,74 @@
+import type { Insertable, Selectable } from 'kysely'
+import type { BackupsTable } from '../schema/backup-tables.ts'
+import type { Db, Trx } from '../store.ts'
+
+export type BackupRow = Selectable<BackupsTable>
+
+/** Older rows of failed backups are forgotten. */
+const keptRows = 100
+
+/** The newest backups, newest first. */
+export function listBackups(db: Db, limit: number): Promise<BackupRow[]> {
+  return db.selectFrom('backups').selectAll().orderBy('id', 'desc').limit(limit).execute()
+}
+
+/** Begins a backup. Earlier ones that did not end are marked as interrupted: their processes are gone. */
+export async function beginBackup(trx: Trx, row: Omit<Insertable<BackupsTable>, 'id'>): Promise<number> {
+  await trx
+    .updateTable('backups')
+    .set({ error: 'it was interrupted', finished_at: row.started_at })
+    .where('finished_at', '=', 0)
+    .execute()
+  const { id } = await trx.insertInto('backups').values(row).returning('id').executeTakeFirstOrThrow()
+  await trx
+    .deleteFrom('backups')
+    .where('id', '<=', id - keptRows)
+    .where('error', '<>', '')
+    .execute()
+  return id
+}
+
+export async function endBackup(
+  trx: Trx,
+  id: number,
+  result: Pick<BackupRow, 'finished_at' | 'bytes' | 'error'>,
+): Promise<void> {
+  await trx.updateTable('backups').set(result).where('id', '=', id).execute()
+}
+
+/** Records a backup that is complete already. */
+export async function addBackupRow(trx: Trx, row: Insertable<BackupsTable>): Promise<void> {
+  await trx.insertInto('backups').values(row).execute()
+}
+
+/** Scheduled backups that succeeded, but the newest `keep` of them, in a place and, for files, on a host. */
+export function surplusBackups(db: Db, of: Pick<BackupRow, 'place' | 'host'>, keep: number): Promise<BackupRow[]> {
+  return db
+    .selectFrom('backups')
+    .selectAll()
+    .where('place', '=', of.place)
+    .where('host', '=', of.host)
+    .where('made_by', '<>', commandLine)
+    .where('error', '=', '')
+    .where('finished_at', '>', 0)
+    .orderBy('id', 'desc')
+    .offset(keep)
+    .limit(keptRows)
+    .execute()
+}
+
+/** The maker of backups that the backup command wrote. Its files belong to the operator, and are never deleted. */
+export const commandLine = 'command line'
+
+export async function forgetBackup(trx: Trx, id: number): Promise<void> {
+  await trx.deleteFrom('backups').where('id', '=', id).execute()
+}
+
+/** The newest backup that succeeded and the newest attempt that has ended. */
+export async function lastBackups(db: Db): Promise<{ good: BackupRow | undefined; ended: BackupRow | undefined }> {
+  const ended = () => db.selectFrom('backups').selectAll().where('finished_at', '>', 0).orderBy('id', 'desc').limit(1)
+  return {
+    good: await ended().where('error', '=', '').executeTakeFirst(),
+    ended: await ended().executeTakeFirst(),
+  }
+}

@@ -1,0 +1,138 @@
+import type { HoldOp, LedgerOp, LedgerResult, LogRow, SettleOp } from '../schema/ledger-types.ts'
+import { numbers, texts, toJson } from './parameters-postgres.ts'
+
+// Batches in which nothing is likely to be refused, for `tollgate_quick` (migrations/quick-function.ts).
+
+/** A batch as the parameters of `tollgate_quick`, and its results if the function succeeds. */
+export interface QuickBatch {
+  values: (string | number | null)[]
+  results: LedgerResult[]
+}
+
+/** What a batch changes in one user, token or channel. */
+interface Sums {
+  back: number
+  need: number
+  charged: number
+  requests: number
+  unlogged: number
+  at: number
+}
+
+/**
+ * Adds a batch up. Undefined if it needs `tollgate_batch`: if it has extensions, limits, caps, or charges above the hold
+ * that may not be possible.
+ */
+export function addUp(ops: readonly LedgerOp[]): QuickBatch | undefined {
+  for (const op of ops) if (!isSimple(op)) return undefined
+  const users = new Totals()
+  const tokens = new Totals()
+  const channels = new Totals()
+  const settles: SettleOp[] = []
+  const holds: HoldOp[] = []
+  const results: LedgerResult[] = []
+  for (const op of ops) {
+    if (op.kind === 'settle') {
+      settles.push(op)
+      addSettle(op, users.of(op.userId), tokens.of(op.tokenId), op.channelId ? channels.of(op.channelId) : undefined)
+      results.push({ charged: op.charge, found: true })
+    } else {
+      holds.push(op as HoldOp)
+      users.of(op.userId).need += op.amount
+      tokens.of(op.tokenId).need += op.amount
+      results.push({ ok: true, amount: op.amount })
+    }
+  }
+  const values = [
+    ...userValues(users),
+    ...tokenValues(tokens),
+    ...channelValues(channels),
+    ...settleValues(settles),
+    ...holdValues(holds),
+  ]
+  return { values, results }
+}
+
+/** Whether an operation has nothing that only `tollgate_batch` knows. */
+function isSimple(op: LedgerOp): boolean {
+  if (op.kind === 'extend') return false
+  if (op.kind === 'hold') return !op.limits && !op.caps && op.amount > 0 && op.minimum <= op.amount
+  const { held, charge, mayGoNegative, limits, placedOn } = op
+  return held !== undefined && !limits && !placedOn && (charge <= held || mayGoNegative)
+}
+
+function addSettle(
+  { held = 0, charge, requests, log, at }: SettleOp,
+  user: Sums,
+  token: Sums,
+  channel: Sums | undefined,
+): void {
+  user.requests += requests
+  for (const sums of [user, token, channel]) {
+    if (!sums) continue
+    sums.back += held - charge
+    sums.charged += charge
+    sums.unlogged += log ? 0 : charge
+    sums.at = Math.max(sums.at, at)
+  }
+}
+
+/** The sums by id. The rows are locked in the order of their ids. */
+class Totals {
+  readonly #byId = new Map<number, Sums>()
+
+  of(id: number): Sums {
+    let sums = this.#byId.get(id)
+    if (!sums) {
+      sums = { back: 0, need: 0, charged: 0, requests: 0, unlogged: 0, at: 0 }
+      this.#byId.set(id, sums)
+    }
+    return sums
+  }
+
+  /** The number of ids, the ids, and lists of these sums. */
+  values(...names: (keyof Sums)[]): (string | number)[] {
+    const ids = [...this.#byId.keys()].sort((one, other) => one - other)
+    const sums = ids.map((id) => this.of(id))
+    return [ids.length, numbers(ids), ...names.map((name) => numbers(sums.map((each) => each[name])))]
+  }
+}
+
+const userValues = (users: Totals) => users.values('back', 'need', 'charged', 'requests', 'unlogged')
+const tokenValues = (tokens: Totals) => tokens.values('back', 'need', 'charged', 'unlogged', 'at')
+const channelValues = (channels: Totals) => channels.values('charged', 'unlogged')
+
+function settleValues(settles: readonly SettleOp[]): (string | number | null)[] {
+  const logs: LogRow[] = []
+  const charges: number[] = []
+  for (const { log, charge } of settles) {
+    if (!log) continue
+    logs.push(log)
+    charges.push(charge)
+  }
+  return [
+    settles.length,
+    texts(settles.map(({ id }) => id)),
+    numbers(settles.map(({ held }) => held)),
+    numbers(charges),
+    logs.length > 0 ? toJson(logs) : null,
+  ]
+}
+
+function holdValues(holds: readonly HoldOp[]): (string | number)[] {
+  return [
+    holds.length,
+    texts(holds.map(({ id }) => id)),
+    numbers(holds.map(({ userId }) => userId)),
+    numbers(holds.map(({ tokenId }) => tokenId)),
+    numbers(holds.map(({ amount }) => amount)),
+    numbers(holds.map(({ crashCharge }) => crashCharge)),
+    numbers(holds.map(({ crashRow }) => crashRow?.channelId)),
+    numbers(holds.map(({ crashRow }) => crashRow?.promptTokens)),
+    numbers(holds.map(({ crashRow }) => crashRow?.completionTokens)),
+    texts(holds.map(({ nodeId }) => nodeId)),
+    numbers(holds.map(({ createdAt }) => createdAt)),
+    texts(holds.map(({ modelName }) => modelName)),
+    texts(holds.map(({ requestId }) => requestId)),
+  ]
+}

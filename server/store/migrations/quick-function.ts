@@ -1,0 +1,173 @@
+import { insertLogs } from './log-insert.ts'
+
+/**
+ * A statement for one row and for many. `sum` is the expression for a sum of the row. Most batches change one user, one
+ * token and one channel, and a join with a list would double what such a statement costs.
+ */
+function forEachRow(
+  count: string,
+  ids: string,
+  table: string,
+  statement: (sum: (name: string) => string, source: string, id: string) => string,
+  lists: Readonly<Record<string, string>>,
+): string {
+  const names = Object.keys(lists)
+  const source = `from unnest(${[ids, ...Object.values(lists)].join(', ')}) as d(${['id', ...names].join(', ')})`
+  return `
+    if ${count} = 1 then
+      ${statement((name) => `${lists[name]}[1]`, '', `${ids}[1]`)};
+    elsif ${count} > 1 then
+      perform 1 from ${table} where id = any(${ids}) order by id for no key update;
+      ${statement((name) => `d.${name}`, source, 'd.id')};
+    end if;
+    get diagnostics written = row_count;
+    if written <> ${count} then
+      raise exception 'not a simple batch' using errcode = 'TG001';
+    end if;`
+}
+
+/** What is charged in the current day and month. The row's day is used if another batch has charged it at a later time. */
+const spent = (row: string, charged: string) => `
+        spent_today = ${charged} + case when ${row}.spent_at >= day_start then ${row}.spent_today else 0 end,
+        spent_month = ${charged} + case when ${row}.spent_at >= month_start then ${row}.spent_month else 0 end,
+        spent_at = greatest(${row}.spent_at, now_s)`
+
+const userHolds = forEachRow(
+  'u_count',
+  'user_ids',
+  'users',
+  (sum, source, id) => `update users u set quota = u.quota - ${sum('need')} ${source}
+        where u.id = ${id} and u.quota >= ${sum('need')}`,
+  { need: 'u_needs' },
+)
+
+const userSettles = forEachRow(
+  'u_count',
+  'user_ids',
+  'users',
+  (
+    sum,
+    source,
+    id,
+  ) => `update users u set quota = u.quota + ${sum('back')} - ${sum('need')}, used_quota = u.used_quota + ${sum('charged')},
+        request_count = u.request_count + ${sum('requests')}, unlogged_quota = u.unlogged_quota + ${sum('unlogged')},
+        ${spent('u', sum('charged'))} ${source}
+        where u.id = ${id} and (${sum('need')} = 0 or u.quota + ${sum('back')} >= ${sum('need')})`,
+  { back: 'u_backs', need: 'u_needs', charged: 'u_charged', requests: 'u_requests', unlogged: 'u_unlogged' },
+)
+
+const tokenHolds = forEachRow(
+  't_count',
+  'token_ids',
+  'tokens',
+  (
+    sum,
+    source,
+    id,
+  ) => `update tokens t set remain_quota = t.remain_quota - case when t.unlimited_quota then 0 else ${sum('need')} end ${source}
+        where t.id = ${id} and (t.unlimited_quota or t.remain_quota >= ${sum('need')})`,
+  { need: 't_needs' },
+)
+
+const tokenSettles = forEachRow(
+  't_count',
+  'token_ids',
+  'tokens',
+  (
+    sum,
+    source,
+    id,
+  ) => `update tokens t set remain_quota = t.remain_quota + case when t.unlimited_quota then 0 else ${sum('back')} - ${sum('need')} end,
+        granted_quota = t.granted_quota + case when t.unlimited_quota then ${sum('charged')} else 0 end,
+        used_quota = t.used_quota + ${sum('charged')}, unlogged_quota = t.unlogged_quota + ${sum('unlogged')},
+        accessed_time = greatest(t.accessed_time, ${sum('accessed')}),
+        ${spent('t', sum('charged'))} ${source}
+        where t.id = ${id} and (t.unlimited_quota or ${sum('need')} = 0 or t.remain_quota + ${sum('back')} >= ${sum('need')})`,
+  { back: 't_backs', need: 't_needs', charged: 't_charged', unlogged: 't_unlogged', accessed: 't_times' },
+)
+
+const channelSettles = forEachRow(
+  'c_count',
+  'channel_ids',
+  'channels',
+  (
+    sum,
+    source,
+    id,
+  ) => `update channels c set used_quota = c.used_quota + ${sum('charged')}, unlogged_quota = c.unlogged_quota + ${sum('unlogged')}
+        ${source} where c.id = ${id} and c.capped = 0`,
+  { charged: 'c_charged', unlogged: 'c_unlogged' },
+)
+
+const endedHold = (id: string, held: string) => `h.id = ${id} and h.amount = ${held} and h.counted = 0
+        and t.id = h.token_id and h.token_limited <> t.unlimited_quota`
+
+/** Ends the holds, which must be as their owners know them. Their users' rows are locked, so nobody else ends them. */
+const endHolds = `
+    if s_count = 1 then
+      delete from holds h using tokens t where ${endedHold('s_ids[1]', 's_helds[1]')};
+    else
+      delete from holds h using unnest(s_ids, s_helds) as d(id, held), tokens t where ${endedHold('d.id', 'd.held')};
+    end if;
+    get diagnostics written = row_count;
+    if written <> s_count then
+      raise exception 'not a simple batch' using errcode = 'TG001';
+    end if;`
+
+const inserted = (list: (name: string) => string) => `
+      insert into holds (id, user_id, token_id, amount, crash_charge, node_id, created_at, model_name, request_id,
+        token_limited, channel_id, prompt_tokens, completion_tokens)
+      select ${['ids', 'users', 'tokens', 'amounts', 'crashes', 'nodes', 'times', 'models', 'requests'].map(list).join(', ')},
+        not t.unlimited_quota, ${['channels', 'prompts', 'completions'].map((name) => `coalesce(${list(name)}, 0)`).join(', ')}
+      from tokens t`
+
+const addHolds = `
+  if x_count = 1 then
+    ${inserted((name) => `x_${name}[1]`)} where t.id = x_tokens[1];
+  elsif x_count > 1 then
+    ${inserted((name) => `x_${name}[n]`)}, generate_series(1, x_count) n where t.id = x_tokens[n];
+  end if;`
+
+/**
+ * A batch in which nothing can be refused, which is nearly every batch: all holds get their whole amount, and all settles
+ * find their hold as its owner knows it. The caller has added up what each user, token and channel gets and pays, so the
+ * batch is a few statements. Rows are locked in the order of `tollgate_batch`.
+ *
+ * The amounts are checked by the statements that write them. If a balance does not cover the sum of the holds, if a hold
+ * differs from what its owner believes, or if a channel has caps, the function raises TG001, nothing is changed, and the
+ * caller uses `tollgate_batch`. A sum that the balance covers means that each hold in turn was covered, too.
+ */
+export const quickFunction = `
+create or replace function tollgate_quick(
+  u_count int, user_ids bigint[], u_backs bigint[], u_needs bigint[], u_charged bigint[], u_requests bigint[], u_unlogged bigint[],
+  t_count int, token_ids bigint[], t_backs bigint[], t_needs bigint[], t_charged bigint[], t_unlogged bigint[], t_times bigint[],
+  c_count int, channel_ids bigint[], c_charged bigint[], c_unlogged bigint[],
+  s_count int, s_ids text[], s_helds bigint[], l_charges bigint[], log_rows jsonb,
+  x_count int, x_ids text[], x_users bigint[], x_tokens bigint[], x_amounts bigint[], x_crashes bigint[], x_channels bigint[],
+  x_prompts bigint[], x_completions bigint[], x_nodes text[], x_times bigint[], x_models text[], x_requests text[])
+returns void language plpgsql as $$
+declare
+  now_s bigint;
+  day_start bigint;
+  month_start bigint;
+  written int;
+begin
+  if s_count = 0 then
+    ${userHolds}
+    ${tokenHolds}
+  else
+    now_s := floor(extract(epoch from clock_timestamp()))::bigint;
+    day_start := now_s - now_s % 86400;
+    month_start := extract(epoch from date_trunc('month', to_timestamp(now_s) at time zone 'UTC'))::bigint;
+    ${userSettles}
+    ${tokenSettles}
+    if c_count > 0 then
+    ${channelSettles}
+    end if;
+    ${endHolds}
+    if log_rows is not null then
+      ${insertLogs('l_charges', { quota: 'l.n' })}
+    end if;
+  end if;
+  ${addHolds}
+end $$`

@@ -1,0 +1,19 @@
+import type { Generated } from 'kysely'
+
+/** Ours: backups that were made or attempted. */
+export interface BackupsTable {
+  id: Generated<number>
+  started_at: number
+  /** 0 while it is being made, and for one whose process died. */
+  finished_at: number
+  /** `schedule`, `command line`, or the name of who asked for it. */
+  made_by: string
+  place: 'files' | 's3'
+  /** The host of the file. */
+  host: string
+  /** The absolute path of the file, or the key of the object. */
+  path: string
+  bytes: number
+  /** Why it failed; '' if it did not. */
+  error: string
+}

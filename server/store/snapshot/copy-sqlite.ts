@@ -1,0 +1,95 @@
+import { Database } from 'bun:sqlite'
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { pendingMigrations } from '../migrations/migrate.ts'
+import type { Store } from '../store.ts'
+
+const kept = 3
+const nameForm = /^before-.+-(\d{8}T\d{6})\.db$/
+
+interface CopyOptions {
+  /** The SQLite file. */
+  path: string
+  /** The version that upgrades the database. */
+  version: string
+  now: Date
+  log: Record<'info' | 'warn', (message: string) => void>
+}
+
+/**
+ * Copies a SQLite database that is about to be migrated to `before-<version>-<time>.db` beside it, and removes all such
+ * copies but the newest three. It is the way back from an upgrade. If there is no space for it, the upgrade goes on
+ * without a copy, with a warning. Does nothing for a new database.
+ */
+export async function copyBeforeMigration(store: Store, { path, version, now, log }: CopyOptions): Promise<void> {
+  if (store.dialect !== 'sqlite' || !(await pendingMigrations(store))) return
+  const folder = dirname(path)
+  const time = now.toISOString().replace(/[-:]/g, '').slice(0, 15)
+  const copy = join(folder, `before-${version}-${time}.db`)
+  const unfinished = `${copy}.partial`
+  try {
+    requireSpace(path, folder)
+    rmSync(unfinished, { force: true })
+    copyInto(path, unfinished)
+    renameSync(unfinished, copy)
+    log.info(`the database was copied to ${copy} before it is upgraded`)
+    for (const old of olderCopies(folder)) rmSync(join(folder, old), { force: true })
+  } catch (error) {
+    removeIfPossible(unfinished)
+    log.warn(`the database is upgraded without a copy: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** What is left over is of no use, and does not keep the server from starting. */
+function removeIfPossible(file: string): void {
+  try {
+    rmSync(file, { force: true })
+  } catch {
+    // The warning names the cause.
+  }
+}
+
+/** The copy may need as much space as the database and its log, and the upgrade needs some more. */
+function requireSpace(path: string, folder: string): void {
+  const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  const needed = 1.2 * (sizeOf(path) + sizeOf(`${path}-wal`))
+  const { bavail, bsize } = statfsSync(folder)
+  if (bavail * bsize < needed)
+    throw new Error(
+      `${folder} has ${Math.floor((bavail * bsize) / 1e6)} MB of free space, and ${Math.ceil(needed / 1e6)} MB are needed`,
+    )
+}
+
+function copyInto(path: string, copy: string): void {
+  // The copy must not be readable for anybody else from its first byte on.
+  closeSync(openSync(copy, 'wx', 0o600))
+  const database = new Database(path, { readwrite: true, create: false })
+  try {
+    database.run('PRAGMA busy_timeout = 10000')
+    // A consistent copy, with what is still in the write-ahead log.
+    database.run('VACUUM INTO ?', [copy])
+  } finally {
+    database.close()
+  }
+  chmodSync(copy, 0o600)
+  const file = openSync(copy, 'r')
+  fsyncSync(file)
+  closeSync(file)
+}
+
+/** All copies but the newest ones. */
+function olderCopies(folder: string): string[] {
+  const timeOf = (name: string) => nameForm.exec(name)?.[1] ?? ''
+  const copies = readdirSync(folder).filter((name) => timeOf(name) !== '')
+  return copies.toSorted((a, b) => timeOf(b).localeCompare(timeOf(a))).slice(kept)
+}

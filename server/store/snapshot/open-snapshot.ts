@@ -1,0 +1,11 @@
+import { isPostgresUrl } from '../../lib/network/database-url.ts'
+import { setDriversUp } from '../connection/process-settings.ts'
+import { snapshotOfPostgres } from './read-postgres.ts'
+import { snapshotOfSqlite } from './read-sqlite.ts'
+import type { Snapshot } from './snapshot.ts'
+
+/** Begins to read a database as it is now. `url` has the form that `openStore` expects. */
+export async function openSnapshot(url: string): Promise<Snapshot> {
+  setDriversUp()
+  return isPostgresUrl(url) ? snapshotOfPostgres(url) : snapshotOfSqlite(url)
+}

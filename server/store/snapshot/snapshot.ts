@@ -1,0 +1,69 @@
+import type { TablePolicy } from './table-policy.ts'
+
+/** A value as both databases can store it. */
+export type Value = string | number | boolean | null
+
+/** How the values of a column are written in a snapshot, whatever the database calls their type. */
+export type ColumnKind = 'integer' | 'real' | 'text' | 'boolean'
+
+export interface Column {
+  name: string
+  kind: ColumnKind
+}
+
+/**
+ * One piece of a snapshot. A table is its `table`, then any number of `rows`, then its `end`. `next` is the id that the
+ * next new row would get; 0 if the table does not number its rows.
+ */
+export type SnapshotPart =
+  | { kind: 'table'; name: string; columns: Column[] }
+  | { kind: 'rows'; rows: Value[][] }
+  | { kind: 'end'; name: string; rows: number; next: number }
+
+/** Facts about the installation at the moment of the snapshot. */
+export interface SnapshotFacts {
+  dialect: 'sqlite' | 'postgres'
+  /** The names of the migrations that made the schema, sorted. */
+  migrations: string[]
+  /** Identifies the secret key; undefined if the installation was never started. */
+  secretCheck: string | undefined
+}
+
+/**
+ * The contents of a database at one moment. Calls of a running server go on while it is read. It holds a read
+ * transaction until it is closed.
+ */
+export interface Snapshot {
+  readonly facts: SnapshotFacts
+  /** All tables whose policy is among these. Rows are read as they are consumed, in bounded memory. */
+  parts(policies: readonly TablePolicy[]): AsyncIterable<SnapshotPart>
+  close(): Promise<void>
+}
+
+/** A database from which no snapshot can be taken, or into which none can be loaded, in a sentence for the operator. */
+export class SnapshotError extends Error {}
+
+/** A piece has at most this many rows. */
+export const rowsPerPart = 500
+/** A piece ends when the texts of its rows have this many characters. */
+export const charactersPerPart = 256 * 1024
+
+/** Throws unless every number of the row is exact. */
+export function checkedRow(row: readonly unknown[], table: string, columns: readonly Column[]): Value[] {
+  return row.map((value, at) => {
+    const { name, kind } = columns[at] as Column
+    if (value === null || value === undefined) return null
+    if (kind === 'boolean') return Boolean(value)
+    if (kind === 'text') return String(value)
+    if (typeof value === 'number' && (kind === 'real' ? Number.isFinite(value) : Number.isSafeInteger(value)))
+      return value
+    throw new SnapshotError(
+      `The column ${name} of the table ${table} has the value ${String(value)}, which is no number that can be copied exactly. Correct the row, and try again.`,
+    )
+  })
+}
+
+/** The number of characters in a row's texts. */
+export function charactersIn(row: readonly Value[]): number {
+  return row.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0)
+}

@@ -1,0 +1,496 @@
+// A virtual model: which step answers, what is charged, and what callers see of it.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import type { VirtualModel } from '../../contract/api/virtual-model.ts'
+import { forEachDatabaseUrl } from '../helpers/databases.ts'
+import * as fake from '../helpers/fake-upstream.ts'
+import {
+  type Caller,
+  callerCalls,
+  callers,
+  charged,
+  chargedUnits,
+  chat,
+  eventsOf,
+  expectError,
+  type Rig,
+  see,
+  startRelayRig,
+  textOf,
+  until,
+  whileHeld,
+} from './setup.ts'
+
+const usual = { AutomaticDisableChannelEnabled: 'false', GroupRatio: '{"default":1,"vip":2}', ChannelWaitTime: '60' }
+const prices = { ModelRatio: '{"m":1,"m2":3}', CompletionRatio: '{"m":1,"m2":1}' }
+
+forEachDatabaseUrl((name, freshUrl) => {
+  let rig: Rig
+  let aheadMs = 0
+  beforeAll(async () => {
+    const clock = { nowMs: () => Date.now() + aheadMs }
+    const databaseUrl = name === 'postgres' ? { databaseUrl: await freshUrl() } : {}
+    rig = await startRelayRig({ channels: false, ...databaseUrl, clock, settings: { ...usual, ...prices } })
+  }, 120_000)
+  afterAll(() => rig[Symbol.asyncDispose]())
+  beforeEach(async () => {
+    // Calls of the management API are limited by the minute.
+    aheadMs += 60_000
+    for (const { id } of await rig.gateway.api<VirtualModel[]>('GET', '/api/virtual-model/'))
+      await rig.gateway.api('DELETE', `/api/virtual-model/${id}`)
+    await rig.clear({ RetryTimes: '0', ...prices })
+  })
+
+  const virtual = (fields: object = {}) =>
+    rig.gateway.api<VirtualModel>('POST', '/api/virtual-model/', {
+      name: 'best',
+      steps: [{ model: 'm' }, { model: 'm2' }],
+      ...fields,
+    })
+  const steps = async () => {
+    const first = await rig.channel({ key: 'key-m' })
+    const second = await rig.channel({ key: 'key-m2', models: 'm2' })
+    return { first, second }
+  }
+  const keys = () => rig.upstream.requests.map(({ key }) => key)
+  async function call(body: object = {}, caller?: Caller) {
+    const account = caller ?? (await rig.caller())
+    const seen = await see(rig.gateway.post('/v1/chat/completions', { ...chat, model: 'best', ...body }, account.token))
+    return { caller: account, seen }
+  }
+
+  describe(`a virtual model (${name})`, () => {
+    test('the first step answers: the upstream gets its name, and the log has both names', async () => {
+      const { first } = await steps()
+      await virtual()
+      const { caller, seen } = await call()
+      expect(seen.status).toBe(200)
+      expect(seen.headers.get('x-tollgate-model')).toBe('m')
+      expect(rig.upstream.requests.map(({ json }) => (json as { model: string }).model)).toEqual(['m'])
+      const [row, ...more] = await charged(rig, caller, 15)
+      expect(more).toEqual([])
+      expect(row).toMatchObject({ model_name: 'm', asked_model: 'best', channel_id: first, attempts: '' })
+    })
+
+    test('an alias is one step, in every dialect', async () => {
+      await steps()
+      await virtual({ name: 'm-alias', steps: [{ model: 'm2' }] })
+      for (const each of callers) {
+        const { path, body } = callerCalls[each]
+        const caller = await rig.caller()
+        const seen = await see(
+          rig.gateway.post(path.replace('/m:', '/m-alias:'), { ...body, model: 'm-alias' }, caller.token),
+        )
+        expect([each, seen.status, seen.headers.get('x-tollgate-model')]).toEqual([each, 200, 'm2'])
+        const [row] = await charged(rig, caller, 45)
+        expect(row).toMatchObject({ model_name: 'm2', asked_model: 'm-alias' })
+        // The body names the model that answered, and nowhere the virtual one.
+        expect(seen.text).not.toContain('m-alias')
+      }
+    })
+
+    test('after a failure the second step answers at its price, with one hold and one row', async () => {
+      const { first, second } = await steps()
+      await virtual()
+      rig.upstream.forKey('key-m', fake.status(503))
+      const { caller, seen } = await call()
+      expect(seen.status).toBe(200)
+      expect(seen.headers.get('x-tollgate-model')).toBe('m2')
+      expect(keys()).toEqual(['key-m', 'key-m2'])
+      const [row, ...more] = await charged(rig, caller, 45)
+      expect(more).toEqual([])
+      expect(row).toMatchObject({ model_name: 'm2', asked_model: 'best', channel_id: second, outcome: 'complete' })
+      expect(JSON.parse(row?.attempts ?? '')).toMatchObject([
+        { channelId: first, status: 503, model: 'm' },
+        { channelId: second, status: 200, model: 'm2' },
+      ])
+    })
+
+    test('quota is held for the most expensive step', async () => {
+      await steps()
+      const body = { ...chat, max_tokens: 100 }
+      const held = async (model: string) =>
+        whileHeld(rig, await rig.caller(), '/v1/chat/completions', { ...body, model }, (amount) => amount)
+      const [cheap, expensive] = [await held('m'), await held('m2')]
+      expect(expensive).toBeGreaterThan(cheap)
+      await virtual()
+      expect(await held('best')).toBe(expensive)
+    })
+
+    test.each([
+      ['rate_limited', fake.status(429)],
+      ['overloaded', fake.status(503)],
+      ['server_error', fake.status(500)],
+      ['server_error', fake.resetsBeforeHeaders()],
+      ['no_channel', fake.status(404)],
+      ['timeout', fake.status(504)],
+      ['context_too_long', fake.status(400, { code: 'context_length_exceeded', message: 'This is too long.' })],
+      ['content_filter', fake.status(400, { code: 'content_filter', message: 'Filtered.' })],
+    ] as const)('%s leads to the next step only where it is allowed: %p', async (failure, fault) => {
+      await steps()
+      const { id } = await virtual({ failures: [failure] })
+      rig.upstream.forKey('key-m', fault)
+      const { caller, seen } = await call()
+      expect([seen.status, keys()]).toEqual([200, ['key-m', 'key-m2']])
+      await charged(rig, caller, 45)
+      rig.upstream.requests.length = 0
+      const others = ['no_channel', 'overloaded', 'rate_limited', 'timeout', 'server_error', 'context_too_long']
+      await rig.gateway.api('PUT', '/api/virtual-model/', { id, failures: others.filter((each) => each !== failure) })
+      const refused = await call()
+      expect([refused.seen.status >= 400, keys()]).toEqual([true, ['key-m']])
+      await charged(rig, refused.caller, 0)
+    })
+
+    test('a mistake of the caller leads to no other step', async () => {
+      await steps()
+      await virtual()
+      rig.upstream.forKey('key-m', fake.status(400))
+      const { caller, seen } = await call()
+      expectError(seen, 400, null)
+      expect(keys()).toEqual(['key-m'])
+      await charged(rig, caller, 0)
+    })
+
+    test('a refusal leads to the next step only if that is set, and the refused answer costs nothing', async () => {
+      await steps()
+      const { id } = await virtual()
+      const refusing = fake.behaviour('a refusal', async (exchange) => {
+        const message = { role: 'assistant', content: null, refusal: 'No.' }
+        exchange.head(200, [['content-type', 'application/json']])
+        await exchange.write(
+          JSON.stringify({
+            ...{ id: 'c', object: 'chat.completion', created: 1, model: 'm' },
+            choices: [{ index: 0, message, finish_reason: 'stop' }],
+            usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+          }),
+        )
+        exchange.end()
+      })
+      rig.upstream.forKey('key-m', refusing)
+      const kept = await call()
+      expect(kept.seen.text).toContain('No.')
+      await charged(rig, kept.caller, 15)
+      await rig.gateway.api('PUT', '/api/virtual-model/', { id, failures: ['refusal'] })
+      const { caller, seen } = await call()
+      expect([seen.status, seen.headers.get('x-tollgate-model')]).toEqual([200, 'm2'])
+      await charged(rig, caller, 45)
+    })
+
+    test('a step that nobody serves is skipped, whatever the failures are', async () => {
+      await rig.channel({ key: 'key-m2', models: 'm2' })
+      const { warnings } = await virtual({ failures: [] })
+      expect(warnings).toEqual([{ kind: 'unserved', model: 'm', group: '' }])
+      const { caller, seen } = await call()
+      expect(seen.status).toBe(200)
+      await charged(rig, caller, 45)
+    })
+
+    test('if all steps fail, the caller gets the last error and pays nothing', async () => {
+      await steps()
+      await virtual()
+      rig.upstream.forKey('key-m', fake.status(503))
+      rig.upstream.forKey('key-m2', fake.status(500, { message: 'The second one broke.' }))
+      const { caller, seen } = await call()
+      expectError(seen, 500, null)
+      expect(seen.error?.message).toContain('The second one broke.')
+      await charged(rig, caller, 0)
+      const row = await failedRow(caller)
+      expect(row).toMatchObject({ model_name: 'm2', asked_model: 'best', quota: 0 })
+    })
+
+    test('if no step can begin, the error says why for each, and names no channel', async () => {
+      await virtual()
+      const { caller, seen } = await call()
+      expectError(seen, 503, 'no_available_channel')
+      expect(seen.error?.message).toContain('no step of model best can serve this request')
+      expect(seen.error?.message).toContain('model m in group default; no available channel for model m2')
+      await charged(rig, caller, 0)
+    })
+
+    test('a step whose channels are all unhealthy is passed over, but is tried if nothing else is left', async () => {
+      await steps()
+      await virtual()
+      rig.upstream.forKey('key-m', fake.status(503))
+      for (let count = 0; count < 5; count++) await call()
+      rig.upstream.requests.length = 0
+      const { seen } = await call()
+      expect([seen.status, keys()]).toEqual([200, ['key-m2']])
+      rig.upstream.requests.length = 0
+      rig.upstream.forKey('key-m', fake.ok())
+      const [second] = await rig.gateway.context.store.read
+        .selectFrom('channels')
+        .select('id')
+        .where('models', '=', 'm2')
+        .execute()
+      await rig.gateway.api('PUT', '/api/channel/', { id: second?.id, status: 2 })
+      const { seen: again } = await call()
+      expect([again.status, keys()]).toEqual([200, ['key-m']])
+      aheadMs += 60_000
+    })
+
+    test('retries at other channels of a step come before the next step', async () => {
+      await steps()
+      await rig.channel({ key: 'key-other', priority: -1 })
+      await virtual()
+      await rig.gateway.setOption('RetryTimes', '1')
+      rig.upstream.forKey('key-m', fake.status(503))
+      rig.upstream.forKey('key-other', fake.status(503))
+      const { caller, seen } = await call()
+      expect([seen.status, keys()]).toEqual([200, ['key-m', 'key-other', 'key-m2']])
+      await charged(rig, caller, 45)
+    })
+
+    test('a stream goes on to the next step before it has begun, and the body names who answered', async () => {
+      await steps()
+      await virtual()
+      rig.upstream.forKey('key-m', fake.empty200())
+      const { caller, seen } = await call({ stream: true })
+      expect(seen.headers.get('x-tollgate-model')).toBe('m2')
+      expect(textOf(seen.text).length).toBeGreaterThan(0)
+      const [first] = eventsOf(seen.text)
+      expect(JSON.parse(first ?? '')).toMatchObject({ model: 'm2' })
+      await charged(rig, caller, 45)
+    })
+
+    test('its own setting decides whether a stream that breaks is continued, at its step', async () => {
+      await steps()
+      await rig.channel({ key: 'key-other', priority: -1 })
+      const { id } = await virtual({ stream_rescue: true })
+      await rig.gateway.setOption('RetryTimes', '1')
+      rig.upstream.forKey('key-m', fake.cutsStream('fin', { after: 2 }))
+      const { caller, seen } = await call({ stream: true })
+      expect([eventsOf(seen.text).at(-1), keys()]).toEqual(['[DONE]', ['key-m', 'key-other']])
+      expect(seen.headers.get('x-tollgate-model')).toBe('m')
+      const { rows } = await chargedUnits(rig, caller)
+      expect(rows).toHaveLength(1)
+      expect(rows[0]).toMatchObject({ model_name: 'm', asked_model: 'best', outcome: 'rescued' })
+      await rig.gateway.api('PUT', '/api/virtual-model/', { id, stream_rescue: null })
+      rig.upstream.requests.length = 0
+      const broken = await call({ stream: true })
+      expect([broken.seen.error?.code, keys()]).toEqual(['upstream_stream_error', ['key-m']])
+    })
+
+    test('the first-token limit of a step applies to it, whatever the model is', async () => {
+      await steps()
+      await virtual({ steps: [{ model: 'm', first_token_timeout: 7 }, { model: 'm2' }] })
+      rig.upstream.forKey('key-m', fake.neverAnswers())
+      const asking = call({ stream: true })
+      await rig.upstream.received(1)
+      aheadMs += 7_100
+      const { caller, seen } = await asking
+      expect([seen.status, keys()]).toEqual([200, ['key-m', 'key-m2']])
+      await charged(rig, caller, 45)
+    })
+
+    test('a step with a group is served by that group’s channels and charged for the caller’s group', async () => {
+      await rig.channel({ key: 'key-vip', group: 'vip' })
+      await virtual({ steps: [{ model: 'm', group: 'vip' }] })
+      const direct = await call({ model: 'm' })
+      expectError(direct.seen, 503, 'no_available_channel')
+      const { caller, seen } = await call()
+      expect(seen.status).toBe(200)
+      await charged(rig, caller, 15)
+    })
+
+    test('a fixed price applies whichever step answers', async () => {
+      await steps()
+      // One dollar is 500,000 units: a prompt token costs 2 units, and one of the response 4.
+      await virtual({ price: { input: 4, output: 8 } })
+      const { caller } = await call()
+      const [row] = await charged(rig, caller, 40)
+      expect(row?.content).toBe('fixed price × 1')
+      rig.upstream.forKey('key-m', fake.status(503))
+      const fallback = await call()
+      await charged(rig, fallback.caller, 40)
+    })
+
+    test('virtual models can be nested; each list of failures applies to its own steps', async () => {
+      await steps()
+      await rig.channel({ key: 'key-m3', models: 'm3' })
+      await rig.gateway.setOption('ModelRatio', '{"m":1,"m2":3,"m3":1}')
+      await rig.gateway.setOption('CompletionRatio', '{"m":1,"m2":1,"m3":1}')
+      await virtual({ name: 'inner', failures: ['rate_limited'] })
+      await virtual({ steps: [{ model: 'inner' }, { model: 'm3' }], failures: ['overloaded'] })
+      rig.upstream.forKey('key-m', fake.status(429))
+      expect((await call()).seen.headers.get('x-tollgate-model')).toBe('m2')
+      rig.upstream.requests.length = 0
+      rig.upstream.forKey('key-m', fake.status(503))
+      expect((await call()).seen.headers.get('x-tollgate-model')).toBe('m3')
+      expect(keys()).toEqual(['key-m', 'key-m3'])
+    })
+
+    test('neighbouring steps with a weight share sessions, and a session stays at its step', async () => {
+      await steps()
+      await virtual({
+        steps: [
+          { model: 'm', weight: 3 },
+          { model: 'm2', weight: 1 },
+        ],
+      })
+      const caller = await rig.caller()
+      const modelOf = async (session: string) => {
+        const headers = { 'x-session-id': session }
+        const body = { ...chat, model: 'best' }
+        const seen = await see(rig.gateway.post('/v1/chat/completions', body, caller.token, { headers }))
+        return seen.headers.get('x-tollgate-model')
+      }
+      const answers: (string | null)[] = []
+      for (let count = 0; count < 60; count++) {
+        const model = await modelOf(`s${count}`)
+        answers.push(model)
+        if (count < 10) expect(await modelOf(`s${count}`)).toBe(model)
+      }
+      const share = answers.filter((each) => each === 'm').length
+      expect(share).toBeGreaterThan(30)
+      expect(share).toBeLessThan(58)
+    })
+
+    test('a step that cannot do what is requested is skipped before it is tried', async () => {
+      await rig.gateway.setOption('ModelRatio', '{"gpt-3.5-turbo":1,"m2":3}')
+      // The registry knows that this model does not read images.
+      await rig.channel({ key: 'key-m', models: 'deepseek-chat' })
+      await rig.channel({ key: 'key-m2', models: 'm2' })
+      await virtual({ steps: [{ model: 'deepseek-chat' }, { model: 'm2' }], failures: [] })
+      const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }
+      const { seen } = await call({ messages: [{ role: 'user', content: [image] }] })
+      expect([seen.status, keys()]).toEqual([200, ['key-m2']])
+      rig.upstream.requests.length = 0
+      const plain = await call()
+      expect([plain.seen.status, keys()]).toEqual([200, ['key-m']])
+    })
+
+    test('a full channel leads to the next step at once, and its place is free again', async () => {
+      const limits = [{ metric: 'calls', window: 'now', most: 1 }]
+      await rig.channel({ key: 'key-m', limits })
+      await rig.channel({ key: 'key-m2', models: 'm2' })
+      await virtual()
+      const caller = await rig.caller()
+      await whileHeld(rig, caller, '/v1/chat/completions', { ...chat, model: 'best' }, async () => {
+        const { seen } = await call()
+        expect([seen.status, seen.headers.get('x-tollgate-model')]).toEqual([200, 'm2'])
+      })
+      await until(async () => (await rig.gateway.balances(caller.userId, caller.tokenId)).holds === 0)
+      const { seen } = await call()
+      expect(seen.headers.get('x-tollgate-model')).toBe('m')
+      // A call that leaves a capped channel for another step gives its place there back.
+      rig.upstream.forKey('key-m', fake.status(503))
+      const moved = await call()
+      expect(moved.seen.headers.get('x-tollgate-model')).toBe('m2')
+      await charged(rig, moved.caller, 45)
+      const places = await rig.gateway.context.store.read.selectFrom('cap_places').selectAll().execute()
+      expect(places).toEqual([])
+    })
+  })
+
+  describe(`who may use it (${name})`, () => {
+    const models = async (caller: Caller, headers: Record<string, string> = {}) => {
+      const answer = await fetch(`${rig.gateway.url}/v1/models`, {
+        headers: { authorization: `Bearer ${caller.token}`, ...headers },
+      })
+      return ((await answer.json()) as { data: { id: string }[] }).data.map(({ id }) => id)
+    }
+
+    test('it is listed for the groups that see it, and for them alone it exists', async () => {
+      await steps()
+      await virtual({ groups: ['vip'] })
+      const plain = await rig.caller()
+      const vip = await rig.caller(undefined, { user: { group: 'vip' } })
+      await rig.channel({ key: 'key-vip', group: 'vip' })
+      expect(await models(plain)).toEqual(['m', 'm2'])
+      expect(await models(vip)).toEqual(['best', 'm'])
+      expectError((await call({}, plain)).seen, 503, 'no_available_channel')
+      expect((await call({}, vip)).seen.status).toBe(200)
+    })
+
+    test('it is in the lists of all dialects', async () => {
+      await steps()
+      await virtual()
+      const { token } = await rig.caller()
+      const get = async (path: string, headers: Record<string, string>) =>
+        (await fetch(`${rig.gateway.url}${path}`, { headers })).text()
+      const lists = await Promise.all([
+        get('/v1/models', { authorization: `Bearer ${token}` }),
+        get('/v1/models', { 'x-api-key': token, 'anthropic-version': '2023-06-01' }),
+        get('/v1beta/models', { 'x-goog-api-key': token }),
+        get('/v1/models/best', { authorization: `Bearer ${token}` }),
+      ])
+      for (const list of lists) expect(list).toContain('best')
+    })
+
+    test('a token’s list may name the virtual model or some of its steps', async () => {
+      await steps()
+      await virtual()
+      const whole = await rig.caller(undefined, { token: { models: 'best' } })
+      const part = await rig.caller(undefined, { token: { models: 'm2' } })
+      const other = await rig.caller(undefined, { token: { models: 'm9' } })
+      expect(await models(whole)).toEqual(['best'])
+      expect((await call({}, whole)).seen.headers.get('x-tollgate-model')).toBe('m')
+      expectError((await call({ model: 'm' }, whole)).seen, 403, 'model_not_allowed')
+      expect(await models(part)).toEqual(['best', 'm2'])
+      rig.upstream.requests.length = 0
+      expect((await call({}, part)).seen.headers.get('x-tollgate-model')).toBe('m2')
+      expect(keys()).toEqual(['key-m2'])
+      // The step that it may not use is not a way out either.
+      rig.upstream.forKey('key-m2', fake.status(503))
+      expectError((await call({}, part)).seen, 503, null)
+      expect(keys()).not.toContain('key-m')
+      expect(await models(other)).toEqual([])
+      expectError((await call({}, other)).seen, 403, 'model_not_allowed')
+    })
+
+    test('it hides a real model of the same name, with a warning, and gives it back when it is switched off', async () => {
+      await steps()
+      const { id, warnings } = await virtual({ name: 'm', steps: [{ model: 'm2' }] })
+      expect(warnings).toContainEqual({ kind: 'real_model', model: 'm', group: '' })
+      expect((await call({ model: 'm' })).seen.headers.get('x-tollgate-model')).toBe('m2')
+      await rig.gateway.api('PUT', '/api/virtual-model/', { id, enabled: false })
+      const { seen } = await call({ model: 'm' })
+      expect([seen.status, seen.headers.get('x-tollgate-model')]).toEqual([200, null])
+    })
+
+    test('an admin who chooses a channel gets the step that it serves', async () => {
+      const { second } = await steps()
+      await virtual()
+      const { gateway } = rig
+      const seen = await see(
+        gateway.post('/v1/chat/completions', { ...chat, model: 'best' }, `${gateway.token}-${second}`),
+      )
+      expect([seen.status, seen.headers.get('x-tollgate-model')]).toEqual([200, 'm2'])
+    })
+
+    test('the price list names the steps and their prices, or the fixed price', async () => {
+      await steps()
+      const { id } = await virtual()
+      const priceOf = async () => {
+        const { models: list } = await rig.gateway.api<{
+          models: { model: string; answered_by?: string[]; prices: { rates: { input: number } }[] }[]
+        }>('GET', '/api/price/')
+        return list.find(({ model }) => model === 'best')
+      }
+      expect(await priceOf()).toMatchObject({ answered_by: ['m', 'm2'] })
+      expect((await priceOf())?.prices).toHaveLength(2)
+      await rig.gateway.api('PUT', '/api/virtual-model/', { id, price: { input: 4, output: 8 } })
+      expect((await priceOf())?.prices.map(({ rates }) => rates.input)).toEqual([2_000_000])
+    })
+
+    test('tokens are counted at the first step that is served', async () => {
+      await steps()
+      await virtual()
+      const { token } = await rig.caller()
+      const seen = await see(rig.gateway.post('/v1/messages/count_tokens', { ...chat, model: 'best' }, token))
+      expect(seen.status).toBe(200)
+    })
+  })
+
+  /** The row of a failed call, which is written in the background. */
+  async function failedRow({ tokenId }: Caller) {
+    const find = () =>
+      rig.gateway.context.store.read
+        .selectFrom('logs')
+        .selectAll()
+        .where('token_id', '=', tokenId)
+        .where('type', '=', 6)
+        .executeTakeFirst()
+    await until(async () => (await find()) !== undefined)
+    return find()
+  }
+})
