@@ -47,39 +47,35 @@ export interface ScheduledBackups {
   start(by: string): Promise<'started' | 'running' | 'off'>
   /** When the next backup is due, in epoch seconds; 0 if backups are off. */
   nextAt(): Promise<number>
-  /** Resolves when no backup is being made here. */
-  idle(): Promise<void>
 }
 
 /** Creates the maker of backups of this process. */
 export function createScheduledBackups(deps: ScheduledBackupDeps): ScheduledBackups {
   const { store, settings, clock, warn } = deps
-  let current: Promise<void> = Promise.resolve()
 
-  async function begin(by: string, retryAfter = 0): Promise<boolean> {
-    const now = epochSeconds(clock)
-    if (!(await store.write((trx) => beginRun(trx, backupRun, now, retryAfter)))) return false
+  const take = () => store.write((trx) => beginRun(trx, backupRun, epochSeconds(clock)))
+  const release = () => store.write((trx) => finishRun(trx, backupRun, epochSeconds(clock)))
+
+  /** Makes a backup in the run that this node has taken. Never rejects. */
+  async function run(by: string): Promise<void> {
     const alive = setInterval(() => {
       store.write((trx) => touchRun(trx, backupRun, epochSeconds(clock))).catch(() => undefined)
     }, aliveEveryMs)
     alive.unref()
-    current = (async () => {
-      try {
-        await make(deps, by)
-        await store.write((trx) => finishRun(trx, backupRun, epochSeconds(clock)))
-      } catch (error) {
-        warn(`the backup could not be recorded: ${reasonOf(error)}`)
-      } finally {
-        clearInterval(alive)
-      }
-    })()
-    return true
+    try {
+      await make(deps, by)
+      await release()
+    } catch (error) {
+      warn(`the backup could not be recorded: ${reasonOf(error)}`)
+    } finally {
+      clearInterval(alive)
+    }
   }
 
   async function nextAt(): Promise<number> {
     const options = settings.current()
     if (options.BackupStore === 'off') return 0
-    const { good, ended } = await lastBackups(store.read)
+    const { good, ended } = await lastBackups(store.read, 'server')
     const due = dueAt(options, good?.started_at)
     return ended && ended.error !== '' ? Math.max(due, ended.started_at + retrySeconds) : due
   }
@@ -87,15 +83,21 @@ export function createScheduledBackups(deps: ScheduledBackupDeps): ScheduledBack
   return {
     nextAt,
     async runIfDue() {
-      const due = await nextAt()
-      if (due === 0 || due > epochSeconds(clock)) return
-      if (await begin('schedule')) await current
+      const isDue = async () => {
+        const due = await nextAt()
+        return due > 0 && due <= epochSeconds(clock)
+      }
+      if (!(await isDue()) || !(await take())) return
+      // Another node may have made it between the two.
+      if (await isDue()) await run('schedule')
+      else await release()
     },
     async start(by) {
       if (settings.current().BackupStore === 'off') return 'off'
-      return (await begin(by)) ? 'started' : 'running'
+      if (!(await take())) return 'running'
+      void run(by)
+      return 'started'
     },
-    idle: () => current,
   }
 }
 

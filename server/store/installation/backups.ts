@@ -64,9 +64,19 @@ export async function forgetBackup(trx: Trx, id: number): Promise<void> {
   await trx.deleteFrom('backups').where('id', '=', id).execute()
 }
 
-/** The newest backup that succeeded and the newest attempt that has ended. */
-export async function lastBackups(db: Db): Promise<{ good: BackupRow | undefined; ended: BackupRow | undefined }> {
-  const ended = () => db.selectFrom('backups').selectAll().where('finished_at', '>', 0).orderBy('id', 'desc').limit(1)
+/** The newest backup that succeeded and the newest attempt that has ended, by anybody or by the server. */
+export async function lastBackups(
+  db: Db,
+  by: 'anybody' | 'server',
+): Promise<{ good: BackupRow | undefined; ended: BackupRow | undefined }> {
+  const ended = () =>
+    db
+      .selectFrom('backups')
+      .selectAll()
+      .where('finished_at', '>', 0)
+      .$if(by === 'server', (query) => query.where('made_by', '<>', commandLine))
+      .orderBy('id', 'desc')
+      .limit(1)
   return {
     good: await ended().where('error', '=', '').executeTakeFirst(),
     ended: await ended().executeTakeFirst(),
