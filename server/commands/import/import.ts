@@ -107,9 +107,18 @@ async function follow(deps: ImportDeps, options: ImportOptions, { note }: Termin
   while (!stopping.signal.aborted) {
     await setTimeout(followMs, undefined, { signal: stopping.signal }).catch(() => undefined)
     const { added, changedMeanwhile } = await runImport(deps, options)
-    const what = `${added.logs} log rows, ${added.users} users, ${added.tokens} tokens, ${added.channels} channels`
+    const what = [
+      counted(added.logs, 'log row'),
+      counted(added.users, 'user'),
+      counted(added.tokens, 'token'),
+      counted(added.channels, 'channel'),
+    ].join(', ')
     note(`${new Date(deps.nowMs()).toISOString()} ${what}${changedMeanwhile ? '; more is coming' : '; up to date'}`)
   }
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
 function partsOf(text: string): ImportPart[] {
