@@ -108,7 +108,7 @@ test('the log’s figures stay while another page loads; after a change of filte
   await eventually(() => figures.textContent()).toMatch(/Requests–Avg cost per request–$/)
   held.resolve()
   await eventually(() => figures.textContent()).toMatch(/Requests1,6\d{2}Avg cost per request\$/)
-  expect(await note.count()).toBe(0)
+  await eventually(() => note.count()).toBe(0)
 })
 
 test('spec 9: the page numbers include the current page, its two neighbours, and the first and last page', async () => {

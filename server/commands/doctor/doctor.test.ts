@@ -140,7 +140,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     const wrongKey = await doctor(installation)
     expect([wrongKey.code, wrongKey.report.findings[0]?.text]).toEqual([
       1,
-      expect.stringContaining('secret key is not'),
+      expect.stringContaining('secret key does not belong to this installation'),
     ])
   }, 120_000)
 
