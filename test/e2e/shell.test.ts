@@ -44,6 +44,7 @@ describe('the menu', () => {
       'Home',
       'Playground',
       'Channels',
+      'Virtual models',
       'Tokens',
       'Models',
       'Redemptions',

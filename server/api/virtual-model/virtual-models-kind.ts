@@ -1,6 +1,5 @@
 import { mostVirtualModels, virtualModelBody } from '../../../contract/api/virtual-model.ts'
 import type { VirtualModelEntry } from '../../../contract/config-file.ts'
-import { ApiFailure } from '../../http/api-failure.ts'
 import { epochSeconds } from '../../lib/clock.ts'
 import {
   addVirtualModel,
@@ -17,6 +16,7 @@ import { auditEvent } from '../audit-event.ts'
 import {
   type ConfigKind,
   differences,
+  EntryFault,
   inEntry,
   type PlanContext,
   type PlannedChange,
@@ -48,7 +48,7 @@ export const virtualModelsKind: ConfigKind<'virtual_models'> = {
         checkPrice(entry.price)
         refuseCircle(all, entry.name)
         if (all.length > mostVirtualModels)
-          throw new ApiFailure(`There can be at most ${mostVirtualModels} virtual models.`)
+          throw new EntryFault(`there can be at most ${mostVirtualModels} virtual models.`)
         return planOf(entry, named.get(entry.name), context)
       })
       if (change) changes.push(change)

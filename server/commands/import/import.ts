@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { Option } from 'commander'
 import { type AddCommand, CommandFailed, examples, exitCodes, type Terminal } from '../command.ts'
 import { secretsOf, withStore } from '../installed.ts'
+import { importExport, isExportFile, refuseWithExport } from './import-export.ts'
 import { type ImportDeps, type ImportOptions, type ImportPart, importParts } from './import-types.ts'
 import { progressView } from './progress.ts'
 import { reportLines } from './report.ts'
@@ -17,6 +18,7 @@ interface Flags {
   dryRun?: true
   merge?: true
   follow?: true
+  passphraseFile?: string
   json?: true
 }
 
@@ -27,7 +29,10 @@ export const addImport: AddCommand = (program, terminal) => {
     .description(
       "Takes over users, tokens, channels, redemption codes, options, prices and the log of one-api (0.5 and 0.6), new-api, one-hub, Laisky's one-api or LiteLLM. The source is a SQLite file, MySQL, MariaDB or PostgreSQL, or LiteLLM's config.yaml, and is only read. What LiteLLM sealed is opened with LITELLM_SALT_KEY, or LITELLM_MASTER_KEY if it has no salt key. Keys, passwords and codes go on working. A run that breaks off is continued by the next one, and a later run takes over what is new. docs/moving.md describes the whole way.",
     )
-    .requiredOption('--from <source>', 'path of a SQLite file or of config.yaml, postgres://… or mysql://…')
+    .requiredOption(
+      '--from <source>',
+      'path of a SQLite file, of config.yaml or of an export of Tollgate, postgres://… or mysql://…',
+    )
     .option('--logs-from <source>', 'the log, if it is in a database of its own')
     .option('--litellm-config <file>', "LiteLLM's config.yaml, beside its database")
     .option('--dry-run', 'report what would happen, and change nothing')
@@ -37,6 +42,7 @@ export const addImport: AddCommand = (program, terminal) => {
     )
     .option('--merge', 'import beside what is here already, with new ids')
     .option('--follow', 'after that, take over what is new every two seconds, until stopped')
+    .option('--passphrase-file <file>', 'a file with the passphrase of an export of Tollgate')
     .option('--json', 'print the report as JSON')
     .addHelpText(
       'after',
@@ -52,6 +58,7 @@ export const addImport: AddCommand = (program, terminal) => {
           "import -- --from 'postgres://user:password@host/newapi' --since 2026-01-01",
           'with the log of this year only',
         ],
+        ['import -- --from all.jsonl --passphrase-file pass.txt', 'restore an export of Tollgate'],
         ['import -- --from /data/one-api.db --only channels,options --merge', 'parts, into an installation in use'],
       ),
     )
@@ -73,6 +80,23 @@ async function run(flags: Flags, terminal: Terminal): Promise<void> {
   if (flags.follow && flags.dryRun) throw new CommandFailed('--follow imports, so it cannot be used with --dry-run.')
   await withStore(config, async (store) => {
     const secrets = await secretsOf(store, terminal.readSecretKey())
+    if (isExportFile(flags.from)) {
+      refuseWithExport({
+        '--dry-run': flags.dryRun,
+        '--only': flags.only,
+        '--since': flags.since,
+        '--merge': flags.merge,
+        '--follow': flags.follow,
+        '--logs-from': flags.logsFrom,
+        '--litellm-config': flags.litellmConfig,
+      })
+      await importExport(
+        terminal,
+        { store, secrets },
+        { ...flags, passphraseFile: flags.passphraseFile, json: flags.json ?? false },
+      )
+      return
+    }
     const view = progressView(terminal)
     const deps = { store, secrets, nowMs: Date.now, variable: variableOf(terminal), progress: view.show }
     const report = await runImport(deps, options).finally(view.end)

@@ -5,7 +5,16 @@ import { exportedTables } from './exported-tables.ts'
 
 /** Tables that an export leaves out: what is running, what expires soon, and what follows from other tables. */
 const leftOut = [
-  ...['abilities', 'access_tokens', 'alert_deliveries', 'alert_events', 'alert_states', 'cap_counts', 'cap_places'],
+  ...[
+    'abilities',
+    'access_tokens',
+    'alert_deliveries',
+    'alert_events',
+    'alert_states',
+    'backups',
+    'cap_counts',
+    'cap_places',
+  ],
   ...['cap_waits', 'capture_rules', 'captures', 'channel_dead_keys', 'channel_failures', 'error_minutes', 'holds'],
   ...[
     'import_rows',

@@ -1,0 +1,58 @@
+import { closeSync, createReadStream, openSync, readFileSync, readSync, statSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { CommandFailed, type Terminal } from '../command.ts'
+import { isExport, type RestoreReport, restoreExport } from '../export/restore-export.ts'
+import type { ImportDeps } from './import-types.ts'
+
+/** The first line of an export is shorter than this. */
+const firstLineBytes = 4096
+
+/** True if the source is a file that `tollgate export` wrote as JSON lines. */
+export function isExportFile(source: string): boolean {
+  if (!statSync(source, { throwIfNoEntry: false })?.isFile()) return false
+  const file = openSync(source, 'r')
+  try {
+    const bytes = Buffer.alloc(firstLineBytes)
+    const text = bytes.toString('utf8', 0, readSync(file, bytes))
+    return isExport(text.split('\n', 1)[0] ?? '')
+  } finally {
+    closeSync(file)
+  }
+}
+
+/**
+ * Restores an export into a new installation, in one transaction, and prints what was restored. Throws CommandFailed with
+ * one sentence if that cannot be done; then nothing is changed.
+ */
+export async function importExport(
+  terminal: Terminal,
+  { store, secrets }: Pick<ImportDeps, 'store' | 'secrets'>,
+  { from, passphraseFile, json }: { from: string; passphraseFile: string | undefined; json: boolean },
+): Promise<void> {
+  const passphrase =
+    passphraseFile === undefined ? terminal.passphrase() : readFileSync(passphraseFile, 'utf8').replace(/\r?\n$/, '')
+  const report = await restoreExport({ store, secrets }, linesIn(from), { passphrase })
+  if (json) terminal.print(JSON.stringify(report))
+  else for (const line of linesOf(report)) terminal.print(line)
+}
+
+/** The lines of a file. The file is opened when the first line is asked for, because a reader drops what nobody waits for. */
+async function* linesIn(file: string): AsyncGenerator<string> {
+  yield* createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })
+}
+
+function linesOf({ rows, skippedTokens, skippedCodes, keylessChannels }: RestoreReport): string[] {
+  return [
+    `${rows} rows were restored.`,
+    ...(skippedTokens > 0 ? [`Tokens without a key in the export, which were left out: ${skippedTokens}.`] : []),
+    ...(skippedCodes > 0 ? [`Codes that are not in the export, which were left out: ${skippedCodes}.`] : []),
+    ...(keylessChannels > 0 ? [`Channels without a key, which are disabled: ${keylessChannels}.`] : []),
+  ]
+}
+
+/** Throws if an option was given that an export has no use for. */
+export function refuseWithExport(given: Readonly<Record<string, unknown>>): void {
+  const [option] = Object.entries(given).find(([, value]) => value !== undefined) ?? []
+  if (option !== undefined)
+    throw new CommandFailed(`An export of Tollgate is restored as a whole, so ${option} cannot be used with it.`)
+}
