@@ -73,7 +73,7 @@ export default {
       'bun-seam',
       "Bun's own API stays in a handful of named files, so that another runtime is an adapter away.",
       {
-        pathNot: `${pathPatterns(['server/main.ts', 'server/listen.ts', 'server/http/web-sockets.ts', 'server/relay/upstream/send.ts', 'server/store/connection/process-settings.ts', 'server/store/*/*sqlite*.ts', 'server/commands/import/sources/sqlite-source.ts', 'server/lib/secrets/password.ts'])}|${tests}`,
+        pathNot: `${pathPatterns(['server/main.ts', 'server/listen.ts', 'server/http/web-sockets.ts', 'server/relay/upstream/send.ts', 'server/store/connection/process-settings.ts', 'server/store/*/*sqlite*.ts', 'server/commands/import/sources/*sqlite*.ts', 'server/lib/secrets/password.ts'])}|${tests}`,
       },
       { path: bunModule },
     ),

@@ -203,7 +203,7 @@ describe.skipIf(postgresMissing !== undefined)(`LiteLLM's database (${postgresMi
         'not stored as a SHA-256',
         'only some paths',
         'A pattern among the models',
-        'comes anew after a time',
+        'is renewed after a time',
         'The user has no budget there',
         'strange_cloud has no counterpart',
         'The parameter rpm of the deployment',

@@ -1,4 +1,4 @@
-import type { ProgramName } from './programs.ts'
+import type { ProgramName } from './program.ts'
 
 /** Types that have other numbers here than in the program, by the program's numbers; null = there is no counterpart. */
 const numbers: Readonly<Record<ProgramName, Readonly<Record<number, number | null>>>> = {

@@ -2,7 +2,7 @@ import { type ImportRow, importsOf, journalOf } from '../../store/imports/journa
 import type { Db } from '../../store/store.ts'
 import { tokenMark } from './copy/copy-tokens.ts'
 import { seconds, text, trimmed } from './fields.ts'
-import type { Program } from './programs.ts'
+import type { Program } from './program.ts'
 import type { SourceDatabase, SourceRow } from './sources/source-database.ts'
 
 /** How many rows of a kind are compared. */

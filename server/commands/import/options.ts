@@ -5,7 +5,7 @@ import { ratioTableOf } from '../../settings/ratio-table.ts'
 import { integerOf, textOf } from './fields.ts'
 import type { Findings } from './findings.ts'
 import { hubTables } from './hub-prices.ts'
-import type { Program } from './programs.ts'
+import type { Program } from './program.ts'
 import type { SourceDatabase } from './sources/source-database.ts'
 
 /** The options of a source in our form: text by key. */

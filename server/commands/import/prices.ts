@@ -2,7 +2,7 @@ import { createPriceBook, type PriceBook } from '../../billing/price-book.ts'
 import { isObject, tryParse } from '../../lib/json.ts'
 import type { Findings } from './findings.ts'
 import type { ReadOptions, SourceOptions } from './options.ts'
-import type { Program } from './programs.ts'
+import type { Program } from './program.ts'
 import type { ChannelDraft } from './rows/channel-row.ts'
 
 /** What a model costs there and here, in currency units per million tokens, or per call. */

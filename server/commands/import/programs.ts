@@ -1,19 +1,7 @@
 import { CommandFailed } from '../command.ts'
 import { integerOf, textOf } from './fields.ts'
+import type { Program } from './program.ts'
 import type { SourceDatabase } from './sources/source-database.ts'
-
-export type ProgramName = 'one-api' | 'new-api' | 'one-hub' | 'laisky' | 'litellm'
-
-/** The program that made a source. */
-export interface Program {
-  readonly name: ProgramName
-  /** What people call it. */
-  readonly title: string
-  /** Its version, or '' if the database does not show it. */
-  readonly version: string
-  /** True if a model without an entry in the stored ModelRatio has no price of its own, because the table is complete. */
-  readonly tableIsComplete: boolean
-}
 
 /** True if rows can keep their ids in an empty installation. LiteLLM's are texts. */
 export const keepsIds = ({ name }: Program) => name !== 'litellm'

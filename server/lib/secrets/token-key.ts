@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Secrets } from './secrets.ts'
 
-/** How a key is stored of which only the hash is known. Keys that are made here have no colon. */
+/** How a key is stored if only its hash is known. Keys that are made here have no colon. */
 const hashForm = /^sha256:(?<hex>[0-9a-f]{64})$/
 
-/** The stored form of a key of which only the SHA-256 is known, over the whole key with its `sk-`. */
+/** The stored form of a key if only the SHA-256 of the whole key, with its `sk-`, is known. */
 export const hashedKey = (hex: string) => `sha256:${hex}`
 
 /** True if only the SHA-256 of a stored key is known. */

@@ -5,7 +5,7 @@ import { type BulkColumns, bulkInsert } from '../../../store/imports/bulk-insert
 import { advanceLog, type ImportRow } from '../../../store/imports/journal.ts'
 import { collectMemory } from '../collect-memory.ts'
 import { integer } from '../fields.ts'
-import type { Program } from '../programs.ts'
+import type { Program } from '../program.ts'
 import { type LogDraft, readLog } from '../rows/log-row.ts'
 import type { SourceDatabase, SourceRow } from '../sources/source-database.ts'
 

@@ -3,7 +3,7 @@ import type { ImportedSums, ImportKind, JournalRow } from '../../../store/import
 import { type NumberedTable, newIds } from '../../../store/imports/target.ts'
 import type { Db, Trx } from '../../../store/store.ts'
 import type { Findings } from '../findings.ts'
-import type { Program } from '../programs.ts'
+import type { Program } from '../program.ts'
 import type { SourceDatabase } from '../sources/source-database.ts'
 
 /** What the copying of all kinds of rows needs. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../lib/json.ts'
 import { CommandFailed } from '../../command.ts'
 import { textOf } from '../fields.ts'
-import type { Reading } from './litellm-source.ts'
+import type { Reading } from './reading.ts'
 import { looksSealed, openSealed } from './sealed.ts'
 
 /** A deployment: what LiteLLM calls a model of its list. */
@@ -53,7 +53,7 @@ function opened({ saltKey }: Reading, value: string): string {
 }
 
 /** A text, or the variable of the environment to which it refers; '' if that is not set. */
-export function fromEnvironment({ variable, later }: Reading, value: string, example: string): string {
+function fromEnvironment({ variable, later }: Reading, value: string, example: string): string {
   if (!value.startsWith('os.environ/')) return value
   const name = value.slice('os.environ/'.length)
   const found = variable(name)

@@ -1,13 +1,14 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import { integerOf, textOf } from '../fields.ts'
+import { createLocalDatabase, type LocalDatabase } from '../sources/local-sqlite.ts'
 import type { SourceDatabase, SourceRow } from '../sources/source-database.ts'
-import { createLaterFindings, type LaterFindings } from './later-findings.ts'
-import { createLocalDatabase, type LocalDatabase } from './local-database.ts'
+import { createLaterFindings } from './later-findings.ts'
 import { readKeys } from './read-keys.ts'
 import { readLog } from './read-log.ts'
 import { readModels } from './read-models.ts'
 import { readOptionRows } from './read-options.ts'
 import { readUsers } from './read-users.ts'
+import type { Reading } from './reading.ts'
 
 /** What the reading of LiteLLM needs besides its database. */
 export interface LitellmGiven {
@@ -19,18 +20,6 @@ export interface LitellmGiven {
   config: JsonObject
   /** A variable of the environment; undefined if it is not set. */
   variable(name: string): string | undefined
-}
-
-/** What all parts of the reading share. */
-export interface Reading {
-  config: JsonObject
-  quotaPerUnit: number
-  saltKey: string | undefined
-  later: LaterFindings
-  budgets: ReadonlyMap<string, SourceRow>
-  variable(name: string): string | undefined
-  /** The rows of a table; columns that hold a time come as epoch seconds. */
-  rows(table: string, times: readonly string[]): Promise<SourceRow[]>
 }
 
 /** True for the tables of LiteLLM. */

@@ -6,7 +6,7 @@ import { quotaOf } from './money.ts'
 export interface Budget {
   /** Dollars in all, without a period; undefined = no limit. */
   most: number | undefined
-  /** True if the amount comes anew after a time that has no counterpart, such as 7 days. */
+  /** True if the amount is renewed after a time that has no counterpart, such as 7 days. */
   isOfOtherPeriod: boolean
   limits: {
     rpm_limit: number

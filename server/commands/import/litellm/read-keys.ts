@@ -1,14 +1,15 @@
 import { tokenStatus } from '../../../../contract/statuses.ts'
 import { hashedKey } from '../../../lib/secrets/token-key.ts'
 import { integer, text, textsOf, truth } from '../fields.ts'
+import type { LocalRow } from '../sources/local-sqlite.ts'
 import type { SourceRow } from '../sources/source-database.ts'
-import type { Reading } from './litellm-source.ts'
-import { type LocalRow, numberOf } from './local-database.ts'
+import { numberOf } from './ids.ts'
 import { quotaOf } from './money.ts'
 import { budgetOf, valuesWithoutPlace } from './read-budgets.ts'
 import { madeAccount } from './read-users.ts'
+import type { Reading } from './reading.ts'
 
-/** Who pays for keys that belong to no user and no team. */
+/** The account that pays for keys without a user or team. */
 const ofNobody = 'litellm-keys'
 
 /** Keys, whose text LiteLLM does not know either, and the accounts that had to be made for some of them. */
@@ -76,7 +77,7 @@ function tokenOf(
   if (budget.isOfOtherPeriod)
     later.add(
       'tokens',
-      'The budget comes anew after a time that has no counterpart. What is left of it becomes the quota of the token.',
+      'The budget is renewed after a time that has no counterpart. What is left of it becomes the quota of the token.',
       `${example}: ${text(row, 'budget_duration')}`,
     )
   for (const [column, value] of valuesWithoutPlace(row))

@@ -1,9 +1,10 @@
 import { logType } from '../../../../contract/log-types.ts'
 import { integer, integerOf, text } from '../fields.ts'
+import type { LocalDatabase, LocalRow } from '../sources/local-sqlite.ts'
 import type { SourceDatabase, SourceRow } from '../sources/source-database.ts'
-import type { Reading } from './litellm-source.ts'
-import { type LocalDatabase, type LocalRow, numberOf } from './local-database.ts'
+import { numberOf } from './ids.ts'
 import { quotaOf } from './money.ts'
+import type { Reading } from './reading.ts'
 
 const rowsPerStep = 2000
 /** 2020-01-01, before LiteLLM had a log. */

@@ -1,10 +1,11 @@
 import { channelStatus } from '../../../../contract/statuses.ts'
 import { isObject, type JsonObject, tryParse } from '../../../lib/json.ts'
 import { integer, integerOf, text, textOf } from '../fields.ts'
+import type { LocalRow } from '../sources/local-sqlite.ts'
 import { type Deployment, deployedFields } from './deployment.ts'
-import type { Reading } from './litellm-source.ts'
-import { type LocalRow, numberOf } from './local-database.ts'
+import { numberOf } from './ids.ts'
 import { channelTypes, providerOfModel, worksWithoutKey } from './providers.ts'
+import type { Reading } from './reading.ts'
 
 /** Parameters that are taken over, or that say nothing about the call. */
 const known: ReadonlySet<string> = new Set([

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, tryParse } from '../../../lib/json.ts'
 import { text } from '../fields.ts'
-import type { Reading } from './litellm-source.ts'
-import type { LocalRow } from './local-database.ts'
+import type { LocalRow } from '../sources/local-sqlite.ts'
 import type { ReadModel } from './read-models.ts'
+import type { Reading } from './reading.ts'
 
 /** The prices of deployments as ratio tables, and the settings that have an option here. */
 export async function readOptionRows(reading: Reading, models: readonly ReadModel[]): Promise<LocalRow[]> {

@@ -1,11 +1,12 @@
 import { roles } from '../../../../contract/roles.ts'
 import { userStatus } from '../../../../contract/statuses.ts'
 import { integer, text } from '../fields.ts'
+import type { LocalRow } from '../sources/local-sqlite.ts'
 import type { SourceRow } from '../sources/source-database.ts'
-import type { Reading } from './litellm-source.ts'
-import { type LocalRow, numberOf } from './local-database.ts'
+import { numberOf } from './ids.ts'
 import { quotaOf } from './money.ts'
 import { budgetOf, valuesWithoutPlace } from './read-budgets.ts'
+import type { Reading } from './reading.ts'
 
 /** What a user without a budget can spend here, in currency units. */
 const withoutBudget = 1_000_000
@@ -56,7 +57,7 @@ function account(
   if (budget.isOfOtherPeriod)
     later.add(
       'users',
-      'The budget comes anew after a time that has no counterpart. What is left of it becomes the balance.',
+      'The budget is renewed after a time that has no counterpart. What is left of it becomes the balance.',
       `${given.username}: ${text(row, 'budget_duration')}`,
     )
   const used = quotaOf(row['spend'], quotaPerUnit)

@@ -1,7 +1,7 @@
 import { isObject, tryParse } from '../../../lib/json.ts'
 import { keyLines } from '../../../store/channels/key-lines.ts'
 import { inner, integerOf, object, text, trimmed } from '../fields.ts'
-import type { Program } from '../programs.ts'
+import type { Program } from '../program.ts'
 import type { SourceRow } from '../sources/source-database.ts'
 
 /** The keys of a channel. */

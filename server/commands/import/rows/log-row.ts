@@ -1,7 +1,7 @@
 import { logType } from '../../../../contract/log-types.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import { integer, integerOf, mostQuota, object, seconds, text, textOf, truth } from '../fields.ts'
-import type { Program } from '../programs.ts'
+import type { Program } from '../program.ts'
 import type { SourceRow } from '../sources/source-database.ts'
 
 /** A log row as the source has it, in our terms. Ids are those of the source. */

@@ -3,7 +3,7 @@ import { userStatus } from '../../../../contract/statuses.ts'
 import { randomHex } from '../../../lib/secrets/ids.ts'
 import { integer, isDeleted, mostQuota, seconds, text, trimmed } from '../fields.ts'
 import type { Findings } from '../findings.ts'
-import type { Program } from '../programs.ts'
+import type { Program } from '../program.ts'
 import type { SourceRow } from '../sources/source-database.ts'
 import { limitValues } from './limit-columns.ts'
 

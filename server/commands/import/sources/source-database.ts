@@ -1,5 +1,5 @@
 import type { Findings } from '../findings.ts'
-import type { Program } from '../programs.ts'
+import type { Program } from '../program.ts'
 
 /** A row of another program's database, as its driver returns it. */
 export type SourceRow = Readonly<Record<string, unknown>>

@@ -1,13 +1,12 @@
 import { Database, type SQLQueryBindings } from 'bun:sqlite'
-import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { pageQuery, type SourceDatabase, type SourceRow } from '../sources/source-database.ts'
+import { pageQuery, type SourceDatabase, type SourceRow } from './source-database.ts'
 
 const amounts =
   'rpm_limit integer, tpm_limit integer, concurrency_limit integer, daily_budget integer, monthly_budget integer'
 
-/** The tables in one-api's form, as far as LiteLLM has the same. */
+/** The tables in one-api's form, if LiteLLM has the same. */
 const tables: Readonly<Record<string, string>> = {
   users: `id integer primary key, username text, password text, display_name text, role integer, status integer, email text,
     quota integer, used_quota integer, request_count integer, "group" text, created_time integer, without_budget integer, ${amounts}`,
@@ -93,13 +92,4 @@ export function createLocalDatabase(folder: string): LocalDatabase {
     database.close()
     rmSync(spool, { recursive: true, force: true })
   }
-}
-
-/**
- * The number of something that LiteLLM names by a text. It depends on the text alone, so that a later run finds the same
- * one, and 48 bits are enough for no two to be equal.
- */
-export function numberOf(kind: 'user' | 'team' | 'token' | 'channel', name: string): number {
-  const hex = createHash('sha256').update(`${kind}\0${name}`).digest('hex').slice(0, 12)
-  return Number.parseInt(hex, 16) + 1
 }
