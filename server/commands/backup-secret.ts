@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { isCancel, password } from '@clack/prompts'
 import type { Command } from 'commander'
 import type { BackupSecret } from '../backup/backup-key.ts'
 import type { CommandConfig } from '../config.ts'
 import { CommandFailed, Unconfirmed } from './command.ts'
+import { readGivenFile } from './given-file.ts'
 
 /** How a command is told what a backup is encrypted with. A passphrase is never an argument: others can read those. */
 export interface SecretOptions {
@@ -29,8 +29,8 @@ export async function secretFrom(
 ): Promise<BackupSecret> {
   if (passphraseFile !== undefined && keyFile !== undefined)
     throw new CommandFailed('Use either --passphrase-file or --key-file.')
-  if (keyFile !== undefined) return { keyFile: contentOf(keyFile) }
-  if (passphraseFile !== undefined) return { passphrase: firstLine(contentOf(passphraseFile).toString()) }
+  if (keyFile !== undefined) return { keyFile: readGivenFile(keyFile) }
+  if (passphraseFile !== undefined) return { passphrase: firstLine(readGivenFile(passphraseFile).toString()) }
   if (backupPassphrase !== undefined) return { passphrase: backupPassphrase }
   if (!process.stdin.isTTY)
     throw new Unconfirmed(
@@ -50,12 +50,4 @@ async function ask(message: string): Promise<string> {
 
 function firstLine(text: string): string {
   return text.split(/\r?\n/, 1)[0] ?? ''
-}
-
-function contentOf(file: string): Buffer {
-  try {
-    return readFileSync(file)
-  } catch (error) {
-    throw new CommandFailed(`The file ${file} cannot be read (${(error as Error).message}).`)
-  }
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createWriteStream, existsSync, openSync, readFileSync, type WriteStream } from 'node:fs'
+import { createWriteStream, existsSync, openSync, type WriteStream } from 'node:fs'
 import { Option } from 'commander'
 import { configApi } from '../../../contract/api/config.ts'
 import { configText, exportConfig, placeholders, withoutSecrets } from '../../api/config/export-config.ts'
@@ -7,6 +7,7 @@ import { splitList } from '../../lib/split-list.ts'
 import { exportedParts } from '../../store/installation/exported-tables.ts'
 import { type AddCommand, CommandFailed, examples, type Terminal } from '../command.ts'
 import { withStoreAndKey } from '../installed-with-key.ts'
+import { exportPassphrase } from './export-passphrase.ts'
 import type { ForeignProgram } from './foreign-schemas.ts'
 import { shortestPassphrase } from './seal.ts'
 import { writeExport } from './write-export.ts'
@@ -55,7 +56,9 @@ export const addExport: AddCommand = (program, terminal) => {
 
 async function exportLines(terminal: Terminal, { only, output, passphraseFile, secrets }: Options): Promise<void> {
   const parts = only === undefined ? exportedParts : partsOf(only)
-  const passphrase = secrets ? passphraseOf(terminal, passphraseFile) : undefined
+  const passphrase = secrets ? exportPassphrase(terminal, passphraseFile) : undefined
+  if (passphrase !== undefined && passphrase.length < shortestPassphrase)
+    throw new CommandFailed(`The passphrase must have at least ${shortestPassphrase} characters.`)
   if (secrets && passphrase === undefined)
     throw new CommandFailed(
       'Give a passphrase for the secrets with --passphrase-file or TOLLGATE_EXPORT_PASSPHRASE, or leave them out with --no-secrets.',
@@ -101,15 +104,6 @@ function partsOf(only: string): string[] {
   if (unknown !== undefined)
     throw new CommandFailed(`There is no part ${unknown}. Choose from ${exportedParts.join(', ')}.`)
   return exportedParts.filter((part) => names.includes(part))
-}
-
-/** The passphrase of a file or of the environment; undefined if there is none. */
-function passphraseOf(terminal: Terminal, file: string | undefined): string | undefined {
-  const text = file === undefined ? terminal.passphrase() : readFileSync(file, 'utf8').replace(/\r?\n$/, '')
-  if (text === undefined) return undefined
-  if (text.length < shortestPassphrase)
-    throw new CommandFailed(`The passphrase must have at least ${shortestPassphrase} characters.`)
-  return text
 }
 
 async function exportYaml(terminal: Terminal, { output, secrets }: Options): Promise<void> {

@@ -1,6 +1,7 @@
-import { closeSync, createReadStream, openSync, readFileSync, readSync, statSync } from 'node:fs'
+import { closeSync, createReadStream, openSync, readSync, statSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { CommandFailed, type Terminal } from '../command.ts'
+import { exportPassphrase } from '../export/export-passphrase.ts'
 import { isExport, type RestoreReport, restoreExport } from '../export/restore-export.ts'
 import type { ImportDeps } from './import-types.ts'
 
@@ -29,8 +30,7 @@ export async function importExport(
   { store, secrets }: Pick<ImportDeps, 'store' | 'secrets'>,
   { from, passphraseFile, json }: { from: string; passphraseFile: string | undefined; json: boolean },
 ): Promise<void> {
-  const passphrase =
-    passphraseFile === undefined ? terminal.passphrase() : readFileSync(passphraseFile, 'utf8').replace(/\r?\n$/, '')
+  const passphrase = exportPassphrase(terminal, passphraseFile)
   const report = await restoreExport({ store, secrets }, linesIn(from), { passphrase })
   if (json) terminal.print(JSON.stringify(report))
   else for (const line of linesOf(report)) terminal.print(line)
