@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { carryColumns } from '../schema/carry-columns.ts'
 import type { Trx } from '../store.ts'
 import { rebuildAbilities } from './channels.ts'
 
@@ -18,16 +19,7 @@ const copied = [
   'priority',
   'config',
   'system_prompt',
-  'tags',
-  'remark',
-  'test_model',
-  'organization',
-  'project',
-  'headers',
-  'parameters',
-  'status_map',
-  'proxy',
-  'proxy_login',
+  ...carryColumns,
   'costs',
 ] as const
 

@@ -1,6 +1,7 @@
 import { type ExpressionBuilder, type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { channelStatus } from '../../../contract/statuses.ts'
 import { splitList } from '../../lib/split-list.ts'
+import { carryColumns } from '../schema/carry-columns.ts'
 import type { ChannelsTable } from '../schema/channel-tables.ts'
 import type { Tables } from '../schema/tables.ts'
 import { idOf, isAmong, needsRowLocks, startsWith } from '../statements/conditions.ts'
@@ -29,16 +30,7 @@ const columns = [
   'system_prompt',
   'key_mode',
   'key_count',
-  'tags',
-  'remark',
-  'test_model',
-  'organization',
-  'project',
-  'headers',
-  'parameters',
-  'status_map',
-  'proxy',
-  'proxy_login',
+  ...carryColumns,
   'costs',
   'status_reason',
   'status_time',

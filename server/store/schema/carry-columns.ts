@@ -19,3 +19,17 @@ export interface CarryColumns {
   /** The text of a JSON object with what the upstream charges; '' = unknown. */
   costs: Generated<string>
 }
+
+/** The columns of what a channel carries, without what its upstream charges. */
+export const carryColumns = [
+  'tags',
+  'remark',
+  'test_model',
+  'organization',
+  'project',
+  'headers',
+  'parameters',
+  'status_map',
+  'proxy',
+  'proxy_login',
+] as const satisfies readonly (keyof CarryColumns)[]

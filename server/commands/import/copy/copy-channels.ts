@@ -4,24 +4,12 @@ import { bookChange } from '../../../store/imports/books.ts'
 import { type BulkColumns, bulkInsert } from '../../../store/imports/bulk-insert.ts'
 import { recordFigures, recordRows } from '../../../store/imports/journal.ts'
 import { reserveIds, takenIds } from '../../../store/imports/target.ts'
+import { carryColumns } from '../../../store/schema/carry-columns.ts'
 import type { Trx } from '../../../store/store.ts'
 import { integer, isDeleted } from '../fields.ts'
 import { type ChannelDraft, readChannel } from '../rows/channel-row.ts'
 import { pages } from '../sources/source-database.ts'
 import { assignIds, type IdMap, type Work } from './work.ts'
-
-const carried = [
-  'tags',
-  'remark',
-  'test_model',
-  'organization',
-  'project',
-  'headers',
-  'parameters',
-  'status_map',
-  'proxy',
-  'proxy_login',
-] as const
 
 const columns: BulkColumns = [
   ['id', 'integer'],
@@ -47,7 +35,7 @@ const columns: BulkColumns = [
   ['unlogged_quota', 'integer'],
   ['key_mode', 'text'],
   ['key_count', 'integer'],
-  ...carried.map((name) => [name, 'text'] as const),
+  ...carryColumns.map((name) => [name, 'text'] as const),
 ]
 
 /** Channels of a source, and the id that each has here. */
@@ -132,7 +120,11 @@ async function write(work: Work, trx: Trx, fresh: readonly ChannelDraft[], ids: 
 
 function valuesOf({ secrets }: Work, draft: ChannelDraft, id: number): unknown[] {
   const { fields } = draft
-  const sealed = sealedFields(Object.fromEntries(carried.map((name) => [name, fields[name] ?? ''])), undefined, secrets)
+  const sealed = sealedFields(
+    Object.fromEntries(carryColumns.map((name) => [name, fields[name] ?? ''])),
+    undefined,
+    secrets,
+  )
   return [
     id,
     draft.type,
@@ -157,6 +149,6 @@ function valuesOf({ secrets }: Work, draft: ChannelDraft, id: number): unknown[]
     draft.used,
     fields.key_mode ?? 'single',
     fields.key_count ?? 1,
-    ...carried.map((name) => sealed[name] ?? ''),
+    ...carryColumns.map((name) => sealed[name] ?? ''),
   ]
 }

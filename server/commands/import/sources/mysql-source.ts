@@ -1,7 +1,7 @@
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise'
 import { CommandFailed } from '../../command.ts'
-import { unreachable, unreadable } from './postgres-source.ts'
-import { pageQuery, type SourceDatabase, type SourceRow, tablesOf } from './source-database.ts'
+import { serverSource, unreachable } from './server-source.ts'
+import type { SourceDatabase } from './source-database.ts'
 
 interface Address {
   host: string
@@ -41,25 +41,13 @@ export async function openMysqlSource(text: string): Promise<SourceDatabase> {
   }
   // An error of an idle connection is reported by the next query.
   connection.on('error', () => undefined)
-  const run = async (query: string): Promise<SourceRow[]> => {
-    try {
-      const [rows] = await connection.query<RowDataPacket[]>(query)
-      return rows
-    } catch (error) {
-      throw unreadable(label, error)
-    }
-  }
-  const columns = await run(
-    `select table_name as tab, column_name as col from information_schema.columns where table_schema = database()`,
-  )
-  return {
+  return serverSource({
     dialect: 'mysql',
     label,
-    tables: tablesOf(columns),
-    page: (table, request) => run(pageQuery(table, request)),
-    query: run,
+    schema: 'database()',
+    rows: async (text) => (await connection.query<RowDataPacket[]>(text))[0],
     close: () => connection.end(),
-  }
+  })
 }
 
 function parsed(text: string): Address {
