@@ -1,12 +1,14 @@
 import { setTimeout } from 'node:timers/promises'
 import { Option } from 'commander'
+import { type ImportPart, importParts } from '../../../contract/api/import.ts'
+import { reportLines } from '../../import/report.ts'
+import { runImport } from '../../import/run-import.ts'
+import type { ImportDeps, ImportOptions, ImportProgress } from '../../jobs/import-engine.ts'
 import { type AddCommand, CommandFailed, examples, exitCodes, type Terminal } from '../command.ts'
 import { secretsOf, withStore } from '../installed.ts'
 import { importExport, isExportFile, refuseWithExport } from './import-export.ts'
-import { type ImportDeps, type ImportOptions, type ImportPart, importParts } from './import-types.ts'
+import { inTurn } from './in-turn.ts'
 import { progressView } from './progress.ts'
-import { reportLines } from './report.ts'
-import { runImport } from './run-import.ts'
 
 /** The options as Commander reads them. */
 interface Flags {
@@ -97,15 +99,27 @@ async function run(flags: Flags, terminal: Terminal): Promise<void> {
       )
       return
     }
-    const view = progressView(terminal)
-    const deps = { store, secrets, nowMs: Date.now, variable: variableOf(terminal), progress: view.show }
-    const report = await runImport(deps, options).finally(view.end)
-    if (flags.json) terminal.print(JSON.stringify(report))
-    else for (const line of reportLines(report)) terminal.print(line)
-    const wrong = report.sums.some(({ there, corrected, here }) => there + corrected !== here)
-    if (wrong) terminal.exit(exitCodes.failed)
-    if (flags.follow) await follow({ ...deps, progress: () => undefined }, options, terminal)
+    const deps = { store, secrets, nowMs: Date.now, variable: variableOf(terminal) }
+    await inTurn(store, options, (signal, tell) => imported({ ...deps, signal, tell }, { flags, options, terminal }))
   })
+}
+
+/** Imports, prints the report, and then follows the source if that was asked for. */
+async function imported(
+  { tell, ...deps }: Omit<ImportDeps, 'progress'> & { tell: ImportDeps['progress'] },
+  { flags, options, terminal }: { flags: Flags; options: ImportOptions; terminal: Terminal },
+): Promise<void> {
+  const view = progressView(terminal)
+  const progress = (step: ImportProgress) => {
+    view.show(step)
+    tell(step)
+  }
+  const report = await runImport({ ...deps, progress }, options).finally(view.end)
+  if (flags.json) terminal.print(JSON.stringify(report))
+  else for (const line of reportLines(report)) terminal.print(line)
+  const wrong = report.sums.some(({ there, corrected, here }) => there + corrected !== here)
+  if (wrong) terminal.exit(exitCodes.failed)
+  if (flags.follow) await follow({ ...deps, progress: tell }, options, terminal)
 }
 
 /** Reads variables to which LiteLLM's configuration refers; undefined if one is not set. */
