@@ -3,6 +3,7 @@ import { type RawSearch, texts } from '../lib/url-state.ts'
 import type { Area, MessageKey } from '../messages/namespaces.ts'
 import { parseBudgetSearch } from '../pages/budget/search.ts'
 import { parseChannelSearch } from '../pages/channel/search.ts'
+import { parseImportSearch } from '../pages/import/search.ts'
 import { parseLogSearch } from '../pages/log/search.ts'
 import { parseModelSearch } from '../pages/model/search.ts'
 import { parsePlaygroundSearch } from '../pages/playground/search.ts'
@@ -316,6 +317,14 @@ const table = [
     areas: ['recording', 'form'],
     search: texts('target', 'id'),
     heading: { title: 'recording.title', width: 'narrow' },
+  },
+  {
+    path: '/import',
+    file: 'import/import',
+    for: 'admins',
+    areas: ['import'],
+    search: parseImportSearch,
+    heading: { title: 'import.title', text: 'import.intro', width: 'narrow' },
   },
   {
     path: '/setting',

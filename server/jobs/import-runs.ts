@@ -149,7 +149,7 @@ export function createImportRuns(deps: ImportRunsDeps): ImportRuns {
         {
           ...runOwner(),
           ...{ state: 'queued', dry_run: choices.dry_run, merge: choices.merge, since: choices.since },
-          ...{ only: choices.only.join(','), source: labelOf(source), started_by: startedBy },
+          ...{ parts: choices.only.join(','), source: labelOf(source), started_by: startedBy },
           sealed: secrets.seal(JSON.stringify(source), context),
           upload: source.upload,
           upload_name: source.uploadName,
@@ -233,7 +233,7 @@ async function outcomeOf(deps: ImportRunsDeps, { row, source, uploads, cancelled
   }
 }
 
-const partsOf = ({ only }: ImportRunRow) => importParts.filter((part) => only.split(',').includes(part))
+const partsOf = ({ parts }: ImportRunRow) => importParts.filter((part) => parts.split(',').includes(part))
 
 /** What people see in place of an address with a password. */
 function labelOf({ address, uploadName }: ImportSource): string {

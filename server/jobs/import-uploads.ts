@@ -17,6 +17,8 @@ export interface Upload {
 
 const ends = { sqlite: '.db', config: '.yaml' } as const
 const largestConfig = 5_000_000
+/** A page of the smallest size that SQLite has. */
+const leastDatabase = 512
 const oldMs = 24 * 3_600_000
 
 /** Uploaded files of this host. Their names are random, so nothing that a caller sends becomes part of a path. */
@@ -91,7 +93,7 @@ async function kindOf(path: string, bytes: number): Promise<Upload['kind']> {
   try {
     const start = Buffer.alloc(16)
     await file.read(start, 0, 16, 0)
-    if (start.toString('latin1') === 'SQLite format 3\0') return 'sqlite'
+    if (bytes >= leastDatabase && start.toString('latin1') === 'SQLite format 3\0') return 'sqlite'
     if (bytes <= largestConfig) {
       const text = new TextDecoder('utf-8', { fatal: true }).decode(await file.readFile())
       if (/^(?:model_list|litellm_settings|router_settings|general_settings)\s*:/m.test(text)) return 'config'

@@ -76,9 +76,10 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     mkdtempSync(join(tmpdir(), 'captures-')),
     { capturesLost: () => undefined },
   )
+  const dataDir = mkdtempSync(join(tmpdir(), 'imports-'))
   const imports = createImportRuns({
     ...{ store, secrets, clock, warn },
-    dataDir: mkdtempSync(join(tmpdir(), 'imports-')),
+    dataDir,
   })
   const sendAlert = createAlertSender({ store, settings, mailer, secrets, clock, post: createPostMessage() })
   const app = new Hono<AppEnv>()
@@ -169,6 +170,7 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     call,
     addPerson,
     imports,
+    dataDir,
     store,
     settings,
     secrets,

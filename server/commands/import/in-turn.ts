@@ -47,7 +47,7 @@ function rowOf({ from, merge, only, since }: ImportOptions) {
   const plain = from.replace(/^([a-z]+:\/\/)[^/]*@/i, '$1')
   return {
     ...runOwner(),
-    ...{ state: 'running' as const, dry_run: false, merge, only: [...only].join(','), since },
+    ...{ state: 'running' as const, dry_run: false, merge, parts: [...only].join(','), since },
     source: 'label' in parsed ? parsed.label : plain,
     started_by: 'command line',
     created_at: nowSeconds(),

@@ -15,7 +15,7 @@ export const importRuns: Migration = {
     await sql
       .raw(
         `create table import_runs (id ${id}, active bigint unique, state ${text}, dry_run ${no}, source ${text},
-          sealed ${text}, upload ${text}, upload_name ${text}, merge ${no}, only ${text}, since ${int},
+          sealed ${text}, upload ${text}, upload_name ${text}, merge ${no}, parts ${text}, since ${int},
           started_by ${text}, created_at ${int}, updated_at ${int}, finished_at ${int}, stage ${text}, done ${int},
           total ${int}, per_second ${int},
           process ${text}, host ${text}, pid ${int}, cancel_asked ${no}, error ${text}, report ${text})`,

@@ -59,7 +59,7 @@ export interface ImportRunsTable {
   upload_name: Generated<string>
   merge: boolean
   /** Comma-separated parts; '' = all. */
-  only: Generated<string>
+  parts: Generated<string>
   since: Generated<number>
   started_by: string
   /** Epoch seconds. An active run that has not been updated for a while belongs to a process that ended. */
