@@ -9,23 +9,23 @@ export type ImportPart = (typeof importParts)[number]
 /** How large an uploaded file may be. Larger databases are imported on the command line. */
 export const mostUploadBytes = 512 * 1024 * 1024
 
-const count = z.int()
+const count = (description: string) => z.int().check(z.describe(description))
 
 /** A sum in the source and here. They are equal once the stated corrections are added. */
 const sumLine = z.object({
-  name: z.string(),
-  there: count,
-  corrected: count.check(z.describe('What the findings change.')),
-  here: count,
+  name: z.string().check(z.describe('What is summed up.')),
+  there: count('The sum in the source.'),
+  corrected: count('What the findings change.'),
+  here: count('The sum here.'),
 })
 
 export type SumLine = z.output<typeof sumLine>
 
 /** What the import did with something that could not be taken over as it was. */
 const finding = z.object({
-  kind: z.string(),
+  kind: z.string().check(z.describe('What it concerns.')),
   text: z.string().check(z.describe('A whole sentence: what was found, and what becomes of it.')),
-  count,
+  count: count('How often it was found.'),
   examples: z.array(z.string()).check(z.describe('The first rows that it concerns.')),
 })
 
@@ -33,9 +33,9 @@ export type Finding = z.output<typeof finding>
 
 /** What a model costs there and here, in currency units per million tokens, or per call. */
 const priceRow = z.object({
-  model: z.string(),
-  theirs: z.string(),
-  ours: z.string(),
+  model: z.string().check(z.describe('The name, and the name that is sent upstream if it differs.')),
+  theirs: z.string().check(z.describe('The price there.')),
+  ours: z.string().check(z.describe('The price here.')),
   differs: z
     .optional(z.boolean())
     .check(z.describe('Absent if it cannot be told from the database what the program charges.')),
@@ -45,10 +45,10 @@ export type PriceRow = z.output<typeof priceRow>
 
 /** What an import did, or in a dry run would do. */
 export const importReportSchema = z.object({
-  program: z.string(),
-  version: z.string(),
+  program: z.string().check(z.describe('The program that made the source.')),
+  version: z.string().check(z.describe('Its version; empty if the database does not show it.')),
   source: z.string().check(z.describe('Where the source is, without its password.')),
-  dryRun: z.boolean(),
+  dryRun: z.boolean().check(z.describe('True if nothing was changed.')),
   mode: z
     .enum(['empty', 'new', 'merge', 'again'])
     .check(
@@ -56,22 +56,33 @@ export const importReportSchema = z.object({
         'empty: ids are kept. new: the installation is empty, but ids cannot be kept. merge: rows get new ids. again: an earlier import is continued.',
       ),
     ),
-  added: z.object({ users: count, tokens: count, channels: count, codes: count, logs: count }),
-  sums: z.array(sumLine),
-  options: z.array(
-    z.object({ key: z.string(), from: z.string(), to: z.string() }).check(z.describe('Secrets are not shown.')),
-  ),
-  prices: z.array(priceRow),
-  findings: z.array(finding),
+  added: z
+    .object({
+      users: count('Users.'),
+      tokens: count('Tokens.'),
+      channels: count('Channels.'),
+      codes: count('Redemption codes.'),
+      logs: count('Log rows.'),
+    })
+    .check(z.describe('How many rows are new.')),
+  sums: z.array(sumLine).check(z.describe('The sums side by side.')),
+  options: z
+    .array(
+      z.object({
+        key: z.string().check(z.describe('The option.')),
+        from: z.string().check(z.describe('Its value before, shortened.')),
+        to: z.string().check(z.describe('Its new value, shortened. Secrets are not shown.')),
+      }),
+    )
+    .check(z.describe('Options that change.')),
+  prices: z.array(priceRow).check(z.describe('The models of the imported channels.')),
+  findings: z.array(finding).check(z.describe('What is not as it was.')),
   leftoversFile: z.string().check(z.describe('The file with what has no place here; empty if there is none.')),
-  leftovers: count,
-  leftoversTaken: count.check(
-    z.describe('What an earlier run had left over, and this one took in because this version knows it.'),
-  ),
+  leftovers: count('How many things have no place here.'),
   changedMeanwhile: z
     .boolean()
     .check(z.describe('True if the source was written to while it was read: another run takes over the rest.')),
-  seconds: z.number(),
+  seconds: z.number().check(z.describe('How long it took.')),
 })
 
 export type ImportReport = z.output<typeof importReportSchema>
@@ -101,21 +112,21 @@ const choices = {
 export const importRunSchema = z.object({
   id: z.int(),
   state: z.enum(importStates).check(z.describe('interrupted: the process that made it ended. It can be continued.')),
-  dry_run: z.boolean(),
+  dry_run: z.boolean().check(z.describe('True if it changes nothing.')),
   source: z.string().check(z.describe('Where the source is, without its password, or the name of the file.')),
-  merge: z.boolean(),
-  only: z.array(z.enum(importParts)),
-  since: z.int(),
+  merge: z.boolean().check(z.describe('Beside what is here already.')),
+  only: z.array(z.enum(importParts)).check(z.describe('The parts that are imported; empty = all.')),
+  since: time('Only log rows from this time on; 0 = all.'),
   started_by: z.string().check(z.describe('A name, or `command line`.')),
   created_at: time('Epoch seconds.'),
   finished_at: time('Epoch seconds; 0 while it runs.'),
   stage: z.enum(importStages).check(z.describe('What it is doing.')),
-  done: count.check(z.describe('Log rows that are done.')),
-  total: count.check(z.describe('Log rows in all; 0 if the stage has none.')),
-  per_second: count.check(z.describe('Rows a second since the stage began.')),
+  done: count('Log rows that are done.'),
+  total: count('Log rows in all; 0 if the stage has none.'),
+  per_second: count('Rows a second since the stage began.'),
   error: z.string().check(z.describe('Why it failed: a sentence that says what to do.')),
   can_continue: z.boolean().check(z.describe('True if its source is still known, so that it can be run again.')),
-  has_leftovers: z.boolean(),
+  has_leftovers: z.boolean().check(z.describe('True if there is a file to download.')),
 })
 
 export type ImportRun = z.output<typeof importRunSchema>
@@ -158,7 +169,12 @@ export const importApi = {
     access: 'root',
     fileBody: true,
     query: z.object({ name: z._default(fileName.check(z.describe('The name of the file.')), '') }),
-    data: z.object({ id: z.string(), name: z.string(), bytes: count, kind: z.enum(['sqlite', 'config']) }),
+    data: z.object({
+      id: z.string().check(z.describe('For the field `upload` of an import.')),
+      name: z.string().check(z.describe('The name of the file as it is shown.')),
+      bytes: count('Size of the file.'),
+      kind: z.enum(['sqlite', 'config']).check(z.describe('What the file is by its content.')),
+    }),
     summary: "Upload a SQLite database, or LiteLLM's config.yaml, to import from",
     description:
       'The body is the file, at most 512 MiB. It is stored in a temporary file of the server, which is deleted after the import, and after a day at the latest. The next upload replaces it.',

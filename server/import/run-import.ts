@@ -113,7 +113,6 @@ function baseReport(given: {
     findings: base.findings,
     leftoversFile: base.leftovers > 0 ? base.leftoversFile : '',
     leftovers: base.leftovers,
-    leftoversTaken: 0,
     changedMeanwhile: false,
     seconds: 0,
   }
