@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import type { Finding, ImportReport } from '../../../contract/api/import.ts'
 import { Card } from '../../components/ui/page.tsx'
-import { formatNumber } from '../../lib/format.ts'
+import { formatCount } from '../../lib/format.ts'
 import { textByKey, useText } from '../../lib/text.ts'
 
 const counted = ['users', 'tokens', 'channels', 'codes', 'logs'] as const
@@ -19,7 +19,7 @@ export function ReportView({ report }: { report: ImportReport }) {
           {counted.map((kind) => (
             <div key={kind}>
               <dt className="text-sm text-muted">{t(`import.part.${kind}`)}</dt>
-              <dd className="num text-lg">{formatNumber(added[kind])}</dd>
+              <dd className="num text-lg">{formatCount(added[kind])}</dd>
             </div>
           ))}
         </dl>
@@ -41,9 +41,9 @@ export function ReportView({ report }: { report: ImportReport }) {
           ]}
           rows={sums.map(({ name, there, corrected, here }) => [
             textByKey(`import.sum.${name.replaceAll(/[^a-z]+/g, '-')}`) ?? name,
-            formatNumber(there),
-            corrected === 0 ? '' : formatNumber(corrected),
-            formatNumber(here),
+            formatCount(there),
+            corrected === 0 ? '' : formatCount(corrected),
+            formatCount(here),
           ])}
         />
       </Card>
@@ -86,7 +86,7 @@ function Findings({ findings }: { findings: readonly Finding[] }) {
               {text}
             </p>
             <p className="text-muted" data-verbatim>
-              {formatNumber(count)}: {examples.join(', ')}
+              {formatCount(count)}: {examples.join(', ')}
               {count > examples.length && ', …'}
             </p>
           </li>

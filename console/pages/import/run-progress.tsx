@@ -2,7 +2,7 @@ import type { ImportRun } from '../../../contract/api/import.ts'
 import { Button } from '../../components/ui/button.tsx'
 import { Card } from '../../components/ui/page.tsx'
 import { useConfirm } from '../../components/ui/use-confirm.tsx'
-import { formatNumber } from '../../lib/format.ts'
+import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import { cancelImport } from './queries.ts'
 
@@ -32,9 +32,9 @@ export function RunProgress({ run }: { run: ImportRun }) {
         {total > 0 && (
           <p className="num text-sm text-muted">
             {t('import.rows', {
-              done: formatNumber(done),
-              total: formatNumber(total),
-              rate: formatNumber(per_second),
+              done: formatCount(done),
+              total: formatCount(total),
+              rate: formatCount(per_second),
             })}
           </p>
         )}

@@ -6,7 +6,7 @@ import { Input, inputClass } from '../../components/ui/input.tsx'
 import { Card } from '../../components/ui/page.tsx'
 import { PasswordInput } from '../../components/ui/password-input.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
-import { formatNumber } from '../../lib/format.ts'
+import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import { startImport, uploadFile } from './queries.ts'
 
@@ -98,7 +98,7 @@ export function SourceForm({ onStarted }: { onStarted(): void }) {
   )
 }
 
-const limitText = () => formatNumber(mostUploadBytes / 1024 / 1024)
+const limitText = () => formatCount(mostUploadBytes / 1024 / 1024)
 
 interface AddressValues {
   address: string
