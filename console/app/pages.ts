@@ -373,12 +373,7 @@ const table = [
     areas: ['auth', 'register', 'form'],
     search: texts('aff'),
   },
-  {
-    path: '/reset',
-    file: 'reset/reset',
-    for: 'visitors',
-    areas: ['reset', 'form'],
-  },
+  { path: '/reset', file: 'reset/reset', for: 'visitors', areas: ['reset', 'form'] },
   {
     path: '/user/reset',
     file: 'reset/confirm',
@@ -386,13 +381,7 @@ const table = [
     areas: ['reset', 'form'],
     search: texts('email', 'token'),
   },
-  {
-    path: '/oauth/github',
-    file: 'oauth/oauth',
-    for: 'visitors',
-    areas: ['auth'],
-    search: texts('code', 'state'),
-  },
+  { path: '/oauth/github', file: 'oauth/oauth', for: 'visitors', areas: ['auth'], search: texts('code', 'state') },
 ] as const satisfies readonly Page[]
 
 /** A row with its literal values. From these, the compiler knows every path and its query. */

@@ -173,8 +173,9 @@ forEachDatabase((_, openFresh) => {
     const { data } = await send(`SQLite format 3\0${'x'.repeat(5000)}`)
     const started = await call('POST', '/api/import/', root, { upload: data.id, upload_name: data.name, dry_run: true })
     const run = await ended(started.data.id)
-    expect(run).toMatchObject({ state: 'failed', error: expect.stringContaining('one-api.db cannot be read') })
+    expect(run.error).toContain('one-api.db cannot be read')
     expect(run.error).not.toContain(set.api.dataDir)
+    expect(run.state).toBe('failed')
   })
 
   test('a file that is longer than it says ends at the limit', async () => {

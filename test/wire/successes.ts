@@ -345,7 +345,8 @@ async function virtualModel({ gateway }: WireGate): Promise<number> {
 /** The calls for alert rules and destinations. Only people who may make them can create what the others need. */
 function alertSuccesses(prefix: string, base: string, rule: object): Readonly<Record<string, Success>> {
   const names = (name: string) => (prefix === 'alert' ? `alert${name}` : `alertSelf${name}`)
-  const destination = { kind: 'webhook', name: 'hook', url: 'https://192.0.2.1/hook' }
+  // A configuration file cannot list two of the same name.
+  const destination = () => ({ kind: 'webhook', name: `hook${next()}`, url: 'https://192.0.2.1/hook' })
   const create = async (gate: WireGate, me: Me, path: string, body: object): Promise<number> => {
     const answer = await gate.call('POST', `${base}${path}`, { as: me.as, body })
     const { data } = (await answer.json()) as { data?: { id: number } }
@@ -366,15 +367,19 @@ function alertSuccesses(prefix: string, base: string, rule: object): Readonly<Re
     return gate.gateway.context.api.store.write((trx) => addAlertEvent(trx, { ...event, created_at: 1 }, [delivery]))
   }
   const ruleId = (gate: WireGate, me: Me) => create(gate, me, '/rule', rule)
-  const destinationId = (gate: WireGate, me: Me) => create(gate, me, '/destination', destination)
+  const destinationId = (gate: WireGate, me: Me) => create(gate, me, '/destination', destination())
   return {
     [names('Rules')]: made(ruleId, () => ['GET', `${base}/rule`]),
     [names('CreateRule')]: plain('POST', `${base}/rule`, rule),
     [names('UpdateRule')]: made(ruleId, (id) => ['PUT', `${base}/rule`, { id, enabled: false }]),
     [names('RemoveRule')]: made(ruleId, (id) => ['DELETE', `${base}/rule/${id}`]),
     [names('Destinations')]: made(destinationId, () => ['GET', `${base}/destination`]),
-    [names('CreateDestination')]: plain('POST', `${base}/destination`, destination),
-    [names('UpdateDestination')]: made(destinationId, (id) => ['PUT', `${base}/destination`, { id, name: 'other' }]),
+    [names('CreateDestination')]: made(destination, (body) => ['POST', `${base}/destination`, body]),
+    [names('UpdateDestination')]: made(destinationId, (id) => [
+      'PUT',
+      `${base}/destination`,
+      { id, name: `other${id}` },
+    ]),
     [names('RemoveDestination')]: made(destinationId, (id) => ['DELETE', `${base}/destination/${id}`]),
     [names('TestDestination')]: made(destinationId, (id) => ['POST', `${base}/destination/${id}/test`]),
     [names('History')]: made(sentMessage, () => ['GET', `${base}/history`]),

@@ -86,7 +86,12 @@ function describe(writer: SchemaWriter, group: keyof typeof api, name: string, e
     ...(endpoint.fileBody && {
       requestBody: {
         required: true,
-        content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+        content: {
+          'application/octet-stream': {
+            schema: { type: 'string', format: 'binary' },
+            example: bodyExamples[operationId],
+          },
+        },
       },
     }),
     ...(hasFields(body) &&
