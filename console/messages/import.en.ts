@@ -83,7 +83,8 @@ export const importEn = {
   'import.here': 'Here',
   'import.willBeHere': 'Will be here',
   'import.prices': 'Prices that may differ',
-  'import.prices.same': 'All {count} models cost the same as there.',
+  'import.prices.same':
+    '{count, plural, one {The model costs the same as there.} other {All # models cost the same as there.}}',
   'import.prices.note':
     'In $ per million tokens (prompt / completion). A question mark means that the other program derives it.',
   'import.model': 'Model',
