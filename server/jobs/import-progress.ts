@@ -69,7 +69,10 @@ export function reportProgress(
       const { state } = end
       const error = state === 'failed' ? end.error.slice(0, 1000) : ''
       const report = state === 'done' && end.report ? JSON.stringify(end.report) : ''
-      await store.write((trx) => endImportRun(trx, id, { state, finished_at: seconds(), error, report }, forget))
+      await store.write(async (trx) => {
+        await touchImportRun(trx, id, { ...now(), updated_at: seconds() })
+        await endImportRun(trx, id, { state, finished_at: seconds(), error, report }, forget)
+      })
     },
   }
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { SourceDatabase } from './source-database.ts'
 
 /** The import was cancelled. */
@@ -5,7 +6,8 @@ export class Cancelled extends Error {}
 
 /**
  * A source whose reading ends when the signal is aborted, also in the middle of a query: what is read next rejects with
- * Cancelled. An import reads in all of its steps, so it ends at the next one.
+ * Cancelled. An import reads in all of its steps, so it ends at the next one. Before each of them, other work of the process
+ * has its turn: SQLite is read and written without a pause, and a server would answer nobody until the import has ended.
  */
 export async function unlessCancelled(
   opening: Promise<SourceDatabase>,
@@ -24,8 +26,14 @@ export async function unlessCancelled(
   const source = await orCancelled(opening)
   return {
     ...source,
-    page: (table, request) => orCancelled(source.page(table, request)),
-    query: (text) => orCancelled(source.query(text)),
+    async page(table, request) {
+      await setImmediate()
+      return orCancelled(source.page(table, request))
+    },
+    async query(text) {
+      await setImmediate()
+      return orCancelled(source.query(text))
+    },
     async close() {
       const closing = source.close()
       // A server may go on with the query that nobody waits for.
