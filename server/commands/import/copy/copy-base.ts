@@ -13,6 +13,7 @@ import { reserveIds } from '../../../store/imports/target.ts'
 import { recordAudit } from '../../../store/installation/audit.ts'
 import type { Db, Trx } from '../../../store/store.ts'
 import { CommandFailed } from '../../command.ts'
+import { applyChannelPrices } from '../channel-prices.ts'
 import { leaveExtraTables, reportNewColumns } from '../extra-tables.ts'
 import { createFindings, type Finding } from '../findings.ts'
 import type { ImportDeps, ImportPart } from '../import-types.ts'
@@ -156,6 +157,7 @@ async function copyParts({ wants }: BaseGiven, work: Work) {
   let prices: PriceRow[] = []
   if (wants('options')) {
     const read = await readOptions(work.source, work.program, findings)
+    applyChannelPrices(read.options, channels.drafts, findings)
     const before = new Map(read.options)
     completePrices(read, work.program, served, findings)
     const channelGroups = channels.drafts.flatMap(({ fields }) => (fields.group ?? '').split(','))
