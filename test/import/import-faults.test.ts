@@ -482,6 +482,25 @@ forEachEmptyDatabaseUrl((target, freshUrl) => {
     expect((await installation.run('audit')).output).toContain('0 faults.')
   }, 120_000)
 
+  test('an installation is created if there is none, and a dry run leaves nothing behind', async () => {
+    await using installation = new Installation(target === 'postgres' ? await freshUrl() : undefined)
+    const from = ownSource('one-api', smallRows())
+    expect((await imported(installation, '--from', from, '--dry-run')).added.users).toBe(2)
+    const refused = await installation.run('import', '--from', '/no/such.db')
+    expect([refused.code, refused.output]).toEqual([1, expect.stringContaining('There is no file')])
+    const { code, output } = await installation.run('import', '--from', from)
+    expect([code, output]).toEqual([0, expect.stringContaining('Imported: 2 users')])
+    const gateway = await installation.start()
+    const login = await fetch(`${gateway.url}/api/user/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ username: 'root', password: oldPassword }),
+    })
+    expect(await login.json()).toMatchObject({ success: true })
+    await gateway.stop()
+    expect((await installation.run('audit')).output).toContain('0 faults.')
+  }, 120_000)
+
   test('a token with a group uses the channels and the ratio of that group', async () => {
     const small = smallRows()
     await using upstream = await startFakeUpstream()

@@ -1,7 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import { Option } from 'commander'
+import type { OpenedStore } from '../../store/connection/open-options.ts'
 import { type AddCommand, CommandFailed, examples, exitCodes, type Terminal } from '../command.ts'
 import { secretsOf, withStore } from '../installed.ts'
+import { installationFor } from '../new-installation.ts'
 import { importExport, isExportFile, refuseWithExport } from './import-export.ts'
 import { type ImportDeps, type ImportOptions, type ImportPart, importParts } from './import-types.ts'
 import { progressView } from './progress.ts'
@@ -66,7 +68,9 @@ export const addImport: AddCommand = (program, terminal) => {
 }
 
 async function run(flags: Flags, terminal: Terminal): Promise<void> {
-  const config = terminal.readConfig()
+  if (flags.follow && flags.dryRun) throw new CommandFailed('--follow imports, so it cannot be used with --dry-run.')
+  await using target = await installationFor(terminal, { dryRun: flags.dryRun ?? false })
+  const { config, secretKey } = target
   const options: ImportOptions = {
     from: flags.from,
     logsFrom: flags.logsFrom,
@@ -77,9 +81,8 @@ async function run(flags: Flags, terminal: Terminal): Promise<void> {
     dryRun: flags.dryRun ?? false,
     dataDir: config.dataDir,
   }
-  if (flags.follow && flags.dryRun) throw new CommandFailed('--follow imports, so it cannot be used with --dry-run.')
-  await withStore(config, async (store) => {
-    const secrets = await secretsOf(store, terminal.readSecretKey())
+  const work = async (store: OpenedStore) => {
+    const secrets = await secretsOf(store, secretKey)
     if (isExportFile(flags.from)) {
       refuseWithExport({
         '--dry-run': flags.dryRun,
@@ -105,7 +108,13 @@ async function run(flags: Flags, terminal: Terminal): Promise<void> {
     const wrong = report.sums.some(({ there, corrected, here }) => there + corrected !== here)
     if (wrong) terminal.exit(exitCodes.failed)
     if (flags.follow) await follow({ ...deps, progress: () => undefined }, options, terminal)
-  })
+  }
+  try {
+    await withStore(config, work)
+  } catch (error) {
+    await target.discard()
+    throw error
+  }
 }
 
 /** Reads variables to which LiteLLM's configuration refers; undefined if one is not set. */
