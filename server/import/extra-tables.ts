@@ -6,7 +6,7 @@ import { pages, type SourceDatabase } from './sources/source-database.ts'
 const covered: ReadonlySet<string> = new Set([
   ...['users', 'tokens', 'channels', 'abilities', 'redemptions', 'logs', 'options', 'prices', 'user_groups'],
   ...['quota_data', 'statistics', 'statistics_months', 'perf_metrics', 'setups', 'migrations', 'model_owned_by'],
-  ...['traces', 'system_instances', 'schema_migrations'],
+  ...['traces', 'user_request_costs', 'system_instances', 'schema_migrations'],
 ])
 
 /** Columns that are read, or that mean nothing here. Others come from a newer version. */
@@ -15,13 +15,13 @@ const knownColumns: Readonly<Record<string, ReadonlySet<string>>> = {
     `id username password display_name role status email github_id github_id_new wechat_id lark_id oidc_id access_token
      quota used_quota request_count group aff_code inviter_id telegram_id discord_id linux_do_id totp_secret aff_count
      aff_quota aff_history aff_history_quota deleted_at setting remark stripe_customer created_at updated_at created_time
-     without_budget rpm_limit tpm_limit concurrency_limit daily_budget monthly_budget avatar_url last_login_time last_login_ip last_login_at uuid verification_code auth_version`.split(
+     without_budget rpm_limit tpm_limit concurrency_limit daily_budget monthly_budget avatar_url last_login_time last_login_ip last_login_at uuid inviter_uuid mcp_tool_blacklist metadata verification_code auth_version`.split(
       /\s+/,
     ),
   ),
   tokens: new Set(
     `id user_id key status name created_time accessed_time expired_time remain_quota unlimited_quota used_quota models
-     subnet model_limits_enabled model_limits allow_ips group backup_group cross_group_retry deleted_at setting uuid
+     subnet model_limits_enabled model_limits allow_ips group backup_group cross_group_retry deleted_at setting uuid user_uuid
      created_at updated_at rpm_limit tpm_limit concurrency_limit daily_budget monthly_budget`.split(/\s+/),
   ),
   channels: new Set(

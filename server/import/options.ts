@@ -16,6 +16,8 @@ const longestText = 1_000_000
 
 /** Options that one-hub replaced by tables of its own, which it no longer reads. */
 const unusedByHub: ReadonlySet<string> = new Set(['ModelRatio', 'CompletionRatio', 'GroupRatio', 'ModelPrice'])
+/** Options that Laisky's one-api replaced by prices of channels, and still stores. */
+const unusedByLaisky: ReadonlySet<string> = new Set(['ModelRatio', 'CompletionRatio'])
 /** Options about the program itself. */
 const internal: ReadonlySet<string> = new Set(['OldTokenMaxId', 'SelfUseModeEnabled', 'DemoSiteEnabled', 'Theme'])
 
@@ -45,8 +47,9 @@ export async function readOptions(source: SourceDatabase, program: Program, find
     const key = textOf(row['key'])
     const value = textOf(row['value'])
     stored.set(key, value)
-    if (program.name === 'one-hub' && unusedByHub.has(key)) {
-      findings.add('options', 'one-hub does not use this option; its own tables are taken over instead.', key)
+    const instead = insteadOf(key, source, program)
+    if (instead !== undefined) {
+      findings.add('options', `${program.title} does not use this option; ${instead} taken over instead.`, key)
       continue
     }
     if (!isOptionKey(key)) {
@@ -61,6 +64,13 @@ export async function readOptions(source: SourceDatabase, program: Program, find
   if (program.name === 'new-api' && !stored.has('UserUsableGroups'))
     keepOption(options, 'UserUsableGroups', usableByDefault, findings)
   return { options, stored }
+}
+
+/** What the program uses in place of an option that it only stores; undefined = it uses the option. */
+function insteadOf(key: string, { tables }: SourceDatabase, { name }: Program): string | undefined {
+  if (name === 'one-hub' && unusedByHub.has(key)) return 'its own tables are'
+  const hasPrices = tables.get('channels')?.has('model_configs')
+  return name === 'laisky' && hasPrices && unusedByLaisky.has(key) ? 'the prices of its channels are' : undefined
 }
 
 function leaveOption(key: string, value: string, options: SourceOptions, findings: Findings): void {

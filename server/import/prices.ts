@@ -16,7 +16,7 @@ export interface ServedModel {
 /** What a program charges for a model without any price; undefined = it refuses it. */
 const unpriced: Readonly<Record<Program['name'], number | undefined>> = {
   'one-api': 30,
-  laisky: undefined,
+  laisky: 1.25,
   'one-hub': 30,
   'new-api': undefined,
   litellm: undefined,
@@ -92,7 +92,8 @@ export function completePrices(
     }
     if (fallback === undefined || (isPriced && !(isExact && program.name !== 'new-api'))) continue
     ratios[sent] = fallback
-    if (program.name === 'one-hub' || !/^(?:gpt-|claude-|chatgpt|o1|o3)/.test(sent)) completions[sent] = 1
+    if (program.name === 'one-hub' || program.name === 'laisky' || !/^(?:gpt-|claude-|chatgpt|o1|o3)/.test(sent))
+      completions[sent] = 1
     findings.add(
       'prices',
       `The model has no price there and is charged at ratio ${fallback}. It gets the same ratio here.`,
@@ -150,9 +151,10 @@ export function priceTable(
         : sheet.perCall > 0n
           ? perCall(Number(sheet.perCall) / picoquota / quotaPerUnit)
           : tokens(Number(sheet.prices.input) / perMillion, Number(sheet.prices.output) / perMillion)
-    const ratio = ratios[charged]
-    const call = calls[charged]
-    const completion = completions[charged]
+    const typed = `${charged}(${type})`
+    const ratio = ratios[typed] ?? ratios[charged]
+    const call = calls[typed] ?? calls[charged]
+    const completion = completions[typed] ?? completions[charged]
     const known = ratio !== undefined || call !== undefined
     const isBuiltIn = !known && !(program.tableIsComplete && (program.name === 'one-hub' || stored.has('ModelRatio')))
     const fallback = unpriced[program.name]

@@ -70,7 +70,7 @@ async function importFrom(deps: ImportDeps, options: ImportOptions, sources: Sou
   const began = nowMs()
   const wants = (part: ImportPart) => options.only.size === 0 || options.only.has(part)
   const earlier = await earlierImport(store.read, source, program)
-  const log = await logSums(logs, earlier?.log_id ?? 0)
+  const log = await logSums(logs, program, { after: earlier?.log_id ?? 0 })
   const root = earlier ? undefined : await loneRoot(store.read)
   if (!earlier && !root && !options.merge)
     throw new ImportFailed(
@@ -83,7 +83,7 @@ async function importFrom(deps: ImportDeps, options: ImportOptions, sources: Sou
   if (wants('logs')) {
     if (options.dryRun) report.added.logs = log.rows
     else await importLogs(deps, options, { sources, importId: base.importId, log, report })
-    report.changedMeanwhile = (await logSums(logs, log.lastId)).rows > 0
+    report.changedMeanwhile = (await logSums(logs, program, { after: log.lastId })).rows > 0
   }
   report.seconds = (nowMs() - began) / 1000
   return report
@@ -147,7 +147,7 @@ async function importLogs(
   await rollUpUsage(store, Math.floor(nowMs() / 1000))
   const after = await importById(store.read, importId)
   report.added.logs = after.log_rows - before.log_rows
-  const read = await logSums(sources.logs, before.log_id, log.lastId)
+  const read = await logSums(sources.logs, sources.program, { after: before.log_id, upTo: log.lastId })
   const lines: SumLine[] = [
     { name: 'log rows', there: before.log_rows + read.rows, corrected: 0, here: after.log_rows },
     { name: 'charges', there: before.charge_rows + read.charges, corrected: 0, here: after.charge_rows },

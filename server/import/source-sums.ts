@@ -1,7 +1,8 @@
-import { logType } from '../../contract/log-types.ts'
 import type { ImportedSums } from '../store/imports/journal.ts'
 import { noSums } from './copy/work.ts'
 import { integerOf } from './fields.ts'
+import type { Program } from './program.ts'
+import { chargeTypes } from './rows/log-row.ts'
 import type { SourceDatabase } from './sources/source-database.ts'
 
 /** The sums of a source, computed by the source itself. Deleted rows do not count, except users, which are kept. */
@@ -52,17 +53,22 @@ export interface LogSums {
 }
 
 /** The sums of the log rows after an id, up to another if one is given. */
-export async function logSums(source: SourceDatabase, after: number, upTo?: number): Promise<LogSums> {
+export async function logSums(
+  source: SourceDatabase,
+  program: Program,
+  { after, upTo }: { after: number; upTo?: number },
+): Promise<LogSums> {
   const columns = source.tables.get('logs')
   if (!columns) return { lastId: after, rows: 0, charges: 0, quota: 0, users: 0, tokens: 0, channels: 0 }
   const most = (name: string) => (columns.has(name) ? `max("${name}")` : '0')
   const end = upTo === undefined ? '' : `and "id" <= ${Math.trunc(upTo)}`
   const where = after === 0 && upTo === undefined ? '' : `where "id" > ${Math.trunc(after)} ${end}`
+  const isCharge = `"type" in (${chargeTypes(program).join(', ')})`
   const [row] = await source.query(
     `select max("id") as last, count(*) as n, ${most('user_id')} as users, ${most('token_id')} as tokens,
       ${most('channel_id')} as channels,
-      sum(case when "type" = ${logType.consume} then 1 else 0 end) as charges,
-      sum(case when "type" = ${logType.consume} then "quota" else 0 end) as quota
+      sum(case when ${isCharge} then 1 else 0 end) as charges,
+      sum(case when ${isCharge} then "quota" else 0 end) as quota
       from "logs" ${where}`,
   )
   const of = (name: string) => integerOf(row?.[name])

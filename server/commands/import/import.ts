@@ -4,8 +4,10 @@ import { type ImportPart, importParts } from '../../../contract/api/import.ts'
 import { reportLines } from '../../import/report.ts'
 import { runImport } from '../../import/run-import.ts'
 import type { ImportDeps, ImportOptions, ImportProgress } from '../../jobs/import-engine.ts'
+import type { OpenedStore } from '../../store/connection/open-options.ts'
 import { type AddCommand, CommandFailed, examples, exitCodes, type Terminal } from '../command.ts'
 import { secretsOf, withStore } from '../installed.ts'
+import { installationFor } from '../new-installation.ts'
 import { importExport, isExportFile, refuseWithExport } from './import-export.ts'
 import { importLeftovers } from './import-leftovers.ts'
 import { inTurn } from './in-turn.ts'
@@ -77,9 +79,11 @@ export const addImport: AddCommand = (program, terminal) => {
 async function run(flags: Flags, terminal: Terminal): Promise<void> {
   if ((flags.from === undefined) === (flags.leftovers === undefined))
     throw new CommandFailed('Say where to import from: either --from or --leftovers.')
-  const config = terminal.readConfig()
+  if (flags.follow && flags.dryRun) throw new CommandFailed('--follow imports, so it cannot be used with --dry-run.')
   if (flags.leftovers !== undefined) return importLeftovers(terminal, flags.leftovers, flags)
   const from = flags.from ?? ''
+  await using target = await installationFor(terminal, { dryRun: flags.dryRun ?? false })
+  const { config, secretKey } = target
   const options: ImportOptions = {
     from,
     logsFrom: flags.logsFrom,
@@ -90,9 +94,8 @@ async function run(flags: Flags, terminal: Terminal): Promise<void> {
     dryRun: flags.dryRun ?? false,
     dataDir: config.dataDir,
   }
-  if (flags.follow && flags.dryRun) throw new CommandFailed('--follow imports, so it cannot be used with --dry-run.')
-  await withStore(config, async (store) => {
-    const secrets = await secretsOf(store, terminal.readSecretKey())
+  const work = async (store: OpenedStore) => {
+    const secrets = await secretsOf(store, secretKey)
     if (isExportFile(from)) {
       refuseWithExport({
         '--dry-run': flags.dryRun,
@@ -112,7 +115,13 @@ async function run(flags: Flags, terminal: Terminal): Promise<void> {
     }
     const deps = { store, secrets, nowMs: Date.now, variable: variableOf(terminal) }
     await inTurn(store, options, (signal, tell) => imported({ ...deps, signal, tell }, { flags, options, terminal }))
-  })
+  }
+  try {
+    await withStore(config, work)
+  } catch (error) {
+    await target.discard()
+    throw error
+  }
 }
 
 /** Imports, prints the report, and then follows the source if that was asked for. */

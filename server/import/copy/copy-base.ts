@@ -14,6 +14,7 @@ import {
 import { reserveIds } from '../../store/imports/target.ts'
 import { recordAudit } from '../../store/installation/audit.ts'
 import type { Db, Trx } from '../../store/store.ts'
+import { applyChannelPrices } from '../channel-prices.ts'
 import { leaveExtraTables, reportNewColumns } from '../extra-tables.ts'
 import { createFindings } from '../findings.ts'
 import { ImportFailed } from '../import-failed.ts'
@@ -157,6 +158,7 @@ async function copyParts({ wants }: BaseGiven, work: Work) {
   let prices: PriceRow[] = []
   if (wants('options')) {
     const read = await readOptions(work.source, work.program, findings)
+    applyChannelPrices(read.options, channels.drafts, findings)
     const before = new Map(read.options)
     completePrices(read, work.program, served, findings)
     const channelGroups = channels.drafts.flatMap(({ fields }) => (fields.group ?? '').split(','))

@@ -103,7 +103,7 @@ function wantedColumns({ tables }: SourceDatabase): string[] {
   const wanted = [
     ...['id', 'user_id', 'created_at', 'type', 'content', 'username', 'token_name', 'model_name', 'quota'],
     ...['prompt_tokens', 'completion_tokens', 'channel_id', 'request_id', 'elapsed_time', 'request_time', 'use_time'],
-    ...['is_stream', 'system_prompt_reset', 'token_id', 'other', 'metadata'],
+    ...['is_stream', 'system_prompt_reset', 'token_id', 'other', 'metadata', 'cached_prompt_tokens'],
   ]
   return wanted.filter((name) => there.has(name))
 }

@@ -29,6 +29,8 @@ export interface ChannelDraft {
   balance: number
   balanceTime: number
   used: number
+  /** What the channel itself charges for models, as Laisky's one-api stores it, by the name that is sent upstream. */
+  prices: Readonly<Record<string, JsonObject>>
 }
 
 /** Used for channels of a type that does not exist here; they are disabled. */
@@ -92,6 +94,7 @@ export function readChannel(row: SourceRow, program: Program, findings: Findings
     balance: Number(row['balance'] ?? 0) || 0,
     balanceTime: seconds(row, 'balance_updated_time'),
     used: amount(row, 'used_quota', example, findings),
+    prices: program.name === 'laisky' ? channelPrices(row) : {},
   }
 }
 
@@ -146,9 +149,11 @@ function statusOf(status: number): number {
   return Object.values<number>(channelStatus).includes(status) ? status : channelStatus.disabled
 }
 
-/** The base URL. new-api's custom channels have the address of a call instead. */
+/** The base URL. new-api's custom channels have the address of a call instead, and Laisky's may lack the version. */
 function baseUrl(row: SourceRow, { name }: Program, type: number, kept: Kept): string {
   const url = trimmed(row, 'base_url').replace(/\/+$/, '')
+  if (name === 'laisky' && type === openaiCompatible && url !== '')
+    return /\/v\d+[a-z]*\d*$/.test(url) ? url : `${url}/v1`
   if (name !== 'new-api' || type !== customType || url === '') return url
   const base = url.replace(/\/v1\/chat\/completions$/, '')
   if (base === url)
@@ -161,6 +166,7 @@ function baseUrl(row: SourceRow, { name }: Program, type: number, kept: Kept): s
 }
 
 const azure = 3
+const openaiCompatible = 50
 const cloudflare = 37
 const coze = 34
 const vertex = 42
@@ -183,6 +189,8 @@ function channelConfig(row: SourceRow, type: number, { name }: Program, kept: Ke
   const settings: JsonObject = {}
   for (const [key, value] of Object.entries(config)) {
     if (names.includes(key)) settings[key] = value
+    else if (name === 'laisky' && key === 'custom_headers' && isObject(value))
+      kept.carry('headers', { headers: textsIn(value) })
     else if (value !== '' && value !== null)
       kept.drop('config', { [key]: value }, `The setting ${key} of the channel has no counterpart.`)
   }
@@ -211,9 +219,7 @@ function carries(row: SourceRow, { name }: Program, kept: Kept): void {
   const proxy = trimmed(row, 'proxy') || textOf(object(row, 'setting')?.['proxy']).trim()
   if (proxy !== '') proxyOf(proxy, kept)
   const others =
-    name === 'laisky'
-      ? ['model_configs', 'tooling', 'ratelimit', 'inference_profile_arn_map']
-      : ['plugin', 'disabled_stream']
+    name === 'laisky' ? ['tooling', 'ratelimit', 'inference_profile_arn_map'] : ['plugin', 'disabled_stream']
   for (const column of others) {
     const value = text(row, column)
     if (value !== '' && value !== '0' && value !== '{}' && value !== '[]' && value !== 'null')
@@ -227,8 +233,14 @@ function headers(row: SourceRow, column: string, kept: Kept): void {
     dropText(row, column, kept)
     return
   }
-  const entries = Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
-  if (entries.length > 0) kept.carry('headers', { headers: Object.fromEntries(entries) })
+  const texts = textsIn(value)
+  if (Object.keys(texts).length > 0) kept.carry('headers', { headers: texts })
+}
+
+function textsIn(value: JsonObject): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  )
 }
 
 function parameters(row: SourceRow, column: string, kept: Kept): void {
@@ -260,4 +272,18 @@ function proxyOf(address: string, kept: Kept): void {
     url.password = ''
   }
   kept.carry('proxy', { proxy: url?.href ?? address, ...(login !== undefined && { proxy_login: login }) })
+}
+
+/** The prices of a channel of Laisky's one-api: `model_configs`, or the two older columns that it replaced. */
+function channelPrices(row: SourceRow): Record<string, JsonObject> {
+  const prices: Record<string, JsonObject> = {}
+  for (const [column, field] of [
+    ['model_ratio', 'ratio'],
+    ['completion_ratio', 'completion_ratio'],
+  ] as const)
+    for (const [model, value] of Object.entries(object(row, column) ?? {}))
+      prices[model] = { ...prices[model], [field]: value }
+  for (const [model, value] of Object.entries(object(row, 'model_configs') ?? {}))
+    if (isObject(value)) prices[model] = value
+  return prices
 }

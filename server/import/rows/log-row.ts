@@ -36,6 +36,14 @@ export interface LogDraft {
 const types: Readonly<Partial<Record<Program['name'], Readonly<Record<number, number>>>>> = {
   'new-api': { 5: logType.error, 6: logType.system },
   'one-hub': { 5: logType.system },
+  // A charge that was held and not yet settled, and the charge for a tool.
+  laisky: { 6: logType.consume, 7: logType.consume },
+}
+
+/** The numbers in the program of rows that are charges. */
+export function chargeTypes({ name }: Program): number[] {
+  const others = Object.entries(types[name] ?? {}).filter(([, type]) => type === logType.consume)
+  return [logType.consume, ...others.map(([stored]) => Number(stored))]
 }
 
 const knownTypes: ReadonlySet<number> = new Set(Object.values(logType))
@@ -67,7 +75,10 @@ export function readLog(row: SourceRow, program: Program): LogDraft {
     isStream: truth(row, 'is_stream'),
     promptReset: truth(row, 'system_prompt_reset'),
     tokenId: integer(row, 'token_id'),
-    cachedTokens: Math.max(0, integerOf(details?.['cache_tokens'] ?? details?.['cached_tokens'])),
+    cachedTokens: Math.max(
+      0,
+      integerOf(details?.['cache_tokens'] ?? details?.['cached_tokens'] ?? row['cached_prompt_tokens']),
+    ),
     reasoningTokens: Math.max(0, integerOf(details?.['reasoning_tokens'])),
     status: type === logType.error ? integerOf(details?.['status_code']) : 0,
     code: type === logType.error ? textOf(details?.['error_code'] ?? details?.['error_type']) : '',

@@ -130,13 +130,15 @@ const withoutPlace: Readonly<Record<string, string>> = {
   aff_quota: 'A reward for invitations that was not moved to the balance there is not added here.',
   remark: 'The note about the user has no place.',
   setting: 'The personal settings (notifications) have no counterpart.',
+  mcp_tool_blacklist: 'The list of MCP tools that the user may not call has no counterpart.',
+  metadata: 'The further settings of the user have no counterpart.',
   stripe_customer: 'The Stripe customer has no counterpart.',
 }
 
 function reportRest(row: SourceRow, id: number, findings: Findings): void {
   for (const [column, sentence] of Object.entries(withoutPlace)) {
     const value = text(row, column)
-    if (value === '' || value === '0' || value === '{}') continue
+    if (value === '' || value === '0' || value === '{}' || value === '[]' || value === 'null') continue
     findings.leave({ kind: 'user', id: `user ${id}`, reason: column, data: { [column]: value } }, sentence)
   }
 }
