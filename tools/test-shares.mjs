@@ -87,3 +87,15 @@ export function slowest(seconds, count) {
     .slice(0, count)
     .map(([file, time]) => `${time.toFixed(1).padStart(7)} s  ${file.slice(2)}`)
 }
+
+/** How long each process took, as a line to print. If they differ much, the recorded times are out of date. */
+export function balance(seconds) {
+  return `The processes took ${seconds.map((each) => `${Math.round(each)} s`).join(', ')}.`
+}
+
+/** The files that take a while and have no recorded time, without their `./`. */
+export function filesWithoutTime(seconds, recorded) {
+  return Object.entries(seconds)
+    .filter(([file, time]) => time > 2 * unknownSeconds && recorded[file] === undefined)
+    .map(([file]) => file.slice(2))
+}

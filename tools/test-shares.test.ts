@@ -2,7 +2,17 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { deal, fileSeconds, keepTimes, readTimes, sampledFiles, slowest, testFiles } from './test-shares.mjs'
+import {
+  balance,
+  deal,
+  fileSeconds,
+  filesWithoutTime,
+  keepTimes,
+  readTimes,
+  sampledFiles,
+  slowest,
+  testFiles,
+} from './test-shares.mjs'
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-shares-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -62,4 +72,9 @@ test('times are kept from run to run; a file that cannot be parsed counts as emp
 
 test('the slowest files come first', () => {
   expect(slowest({ './a': 1, './b': 123.4, './c': 2 }, 2)).toEqual(['  123.4 s  b', '    2.0 s  c'])
+})
+
+test('the report says how long each process took, and which slow files have no recorded time', () => {
+  expect(balance([12.4, 99.6])).toBe('The processes took 12 s, 100 s.')
+  expect(filesWithoutTime({ './a': 30, './b': 30, './c': 1 }, { './a': 2 })).toEqual(['b'])
 })

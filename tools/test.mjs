@@ -10,8 +10,10 @@ import { buildConsoleIfStale } from './console-build.mjs'
 import { InTurn } from './in-turn.mjs'
 import { ensureInstalled } from './install.mjs'
 import {
+  balance,
   deal,
   fileSeconds,
+  filesWithoutTime,
   keepTimes,
   readTimes,
   sampledFiles,
@@ -92,6 +94,7 @@ const sweep = sweepSeed === undefined ? {} : { SWEEP_SEED: sweepSeed }
 function runBunTest(share, at) {
   const report = join(scratch, `${at}.xml`)
   const args = ['test', ...patience, '--reporter=junit', `--reporter-outfile=${report}`, ...share]
+  const started = performance.now()
   const child = spawn(findBun(), args, {
     cwd: root,
     env: { ...environment, ...sweep, ...(process.stderr.isTTY ? { FORCE_COLOR: '1' } : {}) },
@@ -110,7 +113,8 @@ function runBunTest(share, at) {
     child.on('close', (code, signal) => {
       printed.end(at)
       const junit = existsSync(report) ? readFileSync(report, 'utf8') : ''
-      done({ code, signal, output, skipped: skippedTests(junit), seconds: fileSeconds(junit) })
+      const tookSeconds = (performance.now() - started) / 1000
+      done({ code, signal, output, tookSeconds, skipped: skippedTests(junit), seconds: fileSeconds(junit) })
     })
   })
 }
@@ -125,7 +129,15 @@ rmSync(scratch, { recursive: true, force: true })
 const seconds = Object.assign({}, ...runs.map((run) => run.seconds))
 if (!byName) keepTimes(ownTimes, seconds)
 if (updatesTimes && given.length === 0) writeTimes(usualTimes, seconds)
-if (given.length === 0) console.log(`The slowest files:\n${slowest(seconds, 25).join('\n')}`)
+if (given.length === 0) {
+  console.log(`The slowest files:\n${slowest(seconds, 25).join('\n')}`)
+  console.log(balance(runs.map(({ tookSeconds }) => tookSeconds)))
+  const untimed = filesWithoutTime(seconds, readTimes(usualTimes))
+  if (untimed.length > 0)
+    console.log(
+      `These files have no time in tools/test-times.json, so other machines distribute them badly ("npm test -- --update-times" adds them): ${untimed.join(', ')}`,
+    )
+}
 
 // A complete run prints thousands of lines, so the failures are repeated at the end, where they are seen.
 const failing = runs.flatMap((run) => failures(run.output))

@@ -154,7 +154,7 @@ forEachDatabaseUrl((name, freshUrl) => {
 test('a large backup is uploaded to an object store in parts, and old ones are removed', async () => {
   await using objects = startObjectStore('bucket')
   await using installation = new Installation(undefined, withPassphrase)
-  await (await installation.start()).stop()
+  await installation.create()
   // 12 MB of random text, which cannot be compressed to less than 9 MB.
   const store = openStore({ url: installation.databaseUrl })
   const text = randomBytes(9_000_000).toString('base64')
