@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, setDefaultTimeout } from 'bun:test'
 import { join } from 'node:path'
-import type { BrowserContext, Page, Request } from 'playwright-core'
+import type { BrowserContext, Page } from 'playwright-core'
 import { languages, type PlainLanguage } from '../../../console/lib/languages.ts'
 import { buildConsoleIfStale } from '../../../tools/console-build.mjs'
 import { type GatewayProcess, Installation } from '../../helpers/gateway-process.ts'
@@ -36,11 +36,6 @@ export interface VisitOptions {
   height?: number
   /** Expected errors in the browser's console, for example for a refused call. */
   expectedErrors?: RegExp
-  /**
-   * Whether to use the cache of an earlier visit that has ended, if there is one with the same account and settings.
-   * The page and its storage are new. For sweeps over many pages, most of whose time would be spent on loading scripts.
-   */
-  withCache?: boolean
 }
 
 /** The browser's locale for a page in this language. */
@@ -69,8 +64,6 @@ export class Console {
   #installation: Installation | undefined
   #gateway: GatewayProcess | undefined
   readonly #sessions = new Map<string, Promise<Session>>()
-  /** The contexts of visits that have ended and that another visit may use, by the account and settings. */
-  readonly #idle = new Map<string, BrowserContext[]>()
   readonly #env: Record<string, string>
 
   constructor(env: Record<string, string> = {}) {
@@ -106,7 +99,6 @@ export class Console {
   }
 
   async stop(): Promise<void> {
-    for (const context of [...this.#idle.values()].flat()) await context.close()
     await returnBrowser()
     await this.#installation?.[Symbol.asyncDispose]()
   }
@@ -160,35 +152,20 @@ export class Console {
 
   /** Opens a page. Use it with `await using`. */
   async visit(options: VisitOptions = {}): Promise<Visit> {
-    const { as, theme, language, browserLanguage, stored, withCache } = options
-    const like = JSON.stringify([as?.username, theme, language, browserLanguage, stored])
-    const idle = withCache ? listOf(this.#idle, like) : undefined
-    const context = idle?.pop() ?? (await this.#newContext(options))
-    const page = await context.newPage()
-    page.setDefaultTimeout(patienceMs)
-    await page.setViewportSize(sizeOf(options))
-    await keepToasts(page)
-    await slowDown(context, page)
-    const end = async () => {
-      if (idle === undefined) return context.close()
-      await forget(page, this.gateway.url)
-      await page.close()
-      idle.push(context)
-    }
-    return watched({ page, context, origin: this.gateway.url, expected: options.expectedErrors, end })
-  }
-
-  async #newContext(options: VisitOptions): Promise<BrowserContext> {
     const { url } = this.gateway
+    const width = options.width ?? 1366
     const browser = await liveBrowser()
     const context = await browser.newContext({
       baseURL: url,
       locale: localeOf(options.language ?? options.browserLanguage),
-      viewport: sizeOf(options),
+      viewport: { width, height: options.height ?? (width > narrow ? 860 : 844) },
       permissions: ['clipboard-read', 'clipboard-write'],
     })
     const session = options.as && (await this.#login(options.as))
     if (session) await context.addCookies([{ name: session.name, value: session.value, url, httpOnly: true }])
+    const page = await context.newPage()
+    page.setDefaultTimeout(patienceMs)
+    await keepToasts(page)
     // The script runs before the scripts of each page, but writes only on the first page, so that values stored later
     // by pages are kept.
     await context.addInitScript(
@@ -205,39 +182,12 @@ export class Console {
         ...options.stored,
       },
     )
-    return context
+    await slowDown(context, page)
+    return watched(page, context, url, options.expectedErrors)
   }
 }
 
-function sizeOf({ width = 1366, height }: VisitOptions): { width: number; height: number } {
-  return { width, height: height ?? (width > narrow ? 860 : 844) }
-}
-
-/** The list of this name, which is created if it does not exist. */
-function listOf<T>(lists: Map<string, T[]>, name: string): T[] {
-  const list = lists.get(name) ?? []
-  lists.set(name, list)
-  return list
-}
-
-/** Leaves the page, and empties the storage of its origin. The login remains, because it is a cookie. */
-async function forget(page: Page, origin: string): Promise<void> {
-  // What a page writes when it is left must not remain either.
-  await page.goto('about:blank')
-  const session = await page.context().newCDPSession(page)
-  const storageTypes = 'local_storage,indexeddb,cache_storage,service_workers'
-  await session.send('Storage.clearDataForOrigin', { origin, storageTypes })
-}
-
-interface Watched {
-  page: Page
-  context: BrowserContext
-  origin: string
-  expected: RegExp | undefined
-  end(): Promise<void>
-}
-
-function watched({ page, context, origin, expected, end }: Watched): Visit {
+function watched(page: Page, context: BrowserContext, origin: string, expected: RegExp | undefined): Visit {
   const faults: string[] = []
   const calls: string[] = []
   page.on('console', (message) => {
@@ -248,14 +198,12 @@ function watched({ page, context, origin, expected, end }: Watched): Visit {
   page.on('pageerror', ({ message }) => {
     if (!expected?.test(message)) faults.push(`page error: ${message}`)
   })
-  const note = (request: Request) => {
+  context.on('request', (request) => {
     const address = request.url()
     if (address.startsWith(`${origin}/api/`)) calls.push(`${request.method()} ${address.slice(origin.length)}`)
     else if (/^https?:/.test(address) && !address.startsWith(`${origin}/`) && !expected?.test(address))
       faults.push(`left the origin: ${address}`)
-  }
-  // Not those of the page alone, because pages also open others.
-  context.on('request', note)
+  })
   return {
     page,
     context,
@@ -266,8 +214,7 @@ function watched({ page, context, origin, expected, end }: Watched): Visit {
       await page.waitForFunction(() => (document.querySelector('h1')?.getClientRects().length ?? 0) > 0)
     },
     async [Symbol.asyncDispose]() {
-      await end()
-      context.off('request', note)
+      await context.close()
       if (faults.length > 0) throw new Error(`The page was not clean:\n${[...new Set(faults)].join('\n')}`)
     },
   }
