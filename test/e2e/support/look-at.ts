@@ -99,18 +99,18 @@ export async function lookAt(console: Console, screen: Screen): Promise<string[]
     await page.setViewportSize({ width, height: 860 })
     // Of the narrow screen, the other rules are checked in the pseudo-locale, at the smallest width.
     if (width !== 390) await look('all', `${width} en light`)
-    for (const language of translations) {
-      // The dark theme has the same elements in every language, so its colours are checked together with the last one.
-      const isLast = language === translations.at(-1)
-      if (isLast) await setTheme(page, 'dark')
+    // At the second width, the language that is shown already comes first.
+    for (const language of width === 390 ? translations.toReversed() : translations) {
+      // The dark theme has the same elements in every language, so its colours are checked together with one of them.
+      const isDark = language === translations.at(-1)
+      await setTheme(page, isDark ? 'dark' : 'light')
       await setLanguage(page, language)
-      await look(isLast ? 'words and colours' : 'words', `${width} ${language} ${isLast ? 'dark' : 'light'}`)
+      await look(isDark ? 'words and colours' : 'words', `${width} ${language} ${isDark ? 'dark' : 'light'}`)
       if (await scrollsSideways(page)) faults.push(`${width} ${language}: scrolls sideways`)
       faults.push(...(await cutOff(page)).map((part) => `${width} ${language}: cut off: ${part}`))
     }
-    await setTheme(page, 'light')
-    await setLanguage(page, 'en')
   }
+  await setTheme(page, 'light')
   faults.push(...(await untranslatedTexts(visit, screen)).map((text) => `not translated: ${text}`))
   await page.setViewportSize({ width: 320, height: 640 })
   if (await scrollsSideways(page)) faults.push('320 pseudo: scrolls sideways')
