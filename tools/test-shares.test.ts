@@ -10,6 +10,7 @@ import {
   keepTimes,
   readTimes,
   sampledFiles,
+  sampledSeconds,
   slowest,
   testFiles,
 } from './test-shares.mjs'
@@ -39,10 +40,10 @@ test('finds the tests in every folder, and nothing else', () => {
   expect(testFiles(folder, ['./one/'])).toEqual(['./one/a.test.ts', './one/two/b.test.tsx'])
 })
 
-test('a seed chooses a third of the browser tests and all other files; many seeds together choose every file', () => {
-  const browser = Array.from({ length: 90 }, (_, at) => `./test/e2e/page-${at}.test.ts`)
+test('a seed chooses a third of the long tests and all other files; many seeds together choose every file', () => {
+  const long = Array.from({ length: 90 }, (_, at) => `./test/${at % 2 === 0 ? 'e2e' : 'backup'}/page-${at}.test.ts`)
   const always = ['./server/a.test.ts', './test/e2e/first-call.test.ts', './test/e2e/screens.test.ts']
-  const files = [...browser, ...always]
+  const files = [...long, ...always]
   const chosen = sampledFiles(files, '7')
   expect(chosen).toEqual(expect.arrayContaining(always))
   expect(chosen.length).toBeGreaterThan(20)
@@ -77,4 +78,9 @@ test('the slowest files come first', () => {
 test('the report says how long each process took, and which slow files have no recorded time', () => {
   expect(balance([12.4, 99.6])).toBe('The processes took 12 s, 100 s.')
   expect(filesWithoutTime({ './a': 30, './b': 30, './c': 1 }, { './a': 2 })).toEqual(['b'])
+})
+
+test('during development, a sweep is expected to take about a tenth of its time', () => {
+  const sampled = sampledSeconds({ './test/e2e/screens.test.ts': 500, './test/e2e/token.test.ts': 50 })
+  expect(sampled).toEqual({ './test/e2e/screens.test.ts': 55, './test/e2e/token.test.ts': 50 })
 })
