@@ -40,7 +40,7 @@ export function sampledFiles(files, seed) {
   )
 }
 
-/** Files that consist of a long sweep, of which a run during development executes a tenth. */
+/** Files that consist of a long sweep: a run during development executes a tenth of it. */
 const sweeps = /^\.\/test\/(?:e2e\/screens|matrix\/recorded|sdk\/recorded)/
 
 /** How long the files take in a run during development, if these are the times of complete runs. */

@@ -85,7 +85,10 @@ export class Console {
 
   async start(): Promise<void> {
     // If CONSOLE_DIR is set, the console in that folder has already been built.
-    if (process.env['CONSOLE_DIR'] === undefined) await (shared.tollgateConsoleBuild ??= buildConsoleIfStale())
+    if (process.env['CONSOLE_DIR'] === undefined) {
+      shared.tollgateConsoleBuild ??= buildConsoleIfStale()
+      await shared.tollgateConsoleBuild
+    }
     this.#installation = new Installation(undefined, { ...unlimited, ...this.#env })
     this.#gateway = await this.#installation.start()
     await borrowBrowser()
