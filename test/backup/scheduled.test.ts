@@ -183,6 +183,8 @@ test('a large backup is uploaded to an object store in parts, and old ones are r
   // Names have a resolution of a second.
   while (Math.floor(Date.now() / 1000) === first.started_at) await new Promise((resolve) => setTimeout(resolve, 50))
   const second = await backUp(gateway)
+  // The old one is removed after the new one has been recorded.
+  while (objects.objects.size > 1) await new Promise((resolve) => setTimeout(resolve, 20))
   expect([...objects.objects.keys()]).toEqual([`/bucket/${second.path}`])
 
   objects.instead.push(new Response('<Error><Code>SlowDown</Code></Error>', { status: 503 }))
