@@ -23,7 +23,7 @@ const accessToken = 'gatewayprocessaccesstoken'
 const shared = globalThis as typeof globalThis & { tollgateServerProgram?: string }
 
 /** The program that processes run. Whether it is up to date is determined once per run, because that reads all sources. */
-export function builtProgram(): string {
+function builtProgram(): string {
   shared.tollgateServerProgram ??= serverProgram()
   return shared.tollgateServerProgram
 }
