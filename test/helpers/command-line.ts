@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream'
+import type { CommandEnvironment } from '../../server/commands/command.ts'
 import {
   ConfigError,
   exportPassphrase,
@@ -7,6 +8,11 @@ import {
   referencedVariable,
 } from '../../server/config.ts'
 import { faultOf } from '../../server/lib/fault-of.ts'
+
+/** The module of the commands. Its own type would bring the whole server into the program of the browser tests. */
+interface Commands {
+  runCommand(args: readonly string[], environment: CommandEnvironment): Promise<number>
+}
 
 /** How a command ended and everything that it wrote. */
 export interface Outcome {
@@ -19,7 +25,7 @@ export interface Outcome {
  * times as long. What only a process has (exit codes that reach the shell, signals, limits) is tested with a process.
  */
 export async function runHere(args: readonly string[], env: Record<string, string | undefined>): Promise<Outcome> {
-  const { runCommand } = await import('../../server/commands/run-command.ts')
+  const { runCommand }: Commands = await import(new URL('../../server/commands/run-command.ts', import.meta.url).href)
   let output = ''
   let isMisconfigured = false
   const written = () =>

@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, openSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { loadConfig } from '../../server/config.ts'
+import { type Config, loadConfig } from '../../server/config.ts'
 import { isPostgresUrl } from '../../server/lib/network/database-url.ts'
-import { createLogger } from '../../server/log.ts'
+import { createLogger, type Logger } from '../../server/log.ts'
 import { serverProgram } from '../../tools/server-build.mjs'
 import { type Outcome, runHere } from './command-line.ts'
 import { closedPort } from './fake-upstream.ts'
@@ -30,6 +30,11 @@ function builtProgram(): string {
 
 /** Makes password hashes cheap in the server, too. */
 const quickPasswords = join(import.meta.dir, 'quick-passwords.ts')
+
+/** The server's module. Its own type would bring the whole server into the program of the browser tests. */
+interface Contexts {
+  createContext(config: Config, log: Logger): Promise<{ close(): Promise<void> }>
+}
 
 /** One installation: a data folder, a database and an environment that several processes can share. */
 export class Installation implements AsyncDisposable {
@@ -73,7 +78,7 @@ export class Installation implements AsyncDisposable {
    */
   async create(): Promise<void> {
     if (!existsSync(this.databaseUrl) && !isPostgresUrl(this.databaseUrl)) await copySqliteTemplate(this.databaseUrl)
-    const { createContext } = await import('../../server/context.ts')
+    const { createContext }: Contexts = await import(new URL('../../server/context.ts', import.meta.url).href)
     const log = createLogger('silent', { write: () => undefined })
     await (await createContext(loadConfig(this.#env), log)).close()
   }
