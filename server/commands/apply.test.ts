@@ -102,8 +102,8 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(dry.output).not.toContain(secret)
     expect(await it.gateway.api<unknown[]>('GET', '/api/channel/')).toEqual([])
 
-    // Nobody can be asked here.
-    const unasked = await it.apply(path)
+    // Nobody can be asked here. Like the difference below, this is a process, whose exit code scripts see.
+    const unasked = await it.installation.runProcess('apply', '-f', path)
     expect([unasked.code, await it.gateway.api<unknown[]>('GET', '/api/channel/')]).toEqual([4, []])
     expect(unasked.output).toContain('--yes')
 
@@ -143,7 +143,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       ['change', 'channels', 'main', ['priority', 'key']],
     ])
     expect(drift.unlisted).toContainEqual({ section: 'channels', name: 'by hand' })
-    const told = await it.apply(path, '--dry-run', '--exit-code')
+    const told = await it.installation.runProcess('apply', '-f', path, '--dry-run', '--exit-code')
     expect(told.code).toBe(5)
     expect(told.output).toContain('priority: 7 → 0')
     expect(told.output).not.toContain('sk-by-hand')

@@ -4,15 +4,16 @@ import { copyFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs
 import { join } from 'node:path'
 import type { ImportReport } from '../../contract/api/import.ts'
 import { openStore } from '../../server/store/connection/open.ts'
-import { forEachEmptyDatabaseUrl } from '../helpers/databases.ts'
+import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { Installation } from '../helpers/gateway-process.ts'
+import { sweptPoints } from '../helpers/sweeps.ts'
 import { fillSource, oldHash, oldPassword, ownSource, type Row, smallRows } from './own-samples.ts'
 
 /** An installation in which nothing has happened yet. */
 async function emptyInstallation(url?: string): Promise<Installation> {
   const installation = new Installation(url)
-  await (await installation.start()).stop()
+  await installation.create()
   return installation
 }
 
@@ -89,7 +90,7 @@ function manyLogs(count: number): Row[] {
   }))
 }
 
-forEachEmptyDatabaseUrl((target, freshUrl) => {
+forEachDatabaseUrl((target, freshUrl) => {
   const empty = async () => emptyInstallation(target === 'postgres' ? await freshUrl() : undefined)
 
   test('odd rows are carried with a stated remedy, and the books agree', async () => {
@@ -211,7 +212,7 @@ forEachEmptyDatabaseUrl((target, freshUrl) => {
     const used = rows.logs.reduce((sum, { quota }) => sum + Number(quota), 0)
     const from = ownSource('one-api', rows)
     await using installation = await empty()
-    const killed = await installation.killedRuns(['import', '--from', from], 20)
+    const killed = await installation.killedRuns(['import', '--from', from], sweptPoints(20, `import ${target}`))
     expect(killed).toBeGreaterThan(0)
     const report = await imported(installation, '--from', from)
     expect(report.sums.find(({ name }) => name === 'quota of charges')).toMatchObject({ there: used, here: used })
