@@ -31,18 +31,22 @@ export interface ImportUploads {
   sweep(used: ReadonlySet<string>): Promise<void>
 }
 
-/** Files are kept in the data folder, where only the owner of the process can read them. */
-export function createImportUploads(dataDir: string, nowMs: () => number): ImportUploads {
+/** Files are kept in the data folder, where only the owner of the process can read them. They have at most `most` bytes. */
+export function createImportUploads(
+  dataDir: string,
+  nowMs: () => number,
+  most: number = mostUploadBytes,
+): ImportUploads {
   const parent = join(dataDir, 'imports')
   const folder = join(parent, 'uploads')
   const uploads: ImportUploads = {
     async store(body, statedBytes) {
-      if (statedBytes > mostUploadBytes) throw tooLarge()
+      if (statedBytes > most) throw tooLarge()
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       const id = randomHex(16)
       const partial = join(folder, `${id}.part`)
       try {
-        const bytes = await write(body, partial)
+        const bytes = await write(body, partial, most)
         const kind = await kindOf(partial, bytes)
         await rename(partial, join(folder, id + ends[kind]))
         return { id, bytes, kind }
@@ -74,12 +78,12 @@ export function createImportUploads(dataDir: string, nowMs: () => number): Impor
   return uploads
 }
 
-async function write(body: ReadableStream<Uint8Array> | null, path: string): Promise<number> {
+async function write(body: ReadableStream<Uint8Array> | null, path: string, most: number): Promise<number> {
   let bytes = 0
   async function* counted() {
     for await (const part of body ?? []) {
       bytes += part.length
-      if (bytes > mostUploadBytes) throw tooLarge()
+      if (bytes > most) throw tooLarge()
       yield part
     }
   }

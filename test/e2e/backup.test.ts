@@ -9,7 +9,7 @@ const site = openConsole()
 test('the backup section makes a backup now, shows the last one, and says what failed', async () => {
   await using visit = await site.visit({ as: rootAccount, width: 390 })
   const { page } = visit
-  await visit.open('/setting?tab=system&q=backup')
+  await visit.open('/setting?tab=system')
   await page.getByText('No backup has been made yet.').first().waitFor()
   const now = page.getByRole('button', { name: 'Back up now' })
   expect(await now.isDisabled()).toBe(true)
