@@ -316,7 +316,7 @@ function jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer
       run: async () => breaker.keepOnly((id) => routing.current().channel(id) !== undefined),
     },
     ...captureJobs(captures, refreshMs),
-    ...logJobs({ store, settings, clock }),
+    ...logJobs({ store, settings, clock, warn }),
     ...peopleJobs({ store, settings, mailer, clock, warn }),
     ...alertJobs({ store, settings, clock, send: sendAlert }),
   ]

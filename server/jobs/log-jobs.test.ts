@@ -21,7 +21,7 @@ forEachDatabase((_, openFresh) => {
     api = await createTestApi(await openFresh())
     account = await addAccount(api.store, { user: 1_000_000 })
     now = api.time.ms / 1000
-    deps = { ...api, clock: { nowMs: () => api.time.ms } }
+    deps = { ...api, clock: { nowMs: () => api.time.ms }, warn: () => undefined }
   })
   afterEach(() => api.store.close())
 

@@ -34,6 +34,8 @@ export async function logsOfRequest(db: Db, requestId: string, userId?: number):
         .selectAll()
         .where('id', '>=', id)
         .where('id', '<=', Math.min(lastId, id + rowsPerStep - 1))
+        .where('created_at', '>=', from)
+        .where('created_at', '<=', from + longestCallSeconds)
         .where('request_id', '=', requestId)
         .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? 0))
         .orderBy('id')

@@ -297,6 +297,17 @@ export async function forgetRows(trx: Trx, ids: readonly number[]): Promise<void
 }
 
 /**
+ * Records that no log row of these hours (since 1970, end exclusive) exists any more; their sums are kept. Call this in the
+ * transaction of the deletion, after `lockUsage`, and only if all rows of the hours are counted.
+ */
+export async function forgetHours(trx: Trx, { from, to }: { from: number | undefined; to: number }): Promise<void> {
+  await sql`
+    update usage_hours set log_rows = 0
+    where day <= ${Math.floor((to - 1) / dayHours)} and slot < ${to} and log_rows > 0
+      ${from === undefined ? sql`` : sql`and day >= ${Math.floor(from / dayHours)} and slot >= ${from}`}`.execute(trx)
+}
+
+/**
  * The series of a row `f`, found by one lookup of all columns of the unique key. This is not a join, because with old
  * statistics PostgreSQL's planner expects few rows from a join, and reads all series for each row.
  */
