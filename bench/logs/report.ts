@@ -78,8 +78,17 @@ function plans(reports: readonly DatabaseReport[]): string[] {
     `What the queries read on ${kind}:`,
     '',
     '```',
-    ...plans.flatMap(({ question, reads }) => [question, ...reads.map((line) => `    ${line}`)]),
+    ...plans.flatMap(({ question, reads }) => [question, ...ofMonths(reads).map((line) => `    ${line}`)]),
     '```',
     '',
   ])
 }
+
+/** The same line for all months. */
+const ofMonths = (lines: readonly string[]) => [
+  ...new Set(
+    lines.map((line) =>
+      line.replaceAll(/logs_\d{4}_\d\d\w*_(?=\w+ on)/g, 'logs_month_').replaceAll(/logs_\d{4}_\d\d/g, 'logs_month'),
+    ),
+  ),
+]

@@ -23,6 +23,7 @@ export async function addMonthsAhead(trx: Trx, now: number): Promise<void> {
   await addMonths(
     trx,
     Array.from({ length: monthsAhead + 1 }, (_, later) => monthAt(now, later)),
+    now,
   )
 }
 
@@ -36,7 +37,7 @@ export async function emptyDefault(store: Store, now: number): Promise<void> {
     from ${sql.table(defaultPartition)} where created_at >= ${firstSecond} and created_at < ${lastSecond(now)}`.execute(
     store.read,
   )
-  for (const { seconds } of rows) await store.write((trx) => addMonths(trx, [monthAt(seconds)]))
+  for (const { seconds } of rows) await store.write((trx) => addMonths(trx, [monthAt(seconds)], now))
 }
 
 /** Creates partitions for rows that are about to be written in bulk, in the transaction that writes them. */
@@ -54,25 +55,31 @@ export function createCoverTimes(now: number): CoverTimes {
       if (!known.has(month.name)) months.set(month.name, month)
     }
     if (months.size === 0) return
-    await addMonths(trx, [...months.values()])
+    await addMonths(trx, [...months.values()], now)
     for (const name of months.keys()) known.add(name)
   }
 }
 
 const lastSecond = (now: number) => monthAt(now, monthsAhead).until
 
-async function addMonths(trx: Trx, months: readonly Month[]): Promise<void> {
+async function addMonths(trx: Trx, months: readonly Month[], now: number): Promise<void> {
   await lockDivision(trx)
   const partitions = await logPartitions(trx)
   if (partitions.length === 0 || partitions.some(isWhole)) return
-  for (const month of months) if (!partitions.some((each) => covers(each, month.from))) await addMonth(trx, month)
+  for (const month of months) if (!partitions.some((each) => covers(each, month.from))) await addMonth(trx, month, now)
 }
 
+/** Calls write no rows that are older than this. */
+const longestWriteSeconds = 86_400
+
 /**
- * Creates the partition of a month with the rows of that month in the default partition. Rows of other partitions are
- * read and written meanwhile. The rows are moved while calls may add to them, then the rest in a moment without others.
+ * Creates the partition of a month with the rows of that month in the default partition. The rows are moved while calls
+ * may add to them, then the rest in a moment without others.
+ *
+ * A statement that has already chosen the default partition for its row would fail after the change. So calls wait for
+ * that moment, unless the month is in the past, where only imports write, one at a time.
  */
-async function addMonth(trx: Trx, { name, from, until }: Month): Promise<void> {
+async function addMonth(trx: Trx, { name, from, until }: Month, now: number): Promise<void> {
   const isOfMonth = `created_at >= ${from} and created_at < ${until}`
   const run = (statement: string) => sql.raw(statement).execute(trx)
   const move = `with moved as (delete from ${defaultPartition} where ${isOfMonth} returning *)
@@ -82,7 +89,8 @@ async function addMonth(trx: Trx, { name, from, until }: Month): Promise<void> {
     `create table ${name} (like ${defaultPartition} including indexes, constraint ${name}_month check (${isOfMonth}))`,
   )
   await run(move)
-  await lockSoon(trx, defaultPartition, 'access exclusive')
+  const isPast = until <= now - longestWriteSeconds
+  await lockSoon(trx, isPast ? defaultPartition : `only logs, ${defaultPartition}`, 'access exclusive')
   await run(move)
   await run(`alter table logs attach partition ${name} for values from (${from}) to (${until})`)
   await run(`alter table ${name} drop constraint ${name}_month`)
