@@ -192,6 +192,15 @@ async function addPeople(store: Store, tokens: readonly Token[]): Promise<void> 
 
 const accessOf = (userId: number) => `access-of-${userId}`
 
+/** The population of a database that `seed` has filled. */
+export async function populationOf(store: Store): Promise<Population> {
+  const { end } = await store.read
+    .selectFrom('logs')
+    .select((eb) => eb.fn.max('created_at').as('end'))
+    .executeTakeFirstOrThrow()
+  return population(store, makeTokens(createRandom()), Number(end))
+}
+
 async function population(store: Store, tokens: readonly Token[], end: number): Promise<Population> {
   const middle = store.read.selectFrom('logs').select((eb) => sql<number>`${eb.fn.max('id')} / 2`.as('id'))
   const { request_id: requestId } = await store.read
