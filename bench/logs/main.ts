@@ -87,7 +87,7 @@ async function fill(kind: string, store: Store, { rows }: Options, databasePid: 
   const count = async () => {
     const [from, cpu] = [performance.now(), cpuOf([process.pid, ...databasePid])]
     console.log(`${kind}: filled in ${seconds(from - started)}`)
-    await rollUpUsage(store, end)
+    await rollUpUsage(store, end, Math.max(5000, Math.floor(rows / 100)))
     const used = cpuOf([process.pid, ...databasePid]) - cpu
     counted = { ms: performance.now() - from, cpuMicrosPerRow: (used / (rows - uncounted)) * 1e6 }
   }

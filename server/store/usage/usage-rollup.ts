@@ -43,16 +43,20 @@ export async function usageBacklog({ read }: Store): Promise<UsageBacklog> {
 }
 
 /**
- * Adds the existing log rows to the sums of their hour and day, in small transactions. The sums and the number up to
- * which rows are counted change together, so every query gets the same result before, in between and after.
+ * Adds the existing log rows to the sums of their hour and day, in transactions of `stepRows` rows. The sums and the number
+ * up to which rows are counted change together, so every query gets the same result before, in between and after.
  */
-export async function rollUpUsage(store: Store, nowSeconds: number): Promise<void> {
+export async function rollUpUsage(
+  store: Store,
+  nowSeconds: number,
+  stepRows = rowsPerStep[store.dialect],
+): Promise<void> {
   const upTo = await decidedLogId(store)
   while (upTo !== undefined) {
     const more = await store.write(async (trx) => {
       const state = await lockUsage(trx)
       if (state.folded_to >= upTo) return false
-      const to = await stepEnd(trx, { from: state.folded_to, upTo, rows: rowsPerStep[store.dialect] })
+      const to = await stepEnd(trx, { from: state.folded_to, upTo, rows: stepRows })
       await stage(trx, sql`l.id > ${state.folded_to} and l.id <= ${to}`)
       for (const kind of kindNames) await addHours(trx, kind)
       await sql`insert into usage_dates select distinct ${dayOf('slot')} from usage_fold where true on conflict do nothing`.execute(

@@ -1,0 +1,35 @@
+import { sql } from 'kysely'
+import { defaultPartition, isWhole, logPartitions } from '../../store/logs/partitions/log-partitions.ts'
+import { type Check, type Finding, ok, warn } from './check.ts'
+
+/** More rows than this in the default partition are a sign that partitions were missing. */
+const fewRows = 1000
+
+/** Whether the log on PostgreSQL is divided by month. */
+export const checkLog: Check = {
+  name: 'log',
+  async run({ store }): Promise<Finding[]> {
+    if (store.dialect === 'sqlite') return []
+    const partitions = await logPartitions(store.read)
+    if (partitions.some(isWhole))
+      return [
+        warn(
+          'The log is not divided by month yet.',
+          'A running server does it within an hour, unless the log has rows with a time far in the future: see docs/upgrading.md.',
+        ),
+      ]
+    const months = partitions.filter(({ isDefault }) => !isDefault)
+    const { rows } = await sql`select 1 from ${sql.table(defaultPartition)} limit ${fewRows + 1}`.execute(store.read)
+    const last = months.at(-1)?.until ?? 0
+    const state = `The log has ${months.length} partitions, up to ${new Date(last * 1000).toISOString().slice(0, 10)}.`
+    if (last * 1000 < Date.now())
+      return [warn(state, 'A running server creates those of the coming months; see its messages if it does not.')]
+    if (rows.length <= fewRows) return [ok(state)]
+    return [
+      warn(
+        `${state} More than ${fewRows} rows belong to none of them.`,
+        'Their times are wrong, or nobody has moved them yet: a running server does it within an hour.',
+      ),
+    ]
+  },
+}
