@@ -22,6 +22,7 @@ import { backupJobs } from './jobs/backup-jobs.ts'
 import { capJobs, openLine } from './jobs/cap-jobs.ts'
 import { channelCalls } from './jobs/channel-calls.ts'
 import { type ChannelCare, createChannelCare } from './jobs/channel-care.ts'
+import { copyLogJobs } from './jobs/copy-log.ts'
 import { countUsage, logJobs } from './jobs/log-jobs.ts'
 import { createLogTail } from './jobs/log-tail.ts'
 import { tokenMarker } from './jobs/mark-tokens.ts'
@@ -169,7 +170,8 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   let draining = false
   bindGauges(metrics, batcher, relay)
   const jobs = jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer, sendAlert, warn })
-  const stopJobs = startJobs([...jobs, ...capJobs({ store, clock, relay, metrics }), ...backupJobs(backups)], warn)
+  const others = [...capJobs({ store, clock, relay, metrics }), ...copyLogJobs({ ...sweep, ...config, metrics, warn })]
+  const stopJobs = startJobs([...jobs, ...others, ...backupJobs(backups)], warn)
   return {
     store,
     metrics,
@@ -215,7 +217,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
 type ClosingParts = Pick<JobParts, 'relay' | 'care' | 'captures' | 'mailer' | 'sweep' | 'warn'> & {
   batcher: Batcher
   failedCalls: FailedCallLog
-  stopJobs(): void
+  stopJobs(): Promise<void>
   store: Store
 }
 
@@ -237,7 +239,7 @@ async function closeAll({
   await captures.close()
   await relay.channelFailures.write().catch((error) => warn(`failed attempts were not counted: ${String(error)}`))
   await relay.responseOwners.write().catch((error) => warn(`stored responses were not noted: ${String(error)}`))
-  stopJobs()
+  await stopJobs()
   await care.health.close()
   relay.deadlineWatch.close()
   relay.counter.close()
@@ -274,7 +276,7 @@ async function bringUpToDate(
     await countUsage(sweep)
     await cleanSpool(join(config.dataDir, 'spool'), clock.nowMs())
   } finally {
-    stopBeating()
+    await stopBeating()
   }
   return generatedPassword
 }

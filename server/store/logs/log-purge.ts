@@ -4,6 +4,7 @@ import type { Store, Trx } from '../store.ts'
 import { forgetRows, lockUsage, rollUpUsage } from '../usage/usage-rollup.ts'
 import { hourSeconds, hoursOf } from '../usage/usage-series.ts'
 import type { LogHour } from './log-hours.ts'
+import { countUnsent } from './log-sinks.ts'
 import { dropExpired } from './partitions/drop-expired.ts'
 import { covers } from './partitions/log-partitions.ts'
 import type { PatientStore } from './partitions/take-over.ts'
@@ -32,6 +33,7 @@ export interface PurgeOptions {
 export async function purgeLogs(store: PatientStore, { before, now, only, pause }: PurgeOptions): Promise<number> {
   // Only counted rows may be deleted; otherwise their usage would be lost.
   await rollUpUsage(store, now)
+  await countUnsent(store, sql<SqlBool>`created_at < ${before} and ${typesOf(only, 'type')}`, now)
   const isKept = only && sql<SqlBool>`not ${typesOf(only, 'type')}`
   const { rows: dropped, busy } = await dropExpired(store, { before, isKept })
   let total = dropped

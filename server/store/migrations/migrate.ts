@@ -31,6 +31,7 @@ import { backups } from './0028-backups.ts'
 import { configMarks } from './0029-config-marks.ts'
 import { ledgerArrays } from './0030-ledger-arrays.ts'
 import { logPartitioning } from './0034-log-partitions.ts'
+import { logSinks } from './0035-log-sinks.ts'
 
 const migrations: readonly Migration[] = [
   init,
@@ -62,6 +63,7 @@ const migrations: readonly Migration[] = [
   configMarks,
   ledgerArrays,
   logPartitioning,
+  logSinks,
 ]
 
 /** An arbitrary number for the lock that keeps two starting nodes from migrating at the same time. */

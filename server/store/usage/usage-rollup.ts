@@ -122,7 +122,7 @@ async function sumUp(store: Store, name: keyof typeof grains, current: number): 
 }
 
 /** The greatest id below which no new log row can appear; undefined if that cannot be determined at the moment. */
-async function decidedLogId(store: Store): Promise<number | undefined> {
+export async function decidedLogId(store: Store): Promise<number | undefined> {
   const { rows } =
     store.dialect === 'postgres'
       ? await sql<{ id: number | null }>`select tollgate_decided_log_id() as id`.execute(store.read)
