@@ -96,13 +96,12 @@ forEachDatabase((name, openFresh) => {
       await addRows(100, { content: `quotes ' " \\ and\nlines, 日本語 ${'\t'}`, upstream_message: '{"a":1}' })
       await addRows(1, { created_at: -5 })
       await addRows(1, { created_at: start * 1000 })
-      const job = jobFor(url, { months: 6 })
-      await job.run()
+      await jobFor(url).run()
       expect(warnings).toEqual([])
       expect(await ask('select count(), uniqExact(id), sum(quota) from tollgate_logs')).toBe('102\t102\t4950')
       expect(
         await ask(
-          'select toYYYYMM(created_at), count() from tollgate_logs where quota > 0 group by toYYYYMM(created_at) order by 1',
+          'select toYYYYMM(created_at) as month, count() from tollgate_logs where quota > 0 group by month order by month',
         ),
       ).toBe('202610\t59\n202611\t40')
       const shown = await ask(

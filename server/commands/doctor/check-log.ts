@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
+import { sinkBacklog, sinkState } from '../../store/logs/log-sinks.ts'
 import { defaultPartition, isWhole, logPartitions } from '../../store/logs/partitions/log-partitions.ts'
-import { type Check, type Finding, ok, warn } from './check.ts'
+import { type Check, type Finding, fail, ok, warn } from './check.ts'
 
 /** More rows than this in the default partition are a sign that partitions were missing. */
 const fewRows = 1000
@@ -31,5 +32,29 @@ export const checkLog: Check = {
         'Their times are wrong, or nobody has moved them yet: a running server does it within an hour.',
       ),
     ]
+  },
+}
+
+/** Whether the copy of the log in another place is up to date. */
+export const checkLogSink: Check = {
+  name: 'log copy',
+  async run({ config: { logSink }, store }): Promise<Finding[]> {
+    if (logSink === undefined) return []
+    const state = await sinkState(store.read, logSink.name)
+    if (!state)
+      return [warn(`Nothing was copied to ${logSink.name} yet.`, 'Start the server with LOG_SINK_URL, and look again.')]
+    const waiting = await sinkBacklog(store.read, state)
+    const text = `${state.sent_rows} log rows were copied to ${logSink.name}, ${waiting} wait.`
+    const gap: Finding[] =
+      state.lost_rows === 0
+        ? []
+        : [
+            warn(
+              `${state.lost_rows} log rows were deleted before they were copied, the last ones at ${new Date(state.lost_at * 1000).toISOString()}.`,
+              'The copy has a gap. Keep the log for longer (LogRetentionDays), or find out why the copy was away.',
+            ),
+          ]
+    if (state.error === '') return [ok(text), ...gap]
+    return [fail(`${text} The last attempt failed: ${state.error}`, 'Make it reachable; the rows wait.'), ...gap]
   },
 }

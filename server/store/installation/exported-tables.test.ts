@@ -21,6 +21,7 @@ const leftOut = [
     'imports',
     'job_runs',
     'limit_windows',
+    'log_sinks',
     'mail_limits',
     'nodes',
     'one_time_codes',
