@@ -245,7 +245,10 @@ async function closeAll({
   relay.counter.close()
   relay.asideReader.close()
   await mailer.idle()
-  await leave(sweep, relay.ledger).catch((error) => warn(`open requests are left to other processes: ${String(error)}`))
+  // This process leaves the list of nodes once nothing recorded under its name needs it any more.
+  await sweepOwnHolds(sweep, relay.ledger)
+    .then(() => unregisterNode(sweep))
+    .catch((error) => warn(`open requests are left to other processes: ${String(error)}`))
   await store.close()
 }
 
@@ -279,12 +282,6 @@ async function bringUpToDate(
     await stopBeating()
   }
   return generatedPassword
-}
-
-/** Removes this process from the list of nodes once nothing recorded under its name needs it any more. */
-async function leave(sweep: SweepDeps, ledger: RelayDeps['ledger']): Promise<void> {
-  await sweepOwnHolds(sweep, ledger)
-  await unregisterNode(sweep)
 }
 
 interface JobParts {

@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { sinkBacklog, sinkState } from '../../store/logs/log-sinks.ts'
-import { defaultPartition, isWhole, logPartitions } from '../../store/logs/partitions/log-partitions.ts'
+import { isWhole, logPartitions, strayRows } from '../../store/logs/partitions/log-partitions.ts'
 import { type Check, type Finding, fail, ok, warn } from './check.ts'
 
 /** More rows than this in the default partition are a sign that partitions were missing. */
@@ -20,12 +19,12 @@ export const checkLog: Check = {
         ),
       ]
     const months = partitions.filter(({ isDefault }) => !isDefault)
-    const { rows } = await sql`select 1 from ${sql.table(defaultPartition)} limit ${fewRows + 1}`.execute(store.read)
+    const strays = await strayRows(store.read, fewRows + 1)
     const last = months.at(-1)?.until ?? 0
     const state = `The log has ${months.length} partitions, up to ${new Date(last * 1000).toISOString().slice(0, 10)}.`
     if (last * 1000 < Date.now())
       return [warn(state, 'A running server creates those of the coming months; see its messages if it does not.')]
-    if (rows.length <= fewRows) return [ok(state)]
+    if (strays <= fewRows) return [ok(state)]
     return [
       warn(
         `${state} More than ${fewRows} rows belong to none of them.`,

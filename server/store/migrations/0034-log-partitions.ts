@@ -1,15 +1,29 @@
 import { sql } from 'kysely'
-import { addMonthsAhead } from '../logs/partitions/add-months.ts'
-import { lockStatement } from '../logs/partitions/lock-soon.ts'
-import { defaultPartition } from '../logs/partitions/log-partitions.ts'
 import type { Migration } from '../migration.ts'
-import type { Trx } from '../store.ts'
 
 /** How often the migration tries to lock the log while other nodes work; about a minute. */
 const lockTries = 200
 
-/** The partition that a table with rows becomes. */
+/** The partition that a table with rows becomes, and the one of rows for which there is no other. */
 const former = 'logs_before'
+const defaultPartition = 'logs_default'
+
+/** Whoever waits for a lock holds up those who come later, so each attempt is short. */
+const lockLog = `do $$ begin
+  for attempt in 1 .. ${lockTries} loop
+    begin
+      perform set_config('lock_timeout', '100ms', true);
+      lock table logs in access exclusive mode;
+      perform set_config('lock_timeout', '0', true);
+      return;
+    exception when lock_not_available then
+      if attempt = ${lockTries} then
+        raise;
+      end if;
+      perform pg_sleep(0.1 + random() * 0.2);
+    end;
+  end loop;
+end $$`
 
 /**
  * On PostgreSQL the log is divided by month. A table with rows becomes the only partition as it is, in a moment and
@@ -23,7 +37,7 @@ export const logPartitioning: Migration = {
   async up(db, dialect) {
     if (dialect !== 'postgres') return
     const run = (statement: string) => sql.raw(statement).execute(db)
-    await run(lockStatement('logs', 'access exclusive', lockTries))
+    await run(lockLog)
     const isEmpty = (await db.selectFrom('logs').select('id').limit(1).execute()).length === 0
     const { rows } = await sql<{ next: number }>`
       select nextval(pg_get_serial_sequence('logs', 'id')) as next`.execute(db)
@@ -45,6 +59,18 @@ export const logPartitioning: Migration = {
     await run(
       'create trigger logs_writer before insert on logs for each statement execute function tollgate_log_writer()',
     )
-    if (isEmpty) await addMonthsAhead(db as Trx, Math.floor(Date.now() / 1000))
+    if (isEmpty) for (const statement of monthsAhead(new Date())) await run(statement)
   },
+}
+
+/** Statements that create the partitions of a month and of the next three. */
+function monthsAhead(now: Date): string[] {
+  return [0, 1, 2, 3].flatMap((later) => {
+    const start = (plus: number) => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + later + plus)
+    const name = `logs_${new Date(start(0)).toISOString().slice(0, 7).replace('-', '_')}`
+    return [
+      `create table ${name} (like ${defaultPartition} including indexes)`,
+      `alter table logs attach partition ${name} for values from (${start(0) / 1000}) to (${start(1) / 1000})`,
+    ]
+  })
 }

@@ -15,24 +15,20 @@ export async function lockSoon(
   table: string,
   mode: 'access exclusive' | 'share row exclusive',
 ): Promise<void> {
-  await sql.raw(lockStatement(table, mode, tries)).execute(trx)
-}
-
-/** The same as a statement, for migrations. */
-export function lockStatement(table: string, mode: string, count: number): string {
-  return `do $$ begin
-  for attempt in 1 .. ${count} loop
+  const statement = `do $$ begin
+  for attempt in 1 .. ${tries} loop
     begin
       perform set_config('lock_timeout', '${waitMs}ms', true);
       lock table ${table} in ${mode} mode;
       perform set_config('lock_timeout', '0', true);
       return;
     exception when lock_not_available then
-      if attempt = ${count} then
+      if attempt = ${tries} then
         raise;
       end if;
       perform pg_sleep(0.1 + random() * 0.2);
     end;
   end loop;
 end $$`
+  await sql.raw(statement).execute(trx)
 }

@@ -59,3 +59,9 @@ export function monthAt(seconds: number, later = 0): Month {
   const name = `logs_${new Date(start(0) * 1000).toISOString().slice(0, 7).replace('-', '_')}`
   return { name, from: start(0), until: start(1) }
 }
+
+/** The number of rows in the default partition, at most `limit`. */
+export async function strayRows(db: Db, limit: number): Promise<number> {
+  const { rows } = await sql`select 1 from ${sql.table(defaultPartition)} limit ${limit}`.execute(db)
+  return rows.length
+}
