@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
+import { type LogSinkAddress, parseLogSink } from './lib/log-sink-address.ts'
 import { isPostgresUrl } from './lib/network/database-url.ts'
 import { parseNetwork } from './lib/network/ip-network.ts'
 import { isExecutableFile } from './lib/program-files.ts'
@@ -33,6 +34,10 @@ export interface Config {
   /** CIDRs of proxies whose X-Forwarded-For is trusted. */
   trustedProxies: readonly string[]
   workers: number
+  /** Where log rows are copied to; undefined = nowhere. */
+  logSink: LogSinkAddress | undefined
+  /** Months that the copy of the log keeps besides the current one; 0 = all. */
+  logSinkMonths: number
   /** Bearer token for /metrics; without a token only loopback addresses may read it. */
   metricsToken: string | undefined
   logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -196,6 +201,7 @@ const ownVariables: ReadonlySet<string> = new Set([
   'INITIAL_ROOT_TOKEN',
   'INITIAL_ROOT_ACCESS_TOKEN',
   'METRICS_TOKEN',
+  'LOG_SINK_URL',
   'TOLLGATE_EXPORT_PASSPHRASE',
 ])
 
@@ -260,6 +266,8 @@ function readEnvironment(env: Env): { config: Environment; faults: string[] } {
     trustedProxies: proxies(value('TRUSTED_PROXIES'), faults),
     workers,
     metricsToken: value('METRICS_TOKEN'),
+    logSink: logSink(value('LOG_SINK_URL'), faults),
+    logSinkMonths: integer('LOG_SINK_MONTHS', 0, 0, 1200),
     logLevel: choice('LOG_LEVEL', 'info', ['debug', 'info', 'warn', 'error', 'silent']),
     consoleDir: resolve(value('CONSOLE_DIR') ?? builtConsole),
     basePath: basePath(value('BASE_PATH'), faults),
@@ -287,6 +295,16 @@ function databaseUrl(value: (name: string) => string | undefined, dataDir: strin
       : `${name} must begin with postgres:// (leave it out for SQLite in DATA_DIR; MySQL is not supported).`,
   )
   return join(dataDir, 'tollgate.db')
+}
+
+function logSink(text: string | undefined, faults: string[]): LogSinkAddress | undefined {
+  try {
+    return text === undefined ? undefined : parseLogSink(text)
+  } catch (error) {
+    // The value is not repeated, because it may contain a password.
+    faults.push(`LOG_SINK_URL ${messageOf(error)}.`)
+    return undefined
+  }
 }
 
 function basePath(text: string | undefined, faults: string[]): string {

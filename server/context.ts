@@ -22,6 +22,7 @@ import { backupJobs } from './jobs/backup-jobs.ts'
 import { capJobs, openLine } from './jobs/cap-jobs.ts'
 import { channelCalls } from './jobs/channel-calls.ts'
 import { type ChannelCare, createChannelCare } from './jobs/channel-care.ts'
+import { copyLogJobs } from './jobs/copy-log.ts'
 import { createImportRuns, type ImportRuns } from './jobs/import-runs.ts'
 import { countUsage, logJobs } from './jobs/log-jobs.ts'
 import { createLogTail } from './jobs/log-tail.ts'
@@ -172,7 +173,8 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   bindGauges(metrics, batcher, relay)
   const parts = { sweep, pulse, relay, care, captures, settings, routing, mailer, sendAlert, imports, warn }
   const own = [...capJobs({ store, clock, relay, metrics }), ...backupJobs(backups), ...imports.jobs]
-  const stopJobs = startJobs([...jobsOf(parts), ...own], warn)
+  const copies = copyLogJobs({ ...sweep, ...config, metrics, warn })
+  const stopJobs = startJobs([...jobsOf(parts), ...own, ...copies], warn)
   return {
     store,
     metrics,
@@ -215,7 +217,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
 type ClosingParts = JobParts & {
   batcher: Batcher
   failedCalls: FailedCallLog
-  stopJobs(): void
+  stopJobs(): Promise<void>
   store: Store
 }
 
@@ -228,13 +230,16 @@ async function closeAll({ relay, captures, imports, care, mailer, sweep, warn, .
   await captures.close()
   await relay.channelFailures.write().catch((error) => warn(`failed attempts were not counted: ${String(error)}`))
   await relay.responseOwners.write().catch((error) => warn(`stored responses were not noted: ${String(error)}`))
-  stopJobs()
+  await stopJobs()
   await care.health.close()
   relay.deadlineWatch.close()
   relay.counter.close()
   relay.asideReader.close()
   await mailer.idle()
-  await leave(sweep, relay.ledger).catch((error) => warn(`open requests are left to other processes: ${String(error)}`))
+  // This process leaves the list of nodes once nothing recorded under its name needs it any more.
+  await sweepOwnHolds(sweep, relay.ledger)
+    .then(() => unregisterNode(sweep))
+    .catch((error) => warn(`open requests are left to other processes: ${String(error)}`))
   await store.close()
 }
 
@@ -265,15 +270,9 @@ async function bringUpToDate(
     await countUsage(sweep)
     await cleanSpool(join(config.dataDir, 'spool'), clock.nowMs())
   } finally {
-    stopBeating()
+    await stopBeating()
   }
   return generatedPassword
-}
-
-/** Removes this process from the list of nodes once nothing recorded under its name needs it any more. */
-async function leave(sweep: SweepDeps, ledger: RelayDeps['ledger']): Promise<void> {
-  await sweepOwnHolds(sweep, ledger)
-  await unregisterNode(sweep)
 }
 
 interface JobParts {
@@ -308,7 +307,7 @@ function jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer
       run: async () => breaker.keepOnly((id) => routing.current().channel(id) !== undefined),
     },
     ...captureJobs(captures, refreshMs),
-    ...logJobs({ store, settings, clock }),
+    ...logJobs({ store, settings, clock, warn }),
     ...peopleJobs({ store, settings, mailer, clock, warn }),
     ...alertJobs({ store, settings, clock, send: sendAlert }),
   ]

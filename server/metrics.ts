@@ -22,6 +22,17 @@ export interface LimitInUse {
   allowed: number
 }
 
+/** How the copy of the log in another place stands. */
+export interface SinkFigures {
+  /** Rows that wait to be copied. */
+  waiting: number
+  sent: number
+  /** Rows that were deleted before they were copied. */
+  lost: number
+  /** True if the last attempt failed. */
+  failing: boolean
+}
+
 export interface Metrics {
   events: Events
   /** Prometheus text format. */
@@ -34,6 +45,8 @@ export interface Metrics {
   capturesLost(count: number): void
   /** What the limits of channels have in use. */
   limitsInUse(limits: readonly LimitInUse[]): void
+  /** Only the process that copies the log calls this. */
+  logCopied(figures: SinkFigures): void
   /** The result of the check of the SQLite database at startup. */
   databaseChecked(state: DatabaseState): void
 }
@@ -57,6 +70,7 @@ export function createMetrics(log: Logger): Metrics {
     capturesLost: captureCounter(registry),
     databaseChecked: stateGauge(registry),
     limitsInUse: limitGauges(registry),
+    logCopied: sinkGauges(registry),
     events: { callEnded, ...rareEvents(registry, log) },
   }
 }
@@ -84,6 +98,21 @@ function limitGauges(registry: Registry): Metrics['limitsInUse'] {
       inUse.set(labels, used)
       most.set(labels, allowed)
     }
+  }
+}
+
+/** The gauges appear in the process that copies. */
+function sinkGauges(registry: Registry): Metrics['logCopied'] {
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] })
+  let gauges: Record<keyof SinkFigures, Gauge> | undefined
+  return (figures) => {
+    gauges ??= {
+      waiting: gauge('tollgate_log_sink_waiting_rows', 'Log rows that wait to be copied'),
+      sent: gauge('tollgate_log_sink_sent_rows', 'Log rows that were copied'),
+      lost: gauge('tollgate_log_sink_lost_rows', 'Log rows that were deleted before they were copied'),
+      failing: gauge('tollgate_log_sink_failing', 'Whether the last attempt to copy log rows failed'),
+    }
+    for (const [name, each] of Object.entries(gauges)) each.set(Number(figures[name as keyof SinkFigures]))
   }
 }
 

@@ -58,6 +58,8 @@ export function logCases(of: Population): LogCase[] {
     root('histogram: model, 7 days', `/api/log/histogram?${model(of.busyModel)}&${last(7)}&utc_offset=480`),
     root('histogram: two hours by the minute', `/api/log/histogram?${time(7200, 0)}&buckets=120`),
     root('search', '/api/log/search?keyword=quota%20set'),
+    root('search: id of a request', `/api/log/search?keyword=${of.requestId}`),
+    root('search: id of no request', `/api/log/search?keyword=${of.missingId}`),
     usage('all time by day', ''),
     usage('all time by day and model', 'group_by=model'),
     usage('all time by day and token', 'group_by=token'),

@@ -1,9 +1,10 @@
-import type { Insertable } from 'kysely'
+import { type Insertable, sql } from 'kysely'
 import { logType } from '../../contract/log-types.ts'
 import { roles } from '../../contract/roles.ts'
 import { createSecrets } from '../../server/lib/secrets/secrets.ts'
 import type { LogsTable } from '../../server/store/schema/tables.ts'
 import type { Store } from '../../server/store/store.ts'
+import { fillPostgres } from './fill-postgres.ts'
 
 /** Values that the cases use in their filters. */
 export interface Population {
@@ -16,6 +17,9 @@ export interface Population {
   busyModel: string
   quietModel: string
   channel: number
+  /** The id of a request in the middle of the log, and one of the same second that is not there. */
+  requestId: string
+  missingId: string
   /** Epoch seconds of the newest row. */
   end: number
 }
@@ -37,7 +41,7 @@ function createRandom(): () => number {
   }
 }
 
-interface Token {
+export interface Token {
   id: number
   name: string
   userId: number
@@ -67,6 +71,12 @@ export async function seed(store: Store, { rows, days, end, countAt, count }: Pl
   const tokens = makeTokens(random)
   await addPeople(store, tokens)
   const start = end - days * daySeconds
+  if (store.dialect === 'postgres') {
+    await fillPostgres(store, tokens, { start, days, from: 0, to: countAt, rows })
+    await count()
+    await fillPostgres(store, tokens, { start, days, from: countAt, to: rows, rows })
+    return population(store, tokens, end)
+  }
   let batch: Insertable<LogsTable>[] = []
   const flush = async () => {
     const values = batch
@@ -85,7 +95,7 @@ export async function seed(store: Store, { rows, days, end, countAt, count }: Pl
     }
   }
   await flush()
-  return population(tokens, end)
+  return population(store, tokens, end)
 }
 
 function makeTokens(random: () => number): Token[] {
@@ -121,7 +131,7 @@ function logRow(random: () => number, tokens: readonly Token[], at: number): Ins
     prompt_tokens: isCall ? prompt : 0,
     completion_tokens: isCall ? completion : 0,
     channel_id: isCall ? (kind % (channelCount / 2)) * 2 + (random() < 0.3 ? 2 : 1) : 0,
-    request_id: `202611${String(at).padStart(12, '0')}${Math.floor(random() * 1e8)}`,
+    request_id: requestIdAt(at - 5, random),
     elapsed_time: isCall ? 200 + Math.floor(random() ** 2 * 20_000) : 0,
     is_stream: random() < 0.6,
     system_prompt_reset: false,
@@ -133,6 +143,12 @@ function logRow(random: () => number, tokens: readonly Token[], at: number): Ins
     outcome: isCall ? (random() < 0.98 ? 'complete' : random() < 0.5 ? 'aborted' : 'failed') : '',
     attempts: '',
   }
+}
+
+/** The text of a request's id: its time and 17 digits. */
+function requestIdAt(seconds: number, random: () => number): string {
+  const time = new Date(seconds * 1000).toISOString().replace(/\D/g, '').slice(0, 14)
+  return `${time}${String(Math.floor(random() * 1e8)).padStart(17, '0')}`
 }
 
 async function addPeople(store: Store, tokens: readonly Token[]): Promise<void> {
@@ -176,7 +192,22 @@ async function addPeople(store: Store, tokens: readonly Token[]): Promise<void> 
 
 const accessOf = (userId: number) => `access-of-${userId}`
 
-function population(tokens: readonly Token[], end: number): Population {
+/** The population of a database that `seed` has filled. */
+export async function populationOf(store: Store): Promise<Population> {
+  const { end } = await store.read
+    .selectFrom('logs')
+    .select((eb) => eb.fn.max('created_at').as('end'))
+    .executeTakeFirstOrThrow()
+  return population(store, makeTokens(createRandom()), Number(end))
+}
+
+async function population(store: Store, tokens: readonly Token[], end: number): Promise<Population> {
+  const middle = store.read.selectFrom('logs').select((eb) => sql<number>`${eb.fn.max('id')} / 2`.as('id'))
+  const { request_id: requestId } = await store.read
+    .selectFrom('logs')
+    .select('request_id')
+    .where('id', '=', middle)
+    .executeTakeFirstOrThrow()
   const [busy, quiet] = [tokens[0], tokens.at(-1)]
   return {
     busyUser: userName(busy?.userId ?? 0),
@@ -187,6 +218,8 @@ function population(tokens: readonly Token[], end: number): Population {
     busyModel: modelName(0),
     quietModel: modelName(modelCount - 1),
     channel: 3,
+    requestId,
+    missingId: `${requestId.slice(0, 14)}${'9'.repeat(17)}`,
     end,
   }
 }

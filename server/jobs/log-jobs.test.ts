@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import { type Account, addAccount, holdOp, logRow, settleOp } from '../../test/helpers/accounts.ts'
 import { createTestApi, type TestApi } from '../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../test/helpers/databases.ts'
@@ -21,7 +22,7 @@ forEachDatabase((_, openFresh) => {
     api = await createTestApi(await openFresh())
     account = await addAccount(api.store, { user: 1_000_000 })
     now = api.time.ms / 1000
-    deps = { ...api, clock: { nowMs: () => api.time.ms } }
+    deps = { ...api, clock: { nowMs: () => api.time.ms }, warn: () => undefined }
   })
   afterEach(() => api.store.close())
 
@@ -89,6 +90,34 @@ forEachDatabase((_, openFresh) => {
     await setOptions(api, { LogRetentionDays: '49', AuditRetentionDays: '49' })
     await deleteOld(deps)
     expect(await left()).toEqual({ logs: 1, audit: [] })
+  })
+
+  test('calls get their turn between the steps of a deletion', async () => {
+    const old = { ...logRow(account, { created_at: now - 50 * day, type: 4 }), quota: 0 }
+    for (let step = 0; step < 5; step++)
+      await api.store.write((trx) =>
+        trx
+          .insertInto('logs')
+          .values(Array.from({ length: 500 }, () => old))
+          .execute(),
+      )
+    await setOptions(api, { LogRetentionDays: '49' })
+    let running = true
+    const seen = new Set<number>()
+    const calls = (async () => {
+      while (running) {
+        await call(0)
+        const { rows } = await sql<{ count: number }>`select count(*) as count from logs where type = 4`.execute(
+          api.store.read,
+        )
+        seen.add(Number(rows[0]?.count))
+      }
+    })()
+    await deleteOld(deps)
+    running = false
+    await calls
+    expect(seen.size).toBeGreaterThanOrEqual(3)
+    expect((await balanceFaults(api.store)).faults).toEqual([])
   })
 
   test('a retention of 0 days keeps everything, and one kind of row can be kept without the other', async () => {

@@ -2,9 +2,11 @@ import { setTimeout } from 'node:timers/promises'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
 import type { SettingsSource } from '../settings/settings.ts'
 import { purgeAudit } from '../store/installation/audit.ts'
-import { beginRun, errorRetentionRun, finishRun, retentionRun } from '../store/installation/job-runs.ts'
+import { beginRun, errorRetentionRun, finishRun, partitionRun, retentionRun } from '../store/installation/job-runs.ts'
 import { forgetErrorMinutes } from '../store/logs/failed-calls.ts'
 import { purgeLogs } from '../store/logs/log-purge.ts'
+import { keepPartitions } from '../store/logs/partitions/keep-partitions.ts'
+import { isLockTimeout } from '../store/statements/database-errors.ts'
 import type { Store } from '../store/store.ts'
 import { rollUpUsage, usageBacklog } from '../store/usage/usage-rollup.ts'
 import type { Job } from './scheduler.ts'
@@ -13,12 +15,14 @@ export interface LogJobDeps {
   store: Store
   settings: SettingsSource
   clock: Clock
+  warn(message: string): void
 }
 
 const rollupMs = 5_000
 /** The largest number of uncounted rows that a query about usage may have to read. */
 const mostUncounted = 2000
 const retentionMs = 600_000
+const partitionsMs = 600_000
 const hourSeconds = 3600
 const daySeconds = 86_400
 /** The pause between two steps of a purge, during which other calls can use the database. */
@@ -28,6 +32,7 @@ const pauseMs = 20
 export function logJobs(deps: LogJobDeps): Job[] {
   return [
     { name: 'count-usage', everyMs: rollupMs, run: () => countUsage(deps) },
+    { name: 'log-partitions', everyMs: partitionsMs, run: () => divideLog(deps) },
     { name: 'retention', everyMs: retentionMs, run: () => deleteOld(deps) },
   ]
 }
@@ -44,6 +49,27 @@ export async function countUsage({ store, clock }: Pick<LogJobDeps, 'store' | 'c
 }
 
 /**
+ * Creates the partitions of coming months on PostgreSQL, and finishes the takeover of a table that was not divided. Runs on
+ * one node. If somebody reads the table for long, the next run tries again.
+ */
+export async function divideLog({ store, clock, warn }: Omit<LogJobDeps, 'settings'>): Promise<void> {
+  if (store.dialect !== 'postgres') return
+  const now = epochSeconds(clock)
+  if (!(await store.write((trx) => beginRun(trx, partitionRun, now, partitionsMs / 1000 / 2)))) return
+  try {
+    const { state, newest } = await keepPartitions(store, now)
+    if (state === 'impossible')
+      warn(
+        `the log is not divided by month, because it has a row of the time ${newest}, far in the future: correct its created_at`,
+      )
+  } catch (error) {
+    if (!isLockTimeout(error)) throw error
+  } finally {
+    await store.write((trx) => finishRun(trx, partitionRun, epochSeconds(clock)))
+  }
+}
+
+/**
  * Deletes log rows and audit events that are older than the options allow. Both deletions run once an hour, on one
  * node.
  */
@@ -56,14 +82,15 @@ export async function deleteOld({ store, settings, clock }: LogJobDeps): Promise
     if (!(await store.write((trx) => beginRun(trx, run, now, hourSeconds)))) return
     await work().finally(() => store.write((trx) => finishRun(trx, run, epochSeconds(clock))))
   }
-  if (LogRetentionDays > 0 || AuditRetentionDays > 0)
-    await hourly(retentionRun, async () => {
-      if (LogRetentionDays > 0) await purgeLogs(store, { before: before(LogRetentionDays), now, only: 'others', pause })
-      if (AuditRetentionDays > 0) await purgeAudit(store, before(AuditRetentionDays), pause)
-    })
+  // First the failed calls: a partition can be dropped when it has no row that is to be kept.
   await hourly(errorRetentionRun, async () => {
     await forgetErrorMinutes(store, now)
     if (ErrorLogRetentionDays > 0)
       await purgeLogs(store, { before: before(ErrorLogRetentionDays), now, only: 'errors', pause })
   })
+  if (LogRetentionDays > 0 || AuditRetentionDays > 0)
+    await hourly(retentionRun, async () => {
+      if (LogRetentionDays > 0) await purgeLogs(store, { before: before(LogRetentionDays), now, only: 'others', pause })
+      if (AuditRetentionDays > 0) await purgeAudit(store, before(AuditRetentionDays), pause)
+    })
 }

@@ -3,13 +3,15 @@ export interface Job {
   name: string
   everyMs: number
   run(): Promise<unknown>
+  /** What to do when the process ends, after the last run. */
+  end?(): Promise<unknown>
 }
 
 /**
  * Starts the jobs. If a job is still running when it is due again, that run is skipped. A failure is reported and does
  * not stop the job. Returns the function that stops all jobs.
  */
-export function startJobs(jobs: readonly Job[], warn: (message: string) => void): () => void {
+export function startJobs(jobs: readonly Job[], warn: (message: string) => void): () => Promise<void> {
   const timers = jobs.map((job) => {
     let running = false
     const timer = setInterval(() => {
@@ -25,7 +27,8 @@ export function startJobs(jobs: readonly Job[], warn: (message: string) => void)
     timer.unref()
     return timer
   })
-  return () => {
+  return async () => {
     for (const timer of timers) clearInterval(timer)
+    await Promise.all(jobs.map((job) => job.end?.().catch((error) => warn(`job ${job.name} failed: ${String(error)}`))))
   }
 }

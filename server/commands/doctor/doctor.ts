@@ -2,6 +2,7 @@ import { loadSettings } from '../../settings/settings.ts'
 import { type AddCommand, examples, exitCodes, type Terminal } from '../command.ts'
 import { withStoreAndKey } from '../installed-with-key.ts'
 import { type Check, checked, type Finding } from './check.ts'
+import { checkLog, checkLogSink } from './check-log.ts'
 import { checkConfiguration, checkDatabase, checkDisk } from './check-machine.ts'
 import { checkClock, checkProxy } from './check-outside.ts'
 import { checkChannels, checkMail, checkOptions, checkPrices } from './check-settings.ts'
@@ -9,6 +10,8 @@ import { checkChannels, checkMail, checkOptions, checkPrices } from './check-set
 const checks: readonly Check[] = [
   checkConfiguration,
   checkDatabase,
+  checkLog,
+  checkLogSink,
   checkDisk,
   checkClock,
   checkMail,

@@ -15,6 +15,7 @@ import {
   startCaps,
 } from '../../store/installation/exported-rows.ts'
 import { type ExportedTable, exportedParts, exportedTables } from '../../store/installation/exported-tables.ts'
+import { createCoverTimes } from '../../store/logs/partitions/add-months.ts'
 import type { Store, Trx } from '../../store/store.ts'
 import { CommandFailed } from '../command.ts'
 import { createExportSeal, type ExportSeal } from './seal.ts'
@@ -70,7 +71,13 @@ export function restoreExport(
     let count = 0
     let number = 0
     let batch: { table: ExportedTable; rows: ExportedRow[] } | undefined
+    const coverTimes = createCoverTimes(Math.floor(Date.now() / 1000))
     const flush = async () => {
+      if (batch?.table.table === 'logs')
+        await coverTimes(
+          trx,
+          batch.rows.map((row) => Number(row['created_at'])),
+        )
       if (batch) await insertRows(trx, batch.table, batch.rows)
       batch = undefined
     }

@@ -3,6 +3,7 @@ import type { OpenedStore } from '../../store/connection/open-options.ts'
 import { bookLogged } from '../../store/imports/books.ts'
 import { type BulkColumns, bulkInsert } from '../../store/imports/bulk-insert.ts'
 import { advanceLog, type ImportRow } from '../../store/imports/journal.ts'
+import { createCoverTimes } from '../../store/logs/partitions/add-months.ts'
 import { collectMemory } from '../collect-memory.ts'
 import { integer } from '../fields.ts'
 import type { Program } from '../program.ts'
@@ -33,6 +34,8 @@ const columns: BulkColumns = [
   ['code', 'text'],
   ['upstream_message', 'text'],
 ]
+
+const timeColumn = columns.findIndex(([name]) => name === 'created_at')
 
 const rowsPerStep = 2000
 const stepsPerCollection = 25
@@ -67,6 +70,7 @@ export async function copyLogs(work: LogWork): Promise<void> {
   const { store, source, upTo } = work
   const write = store.writeUnlimited ?? store.write
   const wanted = wantedColumns(source)
+  const coverTimes = createCoverTimes(work.nowSeconds())
   let after = work.import.log_id
   let done = 0
   let steps = 0
@@ -81,6 +85,10 @@ export async function copyLogs(work: LogWork): Promise<void> {
     next.catch(() => undefined)
     const step = stepOf(work, rows)
     await write(async (trx) => {
+      await coverTimes(
+        trx,
+        step.values.map((values) => Number(values[timeColumn])),
+      )
       await bulkInsert(trx, 'logs', columns, step.values)
       await bookLogged(trx, step.sums)
       await advanceLog(trx, work.import.id, {

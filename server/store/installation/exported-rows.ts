@@ -18,9 +18,12 @@ const secretCheckKey = '_secret_check'
 /** Runs `read` on one snapshot of the database, so that sums and rows agree while the server works. */
 export function onSnapshot<T>({ dialect, read }: Store, work: (db: Db) => Promise<T>): Promise<T> {
   const transaction = read.transaction()
-  return dialect === 'postgres'
-    ? transaction.setIsolationLevel('repeatable read').execute(work)
-    : transaction.execute(work)
+  if (dialect === 'sqlite') return transaction.execute(work)
+  return transaction.setIsolationLevel('repeatable read').execute(async (trx) => {
+    // Dropping a partition of the log would take its rows out of a snapshot that has not read them yet.
+    await sql`lock table logs in access share mode`.execute(trx)
+    return work(trx)
+  })
 }
 
 /** All rows of a table in the order of its key, with columns in the order of their names and plain JSON values. */

@@ -8,6 +8,7 @@ export type JobRun = Selectable<JobRunsTable>
 export const channelTestRun = 'test-channels'
 export const retentionRun = 'retention'
 export const errorRetentionRun = 'error-retention'
+export const partitionRun = 'log-partitions'
 export const alertRun = 'alerts'
 export const alertRetentionRun = 'alert-retention'
 export const backupRun = 'backup'

@@ -4,6 +4,10 @@ import type { Store, Trx } from '../store.ts'
 import { forgetRows, lockUsage, rollUpUsage } from '../usage/usage-rollup.ts'
 import { hourSeconds, hoursOf } from '../usage/usage-series.ts'
 import type { LogHour } from './log-hours.ts'
+import { countUnsent } from './log-sinks.ts'
+import { dropExpired } from './partitions/drop-expired.ts'
+import { covers } from './partitions/log-partitions.ts'
+import type { PatientStore } from './partitions/take-over.ts'
 import { unlogCaps } from './unlog-caps.ts'
 
 /** Rows per transaction. A purge of millions of rows must not hold up calls that are charged at the same time. */
@@ -23,13 +27,18 @@ export interface PurgeOptions {
 /**
  * Deletes the log rows older than `before` and returns how many. In the same transaction, their charges are added to
  * `unlogged_quota` of user, token and channel, so that the used quota can still be verified from the logs. The usage
- * sums are kept.
+ * sums are kept. On PostgreSQL, partitions in which every row is to be deleted are dropped; all other rows are deleted in
+ * small steps. If somebody reads such a partition, its rows stay until the next time.
  */
-export async function purgeLogs(store: Store, { before, now, only, pause }: PurgeOptions): Promise<number> {
+export async function purgeLogs(store: PatientStore, { before, now, only, pause }: PurgeOptions): Promise<number> {
   // Only counted rows may be deleted; otherwise their usage would be lost.
   await rollUpUsage(store, now)
-  let total = 0
+  await countUnsent(store, sql<SqlBool>`created_at < ${before} and ${typesOf(only, 'type')}`, now)
+  const isKept = only && sql<SqlBool>`not ${typesOf(only, 'type')}`
+  const { rows: dropped, busy } = await dropExpired(store, { before, isKept })
+  let total = dropped
   for (const hour of await hoursBefore(store, before, only)) {
+    if (busy.some((each) => covers(each, hour.hour * hourSeconds))) continue
     for (;;) {
       const deleted = await store.write((trx) => purgeStep(trx, hour, before, only))
       total += deleted
@@ -96,7 +105,12 @@ async function purgeStep(
   )
   const ids = rows.map((row) => row.id)
   await forgetRows(trx, ids)
-  await trx.deleteFrom('logs').where('id', 'in', ids).execute()
+  await trx
+    .deleteFrom('logs')
+    .where('id', 'in', ids)
+    .where('created_at', '>=', hour * hourSeconds)
+    .where('created_at', '<', (hour + 1) * hourSeconds)
+    .execute()
   return rows.length
 }
 

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { logType } from '../../../contract/log-types.ts'
 import { requestSeconds } from '../../lib/secrets/ids.ts'
+import { needsRowLocks } from '../statements/conditions.ts'
 import type { Db } from '../store.ts'
 import { sharedRowsAt } from './failed-calls.ts'
 import { type LogHour, logHours } from './log-hours.ts'
@@ -12,8 +13,9 @@ const longestCallSeconds = 86_400
 /** The clocks of different nodes differ by less than this. */
 const clockSlackSeconds = 60
 
-/** The number of log rows that are read at once, and in total. */
-const rowsPerStep = 2_000
+/** The number of log rows that are read at first, then at most at once, and in total. SQLite blocks the process while it reads. */
+const firstStep = 2_000
+const largestStep = { sqlite: 2_000, postgres: 32_000 }
 const mostRows = 2_000_000
 
 /**
@@ -26,19 +28,26 @@ export async function logsOfRequest(db: Db, requestId: string, userId?: number):
   const from = startedAt - clockSlackSeconds
   const hours = await logHours(db, { userId, start_timestamp: from, end_timestamp: from + longestCallSeconds })
   let left = mostRows
+  let step = firstStep
+  const largest = largestStep[needsRowLocks(db) ? 'postgres' : 'sqlite']
   for (const { firstId, lastId } of stretches(hours)) {
-    for (let id = firstId; id <= lastId && left > 0; id += rowsPerStep) {
-      left -= rowsPerStep
+    for (let id = firstId; id <= lastId && left > 0; ) {
+      const last = Math.min(lastId, id + step - 1)
+      left -= step
       const rows = await db
         .selectFrom('logs')
         .selectAll()
         .where('id', '>=', id)
-        .where('id', '<=', Math.min(lastId, id + rowsPerStep - 1))
+        .where('id', '<=', last)
+        .where('created_at', '>=', from)
+        .where('created_at', '<=', from + longestCallSeconds)
         .where('request_id', '=', requestId)
         .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? 0))
         .orderBy('id')
         .execute()
       if (rows.length > 0) return rows
+      id = last + 1
+      step = Math.min(largest, step * 2)
       // SQLite responds synchronously, so this gives calls a chance to run in between.
       await setImmediate()
     }

@@ -1,4 +1,5 @@
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
+import { logType } from '../../../contract/log-types.ts'
 import type { CapMetric } from '../schema/cap-tables.ts'
 import type { LogsTable } from '../schema/tables.ts'
 import type { Trx } from '../store.ts'
@@ -36,6 +37,48 @@ export async function unlogCaps(trx: Trx, rows: readonly Row[]): Promise<void> {
       .where('id', '=', id)
       .execute()
   }
+}
+
+/**
+ * The same for all calls of a partition of the log. Returns what to add to each cap, because reading takes long and the
+ * caps must not be locked meanwhile.
+ */
+export async function capSumsOf(trx: Trx, partition: string): Promise<CapSum[]> {
+  const { rows } = await sql<SummedRow & { id: number; metric: CapMetric; pattern: string | null; model: string }>`
+    select c.id, c.metric, c.pattern, l.model_name as model, count(*) as calls, sum(l.quota) as quota,
+      sum(coalesce(l.cost, l.quota)) as cost, sum(l.prompt_tokens + l.completion_tokens) as tokens
+    from caps c join ${sql.table(partition)} l on l.channel_id = c.owner_id and l.id > c.first_log
+    where c.owner in ('channel', 'key') and c.metric <> 'calls' and l.type = ${sql.lit(logType.consume)}
+    group by c.id, c.metric, c.pattern, l.model_name`.execute(trx)
+  const sums = new Map<number, number>()
+  for (const { id, metric, pattern, model, ...sum } of rows) {
+    if (pattern !== null && !new RegExp(pattern).test(model)) continue
+    const amounts = { requests: sum.calls, tokens: sum.tokens, cost: sum.cost, quota: sum.quota }
+    sums.set(id, (sums.get(id) ?? 0) + Number(amounts[metric as keyof typeof amounts] ?? 0))
+  }
+  return [...sums].map(([id, sum]) => ({ id, sum })).sort((a, b) => a.id - b.id)
+}
+
+/** What is added to `unlogged` of a cap. */
+export interface CapSum {
+  id: number
+  sum: number
+}
+
+interface SummedRow {
+  calls: number
+  quota: number
+  cost: number
+  tokens: number
+}
+
+export async function addCapSums(trx: Trx, sums: readonly CapSum[]): Promise<void> {
+  for (const { id, sum } of sums)
+    await trx
+      .updateTable('caps')
+      .set((eb) => ({ unlogged: eb('unlogged', '+', sum) }))
+      .where('id', '=', id)
+      .execute()
 }
 
 function amountOf(metric: CapMetric, row: Row): number {

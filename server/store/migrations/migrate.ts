@@ -30,6 +30,8 @@ import { imports } from './0027-imports.ts'
 import { backups } from './0028-backups.ts'
 import { configMarks } from './0029-config-marks.ts'
 import { ledgerArrays } from './0030-ledger-arrays.ts'
+import { logPartitioning } from './0034-log-partitions.ts'
+import { logSinks } from './0035-log-sinks.ts'
 import { importRuns } from './0036-import-runs.ts'
 
 const migrations: readonly Migration[] = [
@@ -61,6 +63,8 @@ const migrations: readonly Migration[] = [
   backups,
   configMarks,
   ledgerArrays,
+  logPartitioning,
+  logSinks,
   importRuns,
 ]
 

@@ -11,6 +11,7 @@ import type { CapCountsTable, CapPlacesTable, CapsTable, CapWaitsTable } from '.
 import type { CaptureRulesTable, CapturesTable } from './capture-tables.ts'
 import type { ChannelDeadKeysTable, ChannelsTable, ChannelTestsTable } from './channel-tables.ts'
 import type { ImportRowsTable, ImportRunsTable, ImportsTable } from './import-tables.ts'
+import type { LogSinksTable } from './log-sink-tables.ts'
 import type { StatementEmailsTable, StatementOptoutsTable } from './statement-tables.ts'
 import type { StoredResponsesTable } from './stored-response-tables.ts'
 import type {
@@ -321,6 +322,7 @@ export interface Tables {
   abilities: AbilitiesTable
   redemptions: RedemptionsTable
   logs: LogsTable
+  log_sinks: LogSinksTable
   options: OptionsTable
   config_marks: ConfigMarksTable
   sessions: SessionsTable

@@ -1,5 +1,6 @@
 import { CompiledQuery, sql } from 'kysely'
 import type { OpenedStore } from '../connection/open-options.ts'
+import { createCoverTimes } from '../logs/partitions/add-months.ts'
 import { lockSchema, migrateWithin } from '../migrations/migrate.ts'
 import type { Trx } from '../store.ts'
 import { requireColumns, visitParts } from './check-parts.ts'
@@ -19,6 +20,7 @@ export async function loadPostgres(
 ): Promise<Record<string, number>> {
   const write = store.writeUnlimited ?? store.write
   const rows = await write(async (trx) => {
+    const coverTimes = createCoverTimes(Math.floor(Date.now() / 1000))
     await lockSchema(trx, 'postgres')
     await mayBegin()
     await dropAll(trx)
@@ -32,7 +34,15 @@ export async function loadPostgres(
         requireColumns(name, columns, present)
         // Migrations may have inserted the first rows of a table.
         await sql`delete from ${sql.table(name)}`.execute(trx)
-        return (rows) => insert(trx, name, columns, rows)
+        const time = name === 'logs' ? columns.findIndex((column) => column.name === 'created_at') : -1
+        return async (rows) => {
+          if (time >= 0)
+            await coverTimes(
+              trx,
+              rows.map((row) => Number(row[time])),
+            )
+          await insert(trx, name, columns, rows)
+        }
       },
       end: (name, next) => setNext(trx, name, next),
     })

@@ -24,7 +24,10 @@ export async function snapshotOfPostgres(url: string): Promise<Snapshot> {
   client.on('error', () => undefined)
   await client.connect()
   try {
+    const hasLog = (await texts(client, `select 1 where to_regclass('logs') is not null`)).length > 0
     await client.query('begin isolation level repeatable read read only')
+    // Dropping a partition of the log would take its rows out of a snapshot that has not read them yet.
+    if (hasLog) await client.query('lock table logs in access share mode')
     // Where the snapshot is written to may be slow.
     await client.query('set local idle_in_transaction_session_timeout = 0; set local statement_timeout = 0')
     const names = await texts(
@@ -113,6 +116,8 @@ async function orderOf(client: pg.Client, table: string, columns: readonly Colum
       where i.indrelid = to_regclass($1) and i.indisprimary order by array_position(i.indkey::int2[], a.attnum)`,
     [table],
   )
+  // The log has its keys in its partitions.
+  if (key.length === 0 && table === 'logs') key.push('id')
   if (key.length === 0) return ''
   // Compared byte by byte, as SQLite does, whatever the language of the database.
   const isText = (name: string) => columns.find((column) => column.name === name)?.kind === 'text'

@@ -18,6 +18,7 @@ export const tablePolicies = {
   abilities: 'always',
   redemptions: 'always',
   logs: 'always',
+  log_sinks: 'always',
   options: 'always',
   sessions: 'moved',
   holds: 'always',

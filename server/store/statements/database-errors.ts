@@ -13,6 +13,11 @@ export function isDeadlock(error: unknown): boolean {
   return code === '40P01' || code === '40001'
 }
 
+/** True if PostgreSQL did not get a lock within the time limit of the transaction. */
+export function isLockTimeout(error: unknown): boolean {
+  return codeOf(error) === '55P03'
+}
+
 /** True if another program holds SQLite's write lock. */
 export function isLocked(error: unknown): boolean {
   return codeOf(error) === 'SQLITE_BUSY'

@@ -43,16 +43,20 @@ export async function usageBacklog({ read }: Store): Promise<UsageBacklog> {
 }
 
 /**
- * Adds the existing log rows to the sums of their hour and day, in small transactions. The sums and the number up to
- * which rows are counted change together, so every query gets the same result before, in between and after.
+ * Adds the existing log rows to the sums of their hour and day, in transactions of `stepRows` rows. The sums and the number
+ * up to which rows are counted change together, so every query gets the same result before, in between and after.
  */
-export async function rollUpUsage(store: Store, nowSeconds: number): Promise<void> {
+export async function rollUpUsage(
+  store: Store,
+  nowSeconds: number,
+  stepRows = rowsPerStep[store.dialect],
+): Promise<void> {
   const upTo = await decidedLogId(store)
   while (upTo !== undefined) {
     const more = await store.write(async (trx) => {
       const state = await lockUsage(trx)
       if (state.folded_to >= upTo) return false
-      const to = await stepEnd(trx, { from: state.folded_to, upTo, rows: rowsPerStep[store.dialect] })
+      const to = await stepEnd(trx, { from: state.folded_to, upTo, rows: stepRows })
       await stage(trx, sql`l.id > ${state.folded_to} and l.id <= ${to}`)
       for (const kind of kindNames) await addHours(trx, kind)
       await sql`insert into usage_dates select distinct ${dayOf('slot')} from usage_fold where true on conflict do nothing`.execute(
@@ -118,7 +122,7 @@ async function sumUp(store: Store, name: keyof typeof grains, current: number): 
 }
 
 /** The greatest id below which no new log row can appear; undefined if that cannot be determined at the moment. */
-async function decidedLogId(store: Store): Promise<number | undefined> {
+export async function decidedLogId(store: Store): Promise<number | undefined> {
   const { rows } =
     store.dialect === 'postgres'
       ? await sql<{ id: number | null }>`select tollgate_decided_log_id() as id`.execute(store.read)
@@ -294,6 +298,17 @@ export async function forgetRows(trx: Trx, ids: readonly number[]): Promise<void
     await sql`delete from usage_part`.execute(trx)
   }
   await sql`delete from usage_fold`.execute(trx)
+}
+
+/**
+ * Records that no log row of these hours (since 1970, end exclusive) exists any more; their sums are kept. Call this in the
+ * transaction of the deletion, after `lockUsage`, and only if all rows of the hours are counted.
+ */
+export async function forgetHours(trx: Trx, { from, to }: { from: number | undefined; to: number }): Promise<void> {
+  await sql`
+    update usage_hours set log_rows = 0
+    where day <= ${Math.floor((to - 1) / dayHours)} and slot < ${to} and log_rows > 0
+      ${from === undefined ? sql`` : sql`and day >= ${Math.floor(from / dayHours)} and slot >= ${from}`}`.execute(trx)
 }
 
 /**

@@ -1,0 +1,59 @@
+import { sinkBacklog, sinkState } from '../../store/logs/log-sinks.ts'
+import { isWhole, logPartitions, strayRows } from '../../store/logs/partitions/log-partitions.ts'
+import { type Check, type Finding, fail, ok, warn } from './check.ts'
+
+/** More rows than this in the default partition are a sign that partitions were missing. */
+const fewRows = 1000
+
+/** Whether the log on PostgreSQL is divided by month. */
+export const checkLog: Check = {
+  name: 'log',
+  async run({ store }): Promise<Finding[]> {
+    if (store.dialect === 'sqlite') return []
+    const partitions = await logPartitions(store.read)
+    if (partitions.some(isWhole))
+      return [
+        warn(
+          'The log is not divided by month yet.',
+          'A running server does it within an hour, unless the log has rows with a time far in the future: see docs/upgrading.md.',
+        ),
+      ]
+    const months = partitions.filter(({ isDefault }) => !isDefault)
+    const strays = await strayRows(store.read, fewRows + 1)
+    const last = months.at(-1)?.until ?? 0
+    const state = `The log has ${months.length} partitions, up to ${new Date(last * 1000).toISOString().slice(0, 10)}.`
+    if (last * 1000 < Date.now())
+      return [warn(state, 'A running server creates those of the coming months; see its messages if it does not.')]
+    if (strays <= fewRows) return [ok(state)]
+    return [
+      warn(
+        `${state} More than ${fewRows} rows belong to none of them.`,
+        'Their times are wrong, or nobody has moved them yet: a running server does it within an hour.',
+      ),
+    ]
+  },
+}
+
+/** Whether the copy of the log in another place is up to date. */
+export const checkLogSink: Check = {
+  name: 'log copy',
+  async run({ config: { logSink }, store }): Promise<Finding[]> {
+    if (logSink === undefined) return []
+    const state = await sinkState(store.read, logSink.name)
+    if (!state)
+      return [warn(`Nothing was copied to ${logSink.name} yet.`, 'Start the server with LOG_SINK_URL, and look again.')]
+    const waiting = await sinkBacklog(store.read, state)
+    const text = `${state.sent_rows} log rows were copied to ${logSink.name}, ${waiting} wait.`
+    const gap: Finding[] =
+      state.lost_rows === 0
+        ? []
+        : [
+            warn(
+              `${state.lost_rows} log rows were deleted before they were copied, the last ones at ${new Date(state.lost_at * 1000).toISOString()}.`,
+              'The copy has a gap. Keep the log for longer (LogRetentionDays), or find out why the copy was away.',
+            ),
+          ]
+    if (state.error === '') return [ok(text), ...gap]
+    return [fail(`${text} The last attempt failed: ${state.error}`, 'Make it reachable; the rows wait.'), ...gap]
+  },
+}

@@ -1,0 +1,52 @@
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { LogSink } from './log-sink.ts'
+
+/** A file that is larger than this is followed by the next one. */
+const largestFile = 256 * 1024 * 1024
+
+const fileName = /^logs-(?<day>\d{4}-\d\d-\d\d)(?:-\d+)?\.jsonl$/
+const newline = 10
+
+/**
+ * Appends log rows to `logs-<day>.jsonl` in a folder, a JSON object in each line. Each row is there at least once: rows that were written
+ * just before a crash may follow again. `nowMs` decides about the day, UTC.
+ */
+export function createJsonLinesFolder(folder: string, nowMs: () => number): LogSink {
+  return {
+    async send(rows) {
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      const file = await open(await currentFile(folder, nowMs()), 'a+', 0o600)
+      try {
+        const { size } = await file.stat()
+        const last = Buffer.alloc(1)
+        if (size > 0) await file.read(last, 0, 1, size - 1)
+        // A crash may have left half a line.
+        const start = size > 0 && last[0] !== newline ? '\n' : ''
+        await file.appendFile(start + rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+        await file.datasync()
+      } finally {
+        await file.close()
+      }
+    },
+    async forget(before) {
+      const firstDay = new Date(before * 1000).toISOString().slice(0, 10)
+      for (const name of await readdir(folder).catch(() => [])) {
+        const day = fileName.exec(name)?.groups?.['day']
+        if (day !== undefined && day < firstDay) await rm(join(folder, name))
+      }
+    },
+  }
+}
+
+async function currentFile(folder: string, nowMs: number): Promise<string> {
+  const day = new Date(nowMs).toISOString().slice(0, 10)
+  for (let number = 1; ; number++) {
+    const path = join(folder, number === 1 ? `logs-${day}.jsonl` : `logs-${day}-${number}.jsonl`)
+    const size = await stat(path).then(
+      (found) => found.size,
+      () => 0,
+    )
+    if (size < largestFile) return path
+  }
+}

@@ -1,0 +1,97 @@
+import { sql } from 'kysely'
+import { needsRowLocks } from '../../statements/conditions.ts'
+import type { Store, Trx } from '../../store.ts'
+import { lockSoon } from './lock-soon.ts'
+import { covers, defaultPartition, isWhole, logPartitions, type Month, monthAt } from './log-partitions.ts'
+
+/** Any number: whoever changes the division of the log holds this lock. */
+const divisionLock = 7_041_981
+
+/** The current month and this many after it have a partition before they begin. */
+const monthsAhead = 3
+
+/** No row is older. Times before that are errors of whoever wrote them, and need no partitions. */
+const firstSecond = Date.UTC(2015, 0) / 1000
+
+/** Waits until nobody else changes the division of the log, and keeps others from it until the transaction ends. */
+export async function lockDivision(trx: Trx): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${divisionLock})`.execute(trx)
+}
+
+/** Creates the partitions of this month and of the next ones, if they are missing. */
+export async function addMonthsAhead(trx: Trx, now: number): Promise<void> {
+  await addMonths(
+    trx,
+    Array.from({ length: monthsAhead + 1 }, (_, later) => monthAt(now, later)),
+    now,
+  )
+}
+
+/**
+ * Moves rows of the default partition into partitions of their own months. Each month is one transaction, so every
+ * reader sees each row once.
+ */
+export async function emptyDefault(store: Store, now: number): Promise<void> {
+  const { rows } = await sql<{ seconds: number }>`
+    select distinct cast(extract(epoch from date_trunc('month', to_timestamp(created_at) at time zone 'UTC')) as bigint) as seconds
+    from ${sql.table(defaultPartition)} where created_at >= ${firstSecond} and created_at < ${lastSecond(now)}`.execute(
+    store.read,
+  )
+  for (const { seconds } of rows) await store.write((trx) => addMonths(trx, [monthAt(seconds)], now))
+}
+
+/** Creates partitions for rows that are about to be written in bulk, in the transaction that writes them. */
+export type CoverTimes = (trx: Trx, createdAt: Iterable<number>) => Promise<void>
+
+/** Without it, old rows would go to the default partition and be moved later. On SQLite it does nothing. */
+export function createCoverTimes(now: number): CoverTimes {
+  const known = new Set<string>()
+  return async (trx, createdAt) => {
+    if (!needsRowLocks(trx)) return
+    const months = new Map<string, Month>()
+    for (const seconds of createdAt) {
+      if (!(seconds >= firstSecond && seconds < lastSecond(now))) continue
+      const month = monthAt(seconds)
+      if (!known.has(month.name)) months.set(month.name, month)
+    }
+    if (months.size === 0) return
+    await addMonths(trx, [...months.values()], now)
+    for (const name of months.keys()) known.add(name)
+  }
+}
+
+const lastSecond = (now: number) => monthAt(now, monthsAhead).until
+
+async function addMonths(trx: Trx, months: readonly Month[], now: number): Promise<void> {
+  await lockDivision(trx)
+  const partitions = await logPartitions(trx)
+  if (partitions.length === 0 || partitions.some(isWhole)) return
+  for (const month of months) if (!partitions.some((each) => covers(each, month.from))) await addMonth(trx, month, now)
+}
+
+/** Calls write no rows that are older than this. */
+const longestWriteSeconds = 86_400
+
+/**
+ * Creates the partition of a month with the rows of that month in the default partition. The rows are moved while calls
+ * may add to them, then the rest in a moment without others.
+ *
+ * A statement that has already chosen the default partition for its row would fail after the change. So calls wait for
+ * that moment, unless the month is in the past, where only imports write, one at a time.
+ */
+async function addMonth(trx: Trx, { name, from, until }: Month, now: number): Promise<void> {
+  const isOfMonth = `created_at >= ${from} and created_at < ${until}`
+  const run = (statement: string) => sql.raw(statement).execute(trx)
+  const move = `with moved as (delete from ${defaultPartition} where ${isOfMonth} returning *)
+    insert into ${name} select * from moved`
+  // The check saves a scan of the new table when it is attached.
+  await run(
+    `create table ${name} (like ${defaultPartition} including indexes, constraint ${name}_month check (${isOfMonth}))`,
+  )
+  await run(move)
+  const isPast = until <= now - longestWriteSeconds
+  await lockSoon(trx, isPast ? defaultPartition : `only logs, ${defaultPartition}`, 'access exclusive')
+  await run(move)
+  await run(`alter table logs attach partition ${name} for values from (${from}) to (${until})`)
+  await run(`alter table ${name} drop constraint ${name}_month`)
+}

@@ -1,0 +1,16 @@
+import { addMonthsAhead, emptyDefault } from './add-months.ts'
+import { isWhole, logPartitions } from './log-partitions.ts'
+import { type PatientStore, type Takeover, takeOver } from './take-over.ts'
+
+/**
+ * Keeps the division of the log on PostgreSQL in order: takes over a table that was not divided, creates the partitions of
+ * coming months, and moves rows out of the default partition. Several nodes may do it at once. Throws
+ * `lock_not_available` if somebody reads the log for long; what was done by then stays.
+ */
+export async function keepPartitions(store: PatientStore, now: number): Promise<Takeover> {
+  const takeover = await takeOver(store, now)
+  if ((await logPartitions(store.read)).some(isWhole)) return takeover
+  await store.write((trx) => addMonthsAhead(trx, now))
+  await emptyDefault(store, now)
+  return takeover
+}

@@ -1,0 +1,91 @@
+import { sql } from 'kysely'
+import type { Store, Trx } from '../../store.ts'
+import { addMonthsAhead, lockDivision } from './add-months.ts'
+import { lockSoon } from './lock-soon.ts'
+import { isWhole, type LogPartition, logPartitions, monthAt } from './log-partitions.ts'
+
+/** A store whose statements may take as long as reading the whole log. */
+export type PatientStore = Store & { writeUnlimited?: Store['write'] }
+
+const daySeconds = 86_400
+/**
+ * The cut is at the first month that begins later than this. Until it is made, no row of a later time can be written, so
+ * an interrupted takeover has to be finished or undone before that.
+ */
+const leastAheadSeconds = 14 * daySeconds
+/** A takeover that was interrupted is undone when its cut is nearer than this. */
+const leastLeftSeconds = 2 * daySeconds
+/** Rows of a later time than this were written with a wrong clock. */
+const mostAheadSeconds = 366 * daySeconds
+
+const constraint = 'logs_cut'
+
+/** How the takeover of a table stands. */
+export interface Takeover {
+  state: 'none' | 'done' | 'impossible'
+  /** With `done`: epoch seconds from which on each month has a partition. */
+  cut?: number
+  /** With `impossible`: the time of the newest row, epoch seconds. */
+  newest?: number
+}
+
+/**
+ * Makes a log table that was not divided the partition of all rows before a coming month. Only moments need a lock: PostgreSQL
+ * reads the whole table to prove that it has no later rows, but does so while rows are read and written. Every step may be
+ * interrupted, and is found by the next attempt. Throws `lock_not_available` if somebody reads the table for long.
+ */
+export async function takeOver(store: PatientStore, now: number): Promise<Takeover> {
+  const whole = (await logPartitions(store.read)).find(isWhole)
+  if (!whole) return { state: 'none' }
+  const write = store.writeUnlimited ?? store.write
+  const begun = await cutOf(store, whole)
+  if (begun !== undefined && begun < now + leastLeftSeconds) await write((trx) => dropConstraint(trx, whole))
+  let cut = begun !== undefined && begun >= now + leastLeftSeconds ? begun : undefined
+  if (cut === undefined) {
+    const newest = await write((trx) => newestTime(trx, whole))
+    if (newest > now + mostAheadSeconds) return { state: 'impossible', newest }
+    cut = monthAt(Math.max(now, newest) + leastAheadSeconds, 1).from
+    await write((trx) => addConstraint(trx, whole, cut as number))
+  }
+  await write((trx) => sql.raw(`alter table ${whole.name} validate constraint ${constraint}`).execute(trx))
+  const at = cut
+  await write((trx) => cutOff(trx, whole, { cut: at, now }))
+  return { state: 'done', cut }
+}
+
+async function cutOf({ read }: Store, { name }: LogPartition): Promise<number | undefined> {
+  const { rows } = await sql<{ text: string }>`
+    select pg_get_constraintdef(oid) as text from pg_constraint
+    where conrelid = to_regclass(${name}) and conname = ${constraint}`.execute(read)
+  const digits = /\d{6,}/.exec(rows[0]?.text ?? '')?.[0]
+  return digits === undefined ? undefined : Number(digits)
+}
+
+async function newestTime(trx: Trx, { name }: LogPartition): Promise<number> {
+  const { rows } = await sql<{ newest: number | null }>`
+    select max(created_at) as newest from ${sql.table(name)}`.execute(trx)
+  return Number(rows[0]?.newest ?? 0)
+}
+
+async function dropConstraint(trx: Trx, { name }: LogPartition): Promise<void> {
+  await lockSoon(trx, name, 'access exclusive')
+  await sql.raw(`alter table ${name} drop constraint if exists ${constraint}`).execute(trx)
+}
+
+async function addConstraint(trx: Trx, { name }: LogPartition, cut: number): Promise<void> {
+  await lockDivision(trx)
+  await dropConstraint(trx, { name, from: undefined, until: undefined, isDefault: false })
+  await sql.raw(`alter table ${name} add constraint ${constraint} check (created_at < ${cut}) not valid`).execute(trx)
+}
+
+/** The constraint proves that every row is before the cut, so nothing is read while the table is locked. */
+async function cutOff(trx: Trx, { name }: LogPartition, { cut, now }: { cut: number; now: number }): Promise<void> {
+  await lockDivision(trx)
+  // Another node may have been faster.
+  if (!(await logPartitions(trx)).some(isWhole)) return
+  await lockSoon(trx, 'logs', 'access exclusive')
+  await sql.raw(`alter table logs detach partition ${name}`).execute(trx)
+  await sql.raw(`alter table logs attach partition ${name} for values from (minvalue) to (${cut})`).execute(trx)
+  await sql.raw(`alter table ${name} drop constraint ${constraint}`).execute(trx)
+  await addMonthsAhead(trx, now)
+}
