@@ -23,6 +23,8 @@ export interface DeadlineWatch extends Clock {
   remove(wait: DeadlineWait): void
   /** Ends all waits that can be ended, and any added later. */
   cutAll(): void
+  /** The longest delay of the event loop since this was last called. */
+  longestLagMs(): number
   close(): void
 }
 
@@ -31,7 +33,12 @@ export function createDeadlineWatch(wall: Clock, tickMs = 250): DeadlineWatch {
   // Not a Set, because the removed entries of a Set stay reachable from its outgrown tables until a full garbage
   // collection.
   const waits: DeadlineWait[] = []
+  let tickedAtMs = performance.now()
+  let longestLagMs = 0
   const timer = setInterval(() => {
+    const tickMsAgo = performance.now() - tickedAtMs
+    tickedAtMs += tickMsAgo
+    longestLagMs = Math.max(longestLagMs, tickMsAgo - tickMs)
     const now = clock.nowMs()
     // Iterates backwards, because an entry removed during the loop is replaced by the last entry.
     for (let index = waits.length - 1; index >= 0; index--) {
@@ -61,6 +68,11 @@ export function createDeadlineWatch(wall: Clock, tickMs = 250): DeadlineWatch {
     cutAll() {
       isCut = true
       for (const wait of [...waits]) if (wait.watchIndex !== undefined) wait.cut?.()
+    },
+    longestLagMs() {
+      const longest = longestLagMs
+      longestLagMs = 0
+      return longest
     },
     close: () => clearInterval(timer),
   }
