@@ -28,7 +28,8 @@ import { tokenMarker } from './jobs/mark-tokens.ts'
 import { createNotifyRoot } from './jobs/notify.ts'
 import { peopleJobs } from './jobs/people-jobs.ts'
 import type { Pulse } from './jobs/pulse.ts'
-import { type Job, startJobs } from './jobs/scheduler.ts'
+import { refreshJob } from './jobs/refresh-caches.ts'
+import { type Job, startJobs, unchanged } from './jobs/scheduler.ts'
 import { sweepDeps } from './jobs/sweep-deps.ts'
 import { type SweepDeps, sweepHolds, sweepOwnHolds, unregisterNode } from './jobs/sweep-holds.ts'
 import { type Clock, epochSeconds, systemClock } from './lib/clock.ts'
@@ -80,8 +81,7 @@ const tokenTimeoutMs = 10_000
 const testsDueMs = 30_000
 /** How often the failed attempts of channels are written to the database. */
 const failuresMs = 2_000
-/** A safety net in case a change notice is lost: no setting and no channel is out of date for longer than this. */
-const refreshMs = 10_000
+const forgetMs = 10_000
 
 /** The long-lived parts of the program. They are created once, and `close` ends them in reverse order. */
 export interface Context {
@@ -308,15 +308,21 @@ function jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer
     { name: 'sweep-holds', everyMs: sweepMs, run: () => sweepHolds(sweep) },
     { name: 'count-failures', everyMs: failuresMs, run: channelFailures.write },
     { name: 'stored-responses', everyMs: failuresMs, run: relay.responseOwners.write },
-    { name: 'sweep-own-holds', everyMs: sweepMs, run: () => sweepOwnHolds(sweep, ledger) },
-    { name: 'refresh-caches', everyMs: refreshMs, run: () => Promise.all([settings.reload(), routing.refresh()]) },
+    {
+      name: 'sweep-own-holds',
+      everyMs: sweepMs,
+      run: () => sweepOwnHolds(sweep, ledger),
+      // Without calls there are no holds. The last calls may have left some that the database takes late.
+      isQuiet: unchanged(ledger.holdsTaken),
+    },
+    refreshJob(store, { settings, routing, captures }),
     {
       name: 'forget-breakers',
-      everyMs: refreshMs,
+      everyMs: forgetMs,
       run: async () => breaker.keepOnly((id) => routing.current().channel(id) !== undefined),
     },
-    ...captureJobs(captures, refreshMs),
-    ...logJobs({ store, settings, clock }),
+    ...captureJobs(captures),
+    ...logJobs({ store, settings, clock, isQuiet: unchanged(ledger.holdsTaken) }),
     ...peopleJobs({ store, settings, mailer, clock, warn }),
     ...alertJobs({ store, settings, clock, send: sendAlert }),
   ]

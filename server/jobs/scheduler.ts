@@ -3,7 +3,11 @@ export interface Job {
   name: string
   everyMs: number
   run(): Promise<unknown>
+  /** While it returns true, there is probably nothing to do, and the job runs only once a minute. */
+  isQuiet?(): boolean
 }
+
+const quietEveryMs = 60_000
 
 /**
  * Starts the jobs. If a job is still running when it is due again, that run is skipped. A failure is reported and does
@@ -12,8 +16,12 @@ export interface Job {
 export function startJobs(jobs: readonly Job[], warn: (message: string) => void): () => void {
   const timers = jobs.map((job) => {
     let running = false
+    let skippedMs = 0
     const timer = setInterval(() => {
       if (running) return
+      skippedMs += job.everyMs
+      if (skippedMs < quietEveryMs && job.isQuiet?.()) return
+      skippedMs = 0
       running = true
       job
         .run()
@@ -27,5 +35,21 @@ export function startJobs(jobs: readonly Job[], warn: (message: string) => void)
   })
   return () => {
     for (const timer of timers) clearInterval(timer)
+  }
+}
+
+/** How long nothing must have happened before it counts as quiet. */
+const quietAfterMs = 60_000
+
+/** A function that returns true if this count has not changed for a minute. It must be called regularly. */
+export function unchanged(count: () => number): () => boolean {
+  let known = count()
+  let sinceMs = performance.now()
+  return () => {
+    const value = count()
+    const nowMs = performance.now()
+    if (value !== known) sinceMs = nowMs
+    known = value
+    return nowMs - sinceMs >= quietAfterMs
   }
 }
