@@ -6,7 +6,7 @@ test('the timer stops when no call has been open for a while, and watches the wa
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>()
   const clear = globalThis.clearInterval
   const clearing = spyOn(globalThis, 'clearInterval').mockImplementation((timer) => {
-    clear(timer)
+    clear(timer as Timer)
     stop()
   })
   const watch = createDeadlineWatch(systemClock, 1)
