@@ -28,7 +28,12 @@ async function byFetch(path, body) {
   return Object.assign(stream, { headers: Object.fromEntries(response.headers) })
 }
 
-const server = createServer(async (incoming, outgoing) => {
+const server = createServer((incoming, outgoing) => {
+  // A caller may leave at any time.
+  serve(incoming, outgoing).catch(() => outgoing.destroy())
+})
+
+async function serve(incoming, outgoing) {
   const body = await bodyOf(incoming)
   const answer = await (way === 'fetch' ? byFetch : byHttp)(incoming.url, body)
   const type = answer.headers['content-type'] ?? ''
@@ -39,6 +44,7 @@ const server = createServer(async (incoming, outgoing) => {
   }
   const whole = await bodyOf(answer)
   outgoing.writeHead(200, { 'content-type': type, 'content-length': whole.length }).end(whole)
-})
+}
+
 server.keepAliveTimeout = 0
 server.listen(0, '127.0.0.1', () => console.log(JSON.stringify({ port: server.address().port })))
