@@ -22,6 +22,7 @@ import { backupJobs } from './jobs/backup-jobs.ts'
 import { capJobs, openLine } from './jobs/cap-jobs.ts'
 import { channelCalls } from './jobs/channel-calls.ts'
 import { type ChannelCare, createChannelCare } from './jobs/channel-care.ts'
+import { holdJobs } from './jobs/hold-jobs.ts'
 import { countUsage, logJobs } from './jobs/log-jobs.ts'
 import { createLogTail } from './jobs/log-tail.ts'
 import { tokenMarker } from './jobs/mark-tokens.ts'
@@ -75,7 +76,6 @@ import { copyBeforeMigration } from './store/snapshot/copy-sqlite.ts'
 import type { Store } from './store/store.ts'
 import { version } from './version.ts'
 
-const sweepMs = 5_000
 /** How long a service may take to issue an upstream token. */
 const tokenTimeoutMs = 10_000
 const testsDueMs = 30_000
@@ -305,16 +305,9 @@ function jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer
   return [
     pulse.job,
     { name: 'channel-tests', everyMs: testsDueMs, run: care.health.testIfDue },
-    { name: 'sweep-holds', everyMs: sweepMs, run: () => sweepHolds(sweep) },
+    ...holdJobs(sweep, ledger),
     { name: 'count-failures', everyMs: failuresMs, run: channelFailures.write },
     { name: 'stored-responses', everyMs: failuresMs, run: relay.responseOwners.write },
-    {
-      name: 'sweep-own-holds',
-      everyMs: sweepMs,
-      run: () => sweepOwnHolds(sweep, ledger),
-      // Without calls there are no holds. The last calls may have left some that the database takes late.
-      isQuiet: unchanged(ledger.holdsTaken),
-    },
     refreshJob(store, { settings, routing, captures }),
     {
       name: 'forget-breakers',

@@ -173,7 +173,10 @@ test.skipIf(process.platform !== 'linux')(
     const { BUN_CONFIG_MAX_HTTP_REQUESTS: _requests, ...env } = process.env
     const own = { PORT: '0', DATA_DIR: installation.folder, INITIAL_ROOT_PASSWORD: 'root password' }
     // Without a channel to its parent, as from a shell or a container.
-    const child = spawn(process.execPath, [serverProgram()], { env: { ...env, ...own }, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(process.execPath, [serverProgram()], {
+      env: { ...env, ...own },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     const ended = once(child, 'exit')
     try {
       for await (const line of createInterface({ input: child.stdout })) if (line.includes('Tollgate listens')) break
