@@ -358,7 +358,14 @@ export default {
     ),
     owner(
       ['hono'],
-      ['server/http', 'server/api', 'server/relay/routes.ts', 'server/app.ts', 'server/main.ts'],
+      [
+        'server/http',
+        'server/api',
+        'server/relay/routes.ts',
+        'server/app.ts',
+        'server/management.ts',
+        'server/main.ts',
+      ],
       'The HTTP framework stays at the edge.',
     ),
     owner(['commander', '@clack/prompts'], ['server/commands'], 'The command line is read in server/commands.'),

@@ -1,6 +1,5 @@
 import { Hono } from 'hono'
 import { dialectPaths, relayPaths } from '../contract/relay-paths.ts'
-import { mountApi } from './api/routes.ts'
 import type { Context } from './context.ts'
 import type { AppEnv } from './http/app-env.ts'
 import { clientAddress, originReader } from './http/client-address.ts'
@@ -12,6 +11,7 @@ import { requestIds } from './http/request-id.ts'
 import { unknownPath } from './http/unknown-path.ts'
 import { isEventStream } from './lib/bytes/sse.ts'
 import { requestId } from './lib/secrets/ids.ts'
+import { type Management, managementOf } from './management.ts'
 import { readerDialect } from './relay/admission/authenticate.ts'
 import { callRouteOf } from './relay/call/call-routes.ts'
 import { mountRelay } from './relay/routes.ts'
@@ -30,7 +30,7 @@ export interface AppOptions {
 export interface App {
   fetch(request: Request, env: AppEnv['Bindings']): Response | Promise<Response>
   /** All registered routes, including middleware (method ALL), for tests that go through them. */
-  routes: readonly { method: string; path: string }[]
+  routes(): Promise<readonly { method: string; path: string }[]>
 }
 
 /**
@@ -38,11 +38,16 @@ export interface App {
  * Everything else goes through the router.
  */
 export function createApp(context: Context, options: AppOptions): App {
-  const router = createRouter(context, options)
+  const management = managementOf(context.api)
+  const router = createRouter(context, management, options)
   const { clock } = context.api
   const origin = originReader(context.relay.trustedProxies)
   return {
-    routes: [...[...relayPaths, ...dialectPaths].map(({ path }) => ({ method: 'POST', path })), ...router.routes],
+    routes: async () => [
+      ...[...relayPaths, ...dialectPaths].map(({ path }) => ({ method: 'POST', path })),
+      ...router.routes,
+      ...(await management.routes()),
+    ],
     fetch(incoming, env) {
       const request = atUsualAddress(withoutBase(absolute(incoming), options.basePath ?? ''))
       const route = request.method === 'POST' ? callRouteOf(request.url) : undefined
@@ -101,7 +106,7 @@ function pathnameOf(url: string): string {
 }
 
 /** Registers every path of the router and, in order, the middleware that a request passes through. */
-function createRouter(context: Context, options: AppOptions): Hono<AppEnv> {
+function createRouter(context: Context, management: Management, options: AppOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   // requestId is used in every error response and log row, and sent back as X-Oneapi-Request-Id.
   app.use(requestIds(context.api.clock))
@@ -113,7 +118,8 @@ function createRouter(context: Context, options: AppOptions): Hono<AppEnv> {
     canWrite: context.canWrite,
   })
   mountRelay(app, context.relay, context.limits.billing)
-  mountApi(app, context.api)
+  // Everything under /api, including unknown paths, so nothing may be mounted there after it.
+  for (const path of ['/api', '/api/*']) app.all(path, management.serve)
   for (const path of ['/v1/*', '/v1alpha/*', '/v1beta/*', '/upload/*'])
     app.all(path, (c) => unknownPath(c, readerDialect(c.req.raw)))
   app.all('/dashboard/*', (c) => unknownPath(c))

@@ -88,16 +88,20 @@ export interface Launch {
   isWorker: boolean
   /** True if the environment has all variables that the runtime reads before it runs any code. */
   isComplete: boolean
+  /** This environment with all those variables. */
+  complete(): Record<string, string | undefined>
   /** Environment for a worker. */
   forWorker(index: number): Record<string, string | undefined>
 }
 
 /** Reads how this process was started. */
 export function readLaunch(env: Env = process.env): Launch {
+  const complete = () => ({ ...engineEnv, ...env, ...runtimeEnv })
   return {
+    complete,
     isWorker: env[workerMark] !== undefined,
     isComplete: Object.keys(runtimeEnv).every((name) => env[name] !== undefined),
-    forWorker: (index) => ({ ...engineEnv, ...env, ...runtimeEnv, [workerMark]: String(index) }),
+    forWorker: (index) => ({ ...complete(), [workerMark]: String(index) }),
   }
 }
 

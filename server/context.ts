@@ -23,6 +23,7 @@ import { capJobs, openLine } from './jobs/cap-jobs.ts'
 import { channelCalls } from './jobs/channel-calls.ts'
 import { type ChannelCare, createChannelCare } from './jobs/channel-care.ts'
 import { copyLogJobs } from './jobs/copy-log.ts'
+import { holdJobs } from './jobs/hold-jobs.ts'
 import { createImportRuns, type ImportRuns } from './jobs/import-runs.ts'
 import { countUsage, logJobs } from './jobs/log-jobs.ts'
 import { createLogTail } from './jobs/log-tail.ts'
@@ -30,7 +31,8 @@ import { tokenMarker } from './jobs/mark-tokens.ts'
 import { createNotifyRoot } from './jobs/notify.ts'
 import { peopleJobs } from './jobs/people-jobs.ts'
 import type { Pulse } from './jobs/pulse.ts'
-import { type Job, startJobs } from './jobs/scheduler.ts'
+import { refreshJob } from './jobs/refresh-caches.ts'
+import { type Job, startJobs, unchanged } from './jobs/scheduler.ts'
 import { sweepDeps } from './jobs/sweep-deps.ts'
 import { type SweepDeps, sweepHolds, sweepOwnHolds, unregisterNode } from './jobs/sweep-holds.ts'
 import { type Clock, epochSeconds, systemClock } from './lib/clock.ts'
@@ -76,14 +78,12 @@ import { copyBeforeMigration } from './store/snapshot/copy-sqlite.ts'
 import type { Store } from './store/store.ts'
 import { version } from './version.ts'
 
-const sweepMs = 5_000
 /** How long a service may take to issue an upstream token. */
 const tokenTimeoutMs = 10_000
 const testsDueMs = 30_000
 /** How often the failed attempts of channels are written to the database. */
 const failuresMs = 2_000
-/** A safety net in case a change notice is lost: no setting and no channel is out of date for longer than this. */
-const refreshMs = 10_000
+const forgetMs = 10_000
 
 /** The long-lived parts of the program. They are created once, and `close` ends them in reverse order. */
 export interface Context {
@@ -296,18 +296,17 @@ function jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer
   return [
     pulse.job,
     { name: 'channel-tests', everyMs: testsDueMs, run: care.health.testIfDue },
-    { name: 'sweep-holds', everyMs: sweepMs, run: () => sweepHolds(sweep) },
+    ...holdJobs(sweep, ledger),
     { name: 'count-failures', everyMs: failuresMs, run: channelFailures.write },
     { name: 'stored-responses', everyMs: failuresMs, run: relay.responseOwners.write },
-    { name: 'sweep-own-holds', everyMs: sweepMs, run: () => sweepOwnHolds(sweep, ledger) },
-    { name: 'refresh-caches', everyMs: refreshMs, run: () => Promise.all([settings.reload(), routing.refresh()]) },
+    refreshJob(store, { settings, routing, captures }),
     {
       name: 'forget-breakers',
-      everyMs: refreshMs,
+      everyMs: forgetMs,
       run: async () => breaker.keepOnly((id) => routing.current().channel(id) !== undefined),
     },
-    ...captureJobs(captures, refreshMs),
-    ...logJobs({ store, settings, clock, warn }),
+    ...captureJobs(captures),
+    ...logJobs({ store, settings, clock, warn, isQuiet: unchanged(ledger.holdsTaken) }),
     ...peopleJobs({ store, settings, mailer, clock, warn }),
     ...alertJobs({ store, settings, clock, send: sendAlert }),
   ]

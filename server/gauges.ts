@@ -3,11 +3,16 @@ import type { Metrics } from './metrics.ts'
 import type { RelayDeps } from './relay/call/deps.ts'
 
 /** Connects the metrics that are read, not counted, with what they are read from. */
-export function bindGauges(metrics: Metrics, batcher: Batcher, { breaker, rests, ledger, line }: RelayDeps): void {
+export function bindGauges(
+  metrics: Metrics,
+  batcher: Batcher,
+  { breaker, rests, ledger, line, deadlineWatch }: RelayDeps,
+): void {
   metrics.bind({
     ledgerPending: batcher.pending,
     openBreakers: () => breaker.snapshot().length + rests.count(),
     openCalls: ledger.openHolds,
     waitingCalls: line.waiting,
+    longestLagSeconds: () => deadlineWatch.longestLagMs() / 1000,
   })
 }

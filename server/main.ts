@@ -41,6 +41,7 @@ async function main(): Promise<void> {
   // Opens the port once before any worker does, so that a port that cannot be opened is reported once and not by every
   // worker.
   if (config.workers > 1) await listen(config, false, () => new Response()).stop(true)
+  else becomeServer(launch)
   supervise(config.workers, launch)
 }
 
@@ -80,6 +81,19 @@ function read<T>(load: () => T): T {
     if (!(error instanceof ConfigError)) throw error
     for (const fault of error.faults) console.error(`Configuration: ${fault}`)
     process.exit(78)
+  }
+}
+
+/**
+ * Replaces this process by one with a complete environment, so that no process has to wait for a single server. Returns
+ * if that is impossible: on Windows, or if a parent talks to this process.
+ */
+function becomeServer(launch: Launch): void {
+  if (process.execve === undefined || process.platform === 'win32' || process.connected) return
+  try {
+    process.execve(process.execPath, [process.execPath, ...ownProgram], launch.complete())
+  } catch {
+    // The server runs as a child of this process instead.
   }
 }
 

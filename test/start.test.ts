@@ -1,11 +1,15 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { sql } from 'kysely'
 import { openStore } from '../server/store/connection/open.ts'
+import { serverProgram } from '../tools/server-build.mjs'
 import { forEachEmptyDatabaseUrl } from './helpers/databases.ts'
 import { ok, startFakeUpstream } from './helpers/fake-upstream.ts'
 import { Installation } from './helpers/gateway-process.ts'
@@ -161,6 +165,33 @@ test('a SQLite database is checked while the gateway starts, and the result is r
   writeSync(openSync(installation.databaseUrl, 'r+'), Buffer.alloc(size - 8192, 0xff), 0, size - 8192, 8192)
   expect((await installation.runProcess('quick-check')).code).toBe(3)
 }, 120_000)
+
+test.skipIf(process.platform !== 'linux')(
+  'a server that is started without the launcher is one process, which takes less than 100 MB at the start (Linux only)',
+  async () => {
+    await using installation = new Installation()
+    const { BUN_CONFIG_MAX_HTTP_REQUESTS: _requests, ...env } = process.env
+    const own = { PORT: '0', DATA_DIR: installation.folder, INITIAL_ROOT_PASSWORD: 'root password' }
+    // Without a channel to its parent, as from a shell or a container.
+    const child = spawn(process.execPath, [serverProgram()], {
+      env: { ...env, ...own },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const ended = once(child, 'exit')
+    try {
+      for await (const line of createInterface({ input: child.stdout })) if (line.includes('Tollgate listens')) break
+      const about = (file: string) => readFileSync(`/proc/${child.pid}/${file}`, 'utf8')
+      expect(about('environ')).toContain('BUN_CONFIG_MAX_HTTP_REQUESTS=65535')
+      const residentKilobytes = () => Number(/^VmRSS:\s+(\d+)/m.exec(about('status'))?.[1])
+      // The memory for the hash of the first password is returned soon after.
+      await until(() => residentKilobytes() < 100 * 1024)
+    } finally {
+      child.kill('SIGTERM')
+    }
+    expect(await ended).toEqual([0, null])
+  },
+  60_000,
+)
 
 test('a missing folder is created, even if the secret key comes from elsewhere', async () => {
   await using outer = new Installation()

@@ -120,6 +120,8 @@ export interface Ledger {
   hold(request: HoldRequest): Promise<Hold>
   /** Number of open holds of this process. */
   openHolds(): number
+  /** Number of holds that this process has asked for. */
+  holdsTaken(): number
   /**
    * The state of a hold that is recorded under this process's name. `open`: a call owns it. `unsettled`: its call has
    * ended and the database rejected the charge. `unknown`: no call ever got it, because the database's response was
@@ -144,18 +146,20 @@ type Refused = Exclude<Taken, { ok: true }>
 /** The holds of this process. */
 interface Holds {
   open: number
+  taken: number
   readonly known: Map<string, 'open' | 'unsettled'>
 }
 
 export function createLedger(deps: LedgerDeps): Ledger {
   const { batcher, returns } = deps
-  const holds: Holds = { open: 0, known: new Map() }
+  const holds: Holds = { open: 0, taken: 0, known: new Map() }
   const { known } = holds
 
   /** Registers the hold before the database is called, so that no sweep finds a hold that seems to have no owner. */
   async function opening(request: HoldRequest, take: (id: string) => Promise<Taken>): Promise<Hold | Refused> {
     const id = randomUUID()
     known.set(id, 'open')
+    holds.taken++
     let result: Taken
     try {
       result = await take(id)
@@ -222,6 +226,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
 
   return {
     openHolds: () => holds.open,
+    holdsTaken: () => holds.taken,
     stateOf: (id) => known.get(id) ?? 'unknown',
     async tryHold(request) {
       const hold = await opening(request, (id) => take(request, id, request.amount))

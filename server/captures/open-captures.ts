@@ -16,10 +16,7 @@ export async function openCaptures(
 
 const everyMs = 60_000
 
-/** The jobs that keep the rules up to date and delete what is old, without relying on notices. */
-export function captureJobs({ rules, sweep }: Captures, refreshMs: number) {
-  return [
-    { name: 'recording-rules', everyMs: refreshMs, run: rules.reload },
-    { name: 'sweep-recordings', everyMs, run: sweep },
-  ]
+/** The job that deletes what is old. */
+export function captureJobs({ sweep }: Captures) {
+  return [{ name: 'sweep-recordings', everyMs, run: sweep }]
 }

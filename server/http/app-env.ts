@@ -19,6 +19,8 @@ export interface AppEnv {
     upgrade?: Upgrade
     /** Turns the connection's idle limit off (true) while a request is being answered, or on again (false). */
     mayBeSilent?: (isAllowed: boolean) => void
+    /** The id of a request that another router has already accepted. */
+    requestId?: string
   }
   Variables: {
     requestId: string

@@ -17,9 +17,26 @@ const pauseMs = 20
 /** The scheduled work for alerts. */
 export function alertJobs(deps: DeliverAlertsDeps): Job[] {
   const { store, clock } = deps
+  const evaluate = createAlertEvaluation(deps)
+  // Messages become due when rules are evaluated, or minutes after a failed attempt.
+  let isDelivered = false
   return [
-    { name: 'alerts', everyMs: evaluateMs, run: createAlertEvaluation(deps) },
-    { name: 'alert-messages', everyMs: deliverMs, run: () => deliverAlerts(deps) },
+    {
+      name: 'alerts',
+      everyMs: evaluateMs,
+      async run() {
+        if (await evaluate()) isDelivered = false
+      },
+    },
+    {
+      name: 'alert-messages',
+      everyMs: deliverMs,
+      isQuiet: () => isDelivered,
+      async run() {
+        isDelivered = true
+        if ((await deliverAlerts(deps)) > 0) isDelivered = false
+      },
+    },
     {
       name: 'alert-history',
       everyMs: retentionMs,

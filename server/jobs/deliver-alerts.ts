@@ -27,8 +27,10 @@ const mostSingle = 3
 const shownInSummary = 20
 const longestError = 300
 
-/** Sends the messages that are due. Any node may do this: each message is claimed first. */
-export async function deliverAlerts(deps: DeliverAlertsDeps): Promise<void> {
+/**
+ * Sends the messages that are due, and returns how many they were. Any node may do this: each message is claimed first.
+ */
+export async function deliverAlerts(deps: DeliverAlertsDeps): Promise<number> {
   const { store, clock } = deps
   const due = await dueDeliveries(store.read, epochSeconds(clock), dueAtOnce)
   const groups = [...Map.groupBy(due, ({ destination_id }) => destination_id).values()]
@@ -37,6 +39,7 @@ export async function deliverAlerts(deps: DeliverAlertsDeps): Promise<void> {
     if (isSummary) return deliver(deps, group)
     for (const delivery of group) await deliver(deps, [delivery])
   })
+  return due.length
 }
 
 /** Sends one message for one or several deliveries to one destination, and records the result. */

@@ -38,9 +38,13 @@ const mostPerHour = { own: 20, installation: 60 }
 export function createAlertEvaluation({ store, settings, clock }: EvaluateAlertsDeps): () => Promise<boolean> {
   const traffic = createAlertTraffic()
   const ledger = createLedgerWatch()
+  let begunAt = Number.NEGATIVE_INFINITY
   return async () => {
     const now = epochSeconds(clock)
+    // Nobody can have begun another run since this process began one.
+    if (now >= begunAt && now - begunAt < everySeconds) return false
     if (!(await store.write((trx) => beginRun(trx, alertRun, now, everySeconds)))) return false
+    begunAt = now
     try {
       let isRead = false
       for (let after = 0; ; ) {

@@ -16,6 +16,8 @@ export interface LogJobDeps {
   settings: SettingsSource
   clock: Clock
   warn(message: string): void
+  /** True if this process has served no call for a while. Other processes count what they write. */
+  isQuiet?(): boolean
 }
 
 const rollupMs = 5_000
@@ -31,7 +33,12 @@ const pauseMs = 20
 /** Scheduled work on the log: counting new rows, and deleting old ones. */
 export function logJobs(deps: LogJobDeps): Job[] {
   return [
-    { name: 'count-usage', everyMs: rollupMs, run: () => countUsage(deps) },
+    {
+      name: 'count-usage',
+      everyMs: rollupMs,
+      run: () => countUsage(deps),
+      ...(deps.isQuiet && { isQuiet: deps.isQuiet }),
+    },
     { name: 'log-partitions', everyMs: partitionsMs, run: () => divideLog(deps) },
     { name: 'retention', everyMs: retentionMs, run: () => deleteOld(deps) },
   ]

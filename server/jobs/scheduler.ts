@@ -5,7 +5,11 @@ export interface Job {
   run(): Promise<unknown>
   /** What to do when the process ends, after the last run. */
   end?(): Promise<unknown>
+  /** While it returns true, there is probably nothing to do, and the job runs only once a minute. */
+  isQuiet?(): boolean
 }
+
+const quietEveryMs = 60_000
 
 /**
  * Starts the jobs. If a job is still running when it is due again, that run is skipped. A failure is reported and does
@@ -14,8 +18,12 @@ export interface Job {
 export function startJobs(jobs: readonly Job[], warn: (message: string) => void): () => Promise<void> {
   const timers = jobs.map((job) => {
     let running = false
+    let skippedMs = 0
     const timer = setInterval(() => {
       if (running) return
+      skippedMs += job.everyMs
+      if (skippedMs < quietEveryMs && job.isQuiet?.()) return
+      skippedMs = 0
       running = true
       job
         .run()
@@ -30,5 +38,21 @@ export function startJobs(jobs: readonly Job[], warn: (message: string) => void)
   return async () => {
     for (const timer of timers) clearInterval(timer)
     await Promise.all(jobs.map((job) => job.end?.().catch((error) => warn(`job ${job.name} failed: ${String(error)}`))))
+  }
+}
+
+/** How long nothing must have happened before it counts as quiet. */
+const quietAfterMs = 60_000
+
+/** A function that returns true if this count has not changed for a minute. It must be called regularly. */
+export function unchanged(count: () => number): () => boolean {
+  let known = count()
+  let sinceMs = performance.now()
+  return () => {
+    const value = count()
+    const nowMs = performance.now()
+    if (value !== known) sinceMs = nowMs
+    known = value
+    return nowMs - sinceMs >= quietAfterMs
   }
 }

@@ -5,12 +5,13 @@ import { type Clock, epochSeconds } from '../lib/clock.ts'
 import { machineName } from '../lib/machine.ts'
 import {
   abandonedHolds,
-  allNodes,
   beat,
   type DeadNodes,
   holdIdsOf,
   holdNodeIds,
   holdsWithIds,
+  type NodeRow,
+  nodesAndHolds,
   type OpenHold,
   removeDeadNodes,
   removeNode,
@@ -55,8 +56,10 @@ export async function unregisterNode({ store, nodeId }: Pick<SweepDeps, 'store' 
  * and logs the call as interrupted. Several nodes can do this at the same time, because a hold can be closed only once.
  */
 export async function sweepHolds(deps: SweepDeps): Promise<number> {
-  const dead = await deadNodes(deps)
-  const closed = await closeHoldsOf(deps, dead)
+  const nodes = await nodesAndHolds(deps.store, deps.nodeId)
+  const dead = deadNodes(deps, nodes)
+  // A node that is not listed may have holds, too.
+  const closed = nodes.some(({ othersHold }) => !othersHold) ? 0 : await closeHoldsOf(deps, dead)
   await removeDeadNodes(deps.store, dead)
   return closed
 }
@@ -96,8 +99,7 @@ async function closeHoldsOf({ store, clock, nodeId, events }: ClosingDeps, dead:
  * machine, every node seems to have been silent. A SQLite database serves a single process, so any other listed node is
  * an earlier process.
  */
-async function deadNodes({ store, nodeId, pulse }: SweepDeps): Promise<DeadNodes> {
-  const nodes = await allNodes(store)
+function deadNodes({ store, nodeId, pulse }: SweepDeps, nodes: readonly NodeRow[]): DeadNodes {
   // The clock of a paused machine might not have noticed the pause, but the database's clock has.
   const isHeard = nodes.some((node) => node.id === nodeId && node.silentSeconds < deadAfterSeconds / 2)
   const mayJudge = store.dialect === 'sqlite' || (pulse.isSteady && isHeard)

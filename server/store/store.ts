@@ -40,6 +40,10 @@ export interface Store {
    * which it does not respond is dropped, so that the next statement gets another connection.
    */
   writeSoon(statement: (db: Db) => Compilable): Promise<void>
+  /**
+   * A number that changes whenever another process has written to the database; absent if the database does not tell.
+   */
+  foreignWrites?(): number
   readonly ledger: LedgerStore
   readonly notices: Notices
   close(): Promise<void>

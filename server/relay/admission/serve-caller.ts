@@ -42,8 +42,10 @@ export async function serveCaller(
   dialect: DialectName = 'openai-chat',
 ): Promise<Response> {
   const { request } = incoming
+  const { deadlineWatch } = deps.relay
   let caller: Caller | undefined
   let response: Response
+  deadlineWatch.begin()
   try {
     if (deps.draining()) {
       throw shuttingDown()
@@ -58,6 +60,8 @@ export async function serveCaller(
     // have to send all of it before reading the error.
     if (!caller && request.headers.has('transfer-encoding')) response.headers.set('connection', 'close')
     incoming.ended?.()
+  } finally {
+    deadlineWatch.end()
   }
   if (caller?.limits) await tellLimits(deps, caller, caller.limits, response.headers)
   return incoming.recording ? incoming.recording.answered(response) : response

@@ -17,51 +17,120 @@ export interface DeadlineWait {
  * One timer for all open streams, because a timer for each chunk of each stream would cost more than the chunk. It is
  * also the clock of all waits. That clock stops while this process is paused, so every wait has as much time left after
  * a pause as before it.
+ *
+ * The timer stops when no call has been open for a while. The clock then stands still, too, until the next call.
  */
 export interface DeadlineWatch extends Clock {
+  /** Keeps the clock running until `end` is called as often. A watched wait does so, too. */
+  begin(): void
+  end(): void
   add(wait: DeadlineWait): void
   remove(wait: DeadlineWait): void
   /** Ends all waits that can be ended, and any added later. */
   cutAll(): void
+  /** The longest delay of the event loop since this was last called, as far as the timer has run. */
+  longestLagMs(): number
   close(): void
 }
 
-export function createDeadlineWatch(wall: Clock, tickMs = 250): DeadlineWatch {
-  const clock = new RunningClock(wall)
+const usualTickMs = 250
+/** Ticks without a call after which the timer stops: half a minute. */
+const mostIdleTicks = 120
+
+export function createDeadlineWatch(wall: Clock, tickMs = usualTickMs): DeadlineWatch {
+  return new TickingWatch(wall, tickMs)
+}
+
+class TickingWatch implements DeadlineWatch {
+  readonly #clock: RunningClock
+  readonly #tickMs: number
   // Not a Set, because the removed entries of a Set stay reachable from its outgrown tables until a full garbage
   // collection.
-  const waits: DeadlineWait[] = []
-  const timer = setInterval(() => {
-    const now = clock.nowMs()
+  readonly #waits: DeadlineWait[] = []
+  #timer: ReturnType<typeof setInterval> | undefined
+  #isClosed = false
+  #isCut = false
+  #begun = 0
+  #idleTicks = 0
+  #tickedAtMs = 0
+  #longestLagMs = 0
+
+  constructor(wall: Clock, tickMs: number) {
+    this.#clock = new RunningClock(wall)
+    this.#tickMs = tickMs
+  }
+
+  nowMs(): number {
+    return this.#clock.nowMs()
+  }
+
+  begin(): void {
+    this.#begun++
+    if (!this.#timer) this.#start()
+  }
+
+  end(): void {
+    this.#begun--
+  }
+
+  add(wait: DeadlineWait): void {
+    if (wait.watchIndex !== undefined) return
+    if (!this.#timer) this.#start()
+    wait.watchIndex = this.#waits.length
+    this.#waits.push(wait)
+    if (this.#isCut) wait.cut?.()
+  }
+
+  remove(wait: DeadlineWait): void {
+    const { watchIndex: index } = wait
+    if (index === undefined) return
+    wait.watchIndex = undefined
+    const last = this.#waits.pop()
+    if (!last || last === wait) return
+    this.#waits[index] = last
+    last.watchIndex = index
+  }
+
+  cutAll(): void {
+    this.#isCut = true
+    for (const wait of [...this.#waits]) if (wait.watchIndex !== undefined) wait.cut?.()
+  }
+
+  longestLagMs(): number {
+    const longest = this.#longestLagMs
+    this.#longestLagMs = 0
+    return longest
+  }
+
+  close(): void {
+    this.#isClosed = true
+    clearInterval(this.#timer)
+  }
+
+  #start(): void {
+    if (this.#isClosed) return
+    // The time since the timer stopped counts as a pause before anything is measured.
+    this.#clock.nowMs()
+    this.#idleTicks = 0
+    this.#tickedAtMs = performance.now()
+    this.#timer = setInterval(() => this.#tick(), this.#tickMs)
+    this.#timer.unref()
+  }
+
+  #tick(): void {
+    const sinceTickMs = performance.now() - this.#tickedAtMs
+    this.#tickedAtMs += sinceTickMs
+    this.#longestLagMs = Math.max(this.#longestLagMs, sinceTickMs - this.#tickMs)
+    const now = this.#clock.nowMs()
+    const waits = this.#waits
     // Iterates backwards, because an entry removed during the loop is replaced by the last entry.
     for (let index = waits.length - 1; index >= 0; index--) {
       const wait = waits[index]
       if (wait && wait.dueAtMs <= now) wait.due()
     }
-  }, tickMs)
-  timer.unref()
-  let isCut = false
-  return {
-    nowMs: () => clock.nowMs(),
-    add(wait) {
-      if (wait.watchIndex !== undefined) return
-      wait.watchIndex = waits.length
-      waits.push(wait)
-      if (isCut) wait.cut?.()
-    },
-    remove(wait) {
-      const { watchIndex: index } = wait
-      if (index === undefined) return
-      wait.watchIndex = undefined
-      const last = waits.pop()
-      if (!last || last === wait) return
-      waits[index] = last
-      last.watchIndex = index
-    },
-    cutAll() {
-      isCut = true
-      for (const wait of [...waits]) if (wait.watchIndex !== undefined) wait.cut?.()
-    },
-    close: () => clearInterval(timer),
+    this.#idleTicks = this.#begun > 0 || waits.length > 0 ? 0 : this.#idleTicks + 1
+    if (this.#idleTicks < mostIdleTicks) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
   }
 }

@@ -5,7 +5,7 @@ import type { Db } from '../store.ts'
 import { type VirtualModelRow, virtualModelRows } from './virtual-models.ts'
 
 /** The columns that routing depends on, without the columns that every call changes. */
-const columns = [
+export const routingColumns = [
   'id',
   'type',
   'key',
@@ -34,7 +34,7 @@ const columns = [
   'costs',
 ] as const
 
-export type ChannelRow = Pick<Selectable<ChannelsTable>, (typeof columns)[number]>
+export type ChannelRow = Pick<Selectable<ChannelsTable>, (typeof routingColumns)[number]>
 
 interface ChannelRows {
   channels: ChannelRow[]
@@ -65,7 +65,7 @@ export async function routingMark(db: Db): Promise<string> {
 }
 
 async function channelRows(db: Db): Promise<ChannelRows> {
-  const channels = await db.selectFrom('channels').select(columns).orderBy('id').execute()
+  const channels = await db.selectFrom('channels').select(routingColumns).orderBy('id').execute()
   const deadKeys = await db
     .selectFrom('channel_dead_keys')
     .select(['channel_id', 'key_hash'])

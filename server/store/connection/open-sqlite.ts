@@ -28,6 +28,8 @@ export function openSqlite({ url, synchronous = 'NORMAL' }: OpenOptions): Store 
       queue.run(async () => {
         await writeDb.executeQuery(statement(writeDb))
       }),
+    // What the writer itself writes does not change this number.
+    foreignWrites: () => (writer.query('PRAGMA data_version').get() as { data_version: number }).data_version,
     ledger: sqliteLedger(writer, queue),
     notices: localNotices(),
     async close() {

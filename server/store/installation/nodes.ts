@@ -78,10 +78,23 @@ export async function removeDeadNodes(store: Store, dead: DeadNodes): Promise<vo
 }
 
 export function allNodes(store: Store): Promise<NodeRow[]> {
+  return nodeRows(store).execute()
+}
+
+function nodeRows(store: Store) {
   return store.read
     .selectFrom('nodes')
     .select(['id', 'host', 'pid', sql<number>`${databaseNow(store)} - heartbeat_at`.as('silentSeconds')])
+}
+
+/** All nodes, each with whether any process but `own` has open holds. */
+export async function nodesAndHolds(store: Store, own: string): Promise<(NodeRow & { othersHold: boolean })[]> {
+  const rows = await nodeRows(store)
+    .select(({ exists, selectFrom }) =>
+      exists(selectFrom('holds').select('holds.id').where('holds.node_id', '<>', own)).as('othersHold'),
+    )
     .execute()
+  return rows.map((row) => ({ ...row, othersHold: Boolean(row.othersHold) }))
 }
 
 /** A list that is never empty, because SQL cannot express an empty list. */

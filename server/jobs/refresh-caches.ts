@@ -1,0 +1,36 @@
+import { cacheMark } from '../store/channels/cache-mark.ts'
+import type { Store } from '../store/store.ts'
+import type { Job } from './scheduler.ts'
+
+/** A change that no notice announced is noticed within this time. */
+const everyMs = 10_000
+/** After this many comparisons without a difference, everything is read again nevertheless. */
+const mostEqual = 6
+
+/** What a process keeps in memory and reads again. */
+interface Reloaded {
+  settings: { reload(): Promise<void> }
+  routing: { refresh(): Promise<void> }
+  captures: { rules: { reload(): Promise<void> } }
+}
+
+/**
+ * Reads settings, channels and recording rules again if they may have changed without a notice: somebody changed a row
+ * by hand, a notice was lost, or reading failed.
+ */
+export function refreshJob(store: Store, { settings, routing, captures }: Reloaded): Job {
+  let known: string | undefined
+  let equal = 0
+  return {
+    name: 'refresh-caches',
+    everyMs,
+    async run() {
+      const mark = await cacheMark(store)
+      equal = mark === known ? equal + 1 : 0
+      if (mark === known && equal < mostEqual) return
+      await Promise.all([settings.reload(), routing.refresh(), captures.rules.reload()])
+      known = mark
+      equal = 0
+    },
+  }
+}
