@@ -44,6 +44,7 @@ import { createMetadataGuard, type Resolve, systemResolve } from './outbound/met
 import { createPostMessage } from './outbound/post-message.ts'
 import { providers } from './providers/registry.ts'
 import { createTokenCache } from './relay/admission/token-cache.ts'
+import { pollJobs } from './relay/background/poll-jobs.ts'
 import { cleanSpool } from './relay/body/clean-spool.ts'
 import type { RelayDeps } from './relay/call/deps.ts'
 import { createItemStore } from './relay/call/item-store.ts'
@@ -80,6 +81,7 @@ const tokenTimeoutMs = 10_000
 const testsDueMs = 30_000
 /** How often the failed attempts of channels are written to the database. */
 const failuresMs = 2_000
+const backgroundMs = 2_000
 /** A safety net in case a change notice is lost: no setting and no channel is out of date for longer than this. */
 const refreshMs = 10_000
 
@@ -150,7 +152,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
     guard,
     captures,
     accessTokens: createAccessTokens({ store, secrets, nowMs, warn }),
-    ...createResponsesParts(store, secrets, clock),
+    ...createResponsesParts(sweep, secrets),
     disable: (...of) => care.disable(...of),
     cooled: (event) => care.cooled(event),
   })
@@ -308,6 +310,7 @@ function jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer
     { name: 'sweep-holds', everyMs: sweepMs, run: () => sweepHolds(sweep) },
     { name: 'count-failures', everyMs: failuresMs, run: channelFailures.write },
     { name: 'stored-responses', everyMs: failuresMs, run: relay.responseOwners.write },
+    { name: 'background-jobs', everyMs: backgroundMs, run: () => pollJobs(relay) },
     { name: 'sweep-own-holds', everyMs: sweepMs, run: () => sweepOwnHolds(sweep, ledger) },
     { name: 'refresh-caches', everyMs: refreshMs, run: () => Promise.all([settings.reload(), routing.refresh()]) },
     {

@@ -30,6 +30,7 @@ import { imports } from './0027-imports.ts'
 import { backups } from './0028-backups.ts'
 import { configMarks } from './0029-config-marks.ts'
 import { ledgerArrays } from './0030-ledger-arrays.ts'
+import { backgroundJobs } from './0032-background-jobs.ts'
 
 const migrations: readonly Migration[] = [
   init,
@@ -60,6 +61,7 @@ const migrations: readonly Migration[] = [
   backups,
   configMarks,
   ledgerArrays,
+  backgroundJobs,
 ]
 
 /** An arbitrary number for the lock that keeps two starting nodes from migrating at the same time. */
