@@ -17,8 +17,8 @@ interface JobStreamOptions {
   userId: number
   /** What has been read already. */
   opening?: readonly Uint8Array[]
-  /** Called once, however the stream ends. */
-  ended(): void
+  /** Called once, however the stream ends, before its end is sent. */
+  ended(): Promise<void> | void
 }
 
 /**
@@ -51,7 +51,7 @@ export class JobStream {
 
   /** Ends the stream of a caller who has disconnected. */
   leave(): void {
-    this.#end()
+    void this.#end()
   }
 
   /** The next bytes to send; undefined = the stream is over. */
@@ -82,8 +82,8 @@ export class JobStream {
   }
 
   /** What ends a stream: nothing after its last event, otherwise an event that says how to go on. */
-  #last(how: UpstreamPiece['kind']): Uint8Array | undefined {
-    this.#end()
+  async #last(how: UpstreamPiece['kind']): Promise<Uint8Array | undefined> {
+    await this.#end()
     if (this.#hasLast) return undefined
     const message =
       how === 'cut'
@@ -100,10 +100,10 @@ export class JobStream {
     await chargeIfEnded(deps, userId, response).catch((error: unknown) => deps.events.warning(describeFault(error)))
   }
 
-  #end(): void {
+  async #end(): Promise<void> {
     if (this.#isOver) return
     this.#isOver = true
     this.#options.reader.cancel()
-    this.#options.ended()
+    await this.#options.ended()
   }
 }

@@ -115,7 +115,7 @@ function resumed(
     ...{ deps, reader, userId },
     ended() {
       ended?.()
-      void hold.release()
+      return hold.release()
     },
   })
   // The runtime does not cancel a body that it never began to read.

@@ -2,10 +2,15 @@ import type { RecordedRequest } from './recorded-request.ts'
 import { sendJson } from './reply.ts'
 import { type Behaviour, behaviour, type Exchange, isJsonObject, type JsonObject } from './types.ts'
 
+/** Ids are not used twice in a process. */
+let made = 0
+
 /** One response that the service is making. */
 interface Job {
   response: JsonObject
   events: JsonObject[]
+  /** Its streams break off once they have sent the events so far. */
+  isCut: boolean
   /** Called when there are more events. */
   readonly waiting: Set<() => void>
 }
@@ -23,17 +28,16 @@ export class BackgroundService {
   readonly jobs = new Map<string, Job>()
   /** What happens to every question about a response, until it is removed. */
   fault: Fault | undefined
-  /** Streams break off after this many events; undefined = they do not. */
-  cutAfter: number | undefined
   /** The service does not know what `background` means. */
   ignoresBackground = false
-  #made = 0
 
   readonly script = (request: RecordedRequest): Behaviour | undefined => {
     const [, id, rest = ''] = /^\/v1\/responses(?:\/([^/]+)(\/.*)?)?$/.exec(request.path) ?? []
     if (request.method === 'POST' && id === undefined) {
       const isAsked = request.fields['background'] === true && !this.ignoresBackground
-      return isAsked ? behaviour('begins in the background', (exchange) => this.#begin(exchange)) : undefined
+      return isAsked
+        ? behaviour('begins in the background', (exchange) => this.#begin(exchange))
+        : behaviour('makes a response at once', (exchange) => this.#atOnce(exchange))
     }
     if (id === undefined) return undefined
     return behaviour('is asked about a response', (exchange) => this.#asked(exchange, id, rest))
@@ -53,6 +57,13 @@ export class BackgroundService {
     for (const more of job.waiting) more()
   }
 
+  /** Breaks off the streams of a response. */
+  cut(id: string): void {
+    const job = this.#job(id)
+    job.isCut = true
+    for (const more of job.waiting) more()
+  }
+
   /** Forgets a response. */
   forget(id: string): void {
     this.jobs.delete(id)
@@ -65,14 +76,31 @@ export class BackgroundService {
   }
 
   #begin(exchange: Exchange): void | Promise<void> {
-    const id = `resp_${process.pid}_${++this.#made}`
+    const id = `resp_${process.pid}_${++made}`
     const response = { id, object: 'response', status: 'queued', background: true, model: 'm', output: [], usage: null }
-    this.jobs.set(id, { response, events: [], waiting: new Set() })
+    this.jobs.set(id, { response, events: [], isCut: false, waiting: new Set() })
     this.push(id, { type: 'response.created', response })
     this.push(id, { type: 'response.queued', response })
     return exchange.request.fields['stream'] === true
       ? this.#stream(exchange, id, -1)
       : sendJson(exchange, 200, response)
+  }
+
+  async #atOnce(exchange: Exchange): Promise<void> {
+    const usage = { input_tokens: 10, output_tokens: 5, total_tokens: 15 }
+    const content = [{ type: 'output_text', text: 'Hi.', annotations: [] }]
+    const output = [{ type: 'message', role: 'assistant', content }]
+    const response = { id: `resp_${++made}`, object: 'response', status: 'completed', model: 'm', output, usage }
+    if (exchange.request.fields['stream'] !== true) return sendJson(exchange, 200, response)
+    exchange.head(200, [['content-type', 'text/event-stream']])
+    const begun = { ...response, status: 'in_progress', output: [], usage: null }
+    for (const event of [
+      { type: 'response.created', sequence_number: 0, response: begun },
+      { type: 'response.output_text.delta', sequence_number: 1, output_index: 0, content_index: 0, delta: 'Hi.' },
+      { type: 'response.completed', sequence_number: 2, response },
+    ])
+      await exchange.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+    exchange.end()
   }
 
   #asked(exchange: Exchange, id: string, rest: string): void | Promise<void> {
@@ -100,10 +128,9 @@ export class BackgroundService {
     const job = this.#job(id)
     exchange.head(200, [['content-type', 'text/event-stream']])
     for (let at = after + 1; ; at++) {
-      if (this.cutAfter !== undefined && at > this.cutAfter) return exchange.reset()
-      while (at >= job.events.length && !exchange.callerLeft.aborted) await this.#more(job, exchange.callerLeft)
+      while (at >= job.events.length && !exchange.callerLeft.aborted && !job.isCut) await this.#more(job, exchange.callerLeft)
       const event = job.events[at]
-      if (!event) return
+      if (!event) return job.isCut ? exchange.fin() : undefined
       await exchange.write(`event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`)
       const { response } = event
       if (isJsonObject(response) && lastTypes.has(String(event['type']).replace('response.', ''))) return exchange.end()
