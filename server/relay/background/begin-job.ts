@@ -45,7 +45,7 @@ export async function beginStreamed(answering: Answering): Promise<Response | An
   const reader = readerOf(deps, response.body, limits)
   const opening = await openingOf(reader, answering)
   const { first } = opening
-  if (!first || first['background'] !== true || !isUnderWay(first)) {
+  if (first?.['background'] !== true || !isUnderWay(first)) {
     reader.relax({ idleMs: 0, keepAliveMs: 0, deadlineMs: Number.POSITIVE_INFINITY })
     const { status, headers } = response
     return { ...answering, response: new Response(unreadStream(opening.chunks, reader), { status, headers }) }

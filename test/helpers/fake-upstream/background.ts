@@ -128,7 +128,8 @@ export class BackgroundService {
     const job = this.#job(id)
     exchange.head(200, [['content-type', 'text/event-stream']])
     for (let at = after + 1; ; at++) {
-      while (at >= job.events.length && !exchange.callerLeft.aborted && !job.isCut) await this.#more(job, exchange.callerLeft)
+      while (at >= job.events.length && !exchange.callerLeft.aborted && !job.isCut)
+        await this.#more(job, exchange.callerLeft)
       const event = job.events[at]
       if (!event) return job.isCut ? exchange.fin() : undefined
       await exchange.write(`event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`)
