@@ -28,6 +28,7 @@ import { tokenMarker } from './jobs/mark-tokens.ts'
 import { createNotifyRoot } from './jobs/notify.ts'
 import { peopleJobs } from './jobs/people-jobs.ts'
 import type { Pulse } from './jobs/pulse.ts'
+import { relayJobs } from './jobs/relay-jobs.ts'
 import { type Job, startJobs } from './jobs/scheduler.ts'
 import { sweepDeps } from './jobs/sweep-deps.ts'
 import { type SweepDeps, sweepHolds, sweepOwnHolds, unregisterNode } from './jobs/sweep-holds.ts'
@@ -44,7 +45,6 @@ import { createMetadataGuard, type Resolve, systemResolve } from './outbound/met
 import { createPostMessage } from './outbound/post-message.ts'
 import { providers } from './providers/registry.ts'
 import { createTokenCache } from './relay/admission/token-cache.ts'
-import { pollJobs } from './relay/background/poll-jobs.ts'
 import { cleanSpool } from './relay/body/clean-spool.ts'
 import type { RelayDeps } from './relay/call/deps.ts'
 import { createItemStore } from './relay/call/item-store.ts'
@@ -79,9 +79,6 @@ const sweepMs = 5_000
 /** How long a service may take to issue an upstream token. */
 const tokenTimeoutMs = 10_000
 const testsDueMs = 30_000
-/** How often the failed attempts of channels are written to the database. */
-const failuresMs = 2_000
-const backgroundMs = 2_000
 /** A safety net in case a change notice is lost: no setting and no channel is out of date for longer than this. */
 const refreshMs = 10_000
 
@@ -185,7 +182,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       basePath: config.basePath,
       startTime: epochSeconds(clock),
       catalogue: () => providers.map(({ meta }) => ({ ...meta, models: [...meta.models] })),
-      ...{ ...channelCalls(care, relay), ...routeReports(relay) },
+      ...{ ...channelCalls(care, relay), ...routeReports(relay, store) },
       ...{ logTail, captures, backups, sendAlert, warn },
       rateRules: rules,
     },
@@ -302,15 +299,13 @@ interface JobParts {
 
 /** The scheduled jobs. */
 function jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer, sendAlert, warn }: JobParts): Job[] {
-  const { ledger, breaker, channelFailures } = relay
+  const { ledger, breaker } = relay
   const { store, clock } = sweep
   return [
     pulse.job,
     { name: 'channel-tests', everyMs: testsDueMs, run: care.health.testIfDue },
     { name: 'sweep-holds', everyMs: sweepMs, run: () => sweepHolds(sweep) },
-    { name: 'count-failures', everyMs: failuresMs, run: channelFailures.write },
-    { name: 'stored-responses', everyMs: failuresMs, run: relay.responseOwners.write },
-    { name: 'background-jobs', everyMs: backgroundMs, run: () => pollJobs(relay) },
+    ...relayJobs(relay),
     { name: 'sweep-own-holds', everyMs: sweepMs, run: () => sweepOwnHolds(sweep, ledger) },
     { name: 'refresh-caches', everyMs: refreshMs, run: () => Promise.all([settings.reload(), routing.refresh()]) },
     {
