@@ -35,7 +35,7 @@ export async function beginWhole(answering: Answering, body: JsonObject, text: s
 }
 
 /**
- * The same for a stream, of which the caller sees as much as it wants. A stream of a service that does not make the response in
+ * The same for a stream, which the caller may leave at any time. A stream of a service that does not make the response in
  * the background is returned as it came.
  */
 export async function beginStreamed(answering: Answering): Promise<Response | Answering> {

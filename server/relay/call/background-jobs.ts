@@ -45,7 +45,7 @@ export interface BackgroundJobs {
   takeSettling(job: BackgroundJob): Promise<boolean>
   /** Forgets a job whose hold is closed. */
   done(job: BackgroundJob): Promise<void>
-  /** Ends a job of which nobody can learn what it used, by the same rule as a call whose process died. */
+  /** Ends a job whose usage nobody can learn, by the same rule as a call whose process died. */
   abandon(job: BackgroundJob, why: string): Promise<void>
 }
 
