@@ -31,6 +31,7 @@ import { backups } from './0028-backups.ts'
 import { configMarks } from './0029-config-marks.ts'
 import { ledgerArrays } from './0030-ledger-arrays.ts'
 import { backgroundJobs } from './0032-background-jobs.ts'
+import { importRuns } from './0036-import-runs.ts'
 
 const migrations: readonly Migration[] = [
   init,
@@ -62,6 +63,7 @@ const migrations: readonly Migration[] = [
   configMarks,
   ledgerArrays,
   backgroundJobs,
+  importRuns,
 ]
 
 /** An arbitrary number for the lock that keeps two starting nodes from migrating at the same time. */
