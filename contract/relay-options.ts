@@ -25,6 +25,16 @@ export const relayOptions = section('relay', {
     'admin',
     'If the stream of a text breaks off or stalls, let another channel go on where it stopped. The request pays for both attempts.',
   ),
+  BackgroundTimeLimit: {
+    kind: 'integer',
+    default: '360',
+    min: 1,
+    max: 10_080,
+    unit: 'minutes',
+    writer: 'admin',
+    description:
+      'How long a service may take for a response in the background (`background`). It is then cancelled, and charged for what the service reports, or for its prompt.',
+  },
   ChannelAffinity: {
     kind: 'choice',
     default: 'on',

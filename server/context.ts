@@ -32,6 +32,7 @@ import { createNotifyRoot } from './jobs/notify.ts'
 import { peopleJobs } from './jobs/people-jobs.ts'
 import type { Pulse } from './jobs/pulse.ts'
 import { refreshJob } from './jobs/refresh-caches.ts'
+import { relayJobs } from './jobs/relay-jobs.ts'
 import { type Job, startJobs, unchanged } from './jobs/scheduler.ts'
 import { sweepDeps } from './jobs/sweep-deps.ts'
 import { type SweepDeps, sweepHolds, sweepOwnHolds, unregisterNode } from './jobs/sweep-holds.ts'
@@ -81,8 +82,6 @@ import { version } from './version.ts'
 /** How long a service may take to issue an upstream token. */
 const tokenTimeoutMs = 10_000
 const testsDueMs = 30_000
-/** How often the failed attempts of channels are written to the database. */
-const failuresMs = 2_000
 const forgetMs = 10_000
 
 /** The long-lived parts of the program. They are created once, and `close` ends them in reverse order. */
@@ -152,7 +151,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
     guard,
     captures,
     accessTokens: createAccessTokens({ store, secrets, nowMs, warn }),
-    ...createResponsesParts(store, secrets, clock),
+    ...createResponsesParts(sweep, secrets),
     disable: (...of) => care.disable(...of),
     cooled: (event) => care.cooled(event),
   })
@@ -185,7 +184,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       ...{ turns: relay.turns, trustedProxies: config.trustedProxies, version, basePath: config.basePath },
       startTime: epochSeconds(clock),
       catalogue: () => providers.map(({ meta }) => ({ ...meta, models: [...meta.models] })),
-      ...{ ...channelCalls(care, relay), ...routeReports(relay) },
+      ...{ ...channelCalls(care, relay), ...routeReports(relay, store) },
       ...{ logTail, captures, backups, imports, sendAlert, warn },
       rateRules: rules,
     },
@@ -291,14 +290,13 @@ interface JobParts {
 
 /** The scheduled jobs. */
 function jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer, sendAlert, warn }: JobParts): Job[] {
-  const { ledger, breaker, channelFailures } = relay
+  const { ledger, breaker } = relay
   const { store, clock } = sweep
   return [
     pulse.job,
     { name: 'channel-tests', everyMs: testsDueMs, run: care.health.testIfDue },
     ...holdJobs(sweep, ledger),
-    { name: 'count-failures', everyMs: failuresMs, run: channelFailures.write },
-    { name: 'stored-responses', everyMs: failuresMs, run: relay.responseOwners.write },
+    ...relayJobs(relay),
     refreshJob(store, { settings, routing, captures }),
     {
       name: 'forget-breakers',

@@ -217,6 +217,9 @@ export const optionEn = {
   'option.SameChannelRetries': 'Retries on the same channel',
   'option.SameChannelRetries.hint':
     'How often the same channel is called again after a momentary failure, before another one is tried.',
+  'option.BackgroundTimeLimit': 'Time limit for background responses',
+  'option.BackgroundTimeLimit.hint':
+    'How long a provider may take for a response in the background. It is then cancelled, and the cost is what the provider reports, or that of the prompt.',
   'option.StreamRescue': 'Rescue broken streams',
   'option.StreamRescue.hint':
     'If the stream of a text breaks off or stalls, another channel goes on where it stopped. The request pays for both attempts.',

@@ -212,6 +212,9 @@ export const optionJa = {
   'option.RetryTimes.hint': '失敗した後に試す、ほかのチャネルの数です。',
   'option.SameChannelRetries': '同じチャネルでの再試行回数',
   'option.SameChannelRetries.hint': '一時的な失敗の後、ほかのチャネルを試す前に、同じチャネルを呼び直す回数です。',
+  'option.BackgroundTimeLimit': 'バックグラウンドのレスポンスの制限時間',
+  'option.BackgroundTimeLimit.hint':
+    'プロバイダーがバックグラウンドのレスポンスに使える時間です。超えるとキャンセルされ、プロバイダーの報告、報告がない場合は入力の分が請求されます。',
   'option.StreamRescue': '途切れたストリームの続行',
   'option.StreamRescue.hint':
     'テキストのストリームが途切れるか止まった場合、別のチャネルが続きから生成します。リクエストには両方の試行のコストがかかります。',

@@ -198,6 +198,9 @@ export const optionZh = {
   'option.RetryTimes.hint': '一个渠道失败后再尝试多少个渠道。',
   'option.SameChannelRetries': '同渠道重试次数',
   'option.SameChannelRetries.hint': '遇到瞬时故障时，改用其他渠道之前再次调用同一渠道的次数。',
+  'option.BackgroundTimeLimit': '后台响应的时限',
+  'option.BackgroundTimeLimit.hint':
+    '提供商生成后台响应的最长时间。超时后将取消，费用按提供商报告的用量计算，否则按提示词计算。',
   'option.StreamRescue': '续接中断的流',
   'option.StreamRescue.hint': '文本流中断或停滞时，由另一渠道从中断处继续。该请求需支付两次尝试的费用。',
   'option.ChannelAffinity': '会话固定渠道',

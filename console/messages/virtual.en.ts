@@ -83,6 +83,7 @@ export const virtualEn = {
   'virtual.try.hint':
     'Shows what would happen to a request now, with the form as it is. Nothing is sent, held or charged.',
   'virtual.try.group': 'Group of the caller',
+  'virtual.try.token': 'ID of the token. Leave empty for a caller without limits.',
   'virtual.try.path': 'Endpoint',
   'virtual.try.request': 'Request body (JSON). Leave empty for a short question.',
   'virtual.try.request.wrong': 'Enter a JSON object.',
@@ -105,6 +106,7 @@ export const virtualEn = {
   'virtual.reason.kind': 'Does not serve this kind of request',
   'virtual.reason.lacks': 'Cannot do what is requested',
   'virtual.reason.unpriced': 'No price',
+  'virtual.reason.full': 'Full, because a limit is reached',
   'virtual.reason.resting': 'Resting, because the provider asked for a pause',
   'virtual.reason.unhealthy': 'Unhealthy, because requests failed',
 } as const

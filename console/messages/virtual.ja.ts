@@ -83,6 +83,7 @@ export const virtualJa = {
   'virtual.try': '試行',
   'virtual.try.hint': '現在のフォームの内容で、リクエストがどう処理されるかを表示します。送信や課金は行われません。',
   'virtual.try.group': '呼び出し側のグループ',
+  'virtual.try.token': 'トークンの ID。空欄にすると制限のない呼び出し側になります。',
   'virtual.try.path': 'エンドポイント',
   'virtual.try.request': 'リクエストボディ（JSON）。空欄にすると短い質問になります。',
   'virtual.try.request.wrong': 'JSON オブジェクトを入力してください。',
@@ -105,6 +106,7 @@ export const virtualJa = {
   'virtual.reason.kind': 'この種類のリクエストに対応していません',
   'virtual.reason.lacks': 'リクエストされた機能に対応していません',
   'virtual.reason.unpriced': '価格なし',
+  'virtual.reason.full': '上限に達したため満杯',
   'virtual.reason.resting': 'プロバイダーの要求により休止中',
   'virtual.reason.unhealthy': 'リクエストの失敗により不調',
 } as const satisfies Translation<'virtual'>

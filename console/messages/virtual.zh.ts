@@ -79,6 +79,7 @@ export const virtualZh = {
   'virtual.try': '试运行',
   'virtual.try.hint': '显示在当前表单下，一个请求现在会如何处理。不会发送、预扣或收费。',
   'virtual.try.group': '调用者的分组',
+  'virtual.try.token': '令牌 ID。留空表示没有限制的调用者。',
   'virtual.try.path': '端点',
   'virtual.try.request': '请求体（JSON）。留空则使用一个简短的问题。',
   'virtual.try.request.wrong': '请输入 JSON 对象。',
@@ -101,6 +102,7 @@ export const virtualZh = {
   'virtual.reason.kind': '不支持此类请求',
   'virtual.reason.lacks': '无法满足请求的功能',
   'virtual.reason.unpriced': '没有价格',
+  'virtual.reason.full': '已满，因为达到限制',
   'virtual.reason.resting': '暂停中，因为提供商要求暂停',
   'virtual.reason.unhealthy': '不健康，因为请求失败',
 } as const satisfies Translation<'virtual'>

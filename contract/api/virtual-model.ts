@@ -136,7 +136,7 @@ export const dryRunPaths = ['/v1/chat/completions', '/v1/responses', '/v1/messag
 /**
  * Why a channel is not called. `disabled`: its status. `other_group`: it does not serve the group. `draining`: it takes no new
  * sessions. `kind`: it does not serve this kind of request. `lacks`: its service cannot do what is requested. `unpriced`:
- * the request has no price there. `resting` and `unhealthy`: it failed recently; it is called only if no other is left.
+ * the request has no price there. `full`: a limit of the channel has no room; the request would wait for it. `resting` and `unhealthy`: it failed recently; it is called only if no other is left.
  */
 export const dryRunReasons = [
   'disabled',
@@ -145,6 +145,7 @@ export const dryRunReasons = [
   'kind',
   'lacks',
   'unpriced',
+  'full',
   'resting',
   'unhealthy',
 ] as const
@@ -201,6 +202,17 @@ export type DryRunChannel = DryRunStep['channels'][number]
 export const dryRunBody = z.object({
   model: z._default(trimmedText(200).check(z.describe('The model that is requested; omit it to try `draft`.')), ''),
   group: z._default(trimmedText(64).check(z.minLength(1), z.describe('The group of the caller.')), 'default'),
+  token_id: z._default(
+    z
+      .int()
+      .check(
+        z.gte(0),
+        z.describe(
+          'The id of the token that is used; its group then replaces `group`. 0 means a caller without limits.',
+        ),
+      ),
+    0,
+  ),
   path: z._default(z.enum(dryRunPaths).check(z.describe('Where the request would be sent.')), dryRunPaths[0]),
   request: z._default(
     z
@@ -258,6 +270,6 @@ export const virtualModelApi = {
     data: dryRunSchema,
     summary: 'Show what would happen to a request now: its steps and channels in order, their prices, and the hold',
     description:
-      'Nothing is sent upstream, held, charged or logged. The order among channels of the same priority depends on the session of a call; here the channel with the largest share comes first. Whether a channel is full is known only when a call is made.',
+      'Nothing is sent upstream, held, charged or logged. The order among channels of the same priority depends on the session of a call; here the channel with the largest share comes first. The limits of channels and of the token are compared with what is in use now; a limit of the keys of a channel is not.',
   }),
 }

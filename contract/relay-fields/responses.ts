@@ -36,7 +36,7 @@ export const responsesFields = {
   ),
   background: field(
     z.boolean(),
-    '`true` is rejected: a response is charged when it is delivered, and the gateway does not store responses to be fetched later.',
+    '`true` has the upstream make the response after the call has been answered. Fetch it with `GET /v1/responses/{id}`. It is charged when it ends, and its quota is held until then. Only for channels in this dialect.',
   ),
   max_tool_calls: field(z.int(), 'Maximum number of calls of tools that the upstream runs.'),
   frequency_penalty: field(z.number(), 'As in chat; for upstreams that follow the Open Responses specification.'),

@@ -65,7 +65,7 @@ export interface ApiDeps {
   /** What is odd about a virtual model as it is stored now. */
   virtualWarnings(name: string): VirtualWarning[]
   /** What would happen to a request now. Calls no upstream and holds nothing. */
-  dryRun(request: DryRunRequest): DryRun
+  dryRun(request: DryRunRequest): Promise<DryRun>
   /** New log rows, as they are written. */
   logTail: LogTail
   captures: Captures

@@ -58,6 +58,16 @@ export interface HoldRequest extends Account {
   signal?: AbortSignal
 }
 
+/** A hold that another process may have taken. */
+export interface OpenedHold extends Account {
+  id: string
+  /** Units held. */
+  amount: number
+  /** The channel on which the call has a place; 0 = none. */
+  placedOn: number
+  limits: CallLimits | undefined
+}
+
 export interface Settlement {
   charge: number
   /** What the call cost the operator, in units; absent = not known. */
@@ -101,6 +111,11 @@ export interface Hold {
    */
   handOver(): void
   readonly isHandedOver: boolean
+  /**
+   * Must be called once the hold belongs to a job in the background, according to the database: from now on, this object can
+   * do nothing with it.
+   */
+  leaveToJob(): void
   /** True once it is settled or released, or about to be. */
   readonly isClosed: boolean
 }
@@ -118,6 +133,8 @@ export interface Ledger {
    * ChannelIsFull.
    */
   hold(request: HoldRequest): Promise<Hold>
+  /** An open hold of a job in the background, to be settled here. */
+  adopt(open: OpenedHold): Hold
   /** Number of open holds of this process. */
   openHolds(): number
   /** Number of holds that this process has asked for. */
@@ -225,6 +242,11 @@ export function createLedger(deps: LedgerDeps): Ledger {
   }
 
   return {
+    adopt: ({ id, placedOn, ...open }) => {
+      const hold = new OpenHold(deps, holds, id, open, open)
+      hold.placedOn = placedOn
+      return hold
+    },
     openHolds: () => holds.open,
     holdsTaken: () => holds.taken,
     stateOf: (id) => known.get(id) ?? 'unknown',
@@ -278,7 +300,13 @@ class OpenHold implements Hold {
   isHandedOver = false
   isClosed = false
 
-  constructor(deps: LedgerDeps, holds: Holds, id: string, request: HoldRequest, taken: Taken & { ok: true }) {
+  constructor(
+    deps: LedgerDeps,
+    holds: Holds,
+    id: string,
+    request: Pick<HoldRequest, 'userId' | 'tokenId' | 'limits' | 'place'>,
+    taken: { amount: number; part?: number },
+  ) {
     this.id = id
     this.amount = taken.amount
     this.part = taken.part ?? 0
@@ -343,6 +371,14 @@ class OpenHold implements Hold {
 
   handOver(): void {
     this.isHandedOver = true
+  }
+
+  leaveToJob(): void {
+    if (this.isClosed) throw new Error('a closed hold cannot be left to a job')
+    this.isClosed = true
+    this.isHandedOver = true
+    this.#holds.open--
+    this.#holds.known.delete(this.id)
   }
 
   get #account(): Account & { placedOn: number } {

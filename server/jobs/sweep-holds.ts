@@ -1,4 +1,4 @@
-import { logType } from '../../contract/log-types.ts'
+import { crashSettle } from '../billing/crash-settle.ts'
 import type { Ledger } from '../billing/ledger.ts'
 import type { Events } from '../events.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
@@ -16,7 +16,6 @@ import {
   removeDeadNodes,
   removeNode,
 } from '../store/installation/nodes.ts'
-import { emptyLogRow } from '../store/logs/logs.ts'
 import type { SettleOp, SettleResult } from '../store/schema/ledger-types.ts'
 import type { Store } from '../store/store.ts'
 import { fateOf } from './node-process.ts'
@@ -82,7 +81,7 @@ async function closeHoldsOf({ store, clock, nodeId, events }: ClosingDeps, dead:
     const holds = await abandonedHolds(store, nodeId, dead, holdsPerBatch)
     if (holds.length === 0) break
     const results = await store.ledger.apply(
-      holds.map((hold) => closing(hold, now, 'interrupted: the gateway process ended during the call')),
+      holds.map((hold) => crashSettle(hold, now, 'interrupted: the gateway process ended during the call')),
     )
     results.forEach((result, index) => {
       const hold = holds[index] as OpenHold
@@ -120,10 +119,10 @@ export async function sweepOwnHolds(deps: SweepDeps, { stateOf }: Pick<Ledger, '
   // it.
   const lost = (await holdIdsOf(store.read, nodeId)).filter((id) => stateOf(id) !== 'open').slice(0, holdsPerBatch)
   if (lost.length === 0) return 0
-  const holds = await holdsWithIds(store.read, lost)
+  const holds = await holdsWithIds(store.read, nodeId, lost)
   const ops = holds.map((hold) =>
     stateOf(hold.id) === 'unsettled'
-      ? closing(hold, now, 'interrupted: the charge of the call could not be written')
+      ? crashSettle(hold, now, 'interrupted: the charge of the call could not be written')
       : givingBack(hold, now),
   )
   const results = await store.ledger.apply(ops)
@@ -147,37 +146,5 @@ function givingBack({ id, user_id, token_id, channel_id }: OpenHold, now: number
     tokens: 0,
     at: now,
     log: undefined,
-  }
-}
-
-function closing(hold: OpenHold, now: number, content: string): SettleOp {
-  return {
-    kind: 'settle',
-    id: hold.id,
-    userId: hold.user_id,
-    tokenId: hold.token_id,
-    channelId: hold.channel_id,
-    placedOn: hold.channel_id,
-    charge: Math.min(hold.crash_charge, hold.amount),
-    mayGoNegative: false,
-    requests: 1,
-    at: now,
-    log: {
-      ...emptyLogRow,
-      user_id: hold.user_id,
-      created_at: now,
-      type: logType.consume,
-      content,
-      username: hold.username ?? '',
-      token_name: hold.token_name ?? '',
-      model_name: hold.model_name,
-      prompt_tokens: hold.prompt_tokens,
-      completion_tokens: hold.completion_tokens,
-      channel_id: hold.channel_id,
-      request_id: hold.request_id,
-      token_id: hold.token_id,
-      estimated: true,
-      outcome: 'interrupted',
-    },
   }
 }

@@ -112,7 +112,7 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     missingAt: () => [],
     priceList: (group) => ({ group, ratio: 1, models: [] }),
     virtualWarnings: () => [],
-    dryRun: ({ model, group }) => ({
+    dryRun: async ({ model, group }) => ({
       ...{ model, group, virtual: false, prompt_tokens: 0, hold: 0, refusal: null, steps: [] },
     }),
     logTail,

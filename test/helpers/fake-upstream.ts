@@ -8,6 +8,7 @@
  * ```
  */
 export { answerByPath } from './fake-upstream/answer-by-path.ts'
+export { BackgroundService } from './fake-upstream/background.ts'
 export * from './fake-upstream/chat.ts'
 export * from './fake-upstream/errors.ts'
 export * from './fake-upstream/faults.ts'

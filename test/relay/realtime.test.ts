@@ -81,6 +81,30 @@ describe('a session', () => {
     expect(await connection.closed).toEqual({ code: 1000, reason: 'bye' })
   })
 
+  test('of a virtual model goes on to the next step if the first one refuses it, and is charged for the one that serves it', async () => {
+    await channel({ key: 'first-key' })
+    await channel({ models: 'm2', key: 'second-key' })
+    const { id } = await rig.gateway.api<{ id: number }>('POST', '/api/virtual-model/', {
+      ...{ name: 'best', steps: [{ model: 'm' }, { model: 'm2' }] },
+    })
+    const caller = await rig.caller()
+    upstream.answers.push(() => new Response('busy', { status: 503 }))
+    upstream.onMessage = (connection) => connection.send(...response('r1', textUsage(20, 5), { text: 'Hello' }))
+    const session = await openSession(rig.gateway.url, caller.token, 'model=best')
+    await session.event('session.created')
+    session.send({ type: 'response.create' })
+    await session.event('response.done')
+    session.socket.close(1000, 'bye')
+    await rig.gateway.api('DELETE', `/api/virtual-model/${id}`)
+    const [row, ...others] = await charged(rig, caller, 25)
+    expect(others).toEqual([])
+    expect(row).toMatchObject({ model_name: 'm2', asked_model: 'best', outcome: 'complete' })
+    const connection = await upstream.connection()
+    expect(connection.url.search).toBe('?model=m2')
+    expect(connection.headers.get('authorization')).toBe('Bearer second-key')
+    expect(JSON.parse(row?.attempts || '[]')).toMatchObject([{ model: 'm' }, { model: 'm2' }])
+  })
+
   test('is charged for the sum of all responses, each counted once, with a price for each kind of token', async () => {
     await channel({ models: 'gpt-realtime' })
     const caller = await rig.caller()

@@ -4,7 +4,7 @@ import { useId, useState } from 'react'
 import { type DryRun, type DryRunStep, dryRunPaths } from '../../../contract/api/virtual-model.ts'
 import { Banner } from '../../components/ui/banner.tsx'
 import { Button } from '../../components/ui/button.tsx'
-import { Textarea } from '../../components/ui/input.tsx'
+import { Input, Textarea } from '../../components/ui/input.tsx'
 import { Card } from '../../components/ui/page.tsx'
 import { Select } from '../../components/ui/select.tsx'
 import { formatCount, useFormatQuota } from '../../lib/format.ts'
@@ -20,6 +20,7 @@ export function DryRunPanel({ draft }: { draft(): VirtualModelBody }) {
   const groups = useQuery(groupsQuery).data ?? ['default']
   const [group, setGroup] = useState('default')
   const [path, setPath] = useState<(typeof dryRunPaths)[number]>(dryRunPaths[0])
+  const [token, setToken] = useState('')
   const [request, setRequest] = useState('')
   const [run, setRun] = useState<DryRun>()
   const [problem, setProblem] = useState('')
@@ -30,7 +31,9 @@ export function DryRunPanel({ draft }: { draft(): VirtualModelBody }) {
     if (!body) return
     setBusy(true)
     // A failure is shown by the call itself.
-    const done = await tryRequest({ draft: draft(), group, path, request: body }).catch(() => undefined)
+    const done = await tryRequest({ draft: draft(), group, token_id: Number(token), path, request: body }).catch(
+      () => undefined,
+    )
     setBusy(false)
     setRun(done)
   }
@@ -63,6 +66,16 @@ export function DryRunPanel({ draft }: { draft(): VirtualModelBody }) {
           </Select>
         </label>
       </div>
+      <label className="mt-3 flex flex-col gap-1 text-sm font-medium" htmlFor={`${id}-token`}>
+        {t('virtual.try.token')}
+        <Input
+          id={`${id}-token`}
+          className="sm:max-w-60"
+          inputMode="numeric"
+          value={token}
+          onChange={({ target }) => setToken(target.value.replace(/\D/g, '').slice(0, 15))}
+        />
+      </label>
       <label className="mt-3 flex flex-col gap-1 text-sm font-medium" htmlFor={`${id}-request`}>
         {t('virtual.try.request')}
         <Textarea

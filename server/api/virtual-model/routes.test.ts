@@ -251,5 +251,70 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(dryRun({})).rejects.toThrow('Enter a model.')
       expect(dryRun({ model: 'm', path: '/v1/secret' })).rejects.toThrow('path')
     })
+
+    test('tells which channels are full', async () => {
+      const limits = [{ metric: 'calls', window: 'now', most: 2, models: 'm*' }]
+      const [full, free] = [await channel({ limits, priority: 5 }), await channel()]
+      const { store } = gateway.context
+      const { id } = await store.read
+        .selectFrom('caps')
+        .select('id')
+        .where('owner_id', '=', full)
+        .executeTakeFirstOrThrow()
+      const used = (count: number) =>
+        store.write(async (trx) => {
+          await trx.deleteFrom('cap_counts').where('cap_id', '=', id).execute()
+          await trx.insertInto('cap_counts').values({ cap_id: id, part: '', start: 0, used: count }).execute()
+        })
+      const places = async () => (await dryRun({ model: 'm' })).steps[0]?.channels.map((each) => [each.id, each.reason])
+      await used(1)
+      expect(await places()).toEqual([
+        [full, null],
+        [free, null],
+      ])
+      await used(2)
+      expect(await places()).toEqual([
+        [free, null],
+        [full, 'full'],
+      ])
+    })
+
+    test('tells what the limits and the quota of a token would refuse, and counts nothing', async () => {
+      await channel()
+      const { store } = gateway.context
+      const tried = async (
+        quota: { user: number; token?: number },
+        fields: Record<string, unknown> = {},
+        spent: object = {},
+      ) => {
+        const { tokenId, userId } = await gateway.addCaller(quota, fields)
+        await store.write(async (trx) => {
+          if (Object.keys(spent).length > 0)
+            await trx.updateTable('tokens').set(spent).where('id', '=', tokenId).execute()
+          if ('rpm_limit' in fields) {
+            const second = Math.floor((Date.now() + aheadMs) / 1000)
+            const now = name === 'postgres' ? Math.floor(Date.now() / 1000) : second
+            const minute = { owner: 'token' as const, owner_id: tokenId, second: now, calls: 1, tokens: 5 }
+            await trx.insertInto('limit_windows').values(minute).execute()
+          }
+        })
+        const run = await dryRun({ model: 'm', token_id: tokenId })
+        const { quota: left } = await gateway.balances(userId, tokenId)
+        expect(left).toBe(quota.user)
+        return run.refusal?.code
+      }
+      expect(await tried({ user: 1e6, token: 1e6 })).toBeUndefined()
+      expect(await tried({ user: 1e6, token: 0 })).toBe('token_exhausted')
+      expect(await tried({ user: 1 })).toBe('insufficient_user_quota')
+      expect(await tried({ user: 1e6 }, { models: 'm2' })).toBe('model_not_allowed')
+      expect(await tried({ user: 1e6 }, { rpm_limit: 1 })).toBe('rate_limit_exceeded')
+      expect(await tried({ user: 1e6 }, { rpm_limit: 2 })).toBeUndefined()
+      const spent_at = Math.floor((Date.now() + aheadMs) / 1000)
+      expect(await tried({ user: 1e6 }, { daily_budget: 100 }, { spent_today: 99, spent_month: 99, spent_at })).toBe(
+        'daily_budget_exceeded',
+      )
+      expect(await tried({ user: 1e6 }, { status: 2 })).toBe('token_unavailable')
+      expect((await dryRun({ model: 'm', token_id: 999_999 })).refusal?.code).toBe('invalid_token')
+    })
   })
 })

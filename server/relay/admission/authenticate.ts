@@ -77,21 +77,29 @@ function allowed(
 ): Caller {
   checkToken(deps, row)
   checkSubnet(row, address)
+  const caller = callerAfter(deps, row)
+  return channelText === undefined
+    ? caller
+    : { ...caller, chosenChannel: chosenChannel(deps.routing(), row, channelText) }
+}
+
+/** The caller of a token that is used from an address that it allows. Throws GatewayError like `authenticate`. */
+export function callerOfRow(deps: Omit<AuthenticateDeps, 'tokens'>, row: CallerRow): Caller {
+  checkToken(deps, row)
+  return callerAfter(deps, row)
+}
+
+function callerAfter(deps: Omit<AuthenticateDeps, 'tokens'>, row: CallerRow): Caller {
   if (row.userStatus !== userStatus.enabled) throw new GatewayError('user_banned', 'the owner of this token is banned')
   const caller = callerOf(row)
   checkGroup(deps, row)
   const limits = limitsInForce(row, deps.settings().GroupLimits.get(row.userGroup))
   // Each call gets its own limits object, because the state of the limits is written into it.
-  if (limits === undefined && channelText === undefined) return caller
-  return {
-    ...caller,
-    limits,
-    chosenChannel: channelText === undefined ? undefined : chosenChannel(deps.routing(), row, channelText),
-  }
+  return limits === undefined ? caller : { ...caller, limits }
 }
 
 /** The group of a token must still be one that its owner may choose. */
-function checkGroup({ settings }: AuthenticateDeps, { group, userGroup }: CallerRow): void {
+function checkGroup({ settings }: Pick<AuthenticateDeps, 'settings'>, { group, userGroup }: CallerRow): void {
   if (group === userGroup || settings().UserUsableGroups.has(group)) return
   throw new GatewayError(
     'group_not_allowed',
@@ -144,7 +152,7 @@ function channelMarks(presented: string): number[] {
   return [...new Set([first, last])].filter((at) => at > 0)
 }
 
-function checkToken(deps: AuthenticateDeps, row: CallerRow): void {
+function checkToken(deps: Pick<AuthenticateDeps, 'nowMs' | 'expired'>, row: CallerRow): void {
   const isPast = row.expiredTime !== -1 && row.expiredTime * 1000 < deps.nowMs()
   if (row.tokenStatus === tokenStatus.enabled && !isPast) return
   const name = `token ${row.tokenName} (#${row.tokenId})`

@@ -1,17 +1,17 @@
 import { DecodingMeter } from '../../dialects/metering/decoding-meter.ts'
-import { addMedia, textsOf } from '../../dialects/metering/event-tally.ts'
-import { MediaCounter } from '../../dialects/metering/media-tokens.ts'
 import { countingDecoder, countingMeter } from '../../dialects/metering/tool-counts.ts'
-import type { MediaTokens, StreamEncoder, UpstreamDialect } from '../../dialects/neutral/dialect.ts'
+import type { StreamEncoder, UpstreamDialect } from '../../dialects/neutral/dialect.ts'
 import { replyEvents } from '../../dialects/neutral/events-of-reply.ts'
 import type { Reply } from '../../dialects/neutral/reply.ts'
 import { isEventStream } from '../../lib/bytes/sse.ts'
 import { isObject, stringify, tryParse } from '../../lib/json.ts'
+import { beginStreamed, beginWhole } from '../background/begin-job.ts'
 import type { RelayCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { keeperOf, keepingEncoder } from '../call/item-store.ts'
 import { isThreaded } from '../call/thread-calls.ts'
 import { forgetBody } from '../charging/check-usage.ts'
+import { mediaOf, outputOf } from '../charging/reply-output.ts'
 import { type Answering, type OpenCall, takeOver } from '../charging/settlement.ts'
 import { badBody, failureInAnswer, failureWithin, madeOf, noAnswer, unread } from '../failures/upstream-failure.ts'
 import { droppedHeader, droppedNames } from '../headers/dropped-header.ts'
@@ -36,7 +36,8 @@ export async function deliverConversation(answering: Answering, codec: Codec): P
   const { stream } = open.call.facts
   if (isStream && !stream) throw await unread(response, 'the upstream streamed although streaming was not requested')
   if (stream && !isStream && !codec.to) throw await unread(response, 'the upstream did not stream')
-  const answer = isStream ? await deliverEvents(answering, codec) : await deliverWhole(answering, codec)
+  const deliver = isStream ? (open.call.inBackground ? deliverBackground : deliverEvents) : deliverWhole
+  const answer = await deliver(answering, codec)
   if (codec.dropped.length > 0) answer.headers.set(droppedHeader, droppedNames(codec.dropped))
   if (open.call.dialect === 'anthropic-messages') answer.headers.set('request-id', open.call.requestId)
   return answer
@@ -51,6 +52,8 @@ async function deliverWhole(answering: Answering, codec: Codec): Promise<Respons
   const { status } = response
   const failure = madeOf(() => failureInAnswer(from, body), status)
   if (failure) throw failureWithin(failure, status, open.channel.upstream.key)
+  const begun = open.call.inBackground && (await beginWhole(answering, body, text))
+  if (begun) return begun
   const reply = madeOf(() => from.decodeReply(body, open.call.requestId), status)
   if (reply.choices.length === 0) throw noAnswer(body, response.status, open.channel.upstream.key)
   refuseRefusal(open.call, () => stopsOf(reply), status)
@@ -106,16 +109,6 @@ function encoderFor(deps: RelayDeps, { call }: OpenCall, to: NonNullable<Codec['
   return keep ? keepingEncoder(encoder, keep) : encoder
 }
 
-function outputOf(reply: Reply): string {
-  return reply.choices.flatMap(({ parts }) => parts.flatMap(textsOf)).join('')
-}
-
-function mediaOf(reply: Reply): MediaTokens | undefined {
-  const media = new MediaCounter()
-  for (const { parts } of reply.choices) for (const part of parts) addMedia(part, media)
-  return media.tokens
-}
-
 /** Returns a function that remembers which channel sent a response, because only that channel can continue from it. */
 function noterOf(
   { threads, responseOwners }: RelayDeps,
@@ -157,6 +150,12 @@ function notingDialect(dialect: UpstreamDialect, note: NoteAnswer): UpstreamDial
       }
     },
   }
+}
+
+/** A response that the service makes in the background belongs to a job, and its stream may be left at any time. */
+async function deliverBackground(sent: Answering, codec: Codec): Promise<Response> {
+  const answering = await beginStreamed(sent)
+  return answering instanceof Response ? answering : deliverEvents(answering, codec)
 }
 
 async function deliverEvents(answering: Answering, codec: Codec): Promise<Response> {

@@ -13,12 +13,12 @@ import type { Trial } from './trial.ts'
  * The next step of a call's plan to which this failure leads, with its channel. The hold goes on with the call. Undefined
  * if the call has no such step, or none of them has a channel that can serve it and that the quota covers.
  */
-export async function nextStep(
+export async function nextStep<Call extends AnyCall>(
   deps: RelayDeps,
-  call: AnyCall,
-  { hold, channel }: Trial,
+  call: Call,
+  { hold, channel }: Pick<Trial, 'hold' | 'channel'>,
   failed: AttemptFailed,
-): Promise<Begun<AnyCall> | undefined> {
+): Promise<Begun<Call> | undefined> {
   const exit = exitOf(failed)
   const nowMs = deps.deadlineWatch.nowMs()
   if (nowMs >= endOf(call, channel, deps.settings(), nowMs)) return undefined

@@ -207,9 +207,8 @@ async function otherChannel(run: Run, { verdict }: AttemptFailed): Promise<Trial
   return newTrial(next)
 }
 
-/** Goes on to the next step of a virtual model, which is no retry. A stream that has begun stays with its model. */
+/** Goes on to the next step of a virtual model, which is no retry. */
 async function otherStep(run: Run, failed: AttemptFailed): Promise<Trial | undefined> {
-  if (run.call.goesOn) return undefined
   const next = await nextStep(run.deps, run.call, run.trial, failed)
   if (!next) return undefined
   run.call = next.call

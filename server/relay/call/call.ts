@@ -40,6 +40,8 @@ export interface RelayCall {
    * by the last item of the input. Absent = an ordinary response.
    */
   readonly compacts?: 'call' | 'item'
+  /** The service makes the response in the background, and the caller fetches it; absent = the call gets the response. */
+  readonly inBackground?: true
   /** The caller's headers that may be sent upstream. */
   readonly headers: Readonly<Record<string, string>>
   /** Aborted when the caller disconnects. */

@@ -20,6 +20,7 @@ import type { Rests } from '../routing/rests.ts'
 import type { RetryBudget } from '../routing/retry-budget.ts'
 import type { RoutingTable } from '../routing/routing-table.ts'
 import type { UnsupportedFeatures } from '../routing/unsupported-features.ts'
+import type { BackgroundJobs } from './background-jobs.ts'
 import type { CompactionSeals } from './compactions.ts'
 import type { ItemStore } from './item-store.ts'
 import type { AsideReader } from './known-request.ts'
@@ -58,6 +59,8 @@ export interface RelayDeps {
   compactionSeals: CompactionSeals
   threads: Threads
   responseOwners: ResponseOwners
+  /** The responses that services are making in the background. */
+  backgroundJobs: BackgroundJobs
   /** Records the requests that root has asked to record. */
   captures: Pick<Captures, 'isRecording' | 'begin'>
   /** Temporary upstream tokens with which providers sign or authorise requests. */

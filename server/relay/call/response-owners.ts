@@ -24,17 +24,22 @@ const idForm = /^[A-Za-z0-9_-]{1,200}$/
 export interface ResponseOwners {
   /** Remembers a response, and writes it down soon. */
   note(userId: number, id: string, channel: Channel, model: string): void
+  /** What is remembered of a response. */
+  rowOf(userId: number, id: string, channel: Channel, model: string): StoredResponse
   /** The response with this id: the user's own, `other` if it belongs to somebody else, or undefined if unknown. */
   find(userId: number, id: string): Promise<StoredResponse | 'other' | undefined>
   remove(userId: number, id: string): Promise<void>
   /** The channel and key that store a response; undefined if the channel or its key is gone. */
-  keeper(response: StoredResponse, channel: Channel | undefined): ThreadKeeper | undefined
+  keeper(
+    response: Pick<StoredResponse, 'channel_id' | 'key_hash'>,
+    channel: Channel | undefined,
+  ): ThreadKeeper | undefined
   /** Writes what is not written yet, and forgets what is too old. */
   write(): Promise<void>
 }
 
 /** True for something that may be an id of a stored response or conversation. */
-function isStoredId(id: string): boolean {
+export function isStoredId(id: string): boolean {
   return idForm.test(id)
 }
 
@@ -47,17 +52,18 @@ export function createResponseOwners(
   const pending = new Map<string, StoredResponse>()
   let purgedAt = 0
   const keyHash = (key: string) => fingerprint(key, 'stored-response-key')
+  const rowOf = (userId: number, id: string, channel: Channel, model: string): StoredResponse => ({
+    id,
+    user_id: userId,
+    channel_id: channel.id,
+    key_hash: channel.keyRing ? keyHash(channel.upstream.key) : '',
+    model,
+    created_at: epochSeconds(clock),
+  })
   return {
+    rowOf,
     note(userId, id, channel, model) {
-      if (!isStoredId(id)) return
-      pending.set(`${userId} ${id}`, {
-        id,
-        user_id: userId,
-        channel_id: channel.id,
-        key_hash: channel.keyRing ? keyHash(channel.upstream.key) : '',
-        model,
-        created_at: epochSeconds(clock),
-      })
+      if (isStoredId(id)) pending.set(`${userId} ${id}`, rowOf(userId, id, channel, model))
     },
     async find(userId, id) {
       if (!isStoredId(id)) return undefined

@@ -73,7 +73,8 @@ export class TokenCharging implements Charging {
     this.#expensive = this.#generates ? expensiveOutput(sheet, outputs) : undefined
     // If the model's reasoning is hidden, quota for its whole output is held and the output is capped, as in a
     // non-streamed call. The same applies to audio and images, which arrive in large pieces.
-    this.#isSliced = stream && !reasonsUnseen(model) && !asksToReason && !this.#expensive
+    // What is made in the background is not seen as it is made.
+    this.#isSliced = stream && !call.inBackground && !reasonsUnseen(model) && !asksToReason && !this.#expensive
     this.#openPrompt = prompt.isOpenEnded ? contextTokens(model) : 0
     // Less than one token would be below the minimum with which a call may begin.
     const slice = Math.min(Math.max(1, sliceTokens), this.#whole)

@@ -22,6 +22,7 @@ const noFees = 0n
 export interface ToolFees {
   /** Picoquota to hold for the expected tool calls. */
   readonly held: bigint
+  readonly tools: readonly HostedTool[]
   /** The kinds of tools that the request enables. */
   readonly kinds: readonly string[]
   /** The model searches in every call, whether or not its response mentions the search. */
@@ -46,7 +47,11 @@ function toolsOf(body: JsonObject, model: string): readonly HostedTool[] {
 export function toolFees(call: AnyCall, prices: PriceBook, model: string, channelType: number): ToolFees | undefined {
   if (call.mode !== 'chat' || call.state.body.kind !== 'json') return undefined
   const tools = toolsOf(call.state.body.json, model)
-  if (tools.length === 0) return undefined
+  return tools.length === 0 ? undefined : feesFor(tools, prices, model, channelType)
+}
+
+/** The fees for these tools. */
+export function feesFor(tools: readonly HostedTool[], prices: PriceBook, model: string, channelType: number): ToolFees {
   const priceOf = (kind: string, size: string | undefined) =>
     prices.toolPrice({ kind, size, model, channelType }) ?? noFees
   const byPrompt = (kind: string) => isPaidByPrompt({ kind, model, channelType })
@@ -59,6 +64,7 @@ export function toolFees(call: AnyCall, prices: PriceBook, model: string, channe
   }
   return {
     held: [...highest.values()].reduce((sum, price) => sum + price, noFees),
+    tools,
     kinds: tools.map(({ kind }) => kind),
     searchesAlways: searchesAlways(model),
     charge(counts) {

@@ -10,6 +10,7 @@ import { channelStatus, tokenStatus, userStatus } from '../../../contract/status
 import { type StepFailure, stepFailures } from '../../../contract/step-failures.ts'
 import { pricesOf } from '../../billing/price-list.ts'
 import { GatewayError } from '../../errors.ts'
+import type { Store } from '../../store/store.ts'
 import { ceilingOf } from '../attempts/dearest.ts'
 import { lackedBy, suitableSteps, unsuitability } from '../attempts/suitable.ts'
 import { atStep, servingGroup } from '../call/at-step.ts'
@@ -26,19 +27,9 @@ import { inOrder } from '../routing/channel-order.ts'
 import { type Candidate, type Channel, mappedModel, type RoutingTable } from '../routing/routing-table.ts'
 import { serves } from '../routing/select-channel.ts'
 import { type VirtualModel, virtualModelOf } from '../routing/virtual-models.ts'
+import { type Circumstances, circumstancesOf } from './circumstances.ts'
 
-type DryDeps = Pick<
-  RelayDeps,
-  | 'routing'
-  | 'prices'
-  | 'settings'
-  | 'breaker'
-  | 'rests'
-  | 'unsupportedFeatures'
-  | 'modelFacts'
-  | 'channelCost'
-  | 'latencies'
->
+type DryDeps = RelayDeps & Pick<Circumstances, 'fullLimit'>
 
 const question = {
   '/v1/chat/completions': { messages: [{ role: 'user', content: 'Hello' }] },
@@ -51,16 +42,26 @@ const question = {
  * What would happen to a request of a group now: the same choices as in a call, without a hold and without calling
  * anybody. The health of channels is read and not changed.
  */
-export function dryRun(relay: RelayDeps, request: DryRunRequest): DryRun {
-  const { group, path, draft } = request
+export async function dryRun(relay: RelayDeps, store: Store, request: DryRunRequest): Promise<DryRun> {
+  const { path, draft } = request
   const model = draft?.name ?? request.model
-  const deps: RelayDeps = draft ? { ...relay, routing: () => withDraft(relay.routing(), virtualModelOf(draft)) } : relay
+  const drafted = draft ? { routing: () => withDraft(relay.routing(), virtualModelOf(draft)) } : {}
+  const found = await circumstancesOf(relay, store, request.token_id).catch(refusalOf)
+  const deps: DryDeps = {
+    ...relay,
+    ...drafted,
+    fullLimit: found && 'fullLimit' in found ? found.fullLimit : () => undefined,
+  }
+  const known = found && 'fullLimit' in found ? found : undefined
+  const caller = known?.caller ?? nobody(request.group)
+  const { group } = caller
   const report = { model, group, virtual: deps.routing().virtual(group, model) !== undefined }
   const empty = { ...report, prompt_tokens: 0, hold: 0, steps: [] }
+  if (found && !known) return { ...empty, refusal: found as DryRun['refusal'] }
   let call: RelayCall
   try {
     const json = { ...(Object.keys(request.request).length > 0 ? request.request : question[path]), model }
-    call = callFor(deps, group, path, json)
+    call = callFor(deps, caller, path, json)
   } catch (error) {
     return { ...empty, refusal: refusalOf(error) }
   }
@@ -74,7 +75,7 @@ export function dryRun(relay: RelayDeps, request: DryRunRequest): DryRun {
     ...report,
     prompt_tokens: call.state.promptGuess,
     hold: first < 0 ? 0 : holdOf(deps, firstCall),
-    refusal: first < 0 ? noStep(deps, call) : null,
+    refusal: first < 0 ? noStep(deps, call) : limitedBy(deps, firstCall, known),
     steps: steps.map((step, index) => ({ ...step, place: places[index] ?? 0 })),
   }
 }
@@ -95,14 +96,14 @@ function withDraft(table: RoutingTable, draft: VirtualModel): RoutingTable {
   }
 }
 
-function callFor(deps: RelayDeps, group: string, path: string, json: Record<string, unknown>): RelayCall {
+function callFor(deps: DryDeps, caller: Caller, path: string, json: Record<string, unknown>): RelayCall {
   const url = `http://localhost${path}`
   const route = callRouteOf(url)
   if (!route) throw new GatewayError('mode_not_supported', `${path} cannot be tried`)
   const incoming = { request: new Request(url, { method: 'POST' }), requestId: '', address: () => '' }
   const body = { kind: 'json', text: JSON.stringify(json), json } as const
   const times = { startedAtMs: 0, arrivedAtMs: 0 }
-  return buildCall(deps.routing(), incoming, nobody(group), route, body, { ...times, affinity: 'off' })
+  return buildCall(deps.routing(), incoming, caller, route, body, { ...times, affinity: 'off' })
 }
 
 /** A caller of a group without restrictions of its own. */
@@ -162,7 +163,7 @@ function channelsOf(deps: DryDeps, call: RelayCall): DryRunChannel[] {
   const ordered = inTurn(deps, call, candidates)
   const others = table.channels().filter((channel) => channel.models.includes(model) && !ordered.includes(channel))
   const reports = [...ordered, ...others].map((channel) => channelReport(deps, call, channel, candidates))
-  const isUsable = ({ reason }: DryRunChannel) => reason === null || reason === 'resting' || reason === 'unhealthy'
+  const isUsable = ({ reason }: DryRunChannel) => reason === null || lastReasons.has(reason)
   const sorted = [
     ...reports.filter(({ reason }) => reason === null),
     ...reports.filter(({ reason }) => reason !== null),
@@ -173,6 +174,9 @@ function channelsOf(deps: DryDeps, call: RelayCall): DryRunChannel[] {
     place: usable.indexOf(each) + 1,
   }))
 }
+
+/** Why a channel is called only if no other is left. */
+const lastReasons: ReadonlySet<DryRunReason> = new Set(['full', 'resting', 'unhealthy'])
 
 /** The candidates in the order of their priority, then as the group orders them, then by weight. */
 function inTurn(deps: DryDeps, call: RelayCall, candidates: readonly Candidate[]): Channel[] {
@@ -231,6 +235,8 @@ function whyNot(
   const lacked = lackedBy(deps, call, channel)
   if (lacked.length > 0) return ['lacks', lacked.join(', ')]
   if (unpriced) return ['unpriced', unpriced.message]
+  const full = channel.capped === 0 ? undefined : deps.fullLimit(channel.id, mappedModel(channel, model))
+  if (full !== undefined) return ['full', full]
   if (deps.rests.isResting(channel, model)) return ['resting', '']
   return deps.breaker.isOpen(channel.id, model) ? ['unhealthy', ''] : [null, '']
 }
@@ -250,8 +256,18 @@ function chargingAt(
   }
 }
 
+/** Why the limits or the quota of the token would refuse the call; null if they would not. */
+function limitedBy(deps: DryDeps, call: RelayCall, known: Circumstances | undefined): DryRun['refusal'] {
+  const [first] = channelsOf(deps, call)
+  const channel = first && deps.routing().channel(first.id)
+  const [charging] = channel ? chargingAt(deps, call, channel) : []
+  const guess = call.state.promptGuess
+  const refusal = charging && known?.refusal(charging.reserved(guess), charging.least(guess))
+  return refusal ? refusalOf(refusal) : null
+}
+
 /** What would be held for the call at its first step. */
-function holdOf(deps: RelayDeps, call: RelayCall): number {
+function holdOf(deps: DryDeps, call: RelayCall): number {
   const [first] = channelsOf(deps, call)
   const channel = first && deps.routing().channel(first.id)
   const [charging] = channel ? chargingAt(deps, call, channel) : []

@@ -1,14 +1,15 @@
 import type { DryRunRequest } from '../../../contract/api/virtual-model.ts'
+import type { Store } from '../../store/store.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { dryRun } from './dry-run.ts'
 import { priceList } from './price-list.ts'
 import { virtualWarnings } from './virtual-warnings.ts'
 
 /** What the management API can ask about models and their routes. Nothing is called or charged. */
-export function routeReports(relay: RelayDeps) {
+export function routeReports(relay: RelayDeps, store: Store) {
   return {
     priceList: (group: string, userGroup?: string) => priceList(group, relay, userGroup),
     virtualWarnings: (name: string) => virtualWarnings(name, relay),
-    dryRun: (request: DryRunRequest) => dryRun(relay, request),
+    dryRun: (request: DryRunRequest) => dryRun(relay, store, request),
   }
 }

@@ -1,8 +1,12 @@
+import type { Hold } from '../../billing/ledger.ts'
 import { GatewayError } from '../../errors.ts'
+import { isEventStream } from '../../lib/bytes/sse.ts'
 import { isObject, tryParse } from '../../lib/json.ts'
-import { fetchPlain } from '../../lib/network/fetch-plain.ts'
 import { withoutKey } from '../../lib/secrets/without-key.ts'
-import type { Target } from '../../providers/provider.ts'
+import { askStoring } from '../background/ask-storing.ts'
+import { channelOf, chargeIfEnded, endJob, hasEnded } from '../background/end-job.ts'
+import { JobStream } from '../background/job-stream.ts'
+import { stateOf } from '../background/poll-jobs.ts'
 import { bodyLimits, decompressedBody } from '../body/body-limits.ts'
 import { readJson } from '../body/json-body.ts'
 import type { Caller } from '../call/caller.ts'
@@ -10,18 +14,19 @@ import type { RelayDeps } from '../call/deps.ts'
 import { keeperFor, notFound, ownResponse } from '../call/kept-responses.ts'
 import { viaHeader } from '../call/via.ts'
 import { badBody, forCaller, statusFailure } from '../failures/upstream-failure.ts'
-import { answerHeaders } from '../headers/relay-headers.ts'
+import { answerHeaders, streamHeaders } from '../headers/relay-headers.ts'
 import type { Incoming } from '../request/incoming.ts'
 import { type Channel, withKey } from '../routing/routing-table.ts'
-import { readBounded } from '../upstream/read-answer.ts'
+import { readBounded, readerOf } from '../upstream/read-answer.ts'
 import { modelsFor } from './model-list.ts'
 
 const dialect = 'openai-responses'
 const mostBytes = 64 * 1024 * 1024
 const limitMs = 60_000
 
-/** What of a caller's query reaches the service. */
+/** Parameters that reach the service, and those that ask for the stream of a response. */
 const passedParameters = ['include', 'include[]', 'after', 'before', 'limit', 'order']
+const streamParameters = ['stream', 'starting_after', 'include_obfuscation']
 
 /** A call about something that a service stores: its kind, its id, and the rest of the path. */
 export interface StoredCall {
@@ -55,25 +60,91 @@ export async function storedCall(
     requestId,
     signal: request.signal,
   })
+  let isStreamed = false
   try {
     const { channel, model } = id === undefined ? newKeeper(deps, caller) : await keeperOf(deps, caller, id)
-    const { url, headers } = await targetAt(deps, channel, model)
-    const answer = await ask(deps, incoming, {
-      url: addressOf(url, kind, `${id === undefined ? '' : `/${id}`}${rest}`, request.url),
-      headers,
-    })
+    if (request.method === 'DELETE' && id !== undefined && rest === '') await refuseUnderWay(deps, caller, id)
+    const body = request.method === 'POST' ? await bodyOf(deps, request) : undefined
+    const answer = await askStoring(
+      deps,
+      {
+        ...{ channel, model, method: request.method, body, signal: request.signal },
+        path: `/${kind}${id === undefined ? '' : `/${id}`}${rest}`,
+        parameters: parametersOf(request, kind === 'responses' && rest === ''),
+        via: request.headers.get(viaHeader),
+      },
+      limitMs,
+    )
     const { key } = channel.upstream
+    if (answer.ok && answer.body && isEventStream(answer.headers)) {
+      isStreamed = true
+      return resumed(deps, incoming, { answer, body: answer.body, hold, key, userId: caller.userId })
+    }
     const { text, ending } = await readBounded(deps, answer, mostBytes, deps.deadlineWatch.nowMs() + limitMs)
     if (!answer.ok) throw forCaller(statusFailure(answer, text, key, deps.clock.nowMs()))
     if (ending !== 'end') throw badBody("the upstream's response is incomplete", answer.status)
+    if (kind === 'responses') await chargeIfEnded(deps, caller.userId, tryParse(text))
     await noteChange(deps, caller, { channel, model, method: request.method, id, rest, text })
     return new Response(withoutKey(text, key), {
       status: answer.status,
       headers: answerHeaders(answer.headers, { requestId, dialect }, key),
     })
   } finally {
-    await hold.release()
+    if (!isStreamed) await hold.release()
   }
+}
+
+interface Resuming {
+  answer: Response
+  body: NonNullable<Response['body']>
+  hold: Hold
+  key: string
+  userId: number
+}
+
+/** The rest of the stream of a response. The call is open until the stream ends. */
+function resumed(
+  deps: RelayDeps,
+  { request, requestId, ended }: Incoming,
+  { answer, body, hold, key, userId }: Resuming,
+): Response {
+  const { StreamIdleTimeout, KeepAliveInterval } = deps.settings()
+  const limits = { idleMs: StreamIdleTimeout * 1000, keepAliveMs: KeepAliveInterval * 1000, deadlineMs: Infinity }
+  const reader = readerOf(deps, body, limits)
+  const stream = new JobStream({
+    ...{ deps, reader, userId },
+    ended() {
+      ended?.()
+      return hold.release()
+    },
+  })
+  // The runtime does not cancel a body that it never began to read.
+  request.signal.addEventListener('abort', () => stream.leave())
+  const headers = streamHeaders(answer.headers, { requestId, dialect }, key)
+  return new Response(stream.body(), { status: 200, headers })
+}
+
+/**
+ * Refuses to delete a response that the service is still making, because nobody could learn what it cost. Charges one that has ended.
+ * Throws GatewayError.
+ */
+async function refuseUnderWay(deps: RelayDeps, { userId }: Caller, id: string): Promise<void> {
+  for (const job of await deps.backgroundJobs.of(userId, id)) {
+    const channel = channelOf(deps, job)
+    const state = channel && channel !== 'gone' ? await stateOf(deps, job, channel) : undefined
+    if (channel && channel !== 'gone' && isObject(state) && hasEnded(state)) await endJob(deps, job, channel, state)
+    else
+      throw new GatewayError('invalid_field_value', 'the response is still being made: cancel it first', {
+        param: 'id',
+      })
+  }
+}
+
+/** What of a caller's query reaches the service. */
+function parametersOf({ url }: Request, isResponse: boolean): [string, string][] {
+  const asked = new URL(url).searchParams
+  const names = isResponse ? [...passedParameters, ...streamParameters] : passedParameters
+  return names.flatMap((name) => asked.getAll(name).map((value): [string, string] => [name, value]))
 }
 
 interface Keeper {
@@ -107,52 +178,6 @@ function newKeeper(deps: RelayDeps, caller: Caller): Keeper {
 /** The endpoint of a service that stores responses: OpenAI's and Azure's. */
 function storingEndpoint({ provider, upstream }: Channel, model: string) {
   return provider.chat(upstream, model).find((each) => each.dialect.name === dialect && each.compactTarget)
-}
-
-async function targetAt(deps: RelayDeps, channel: Channel, model: string): Promise<Target> {
-  const endpoints = channel.provider.chat(channel.upstream, model)
-  const endpoint = endpoints.find((each) => each.dialect.name === dialect)
-  if (!endpoint) throw notFound('id')
-  const call = { mode: 'chat', path: '/v1/responses', model, stream: false } as const
-  return endpoint.target(channel.upstream, call, {
-    body: '',
-    nowMs: deps.clock.nowMs(),
-    tokens: deps.accessTokens,
-    fetchJson: deps.fetchJson,
-  })
-}
-
-/** The service's URL for responses, with another path below it. It keeps its own query. */
-function addressOf(responsesUrl: string, kind: StoredCall['kind'], rest: string, callerUrl: string): string {
-  const url = new URL(responsesUrl)
-  url.pathname = url.pathname.replace(/\/responses$/, `/${kind}`) + rest
-  const asked = new URL(callerUrl).searchParams
-  for (const name of passedParameters) for (const value of asked.getAll(name)) url.searchParams.append(name, value)
-  return url.href
-}
-
-async function ask(deps: RelayDeps, { request }: Incoming, { url, headers }: Target): Promise<Response> {
-  const { method } = request
-  const body = method === 'POST' ? await bodyOf(deps, request) : undefined
-  await deps.guard.check(url)
-  const tooLate = AbortSignal.timeout(limitMs)
-  const via = request.headers.get(viaHeader)
-  try {
-    return await fetchPlain(url, {
-      method,
-      headers: {
-        ...headers,
-        ...(via !== null && { [viaHeader]: via }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
-      ...(body !== undefined && { body }),
-      signal: AbortSignal.any([request.signal, tooLate]),
-      redirect: 'manual',
-    })
-  } catch (cause) {
-    if (tooLate.aborted) throw new GatewayError('upstream_timeout', 'the upstream did not respond in time')
-    throw new GatewayError('do_request_failed', 'the request to the upstream failed', { cause })
-  }
 }
 
 /** The JSON body of a POST, or undefined if it has none. */

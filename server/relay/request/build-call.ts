@@ -40,11 +40,14 @@ export function buildCall(
   refuseAmbiguous(body, route.mode)
   if (body.kind === 'json') refuseOtherModels(body.json)
   const compacts = compactionOf(body, route)
+  const inBackground = isInBackground(body, route, compacts)
   const read = known
     ? { ...known, facts: withTier(known.facts, body), conversation: undefined }
     : requestIn(body, route, incoming.pathModel)
   const { facts, conversation, promptGuess } = compacts ? withSummaryRequest(read) : read
-  const { signal, headers } = incoming.request
+  const { headers } = incoming.request
+  // The service makes the response whether or not its caller stays, so the id must be noted.
+  const { signal } = inBackground ? new AbortController() : incoming.request
   const models = body.kind === 'json' ? body.models : undefined
   const hasSteps = models !== undefined || routing.virtual(caller.group, facts.model) !== undefined
   if (!hasSteps) requireModel(caller, facts.model)
@@ -64,6 +67,7 @@ export function buildCall(
     address: addressOf(route),
     ...(known && { known }),
     ...(compacts && { compacts }),
+    ...(inBackground && { inBackground }),
     ...(keeper && { keeper }),
     headers: forwardedHeaders(headers, route.dialect),
     signal,
@@ -87,6 +91,22 @@ function compactionOf(body: CallBody, { dialect, compacts }: CallRoute): RelayCa
   if (body.json['stream'] === true)
     throw new GatewayError('invalid_field_value', 'a compaction cannot be streamed: omit stream', { param: 'stream' })
   return 'call'
+}
+
+/**
+ * True for a response that is to be made in the background. Throws GatewayError (400) if such a response could not be fetched, or
+ * if that does not exist.
+ */
+function isInBackground(body: CallBody, { dialect }: CallRoute, compacts: RelayCall['compacts']): true | undefined {
+  if (dialect !== 'openai-responses' || body.kind === 'form') return undefined
+  const { background, store } = body.json
+  if (background === undefined || background === null || background === false) return undefined
+  const wrong = (message: string, param: string) => new GatewayError('invalid_field_value', message, { param })
+  if (background !== true) throw wrong('background must be true or false', 'background')
+  if (compacts) throw wrong('a compaction cannot be made in the background: omit background', 'background')
+  if (store === false)
+    throw wrong('a response that is made in the background must be stored to be fetched: omit store', 'store')
+  return true
 }
 
 /** Adds the tokens of the request for a summary, which the gateway may have to send. */

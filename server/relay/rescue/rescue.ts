@@ -1,11 +1,13 @@
 import type { Conversation } from '../../dialects/neutral/conversation.ts'
 import type { StreamDecoder, StreamEncoder, StreamMeter, UpstreamDialect } from '../../dialects/neutral/dialect.ts'
 import { GatewayError } from '../../errors.ts'
+import type { Begun } from '../attempts/begin-call.ts'
 import { nextPaid } from '../attempts/next-paid.ts'
-import type { Placed } from '../attempts/place-in-turn.ts'
+import { nextStep } from '../attempts/next-step.ts'
 import type { Run } from '../attempts/remedies.ts'
 import { untilAnswered } from '../attempts/through-channels.ts'
 import { newTrial } from '../attempts/trial.ts'
+import { atStep } from '../call/at-step.ts'
 import type { CallState, RelayCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { CallerLeft } from '../cancellation/caller-left.ts'
@@ -14,6 +16,7 @@ import { withCost } from '../charging/settlement.ts'
 import { quickEstimate } from '../counting/quick-estimate.ts'
 import { noteHealth } from '../failures/note-health.ts'
 import { AttemptFailed } from '../failures/retry-policy.ts'
+import { failedAttempt } from '../failures/upstream-failure.ts'
 import { measuredSoFar } from '../stream/settle-stream.ts'
 import type { Broken, NextPart, Rescuer } from '../stream/stream-reader.ts'
 import { goOnText } from '../upstream/going-on.ts'
@@ -25,6 +28,9 @@ import { isRescued } from './is-rescued.ts'
 import { JoinedEncoder } from './joined-encoder.ts'
 import { FollowingEncoder, type PassedNames, passedNames } from './passed-on.ts'
 import { Told } from './told.ts'
+
+/** The call that goes on, with its channel. */
+type Next = Begun<RelayCall>
 
 /** More than the roles and marks of the turns that are added to a request. */
 const turnTokens = 16
@@ -103,12 +109,12 @@ export class StreamRescue implements Rescuer {
   async goOn(broken: Broken): Promise<NextPart | undefined> {
     this.#rescues++
     const attempt = this.#call.state.attempts.at(-1)
-    if (attempt) attempt.error = broken.reason
+    if (attempt) attempt.error = broken.error.message
     try {
       const conversation = partsOf({ ...this.#call, state: this.#state })
       const call = isTextAlone(conversation) ? await this.#callAfter(broken, conversation) : undefined
-      const placed = call && (await this.#nextChannel(call, broken))
-      return placed && (await this.#attempt(call, placed, broken))
+      const next = call && (await this.#next(call, broken))
+      return next && (await this.#attempt(next, broken))
     } catch (error) {
       // The caller sees the error with which the stream broke off.
       if (error instanceof GatewayError || error instanceof AttemptFailed || error instanceof CallerLeft)
@@ -121,7 +127,10 @@ export class StreamRescue implements Rescuer {
   async #callAfter(broken: Broken, conversation: Conversation): Promise<RelayCall | undefined> {
     const { open } = broken
     const { goesOn: before } = open.call
-    const { facts, state } = this.#call
+    // The stream may have reached another step since it began.
+    const { step } = open.call
+    const begun = step ? atStep(this.#call, step) : this.#call
+    const { facts, state } = begun
     const measure = await measuredSoFar(this.#deps, broken)
     const charge = withCost(open, measure)
     const usage = before ? addedUsage(before.usage, measure.usage) : measure.usage
@@ -132,7 +141,7 @@ export class StreamRescue implements Rescuer {
     const prompt = { ...facts.prompt, texts: [...texts, text, goOnText], fixedTokens: fixedTokens + turnTokens }
     const added = { texts: [text, goOnText], fixedTokens: turnTokens }
     return {
-      ...this.#call,
+      ...begun,
       facts: { ...facts, maxTokens, prompt },
       goesOn: {
         text,
@@ -151,44 +160,54 @@ export class StreamRescue implements Rescuer {
   }
 
   /**
-   * The channel that goes on, with its place, once the hold covers it: one that has not been tried, or one that has
-   * been, or the same one again.
+   * The channel that goes on, with its place, once the hold covers it: one of the same model that has not been tried, the next step
+   * of a virtual model, one that has been tried, or the same one again.
    */
-  async #nextChannel(call: RelayCall, { open: { hold, channel } }: Broken): Promise<Placed | undefined> {
+  async #next(call: RelayCall, { open: { hold, channel }, error }: Broken): Promise<Next | undefined> {
     const deps = this.#deps
     const settings = deps.settings()
     const nowMs = deps.deadlineWatch.nowMs()
     if (nowMs >= endOf(call, channel, settings, nowMs)) return undefined
     if (!deps.retryBudget.take(call.facts.model, deps.clock.nowMs())) return undefined
-    const choices = [call.state.attempts.map(({ channelId }) => channelId), [channel.id]]
-    if (settings.SameChannelRetries > 0) choices.push([])
-    for (const tried of choices) {
-      const placed = await nextPaid(deps, call, hold, new Set(tried))
-      if (placed || call.signal.aborted) return placed
+    const tried = new Set(call.state.attempts.map(({ channelId }) => channelId))
+    const place = async (except: Set<number>): Promise<Next | undefined> => {
+      const placed = await nextPaid(deps, call, hold, except)
+      return placed && { call, placed, skipped: new Set([channel.id]) }
+    }
+    const choices: (() => Promise<Next | undefined>)[] = [
+      () => place(tried),
+      () => nextStep(deps, call, { hold, channel }, failedAttempt(error, 200)),
+      () => place(new Set([channel.id])),
+    ]
+    if (settings.SameChannelRetries > 0) choices.push(() => place(new Set()))
+    for (const choose of choices) {
+      const next = await choose()
+      if (next || call.signal.aborted) return next
     }
     return undefined
   }
 
-  async #attempt(call: RelayCall, placed: Placed, { open }: Broken): Promise<NextPart | undefined> {
+  async #attempt({ call, placed, skipped }: Next, broken: Broken): Promise<NextPart | undefined> {
     const deps = this.#deps
-    const run: Run = {
+    const run: Run<RelayCall> = {
       deps,
       call,
       trial: newTrial(placed),
-      channelsTried: new Set([open.channel.id]),
+      channelsTried: new Set([broken.open.channel.id, ...skipped]),
       keysTried: new Set(),
       retries: this.#rescues,
       repeats: 0,
       isKeysFault: false,
     }
     try {
-      const next = await untilAnswered(run, (_deps, _call, trial) =>
-        attemptToGoOn(deps, call, trial, (prepared) => this.#joined(call, prepared)),
+      // The call may have gone on to another step by the time of an attempt.
+      const next = await untilAnswered(run, (_deps, current, trial) =>
+        attemptToGoOn(deps, current, trial, (prepared) => this.#joined(current, prepared)),
       )
       for (const remember of run.trial.lessons) remember()
       return next
     } catch (error) {
-      noteHealth(deps, { channel: run.trial.channel, call }, 'undecided')
+      noteHealth(deps, { channel: run.trial.channel, call: run.call }, 'undecided')
       throw error
     } finally {
       this.#rescues = run.retries

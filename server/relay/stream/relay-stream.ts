@@ -223,14 +223,14 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
   }
 
   /** The stream broke off. Another attempt goes on with it if one can, otherwise `end` ends it. */
-  #rescueOr(end: EndBroken, { message: reason }: GatewayError, before: Bytes): Promise<Bytes> | Bytes {
+  #rescueOr(end: EndBroken, error: GatewayError, before: Bytes): Promise<Bytes> | Bytes {
     const rescuer = this.#rescuer
     const { open } = this
     if (!rescuer?.isPossible || this.#splitter.partlySent || open.call.leaving.hasLeft) return end(before)
     this.#begins(before)
     this.#reader.cancel()
     noteHealth(this.deps, open, 'faulty')
-    const broken = { open, meter: this.#meter, firstByteMs: this.firstByteMs, reason }
+    const broken = { open, meter: this.#meter, firstByteMs: this.firstByteMs, error }
     const done = rescuer.goOn(broken).then((next) => {
       if (next) this.#goOn(next)
       // The attempt has set its own action.

@@ -1,6 +1,7 @@
 import type { Usage } from '../../../contract/usage.ts'
 import type { StreamMeter } from '../../dialects/neutral/dialect.ts'
 import type { Failure } from '../../dialects/neutral/reply.ts'
+import type { GatewayError } from '../../errors.ts'
 import type { OpenCall } from '../charging/settlement.ts'
 import type { UpstreamPiece, UpstreamReader } from '../upstream/upstream-reader.ts'
 
@@ -47,8 +48,8 @@ export interface Broken {
   readonly open: OpenCall
   readonly meter: StreamMeter
   readonly firstByteMs: number
-  /** For the log and for administrators. */
-  readonly reason: string
+  /** Its message is for the log and for administrators. */
+  readonly error: GatewayError
 }
 
 /** Lets another attempt go on with a stream that broke off. */

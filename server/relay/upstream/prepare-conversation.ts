@@ -44,6 +44,8 @@ export type Conversing = Attempting & { endpoint: ChatEndpoint }
 export function prepareConversation(deps: RelayDeps, attempting: Conversing): Prepared | Promise<Prepared> {
   const { call, endpoint } = attempting
   if (!endpoint.keepsThreads && isThreaded(call)) throw unsent(noThreads(attempting.channel.provider.meta.label))
+  if (call.inBackground && endpoint.dialect.name !== call.dialect)
+    throw cannot(`channel type ${attempting.channel.provider.meta.label} cannot make responses in the background`)
   if (call.compacts && !compactsNatively(deps, attempting)) return translated(deps, attempting, summaryRequest)
   // The caller's own bytes do not include the answer so far.
   if (endpoint.dialect.name !== call.dialect || call.goesOn) return translated(deps, attempting)
@@ -87,7 +89,6 @@ function passedOn(deps: RelayDeps, attempting: Conversing): Prepared {
     throw new GatewayError('invalid_json', 'the request body must be a JSON object')
   const { json, text } = call.state.body
   if (call.dialect === 'openai-responses') {
-    refuseBackground(json)
     refuseKept(deps, call, json)
     refuseForeignCompaction(deps, attempting, json)
   }
@@ -249,19 +250,6 @@ function refuseLacking({ call, channel, endpoint }: Conversing, ofSummary?: Read
   const needs = ofSummary ?? call.known?.needs ?? needsOf(partsOf(call))
   const missing = endpoint.lacks.filter((feature) => needs.has(feature))
   if (missing.length > 0) throw cannot(`channel type ${channel.provider.meta.label} cannot do ${missing.join(', ')}`)
-}
-
-/**
- * Refuses background work, because work that continues after the call has ended would not be charged. Throws
- * GatewayError (400).
- */
-function refuseBackground({ background }: JsonObject): void {
-  if (background === undefined || background === null || background === false) return
-  throw new GatewayError(
-    'invalid_field_value',
-    'background is not supported: responses are billed when they are sent and cannot be fetched later; omit it, and stream long responses',
-    { param: 'background' },
-  )
 }
 
 /** Refuses a reference to an earlier response, because only the service that gave that response knows it. */

@@ -29,7 +29,18 @@ export interface CallerRow {
 
 /** Looks up a token by a hash of its key, or by several; the owner's columns are empty if the user row is gone. */
 export async function findCaller(db: Db, ...keyHashes: readonly string[]): Promise<CallerRow | undefined> {
-  const row = await db
+  const row = await callerRows(db).where('tokens.key_hash', 'in', keyHashes).executeTakeFirst()
+  return row && callerOf(row)
+}
+
+/** Looks up a token by its id. */
+export async function callerById(db: Db, tokenId: number): Promise<CallerRow | undefined> {
+  const row = await callerRows(db).where('tokens.id', '=', tokenId).executeTakeFirst()
+  return row && callerOf(row)
+}
+
+function callerRows(db: Db) {
+  return db
     .selectFrom('tokens')
     .leftJoin('users', 'users.id', 'tokens.user_id')
     .select([
@@ -58,9 +69,11 @@ export async function findCaller(db: Db, ...keyHashes: readonly string[]): Promi
       'users.daily_budget as userDaily',
       'users.monthly_budget as userMonthly',
     ])
-    .where('tokens.key_hash', 'in', keyHashes)
-    .executeTakeFirst()
-  if (!row) return undefined
+}
+
+type Row = NonNullable<Awaited<ReturnType<ReturnType<typeof callerRows>['executeTakeFirst']>>>
+
+function callerOf(row: Row): CallerRow {
   const { tokenId, userId, tokenName, expiredTime, remainQuota, models, subnet } = row
   return {
     tokenId,

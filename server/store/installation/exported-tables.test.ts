@@ -29,7 +29,7 @@ const leftOut = [
     'schema_migrations',
     'sessions',
   ],
-  ...['statement_emails', 'stored_responses', 'usage_fold', 'usage_part'],
+  ...['statement_emails', 'stored_responses', 'background_jobs', 'usage_fold', 'usage_part'],
 ]
 
 forEachDatabase((name, openFresh) => {

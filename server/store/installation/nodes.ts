@@ -16,6 +16,9 @@ const holdColumns = [
   'request_id',
 ] as const
 
+/** The owner of holds that belong to jobs in the background, and to no process. */
+export const backgroundNode = 'background'
+
 /** A hold whose process may be gone, with the names that its log row needs. */
 export interface OpenHold extends Pick<Selectable<HoldsTable>, (typeof holdColumns)[number]> {
   username: string | null
@@ -124,14 +127,26 @@ export async function holdIdsOf(db: Db, nodeId: string): Promise<string[]> {
 
 /** The processes that have open holds. */
 export async function holdNodeIds(db: Db): Promise<string[]> {
-  const rows = await db.selectFrom('holds').select('node_id').distinct().execute()
+  const rows = await db
+    .selectFrom('holds')
+    .select('node_id')
+    .where('node_id', '<>', backgroundNode)
+    .distinct()
+    .execute()
   return rows.map(({ node_id }) => node_id)
 }
 
-export function holdsWithIds(db: Db, ids: readonly string[]): Promise<OpenHold[]> {
+/** Those of these holds that are still under the name of a process. */
+export function holdsWithIds(db: Db, nodeId: string, ids: readonly string[]): Promise<OpenHold[]> {
   return holdRows(db)
     .where('holds.id', 'in', [...ids])
+    .where('holds.node_id', '=', nodeId)
     .execute()
+}
+
+/** A hold that belongs to a job in the background; undefined if it is closed. */
+export function backgroundHold(db: Db, id: string): Promise<OpenHold | undefined> {
+  return holdRows(db).where('holds.id', '=', id).where('holds.node_id', '=', backgroundNode).executeTakeFirst()
 }
 
 /**
@@ -142,7 +157,7 @@ export function holdsWithIds(db: Db, ids: readonly string[]): Promise<OpenHold[]
 export function abandonedHolds(store: Store, own: string, dead: DeadNodes, limit: number): Promise<OpenHold[]> {
   const longAgo = sql<number>`${databaseNow(store)} - ${dead.afterSeconds}`
   return holdRows(store.read)
-    .where('holds.node_id', '<>', own)
+    .where('holds.node_id', 'not in', [own, backgroundNode])
     .where((eb) =>
       eb.or([
         eb('holds.node_id', 'in', listOf(dead.gone)),

@@ -30,6 +30,7 @@ import { imports } from './0027-imports.ts'
 import { backups } from './0028-backups.ts'
 import { configMarks } from './0029-config-marks.ts'
 import { ledgerArrays } from './0030-ledger-arrays.ts'
+import { backgroundJobs } from './0032-background-jobs.ts'
 import { logPartitioning } from './0034-log-partitions.ts'
 import { logSinks } from './0035-log-sinks.ts'
 import { importRuns } from './0036-import-runs.ts'
@@ -63,6 +64,7 @@ const migrations: readonly Migration[] = [
   backups,
   configMarks,
   ledgerArrays,
+  backgroundJobs,
   logPartitioning,
   logSinks,
   importRuns,

@@ -6,6 +6,7 @@ import type {
   AlertRulesTable,
   AlertStatesTable,
 } from './alert-tables.ts'
+import type { BackgroundJobsTable } from './background-job-tables.ts'
 import type { BackupsTable } from './backup-tables.ts'
 import type { CapCountsTable, CapPlacesTable, CapsTable, CapWaitsTable } from './cap-tables.ts'
 import type { CaptureRulesTable, CapturesTable } from './capture-tables.ts'
@@ -333,6 +334,7 @@ export interface Tables {
   statement_emails: StatementEmailsTable
   statement_optouts: StatementOptoutsTable
   stored_responses: StoredResponsesTable
+  background_jobs: BackgroundJobsTable
   mail_limits: MailLimitsTable
   audit_events: AuditEventsTable
   backups: BackupsTable

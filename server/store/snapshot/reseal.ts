@@ -117,6 +117,7 @@ async function renameKey(trx: Trx, { from, to }: ResealOptions, channelId: numbe
   for (const [table, purpose] of [
     ['channel_dead_keys', 'channel-key'],
     ['stored_responses', 'stored-response-key'],
+    ['background_jobs', 'stored-response-key'],
   ] as const)
     await trx
       .updateTable(table)

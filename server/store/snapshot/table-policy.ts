@@ -28,6 +28,7 @@ export const tablePolicies = {
   statement_emails: 'always',
   statement_optouts: 'always',
   stored_responses: 'always',
+  background_jobs: 'always',
   mail_limits: 'always',
   audit_events: 'always',
   backups: 'always',

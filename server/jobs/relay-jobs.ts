@@ -1,0 +1,15 @@
+import { pollJobs } from '../relay/background/poll-jobs.ts'
+import type { RelayDeps } from '../relay/call/deps.ts'
+import type { Job } from './scheduler.ts'
+
+/** How often what calls leave in memory is written to the database, and background responses are looked after. */
+const everyMs = 2_000
+
+/** What calls leave to be done after they have been answered. */
+export function relayJobs(relay: RelayDeps): Job[] {
+  return [
+    { name: 'count-failures', everyMs, run: relay.channelFailures.write },
+    { name: 'stored-responses', everyMs, run: relay.responseOwners.write },
+    { name: 'background-jobs', everyMs, run: () => pollJobs(relay) },
+  ]
+}

@@ -1,0 +1,86 @@
+import { crashSettle } from '../../billing/crash-settle.ts'
+import { type Clock, epochSeconds } from '../../lib/clock.ts'
+import type { StoredResponse } from '../../store/accounts/stored-responses.ts'
+import { backgroundHold } from '../../store/installation/nodes.ts'
+import {
+  addJob,
+  askAgain,
+  type BackgroundJob,
+  dueJobs,
+  type HeldJob,
+  jobsOf,
+  removeJob,
+  takeSettling,
+  takeTurn,
+} from '../../store/ledger/background-jobs.ts'
+import type { Store } from '../../store/store.ts'
+
+/** How long a node has to ask a service, and to charge a job, before another node may do it. */
+const turnSeconds = 90
+const settlingSeconds = 60
+const firstPollSeconds = 2
+/** How many services a node asks at a time. */
+const mostAtOnce = 16
+
+/** A job to begin. The rest of its row follows. */
+export interface NewJob {
+  holdId: string
+  /** Whose response it is, and where. */
+  owned: StoredResponse
+  call: string
+  /** The longest time that the service may take. */
+  limitSeconds: number
+}
+
+/** The responses that services are making in the background. The jobs are in the database, so that any node can end them. */
+export interface BackgroundJobs {
+  /** Leaves the hold of a call to a job. False if the hold is closed already. */
+  begin(job: NewJob): Promise<boolean>
+  /** The user's open jobs for a response. */
+  of(userId: number, responseId: string): Promise<HeldJob[]>
+  /** Jobs whose service this node is to ask now. No other node asks at the same time. */
+  takeDue(): Promise<HeldJob[]>
+  askAgain(job: BackgroundJob, inSeconds: number, missing?: number): Promise<void>
+  /** True if this node is to charge the job. */
+  takeSettling(job: BackgroundJob): Promise<boolean>
+  /** Forgets a job whose hold is closed. */
+  done(job: BackgroundJob): Promise<void>
+  /** Ends a job whose usage nobody can learn, by the same rule as a call whose process died. */
+  abandon(job: BackgroundJob, why: string): Promise<void>
+}
+
+/** Keeps the jobs in the database, under the name of one process until they are left to all. */
+export function createBackgroundJobs(store: Store, nodeId: string, clock: Clock): BackgroundJobs {
+  return {
+    begin({ holdId, owned, call, limitSeconds }) {
+      const now = epochSeconds(clock)
+      const { id, user_id, channel_id, key_hash, model } = owned
+      const times = { created_at: now, ends_at: now + limitSeconds, poll_at: now + firstPollSeconds, settle_until: 0 }
+      const job = { hold_id: holdId, user_id, response_id: id, channel_id, key_hash, model, call, ...times, missing: 0 }
+      return store.write((trx) => addJob(trx, nodeId, job, owned))
+    },
+    of: (userId, responseId) => jobsOf(store.read, userId, responseId),
+    async takeDue() {
+      const now = epochSeconds(clock)
+      const due = await dueJobs(store.read, now, mostAtOnce)
+      if (due.length === 0) return []
+      return store.write(async (trx) => {
+        const taken: HeldJob[] = []
+        for (const job of due) if (await takeTurn(trx, job, now + turnSeconds)) taken.push(job)
+        return taken
+      })
+    },
+    askAgain: (job, inSeconds, missing = 0) =>
+      store.write((trx) => askAgain(trx, job.hold_id, { poll_at: epochSeconds(clock) + inSeconds, missing })),
+    takeSettling(job) {
+      const now = epochSeconds(clock)
+      return store.write((trx) => takeSettling(trx, job.hold_id, now, now + settlingSeconds))
+    },
+    done: (job) => store.write((trx) => removeJob(trx, job.hold_id)),
+    async abandon(job, why) {
+      const hold = await backgroundHold(store.read, job.hold_id)
+      if (hold) await store.ledger.apply([crashSettle(hold, epochSeconds(clock), `interrupted: ${why}`)])
+      await store.write((trx) => removeJob(trx, job.hold_id))
+    },
+  }
+}

@@ -1,0 +1,67 @@
+import type { LimitOwner } from '../schema/ledger-types.ts'
+import type { Db } from '../store.ts'
+
+interface Ids {
+  tokenId: number
+  userId: number
+}
+
+/** What an account may spend now, and what it has spent. */
+export interface Spending {
+  /** What is left; for a token, what it may still spend itself. */
+  quota: number
+  today: number
+  month: number
+  /** What its open calls hold. */
+  held: number
+}
+
+/** The number of open calls of a token and of its user. */
+export async function openCallsOf(db: Db, ids: Ids): Promise<Record<LimitOwner, number>> {
+  const count = async (column: 'token_id' | 'user_id', id: number) => {
+    const { calls } = await db
+      .selectFrom('holds')
+      .select((eb) => eb.fn.countAll<number>().as('calls'))
+      .where(column, '=', id)
+      .executeTakeFirstOrThrow()
+    return Number(calls)
+  }
+  return { token: await count('token_id', ids.tokenId), user: await count('user_id', ids.userId) }
+}
+
+/** What a token and its user have spent in the day and month that begin at these times (epoch seconds), and what is left. */
+export async function spendingOf(
+  db: Db,
+  { tokenId, userId }: Ids,
+  { dayStart, monthStart }: { dayStart: number; monthStart: number },
+): Promise<Record<LimitOwner, Spending>> {
+  const held = async (column: 'token_id' | 'user_id', id: number) => {
+    const { units } = await db
+      .selectFrom('holds')
+      .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('amount'), eb.lit(0)).as('units'))
+      .where(column, '=', id)
+      .executeTakeFirstOrThrow()
+    return Number(units)
+  }
+  const columns = ['spent_today', 'spent_month', 'spent_at'] as const
+  const token = await db
+    .selectFrom('tokens')
+    .select([...columns, 'remain_quota as quota'])
+    .where('id', '=', tokenId)
+    .executeTakeFirst()
+  const user = await db
+    .selectFrom('users')
+    .select([...columns, 'quota'])
+    .where('id', '=', userId)
+    .executeTakeFirst()
+  const spent = (row: typeof user, open: number): Spending => ({
+    quota: Number(row?.quota ?? 0),
+    today: row && row.spent_at >= dayStart ? Number(row.spent_today) : 0,
+    month: row && row.spent_at >= monthStart ? Number(row.spent_month) : 0,
+    held: open,
+  })
+  return {
+    token: spent(token, await held('token_id', tokenId)),
+    user: spent(user, await held('user_id', userId)),
+  }
+}

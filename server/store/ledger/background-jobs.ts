@@ -1,0 +1,103 @@
+import type { Selectable } from 'kysely'
+import { addStoredResponses, type StoredResponse } from '../accounts/stored-responses.ts'
+import { backgroundNode } from '../installation/nodes.ts'
+import type { BackgroundJobsTable } from '../schema/background-job-tables.ts'
+import type { HoldsTable } from '../schema/tables.ts'
+import type { Db, Trx } from '../store.ts'
+
+export type BackgroundJob = Selectable<BackgroundJobsTable>
+
+/** A job, and the hold that pays for it. */
+export interface HeldJob extends BackgroundJob {
+  amount: number
+  token_id: number
+  /** The channel on which the call has a place; 0 = it has none. */
+  placed_on: number
+}
+
+/** The bit of `holds.counted` for a place on a channel with caps. */
+const hasPlace = 8
+
+/**
+ * Adds a job and who may use its response. From now on, the hold belongs to the job instead of the process `nodeId`. False if
+ * the hold is closed already; then nothing is added.
+ */
+export async function addJob(trx: Trx, nodeId: string, job: BackgroundJob, owned: StoredResponse): Promise<boolean> {
+  const moved = await trx
+    .updateTable('holds')
+    .set({ node_id: backgroundNode })
+    .where('id', '=', job.hold_id)
+    .where('node_id', '=', nodeId)
+    .executeTakeFirst()
+  if (Number(moved.numUpdatedRows) === 0) return false
+  await trx.insertInto('background_jobs').values(job).execute()
+  await addStoredResponses(trx, [owned])
+  return true
+}
+
+/** The user's open jobs for a response: one, unless the service gave the same id twice. */
+export async function jobsOf(db: Db, userId: number, responseId: string): Promise<HeldJob[]> {
+  const rows = await heldJobs(db).where('j.user_id', '=', userId).where('j.response_id', '=', responseId).execute()
+  return rows.map(heldJob)
+}
+
+/** Jobs whose service is to be asked now, those that are due longest first. */
+export async function dueJobs(db: Db, now: number, limit: number): Promise<HeldJob[]> {
+  const rows = await heldJobs(db).where('j.poll_at', '<=', now).orderBy('j.poll_at').limit(limit).execute()
+  return rows.map(heldJob)
+}
+
+function heldJobs(db: Db) {
+  return db
+    .selectFrom('background_jobs as j')
+    .leftJoin('holds as h', 'h.id', 'j.hold_id')
+    .selectAll('j')
+    .select(['h.amount', 'h.token_id', 'h.channel_id as hold_channel', 'h.counted'])
+}
+
+type HeldRow = BackgroundJob &
+  Record<'hold_channel', number | null> & {
+    [Name in keyof Pick<Selectable<HoldsTable>, 'amount' | 'token_id' | 'counted'>]: number | null
+  }
+
+/** A job whose hold is gone has an amount of -1. */
+function heldJob({ hold_channel, counted, amount, token_id, ...job }: HeldRow): HeldJob {
+  const isPlaced = ((counted ?? 0) & hasPlace) !== 0
+  return { ...job, amount: amount ?? -1, token_id: token_id ?? 0, placed_on: isPlaced ? (hold_channel ?? 0) : 0 }
+}
+
+/** Takes the next turn to ask the service, until `until`. Of several nodes that try at once, only one succeeds. */
+export async function takeTurn(trx: Trx, { hold_id, poll_at }: BackgroundJob, until: number): Promise<boolean> {
+  const taken = await trx
+    .updateTable('background_jobs')
+    .set({ poll_at: until })
+    .where('hold_id', '=', hold_id)
+    .where('poll_at', '=', poll_at)
+    .executeTakeFirst()
+  return Number(taken.numUpdatedRows) > 0
+}
+
+/** Sets when the service is asked next, and how often it did not know the response. */
+export async function askAgain(
+  trx: Trx,
+  holdId: string,
+  { poll_at, missing }: Pick<BackgroundJob, 'poll_at' | 'missing'>,
+): Promise<void> {
+  await trx.updateTable('background_jobs').set({ poll_at, missing }).where('hold_id', '=', holdId).execute()
+}
+
+/** Takes the right to charge a job, until `until`. Of several nodes that try at once, only one succeeds. */
+export async function takeSettling(trx: Trx, holdId: string, now: number, until: number): Promise<boolean> {
+  const taken = await trx
+    .updateTable('background_jobs')
+    .set({ settle_until: until })
+    .where('hold_id', '=', holdId)
+    .where('settle_until', '<=', now)
+    .executeTakeFirst()
+  return Number(taken.numUpdatedRows) > 0
+}
+
+/** Forgets a job. Its hold must be closed. */
+export async function removeJob(trx: Trx, holdId: string): Promise<void> {
+  await trx.deleteFrom('background_jobs').where('hold_id', '=', holdId).execute()
+}
