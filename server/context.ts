@@ -23,6 +23,7 @@ import { capJobs, openLine } from './jobs/cap-jobs.ts'
 import { channelCalls } from './jobs/channel-calls.ts'
 import { type ChannelCare, createChannelCare } from './jobs/channel-care.ts'
 import { copyLogJobs } from './jobs/copy-log.ts'
+import { createImportRuns, type ImportRuns } from './jobs/import-runs.ts'
 import { countUsage, logJobs } from './jobs/log-jobs.ts'
 import { createLogTail } from './jobs/log-tail.ts'
 import { tokenMarker } from './jobs/mark-tokens.ts'
@@ -162,6 +163,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const sendAlert = createAlertSender({ store, settings, mailer, secrets, clock, post: createPostMessage({ resolve }) })
   const tokens = createTokenCache(store, secrets, nowMs)
   const backups = createScheduledBackups({ ...config, store, settings, clock, guard, warn })
+  const imports = createImportRuns({ ...config, store, secrets, clock, resolve, warn })
   const rules = rateRules(config)
   const logTail = createLogTail(store, warn)
   const sessions = new RealtimeSessions()
@@ -169,9 +171,10 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const mark = tokenMarker(store, warn)
   let draining = false
   bindGauges(metrics, batcher, relay)
-  const jobs = jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer, sendAlert, warn })
-  const others = [...capJobs({ store, clock, relay, metrics }), ...copyLogJobs({ ...sweep, ...config, metrics, warn })]
-  const stopJobs = startJobs([...jobs, ...others, ...backupJobs(backups)], warn)
+  const parts = { sweep, pulse, relay, care, captures, settings, routing, mailer, sendAlert, imports, warn }
+  const own = [...capJobs({ store, clock, relay, metrics }), ...backupJobs(backups), ...imports.jobs]
+  const copies = copyLogJobs({ ...sweep, ...config, metrics, warn })
+  const stopJobs = startJobs([...jobsOf(parts), ...own, ...copies], warn)
   return {
     store,
     metrics,
@@ -179,14 +182,11 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
     limits: rateLimiters(rules, clock),
     api: {
       ...{ store, settings, mailer, secrets, clock },
-      turns: relay.turns,
-      trustedProxies: config.trustedProxies,
-      version,
-      basePath: config.basePath,
+      ...{ turns: relay.turns, trustedProxies: config.trustedProxies, version, basePath: config.basePath },
       startTime: epochSeconds(clock),
       catalogue: () => providers.map(({ meta }) => ({ ...meta, models: [...meta.models] })),
       ...{ ...channelCalls(care, relay), ...routeReports(relay) },
-      ...{ logTail, captures, backups, sendAlert, warn },
+      ...{ logTail, captures, backups, imports, sendAlert, warn },
       rateRules: rules,
     },
     relay: {
@@ -210,11 +210,11 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       relay.deadlineWatch.cutAll()
       await sessions.cutOff()
     },
-    close: () => closeAll({ relay, batcher, failedCalls, captures, stopJobs, care, mailer, sweep, store, warn }),
+    close: () => closeAll({ ...parts, batcher, failedCalls, stopJobs, store }),
   }
 }
 
-type ClosingParts = Pick<JobParts, 'relay' | 'care' | 'captures' | 'mailer' | 'sweep' | 'warn'> & {
+type ClosingParts = JobParts & {
   batcher: Batcher
   failedCalls: FailedCallLog
   stopJobs(): Promise<void>
@@ -222,18 +222,9 @@ type ClosingParts = Pick<JobParts, 'relay' | 'care' | 'captures' | 'mailer' | 's
 }
 
 /** Ends everything in reverse order of its start. Calls that are still open are left for other processes to close. */
-async function closeAll({
-  relay,
-  batcher,
-  failedCalls,
-  captures,
-  stopJobs,
-  care,
-  mailer,
-  sweep,
-  store,
-  warn,
-}: ClosingParts): Promise<void> {
+async function closeAll({ relay, captures, imports, care, mailer, sweep, warn, ...of }: ClosingParts): Promise<void> {
+  const { batcher, failedCalls, stopJobs, store } = of
+  await imports.close()
   await untilSettled(relay.ledger, batcher)
   await failedCalls.close()
   await captures.close()
@@ -294,6 +285,7 @@ interface JobParts {
   routing: RoutingSource
   mailer: Mailer
   sendAlert: AlertSender
+  imports: ImportRuns
   warn(message: string): void
 }
 

@@ -32,6 +32,7 @@ import { configMarks } from './0029-config-marks.ts'
 import { ledgerArrays } from './0030-ledger-arrays.ts'
 import { logPartitioning } from './0034-log-partitions.ts'
 import { logSinks } from './0035-log-sinks.ts'
+import { importRuns } from './0036-import-runs.ts'
 
 const migrations: readonly Migration[] = [
   init,
@@ -64,6 +65,7 @@ const migrations: readonly Migration[] = [
   ledgerArrays,
   logPartitioning,
   logSinks,
+  importRuns,
 ]
 
 /** An arbitrary number for the lock that keeps two starting nodes from migrating at the same time. */
