@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { type Account, addAccount, holdOp, logRow, settleOp } from '../../test/helpers/accounts.ts'
 import { createTestApi, type TestApi } from '../../test/helpers/api-app.ts'
@@ -111,6 +112,8 @@ forEachDatabase((_, openFresh) => {
           api.store.read,
         )
         seen.add(Number(rows[0]?.count))
+        // SQLite responds synchronously, so nothing else would have a chance to run.
+        await setImmediate()
       }
     })()
     await deleteOld(deps)
