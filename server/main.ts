@@ -11,6 +11,7 @@ import {
   referencedVariable,
 } from './config.ts'
 import { quickCheckCommand } from './jobs/database-check.ts'
+import { faultOf } from './lib/fault-of.ts'
 import { ownProgram, programUrl } from './lib/program-files.ts'
 import { listen } from './listen.ts'
 import { quickCheck } from './store/connection/quick-check-sqlite.ts'
@@ -58,6 +59,8 @@ async function runCommand(args: readonly string[]): Promise<number> {
     readSecretKey: () => read(loadCommandSecretKey),
     variable: referencedVariable,
     passphrase: exportPassphrase,
+    out: process.stdout,
+    err: process.stderr,
   })
 }
 
@@ -139,19 +142,6 @@ function supervise(count: number, launch: Launch): void {
   // port.
   process.on('disconnect', () => process.exit(1))
   for (let index = 0; index < count; index++) start(index)
-}
-
-function faultOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error)
-  const code = String((error as NodeJS.ErrnoException).code)
-  // Until it serves requests, the process connects to nothing but the database.
-  if (['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH'].includes(code))
-    return `the database cannot be reached (${message}); check DATABASE_URL`
-  // PostgreSQL's classes of codes for "access denied" and "no such database", and the driver's text for a missing
-  // password.
-  if (/^(28|3D)/.test(code)) return `the database refuses the connection (${message}); check DATABASE_URL`
-  if (message.startsWith('SASL')) return 'the database wants a password, and DATABASE_URL has none'
-  return message.replace(/\.$/, '')
 }
 
 try {

@@ -52,7 +52,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   test('secrets that an older version stored in plain text work, and are encrypted at the next start', async () => {
     await using smtp = await startMailServer()
     await using installation = new Installation(name === 'postgres' ? await freshUrl() : undefined)
-    await (await installation.start()).stop()
+    await installation.create()
     const store = openStore({ url: installation.databaseUrl })
     const options = {
       SMTPServer: '127.0.0.1',

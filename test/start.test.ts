@@ -33,13 +33,13 @@ test('a second server on the same SQLite folder is refused with a message, and c
   await using installation = new Installation()
   const first = await installation.start()
   await using second = new Installation(undefined, { DATA_DIR: installation.folder })
-  const refused = await second.run()
+  const refused = await second.runProcess()
   expect(refused.code).toBe(1)
   expect(linesOf(refused.output)).toEqual([
     `Tollgate cannot start: another server is running on the database in ${installation.folder}, and SQLite serves one: stop the other one, or set DATA_DIR to a folder of its own (or DATABASE_URL to a PostgreSQL database).`,
   ])
-  expect(await installation.run('audit')).toMatchObject({ code: 0 })
-  expect(await installation.run('reset-password')).toMatchObject({ code: 0 })
+  expect(await installation.runProcess('audit')).toMatchObject({ code: 0 })
+  expect(await installation.runProcess('reset-password')).toMatchObject({ code: 0 })
   await first.api('GET', '/api/user/self').catch((error: Error) => expect(error.message).toContain('access token'))
 
   await first.kill()
@@ -74,7 +74,7 @@ forEachEmptyDatabaseUrl((name, freshUrl) => {
     const key = readFileSync(file, 'utf8')
     rmSync(file)
     const before = readdirSync(installation.folder).sort()
-    const { code, output } = await installation.run()
+    const { code, output } = await installation.runProcess()
     expect([code, linesOf(output).at(-1)]).toEqual([
       name === 'sqlite' ? 78 : 1,
       expect.stringContaining(`The secret key is missing: there is neither SECRET_KEY nor ${file}`),
@@ -93,7 +93,7 @@ forEachEmptyDatabaseUrl((name, freshUrl) => {
     const url = name === 'postgres' ? await freshUrl() : undefined
     await using installation = new Installation(url, { WORKERS: '2', PORT: String(port) })
     if (name === 'sqlite') {
-      expect(await installation.run()).toEqual({
+      expect(await installation.runProcess()).toEqual({
         code: 78,
         output: 'Configuration: WORKERS above 1 needs PostgreSQL: SQLite serves one process.\n',
       })
@@ -118,7 +118,7 @@ forEachEmptyDatabaseUrl((name, freshUrl) => {
       INITIAL_ROOT_PASSWORD: '',
       WORKERS: name === 'postgres' ? '2' : '1',
     })
-    const { code, output } = await installation.run()
+    const { code, output } = await installation.runProcess()
     expect(code).toBe(1)
     expect(linesOf(output)).toEqual([
       `Tollgate cannot start: port ${other.port} is in use by another program; set PORT to a free one.`,
@@ -153,17 +153,17 @@ test('a SQLite database is checked while the gateway starts, and the result is r
   }
   expect(told).toContain('\ntollgate_database_sound 1\n')
   expect(await gateway.stop()).toBe(0)
-  expect((await installation.run('quick-check')).code).toBe(0)
+  expect((await installation.runProcess('quick-check')).code).toBe(0)
   const other = new Database(installation.databaseUrl)
   other.run('PRAGMA locking_mode = EXCLUSIVE')
   other.run('BEGIN EXCLUSIVE')
-  const locked = await installation.run('quick-check')
+  const locked = await installation.runProcess('quick-check')
   other.close()
   // The code is not 3, because a busy database is not damaged.
   expect(locked).toMatchObject({ code: 1, output: expect.stringContaining('database is locked') })
   const size = statSync(installation.databaseUrl).size
   writeSync(openSync(installation.databaseUrl, 'r+'), Buffer.alloc(size - 8192, 0xff), 0, size - 8192, 8192)
-  expect((await installation.run('quick-check')).code).toBe(3)
+  expect((await installation.runProcess('quick-check')).code).toBe(3)
 }, 120_000)
 
 test.skipIf(process.platform !== 'linux')(
@@ -221,7 +221,7 @@ test('an unusable setting is reported in a message that names it', async () => {
   writeFileSync(file, 'neither a folder nor a database, and long enough to be looked at as one: '.repeat(60))
   const said = async (env: Record<string, string>) => {
     await using installation = new Installation(undefined, env)
-    const { code, output } = await installation.run()
+    const { code, output } = await installation.runProcess()
     return [code, ...linesOf(output)]
   }
   for (const SECRET_KEY of ['', 'a key of the environment']) {
@@ -282,7 +282,7 @@ forEachEmptyDatabaseUrl((name, freshUrl) => {
     })
     for (const command of [['audit'], ['reset-password'], ['reset-password', 'somebody']]) {
       for (const each of [mistaken, installation]) {
-        const { code, output } = await each.run(...command)
+        const { code, output } = await each.runProcess(...command)
         expect(code).toBe(1)
         expect(linesOf(output)).toEqual([
           expect.stringMatching(
@@ -294,7 +294,7 @@ forEachEmptyDatabaseUrl((name, freshUrl) => {
     expect(readdirSync(installation.folder)).toEqual([])
     if (name === 'postgres') expect(await tablesOf(installation.databaseUrl)).toBe(0)
     rmSync(gone, { recursive: true, force: true })
-    expect(await installation.run('no-such-command')).toMatchObject({
+    expect(await installation.runProcess('no-such-command')).toMatchObject({
       code: 2,
       output: expect.stringContaining("error: unknown command 'no-such-command'"),
     })

@@ -19,16 +19,35 @@ export function testFiles(base, folders) {
 const always = new Set(['./test/e2e/first-call.test.ts', './test/e2e/screens.test.ts'])
 
 /**
- * The files that a run during development executes: all but the browser tests, which take half of the time of a whole
- * run, and a third of those, chosen by the seed.
+ * The tests that take the longest for what they find: browser tests, and those that fill, copy and start whole
+ * installations, most of them in several processes.
+ */
+const long = [
+  ...['./test/e2e/', './test/backup/', './test/import/', './test/ways/', './server/commands/export/'],
+  './server/commands/doctor/',
+]
+
+/**
+ * The files that a run during development executes: all but the long tests, which take half of the time of a whole run,
+ * and a third of those, chosen by the seed.
  */
 export function sampledFiles(files, seed) {
   return files.filter(
     (file) =>
-      !file.startsWith('./test/e2e/') ||
+      !long.some((beginning) => file.startsWith(beginning)) ||
       always.has(file) ||
       createHash('sha256').update(`${seed} ${file}`).digest().readUInt32BE() % 3 === 0,
   )
+}
+
+/** Files that consist of a long sweep: a run during development executes a tenth of it. */
+const sweeps = /^\.\/test\/(?:e2e\/screens|matrix\/recorded|sdk\/recorded)/
+
+/** How long the files take in a run during development, if these are the times of complete runs. */
+export function sampledSeconds(seconds) {
+  // A part of the time does not depend on the number of cases.
+  const sampled = ([file, time]) => [file, sweeps.test(file) ? 5 + time / 10 : time]
+  return Object.fromEntries(Object.entries(seconds).map(sampled))
 }
 
 /**
@@ -86,4 +105,16 @@ export function slowest(seconds, count) {
     .toSorted(([, one], [, other]) => other - one)
     .slice(0, count)
     .map(([file, time]) => `${time.toFixed(1).padStart(7)} s  ${file.slice(2)}`)
+}
+
+/** How long each process took, as a line to print. If they differ much, the recorded times are out of date. */
+export function balance(seconds) {
+  return `The processes took ${seconds.map((each) => `${Math.round(each)} s`).join(', ')}.`
+}
+
+/** The files that take a while and have no recorded time, without their `./`. */
+export function filesWithoutTime(seconds, recorded) {
+  return Object.entries(seconds)
+    .filter(([file, time]) => time > 2 * unknownSeconds && recorded[file] === undefined)
+    .map(([file]) => file.slice(2))
 }

@@ -2,7 +2,18 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { deal, fileSeconds, keepTimes, readTimes, sampledFiles, slowest, testFiles } from './test-shares.mjs'
+import {
+  balance,
+  deal,
+  fileSeconds,
+  filesWithoutTime,
+  keepTimes,
+  readTimes,
+  sampledFiles,
+  sampledSeconds,
+  slowest,
+  testFiles,
+} from './test-shares.mjs'
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-shares-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -29,10 +40,10 @@ test('finds the tests in every folder, and nothing else', () => {
   expect(testFiles(folder, ['./one/'])).toEqual(['./one/a.test.ts', './one/two/b.test.tsx'])
 })
 
-test('a seed chooses a third of the browser tests and all other files; many seeds together choose every file', () => {
-  const browser = Array.from({ length: 90 }, (_, at) => `./test/e2e/page-${at}.test.ts`)
+test('a seed chooses a third of the long tests and all other files; many seeds together choose every file', () => {
+  const long = Array.from({ length: 90 }, (_, at) => `./test/${at % 2 === 0 ? 'e2e' : 'backup'}/page-${at}.test.ts`)
   const always = ['./server/a.test.ts', './test/e2e/first-call.test.ts', './test/e2e/screens.test.ts']
-  const files = [...browser, ...always]
+  const files = [...long, ...always]
   const chosen = sampledFiles(files, '7')
   expect(chosen).toEqual(expect.arrayContaining(always))
   expect(chosen.length).toBeGreaterThan(20)
@@ -62,4 +73,14 @@ test('times are kept from run to run; a file that cannot be parsed counts as emp
 
 test('the slowest files come first', () => {
   expect(slowest({ './a': 1, './b': 123.4, './c': 2 }, 2)).toEqual(['  123.4 s  b', '    2.0 s  c'])
+})
+
+test('the report says how long each process took, and which slow files have no recorded time', () => {
+  expect(balance([12.4, 99.6])).toBe('The processes took 12 s, 100 s.')
+  expect(filesWithoutTime({ './a': 30, './b': 30, './c': 1 }, { './a': 2 })).toEqual(['b'])
+})
+
+test('during development, a sweep is expected to take about a tenth of its time', () => {
+  const sampled = sampledSeconds({ './test/e2e/screens.test.ts': 500, './test/e2e/token.test.ts': 50 })
+  expect(sampled).toEqual({ './test/e2e/screens.test.ts': 55, './test/e2e/token.test.ts': 50 })
 })

@@ -1,5 +1,5 @@
 // Runs every test, or the tests that the arguments name. Without arguments, and not in CI, a tenth of each long sweep
-// and a third of the files of browser tests are run; "--full" runs all of them. The last line is always "N passed, N failed".
+// and a third of the files of long tests are run; "--full" runs all of them. The last line is always "N passed, N failed".
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -10,11 +10,14 @@ import { buildConsoleIfStale } from './console-build.mjs'
 import { InTurn } from './in-turn.mjs'
 import { ensureInstalled } from './install.mjs'
 import {
+  balance,
   deal,
   fileSeconds,
+  filesWithoutTime,
   keepTimes,
   readTimes,
   sampledFiles,
+  sampledSeconds,
   slowest,
   testFiles,
   writeTimes,
@@ -30,7 +33,7 @@ const usualTimes = join(root, 'tools/test-times.json')
 const updatesTimes = process.argv.includes('--update-times')
 const own = new Set(['--update-times', '--full'])
 const given = process.argv.slice(2).filter((argument) => !own.has(argument))
-/** The seed that chooses a part of the sweeps and the browser tests; undefined = everything is run. */
+/** The seed that chooses a part of the sweeps and of the long tests; undefined = everything is run. */
 const sweepSeed =
   process.env.CI === 'true' || updatesTimes || given.length > 0 || process.argv.includes('--full')
     ? undefined
@@ -45,7 +48,7 @@ const patience = given.some((argument) => argument.startsWith('--timeout')) ? []
 const ownTimes = join(root, `node_modules/.cache/tollgate-test-times${sweepSeed === undefined ? '' : '-desk'}.json`)
 
 /**
- * The arguments of each process: one process per core, and at least three, because tests spend some of their time
+ * The arguments of each process: one process per core, and at least four, because tests spend much of their time
  * waiting. A flag may refer to the whole run, so if there is any flag, only one process is used. Bun's own --parallel
  * is not used: it can miss the exit of a program that a test has started (oven-sh/bun#43697), and these tests start
  * many.
@@ -53,12 +56,13 @@ const ownTimes = join(root, `node_modules/.cache/tollgate-test-times${sweepSeed 
 function shares() {
   if (filters.length > 0) return [given]
   if (given.length > 0) return [[...given, ...folders]]
-  const times = { ...readTimes(usualTimes), ...readTimes(ownTimes) }
+  const usual = readTimes(usualTimes)
+  const times = { ...(sweepSeed === undefined ? usual : sampledSeconds(usual)), ...readTimes(ownTimes) }
   const files = testFiles(root, folders)
   return deal(
     sweepSeed === undefined ? files : sampledFiles(files, sweepSeed),
     times,
-    Math.max(3, availableParallelism()),
+    Math.max(4, availableParallelism()),
   )
 }
 
@@ -92,6 +96,7 @@ const sweep = sweepSeed === undefined ? {} : { SWEEP_SEED: sweepSeed }
 function runBunTest(share, at) {
   const report = join(scratch, `${at}.xml`)
   const args = ['test', ...patience, '--reporter=junit', `--reporter-outfile=${report}`, ...share]
+  const started = performance.now()
   const child = spawn(findBun(), args, {
     cwd: root,
     env: { ...environment, ...sweep, ...(process.stderr.isTTY ? { FORCE_COLOR: '1' } : {}) },
@@ -110,7 +115,8 @@ function runBunTest(share, at) {
     child.on('close', (code, signal) => {
       printed.end(at)
       const junit = existsSync(report) ? readFileSync(report, 'utf8') : ''
-      done({ code, signal, output, skipped: skippedTests(junit), seconds: fileSeconds(junit) })
+      const tookSeconds = (performance.now() - started) / 1000
+      done({ code, signal, output, tookSeconds, skipped: skippedTests(junit), seconds: fileSeconds(junit) })
     })
   })
 }
@@ -125,7 +131,15 @@ rmSync(scratch, { recursive: true, force: true })
 const seconds = Object.assign({}, ...runs.map((run) => run.seconds))
 if (!byName) keepTimes(ownTimes, seconds)
 if (updatesTimes && given.length === 0) writeTimes(usualTimes, seconds)
-if (given.length === 0) console.log(`The slowest files:\n${slowest(seconds, 25).join('\n')}`)
+if (given.length === 0) {
+  console.log(`The slowest files:\n${slowest(seconds, 25).join('\n')}`)
+  console.log(balance(runs.map(({ tookSeconds }) => tookSeconds)))
+  const untimed = filesWithoutTime(seconds, readTimes(usualTimes))
+  if (untimed.length > 0)
+    console.log(
+      `These files have no time in tools/test-times.json, so other machines distribute them badly ("npm test -- --update-times" adds them): ${untimed.join(', ')}`,
+    )
+}
 
 // A complete run prints thousands of lines, so the failures are repeated at the end, where they are seen.
 const failing = runs.flatMap((run) => failures(run.output))
@@ -138,7 +152,7 @@ const skipped = runs.flatMap((run) => run.skipped)
 if (skipped.length > 0 && !byName) console.log(`${skipped.length} skipped: ${skipped.join('; ')}`)
 if (sweepSeed !== undefined)
   console.log(
-    `Only a tenth of the screens, recordings and invalid requests and a third of the browser tests' files were run, chosen by SWEEP_SEED=${sweepSeed}. "npm run test:full" runs all of them.`,
+    `Only a tenth of the screens, recordings and invalid requests, a fifth of the kills, and a third of the files of browser tests and of tests of imports, backups, exports and other whole installations were run, chosen by SWEEP_SEED=${sweepSeed}. "npm run test:full" runs all of them.`,
   )
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed > 0 || notes.length > 0 ? 1 : 0

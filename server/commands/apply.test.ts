@@ -45,10 +45,19 @@ virtual_models:
     steps: [{ model: house-model }, { model: picture, group: vip }]
     failures: [timeout, no_channel]
     price: { input: 1, output: 2 }
+alert_destinations:
+  - name: ops
+    kind: webhook
+    url: "https://hook.example/\${MAIN_KEY}"
+    secret: "\${SMTP_TOKEN}"
+  - name: desk
+    kind: mail
+    to: desk@example.com
 alert_rules:
   - name: main is down
     kind: channel_disabled
     channel: main
+    destinations: [ops, desk]
 `
 
 forEachDatabaseUrl((name, freshUrl) => {
@@ -93,8 +102,8 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(dry.output).not.toContain(secret)
     expect(await it.gateway.api<unknown[]>('GET', '/api/channel/')).toEqual([])
 
-    // Nobody can be asked here.
-    const unasked = await it.apply(path)
+    // Nobody can be asked here. Like the difference below, this is a process, whose exit code scripts see.
+    const unasked = await it.installation.runProcess('apply', '-f', path)
     expect([unasked.code, await it.gateway.api<unknown[]>('GET', '/api/channel/')]).toEqual([4, []])
     expect(unasked.output).toContain('--yes')
 
@@ -134,7 +143,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       ['change', 'channels', 'main', ['priority', 'key']],
     ])
     expect(drift.unlisted).toContainEqual({ section: 'channels', name: 'by hand' })
-    const told = await it.apply(path, '--dry-run', '--exit-code')
+    const told = await it.installation.runProcess('apply', '-f', path, '--dry-run', '--exit-code')
     expect(told.code).toBe(5)
     expect(told.output).toContain('priority: 7 → 0')
     expect(told.output).not.toContain('sk-by-hand')
@@ -184,6 +193,9 @@ forEachDatabaseUrl((name, freshUrl) => {
       SMTPTOKEN: 'mail-password',
       SMTP_TOKEN: 'mail-password',
       MAIN_X_SECRET_TOKEN: 'tok-sk-main-key-1',
+      ALERT_OPS_URL: 'https://hook.example/sk-main-key-1',
+      ALERT_OPS_SECRET: 'mail-password',
+      ALERT_DESK_TO: 'desk@example.com',
     })
     await other.start()
     const copy = join(other.folder, 'copy.yaml')

@@ -1,8 +1,9 @@
+import type { Writable } from 'node:stream'
 import type { Command } from 'commander'
 import type { CommandConfig } from '../config.ts'
 import { programName } from '../lib/program-files.ts'
 
-/** What a command reads of its environment. */
+/** What a command reads of its environment, and where it writes to. */
 export interface CommandEnvironment {
   /** Reads the configuration from the environment; ends the process with exit code 78 if it is not valid. */
   readConfig(): CommandConfig
@@ -12,6 +13,10 @@ export interface CommandEnvironment {
   variable(name: string): string
   /** TOLLGATE_EXPORT_PASSPHRASE; undefined if it is not set. */
   passphrase(): string | undefined
+  /** Standard output: results. */
+  out: Writable
+  /** Standard error: everything that is not the result. */
+  err: Writable
 }
 
 /** What a command writes to, what it reads, and how it ends. */

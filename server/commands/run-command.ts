@@ -56,8 +56,8 @@ export async function runCommand(args: readonly string[], environment: CommandEn
   let code: ExitCode = exitCodes.done
   const terminal: Terminal = {
     ...environment,
-    print: (line) => void process.stdout.write(`${line}\n`),
-    note: (line) => void process.stderr.write(`${line}\n`),
+    print: (line) => void environment.out.write(`${line}\n`),
+    note: (line) => void environment.err.write(`${line}\n`),
     exit: (given) => {
       code = given
     },
@@ -69,6 +69,10 @@ export async function runCommand(args: readonly string[], environment: CommandEn
     .helpCommand('help [command]', 'explain a command and show examples')
     .addHelpText('after', footer)
     .showSuggestionAfterError()
+    .configureOutput({
+      writeOut: (text) => void environment.out.write(text),
+      writeErr: (text) => void environment.err.write(text),
+    })
     .exitOverride()
   for (const add of commands) add(program, terminal)
   try {

@@ -107,7 +107,7 @@ async function addOddRows(url: string): Promise<void> {
 
 test('an invalid target is refused in one sentence', async () => {
   await using source = new Installation()
-  await (await source.start()).stop()
+  await source.create()
   for (const [target, message] of [
     ['mysql://root@localhost/x', 'The other database must be postgres://… or sqlite:PATH (MySQL is not supported).'],
     [`sqlite:${source.databaseUrl}`, 'The other database is the one that the installation is in already.'],

@@ -6,6 +6,7 @@ import { openStore } from '../../server/store/connection/open.ts'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { type GatewayProcess, Installation } from '../helpers/gateway-process.ts'
+import { runsAll, sweptPoints } from '../helpers/sweeps.ts'
 import { answer, installFor, messages, model, newToken, pricePerCall, promptTokens } from '../money/installed.ts'
 
 const keyFromFile = { SECRET_KEY: '' }
@@ -100,10 +101,10 @@ forEachDatabaseUrl((name, freshUrl) => {
     for (let more = 0; more < 30; more++) keys.push((await newToken(gateway, 100)).key)
     await gateway.stop()
     const begun = performance.now()
-    expect((await installation.run('rotate-key')).code).toBe(0)
+    expect((await installation.runProcess('rotate-key')).code).toBe(0)
     const wholeMs = performance.now() - begun
     let killed = 0
-    for (let cut = 1; cut <= 20; cut++) {
+    for (const cut of sweptPoints(20, name)) {
       if (await installation.runUntilKilled((wholeMs * cut) / 20, 'rotate-key')) killed++
       // Everything is under one of the keys that are there.
       const files = readdirSync(installation.folder).filter((file) => /^secret\.key(?:\.next)?$/.test(file))
@@ -115,7 +116,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       )
       expect(counts.toSorted((a, b) => b - a)[0]).toBe(keys.length)
     }
-    expect(killed).toBeGreaterThan(5)
+    if (runsAll) expect(killed).toBeGreaterThan(5)
     expect((await installation.run('rotate-key')).code).toBe(0)
     const again = await installation.start()
     for (const key of keys.slice(0, 3))
@@ -145,7 +146,7 @@ forEachDatabaseUrl((name, freshUrl) => {
 
 test('with SECRET_KEY, the new key comes from the environment, and the old one opens nothing any more', async () => {
   await using installation = new Installation()
-  await (await installation.start()).stop()
+  await installation.create()
   const missing = await installation.run('rotate-key')
   expect(missing.output).toContain('Set TOLLGATE_NEW_SECRET_KEY to it')
   expect(missing.code).toBe(1)
@@ -247,6 +248,7 @@ const knownUses: readonly [file: string, fate: string][] = [
   ['http/session.ts', 'sessions and access tokens end'],
   ['jobs/alert-sender.ts', 'alert destinations'],
   ['jobs/channel-switch.ts', 'hashes of channel keys'],
+  ['jobs/import-runs.ts', 'forgotten; the address is entered again'],
   ['relay/admission/token-cache.ts', 'hashes of tokens'],
   ['relay/call/compactions.ts', 'clients have them; they can no longer be read'],
   ['relay/call/response-owners.ts', 'hashes of channel keys'],

@@ -66,7 +66,7 @@ test('only the newest three copies are kept', async () => {
   for (let upgrade = 0; upgrade < 5; upgrade++) {
     rmSync(installation.databaseUrl, { force: true })
     await makeOld(installation.databaseUrl, '0022')
-    await (await installation.start()).stop()
+    await installation.create()
     // Names have a resolution of a second; an old name stands for an earlier time.
     const [newest = ''] = copiesIn(installation.folder).toSorted().slice(-1)
     renameSync(join(installation.folder, newest), join(installation.folder, `before-0.0.1-2020010${upgrade}T000000.db`))
@@ -74,7 +74,7 @@ test('only the newest three copies are kept', async () => {
   await makeOld(join(installation.folder, 'x.db'), '0022')
   rmSync(installation.databaseUrl)
   renameSync(join(installation.folder, 'x.db'), installation.databaseUrl)
-  await (await installation.start()).stop()
+  await installation.create()
   expect(copiesIn(installation.folder)).toHaveLength(3)
   expect(copiesIn(installation.folder).toSorted().slice(0, 2)).toEqual([
     'before-0.0.1-20200103T000000.db',

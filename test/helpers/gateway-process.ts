@@ -1,10 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, openSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, openSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { type Config, loadConfig } from '../../server/config.ts'
+import { isPostgresUrl } from '../../server/lib/network/database-url.ts'
+import { createLogger, type Logger } from '../../server/log.ts'
 import { serverProgram } from '../../tools/server-build.mjs'
+import { type Outcome, runHere } from './command-line.ts'
 import { closedPort } from './fake-upstream.ts'
+import { copySqliteTemplate } from './templates.ts'
 
 /** Where a process writes its output, and how its environment differs. */
 interface Output {
@@ -14,8 +19,22 @@ interface Output {
 
 const accessToken = 'gatewayprocessaccesstoken'
 
+/** One build for all test files of a process, although each file has its own instances of the modules. */
+const shared = globalThis as typeof globalThis & { tollgateServerProgram?: string }
+
+/** The program that processes run. Whether it is up to date is determined once per run, because that reads all sources. */
+function builtProgram(): string {
+  shared.tollgateServerProgram ??= serverProgram()
+  return shared.tollgateServerProgram
+}
+
 /** Makes password hashes cheap in the server, too. */
 const quickPasswords = join(import.meta.dir, 'quick-passwords.ts')
+
+/** The server's module. Its own type would bring the whole server into the program of the browser tests. */
+interface Contexts {
+  createContext(config: Config, log: Logger): Promise<{ close(): Promise<void> }>
+}
 
 /** One installation: a data folder, a database and an environment that several processes can share. */
 export class Installation implements AsyncDisposable {
@@ -51,6 +70,17 @@ export class Installation implements AsyncDisposable {
       ...(postgresUrl !== undefined && { DATABASE_URL: postgresUrl }),
       ...env,
     }
+  }
+
+  /**
+   * Makes the installation as its first start would (schema, first account, secret key), or does what a later start
+   * does to the data, but without a server.
+   */
+  async create(): Promise<void> {
+    if (!existsSync(this.databaseUrl) && !isPostgresUrl(this.databaseUrl)) await copySqliteTemplate(this.databaseUrl)
+    const { createContext }: Contexts = await import(new URL('../../server/context.ts', import.meta.url).href)
+    const log = createLogger('silent', { write: () => undefined })
+    await (await createContext(loadConfig(this.#env), log)).close()
   }
 
   /** Starts a gateway and waits until it listens. */
@@ -89,14 +119,51 @@ export class Installation implements AsyncDisposable {
     return gateway
   }
 
-  /** Runs a subcommand, such as `audit`. */
-  run(...args: string[]): Promise<{ code: number | null; output: string }> {
+  /** Runs a subcommand, such as `audit`: in this process, unless the installation has a program of its own. */
+  run(...args: string[]): Promise<Outcome> {
+    return this.#program === undefined ? runHere(args, this.#env) : this.runProcess(...args)
+  }
+
+  /** Runs a subcommand in a process, or, without arguments, a server that is expected to end. */
+  runProcess(...args: string[]): Promise<Outcome> {
     return outcomeOf(this.#spawn(args))
   }
 
+  /** Begins a subcommand that goes on until it is stopped. */
+  begin(...args: string[]) {
+    const child = this.#spawn(args)
+    let output = ''
+    const waiting = new Set<() => void>()
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (chunk: Buffer) => {
+        output += chunk.toString()
+        for (const look of waiting) look()
+      })
+    const ended = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)))
+    return {
+      /** Resolves when the output matches. Rejects if the command ends first. */
+      async said(words: RegExp): Promise<void> {
+        const found = new Promise<void>((resolve) => {
+          const look = () => words.test(output) && resolve()
+          waiting.add(look)
+          look()
+        })
+        const tooEarly = ended.then(() => {
+          if (!words.test(output)) throw new Error(`it ended without ${words}: ${output}`)
+        })
+        await Promise.race([found, tooEarly])
+      },
+      /** Sends a signal, and returns the exit code. */
+      stop(signal: 'SIGINT' | 'SIGTERM'): Promise<number | null> {
+        child.kill(signal)
+        return ended
+      },
+    }
+  }
+
   /** Runs a subcommand under a limit of the shell, such as `ulimit -f 8`. */
-  runUnder(limit: string, ...args: string[]): Promise<{ code: number | null; output: string }> {
-    const program = [process.execPath, '--preload', quickPasswords, serverProgram(), ...args]
+  runUnder(limit: string, ...args: string[]): Promise<Outcome> {
+    const program = [process.execPath, '--preload', quickPasswords, builtProgram(), ...args]
     return outcomeOf(
       spawn('bash', ['-c', `${limit}; exec "$@"`, 'bash', ...program], {
         cwd: this.folder,
@@ -116,14 +183,14 @@ export class Installation implements AsyncDisposable {
   }
 
   /**
-   * Runs a subcommand again and again and kills it (kill -9), each time a little later after the first line of its
+   * Runs a subcommand once for each point and kills it (kill -9), 15 ms later per point after the first line of its
    * output. Returns how many runs were killed before they ended.
    */
-  async killedRuns(args: readonly string[], runs: number): Promise<number> {
+  async killedRuns(args: readonly string[], points: readonly number[]): Promise<number> {
     let killed = 0
-    for (let run = 0; run < runs; run++) {
+    for (const point of points) {
       const child = this.#spawn(args)
-      const kill = () => setTimeout(() => child.kill('SIGKILL'), run * 15)
+      const kill = () => setTimeout(() => child.kill('SIGKILL'), (point - 1) * 15)
       for (const stream of [child.stdout, child.stderr])
         if (stream) createInterface({ input: stream }).once('line', kill)
       const signal = await new Promise<string | null>((resolve) => child.once('exit', (_, name) => resolve(name)))
@@ -133,14 +200,14 @@ export class Installation implements AsyncDisposable {
   }
 
   /** Runs a program of the repository with the environment of the installation, such as `tools/seed/main.ts`. */
-  runProgram(path: string): Promise<{ code: number | null; output: string }> {
+  runProgram(path: string): Promise<Outcome> {
     return outcomeOf(
       spawn(process.execPath, [path], { cwd: this.folder, env: this.#env, stdio: ['ignore', 'pipe', 'pipe'] }),
     )
   }
 
   #spawn(args: readonly string[], { stdout, env }: Partial<Output> = {}): ChildProcess {
-    const [file = '', ...first] = this.#program ?? [process.execPath, '--preload', quickPasswords, serverProgram()]
+    const [file = '', ...first] = this.#program ?? [process.execPath, '--preload', quickPasswords, builtProgram()]
     return spawn(file, [...first, ...args], {
       cwd: this.folder,
       env: { ...this.#env, ...env },
@@ -155,7 +222,7 @@ export class Installation implements AsyncDisposable {
   }
 }
 
-async function outcomeOf(child: ChildProcess): Promise<{ code: number | null; output: string }> {
+async function outcomeOf(child: ChildProcess): Promise<Outcome> {
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk.toString()))
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve))

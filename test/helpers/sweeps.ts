@@ -1,20 +1,26 @@
-// During development only a part of the long sweeps (screens, recordings, invalid requests) is run: `npm test` chooses
-// a tenth by a seed.
+// During development only a part of the long sweeps (screens, recordings, invalid requests, kills) is run: `npm test`
+// chooses a tenth by a seed, or a fifth of the points at which a program is killed.
 
-/** Set by `npm test` unless it runs everything, as it does in CI. The same seed chooses the same tenth. */
+/** Set by `npm test` unless it runs everything, as it does in CI. The same seed chooses the same cases. */
 const seed = process.env['SWEEP_SEED']
 
 /** True if all cases are run, which is the only situation in which a test can count them. */
 export const runsAll = seed === undefined
 
-/** One in this many cases is run. */
-const share = 10
-
-/** The cases of a sweep that this run executes: all of them, or those that the seed chooses, but at least one. */
-export function swept<Case>(cases: readonly Case[], nameOf: (each: Case) => string): readonly Case[] {
+/**
+ * The cases of a sweep that this run executes: all of them, or those that the seed chooses, which is about one in
+ * `share`, but at least one.
+ */
+export function swept<Case>(cases: readonly Case[], nameOf: (each: Case) => string, share = 10): readonly Case[] {
   if (seed === undefined) return cases
   const chosen = cases.filter((each) => hash(`${seed} ${nameOf(each)}`) % share === 0)
   return chosen.length > 0 ? chosen : cases.slice(0, 1)
+}
+
+/** The points from 1 to `count` at which this run kills a program. */
+export function sweptPoints(count: number, name: string): readonly number[] {
+  const points = Array.from({ length: count }, (_, at) => at + 1)
+  return swept(points, (point) => `${name} ${point}`, 5)
 }
 
 /** FNV-1a over the characters. */

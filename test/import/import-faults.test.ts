@@ -2,17 +2,18 @@ import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { copyFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ImportReport } from '../../server/commands/import/report.ts'
+import type { ImportReport } from '../../contract/api/import.ts'
 import { openStore } from '../../server/store/connection/open.ts'
-import { forEachEmptyDatabaseUrl } from '../helpers/databases.ts'
+import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { Installation } from '../helpers/gateway-process.ts'
+import { sweptPoints } from '../helpers/sweeps.ts'
 import { fillSource, oldHash, oldPassword, ownSource, type Row, smallRows } from './own-samples.ts'
 
 /** An installation in which nothing has happened yet. */
 async function emptyInstallation(url?: string): Promise<Installation> {
   const installation = new Installation(url)
-  await (await installation.start()).stop()
+  await installation.create()
   return installation
 }
 
@@ -89,7 +90,7 @@ function manyLogs(count: number): Row[] {
   }))
 }
 
-forEachEmptyDatabaseUrl((target, freshUrl) => {
+forEachDatabaseUrl((target, freshUrl) => {
   const empty = async () => emptyInstallation(target === 'postgres' ? await freshUrl() : undefined)
 
   test('odd rows are carried with a stated remedy, and the books agree', async () => {
@@ -211,7 +212,7 @@ forEachEmptyDatabaseUrl((target, freshUrl) => {
     const used = rows.logs.reduce((sum, { quota }) => sum + Number(quota), 0)
     const from = ownSource('one-api', rows)
     await using installation = await empty()
-    const killed = await installation.killedRuns(['import', '--from', from], 20)
+    const killed = await installation.killedRuns(['import', '--from', from], sweptPoints(20, `import ${target}`))
     expect(killed).toBeGreaterThan(0)
     const report = await imported(installation, '--from', from)
     expect(report.sums.find(({ name }) => name === 'quota of charges')).toMatchObject({ there: used, here: used })
@@ -235,7 +236,7 @@ forEachEmptyDatabaseUrl((target, freshUrl) => {
     await gateway.stop()
     const from = ownSource('one-api', { ...smallRows(), options: [{ key: 'SystemName', value: 'Theirs' }] })
     const refused = await installation.run('import', '--from', from)
-    expect([refused.code, refused.output]).toEqual([1, expect.stringContaining('Add --merge')])
+    expect([refused.code, refused.output]).toEqual([1, expect.stringContaining('(--merge)')])
 
     const report = await imported(installation, '--from', from, '--merge')
     expect(report).toMatchObject({ mode: 'merge', added: { users: 2, tokens: 1, channels: 1, logs: 2 } })
@@ -407,6 +408,98 @@ forEachEmptyDatabaseUrl((target, freshUrl) => {
     })
     expect(await login.json()).toMatchObject({ success: true })
     await gateway.stop()
+  }, 120_000)
+
+  test("prices and rows that only Laisky's one-api has are carried", async () => {
+    const small = smallRows()
+    await using upstream = await startFakeUpstream()
+    upstream.always(ok({ text: 'a a a a', promptTokens: 10 }))
+    const channel = { key: 'k', group: 'default', base_url: upstream.url }
+    const price = (ratio: number, more = {}) => ({ ratio, completion_ratio: 3, ...more })
+    const from = ownSource('laisky', {
+      ...small,
+      channels: [
+        {
+          ...channel,
+          id: 1,
+          type: 50,
+          models: 'shared,split',
+          config: '{"custom_headers":{"X-Team":"red"},"api_format":"chat_completion"}',
+          model_configs: JSON.stringify({
+            shared: price(2, { cached_input_ratio: 0.5, max_tokens: 9 }),
+            split: price(1),
+          }),
+        },
+        { ...channel, id: 2, type: 1, models: 'split', model_ratio: '{"split":4}', completion_ratio: '{"split":1}' },
+        { ...channel, id: 3, type: 1, models: 'split', model_configs: JSON.stringify({ split: price(5) }) },
+        { ...channel, id: 4, type: 54, models: 'no-price' },
+        { ...channel, id: 5, type: 53, models: 'copilot' },
+      ],
+      logs: [
+        { user_id: 2, created_at: 1_790_000_000, type: 2, username: 'mia', quota: 30, cached_prompt_tokens: 4 },
+        { user_id: 2, created_at: 1_790_000_001, type: 5, username: 'mia', content: 'a test' },
+        { user_id: 2, created_at: 1_790_000_002, type: 6, username: 'mia', quota: 20 },
+        { user_id: 2, created_at: 1_790_000_003, type: 7, username: 'mia', quota: 20, model_name: 'web_search' },
+      ],
+      user_request_costs: [{ user_id: 2, quota: 30 }],
+      options: [{ key: 'ModelRatio', value: '{"shared":9}' }],
+    })
+    await using installation = await empty()
+    const report = await imported(installation, '--from', from)
+    expect(report.sums.find(({ name }) => name === 'quota of charges')).toMatchObject({ there: 70, here: 70 })
+    expect(found(report, 'Channels of one type')).toMatchObject({ count: 1, examples: ['split(1)'] })
+    expect(found(report, 'max_tokens')).toMatchObject({ count: 1 })
+    expect(found(report, 'prices of its channels')).toMatchObject({ count: 1, examples: ['ModelRatio'] })
+    const store = openStore({ url: installation.databaseUrl })
+    const options = new Map(
+      (await store.read.selectFrom('options').select(['key', 'value']).execute()).map(({ key, value }) => [key, value]),
+    )
+    expect(JSON.parse(options.get('ModelRatio') ?? '')).toEqual({
+      shared: 2,
+      'split(50)': 1,
+      'split(1)': 5,
+      'no-price': 1.25,
+      copilot: 1.25,
+    })
+    expect(JSON.parse(options.get('CompletionRatio') ?? '')).toMatchObject({ shared: 3, 'split(1)': 3, 'no-price': 1 })
+    expect(JSON.parse(options.get('CacheRatio') ?? '')).toEqual({ shared: 0.25 })
+    const logs = await store.read.selectFrom('logs').select(['type', 'cached_tokens']).orderBy('id').execute()
+    expect(logs.map(({ type }) => type)).toEqual([2, 5, 2, 2])
+    expect(logs[0]?.cached_tokens).toBe(4)
+    await store.close()
+
+    const gateway = await installation.start()
+    const answer = await gateway.post(
+      '/v1/chat/completions',
+      { model: 'shared', messages: [{ role: 'user', content: 'hi' }] },
+      `sk-${'k'.repeat(48)}`,
+    )
+    expect(answer.status).toBe(200)
+    const sent = upstream.requests.at(-1)
+    expect([sent?.path, sent?.headers.get('x-team')]).toEqual(['/v1/chat/completions', 'red'])
+    // 10 tokens at ratio 2, and 4 at three times as much.
+    expect((await gateway.api<{ quota: number }>('GET', '/api/user/2')).quota).toBe(5000 - 44)
+    await gateway.stop()
+    expect((await installation.run('audit')).output).toContain('0 faults.')
+  }, 120_000)
+
+  test('an installation is created if there is none, and a dry run leaves nothing behind', async () => {
+    await using installation = new Installation(target === 'postgres' ? await freshUrl() : undefined)
+    const from = ownSource('one-api', smallRows())
+    expect((await imported(installation, '--from', from, '--dry-run')).added.users).toBe(2)
+    const refused = await installation.run('import', '--from', '/no/such.db')
+    expect([refused.code, refused.output]).toEqual([1, expect.stringContaining('There is no file')])
+    const { code, output } = await installation.run('import', '--from', from)
+    expect([code, output]).toEqual([0, expect.stringContaining('Imported: 2 users')])
+    const gateway = await installation.start()
+    const login = await fetch(`${gateway.url}/api/user/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ username: 'root', password: oldPassword }),
+    })
+    expect(await login.json()).toMatchObject({ success: true })
+    await gateway.stop()
+    expect((await installation.run('audit')).output).toContain('0 faults.')
   }, 120_000)
 
   test('a token with a group uses the channels and the ratio of that group', async () => {

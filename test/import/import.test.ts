@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import type { ImportReport } from '../../server/commands/import/report.ts'
+import type { ImportReport } from '../../contract/api/import.ts'
 import { openStore } from '../../server/store/connection/open.ts'
-import { forEachEmptyDatabaseUrl } from '../helpers/databases.ts'
+import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { type GatewayProcess, Installation } from '../helpers/gateway-process.ts'
 import { type Mariadb, mariadbMissing, startMariadb } from '../helpers/mariadb.ts'
@@ -44,7 +44,7 @@ async function imported(installation: Installation, ...args: string[]): Promise<
 
 const sum = (report: ImportReport, name: string) => report.sums.find((each) => each.name === name)
 
-forEachEmptyDatabaseUrl((target, freshUrl) => {
+forEachDatabaseUrl((target, freshUrl) => {
   for (const sample of samples) {
     const reason = missing(sample)
     if (reason !== undefined) {
@@ -57,7 +57,7 @@ forEachEmptyDatabaseUrl((target, freshUrl) => {
         await using upstream = await startFakeUpstream()
         upstream.always(ok({ text: 'a a a a', promptTokens: 10 }))
         await using installation = new Installation(target === 'postgres' ? await freshUrl() : undefined)
-        await (await installation.start()).stop()
+        await installation.create()
         const from = await addressOf(sample)
 
         const dry = await imported(installation, '--from', from, '--dry-run')

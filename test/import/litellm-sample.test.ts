@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { openStore } from '../../server/store/connection/open.ts'
-import { forEachEmptyDatabaseUrl } from '../helpers/databases.ts'
+import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { Installation } from '../helpers/gateway-process.ts'
 import { newPostgresDatabase, postgresMissing } from '../helpers/postgres.ts'
@@ -22,7 +22,7 @@ interface Facts {
 }
 
 describe.skipIf(missing !== undefined)(`${name}${missing === undefined ? '' : ` (${missing})`}`, () => {
-  forEachEmptyDatabaseUrl((target, freshUrl) => {
+  forEachDatabaseUrl((target, freshUrl) => {
     test('is imported with its sums, and its keys work', async () => {
       const facts = JSON.parse(readFileSync(sampleFile(name, 'facts.json') ?? '', 'utf8')) as Facts
       const { url: from } = await newPostgresDatabase()
@@ -32,7 +32,7 @@ describe.skipIf(missing !== undefined)(`${name}${missing === undefined ? '' : ` 
       await using installation = new Installation(target === 'postgres' ? await freshUrl() : undefined, {
         LITELLM_SALT_KEY: facts.salt_key,
       })
-      await (await installation.start()).stop()
+      await installation.create()
       const args = ['--from', from, '--litellm-config', sampleFile(name, 'config.yaml') ?? '']
 
       const dry = await imported(installation, ...args, '--dry-run')

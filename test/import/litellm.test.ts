@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { quotaOf } from '../../server/commands/import/litellm/money.ts'
-import type { ImportReport } from '../../server/commands/import/report.ts'
+import type { ImportReport } from '../../contract/api/import.ts'
+import { quotaOf } from '../../server/import/litellm/money.ts'
 import { openStore } from '../../server/store/connection/open.ts'
-import { forEachEmptyDatabaseUrl } from '../helpers/databases.ts'
+import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { Installation } from '../helpers/gateway-process.ts'
 import { postgresMissing } from '../helpers/postgres.ts'
@@ -111,7 +111,7 @@ test('dollars become units by their shortest decimal, rounded half up', () => {
 describe('config.yaml alone', () => {
   test('becomes channels, whose keys come from the environment', async () => {
     await using installation = new Installation(undefined, { UP_KEY: 'sk-from-environment', UNSET_KEY: undefined })
-    await (await installation.start()).stop()
+    await installation.create()
     const file = join(installation.folder, 'config.yaml')
     writeFileSync(
       file,
@@ -146,7 +146,7 @@ general_settings: {master_key: sk-master-1}
 
   test('that is of no use is named, and nothing changes', async () => {
     await using installation = new Installation()
-    await (await installation.start()).stop()
+    await installation.create()
     const cases: [name: string, text: string, words: string][] = [
       ['a.yaml', 'model_list: [unclosed', 'is not valid YAML'],
       ['b.yaml', 'services: {}', 'has no model_list'],
@@ -172,7 +172,7 @@ describe.skipIf(postgresMissing !== undefined)(`LiteLLM's database (${postgresMi
         [undefined, 'Set LITELLM_SALT_KEY'],
       ] as const) {
         await using installation = new Installation(undefined, { LITELLM_SALT_KEY: key })
-        await (await installation.start()).stop()
+        await installation.create()
         const { code, output } = await installation.run('import', '--from', from)
         expect([code, output]).toEqual([1, expect.stringContaining(words)])
         const store = openStore({ url: installation.databaseUrl })
@@ -183,7 +183,7 @@ describe.skipIf(postgresMissing !== undefined)(`LiteLLM's database (${postgresMi
     }
   }, 120_000)
 
-  forEachEmptyDatabaseUrl((target, freshUrl) => {
+  forEachDatabaseUrl((target, freshUrl) => {
     const url = async () => (target === 'postgres' ? await freshUrl() : undefined)
 
     test('becomes users, tokens with limits, channels and log; a key works and is learnt', async () => {
@@ -192,7 +192,7 @@ describe.skipIf(postgresMissing !== undefined)(`LiteLLM's database (${postgresMi
       upstream.always(ok({ text: 'a a a a', promptTokens: 10 }))
       // Without a salt key, LiteLLM seals with its master key.
       await using installation = new Installation(await url(), { LITELLM_MASTER_KEY: saltKey })
-      await (await installation.start()).stop()
+      await installation.create()
       const report = await imported(installation, '--from', from)
       expect(report.added).toEqual({ users: 5, tokens: 6, channels: 2, codes: 0, logs: 3 })
       for (const { name, there, corrected, here } of report.sums)

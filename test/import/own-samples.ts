@@ -35,15 +35,17 @@ const schemas = {
   },
   laisky: {
     users:
-      'id integer primary key, uuid text, username text, password text not null, display_name text, role integer default 1, status integer default 1, email text, access_token char(32), quota bigint default 0, used_quota bigint default 0, request_count integer default 0, "group" varchar(32) default \'default\', aff_code varchar(32), inviter_id integer, totp_secret text, created_at bigint, updated_at bigint',
+      'id integer primary key, uuid char(36), username text, password text not null, display_name text, role int default 1, status int default 1, email text, github_id text, wechat_id text, lark_id text, oidc_id text, access_token char(32), totp_secret varchar(64), quota bigint default 0, used_quota bigint default 0, request_count int default 0, "group" varchar(32) default \'default\', aff_code varchar(32), inviter_id int, inviter_uuid char(36), mcp_tool_blacklist text, metadata text, created_at bigint, updated_at bigint',
     tokens:
-      'id integer primary key, user_id integer, key char(48), status integer default 1, name text, created_time bigint, accessed_time bigint, expired_time bigint default -1, remain_quota bigint default 0, unlimited_quota numeric default 0, used_quota bigint default 0, models text, subnet text',
+      "id integer primary key, uuid char(36), user_id integer, user_uuid char(36), key char(48), status integer default 1, name text, created_time bigint, accessed_time bigint, expired_time bigint default -1, remain_quota bigint default 0, unlimited_quota numeric default 0, used_quota bigint default 0, created_at bigint, updated_at bigint, models text, subnet text default ''",
     channels:
-      'id integer primary key, type integer default 0, key text, status integer default 1, name text, weight integer, created_time bigint, base_url text, other text, models text, model_configs text, "group" varchar(32) default \'default\', used_quota bigint default 0, model_mapping text, priority bigint default 0, config text, system_prompt text, ratelimit integer default 0, testing_model text',
+      "id integer primary key, uuid char(36), type integer default 0, key text, status integer default 1, name text, weight integer default 0, created_time bigint, test_time bigint, response_time integer, base_url text default '', other text, balance real, balance_updated_time bigint, models text, hidden_models text, model_configs text, \"group\" varchar(32) default 'default', used_quota bigint default 0, model_mapping text, priority bigint default 0, config text, system_prompt text, ratelimit integer default 0, testing_model varchar(255), model_ratio text, completion_ratio text, created_at bigint, updated_at bigint, inference_profile_arn_map text",
     redemptions:
-      'id integer primary key, user_id integer, key char(32), status integer default 1, name text, quota bigint',
-    logs: 'id integer primary key, user_id integer, created_at bigint, type integer, content text, username text, token_name text, model_name text, quota bigint default 0, prompt_tokens integer default 0, completion_tokens integer default 0, channel_id integer, request_id text, elapsed_time integer, is_stream numeric, updated_at bigint',
-    options: 'key text primary key, value text',
+      'id integer primary key, uuid char(36), user_id integer, user_uuid char(36), key char(32), status integer default 1, name text, quota bigint default 100, created_time bigint, redeemed_time bigint, created_at bigint, updated_at bigint',
+    logs: "id integer primary key, user_id integer, uuid char(36), user_uuid char(36), created_at bigint, type integer, content text, username text default '', token_name text default '', token_uuid char(36), model_name text default '', origin_model_name text default '', quota integer default 0, prompt_tokens integer default 0, completion_tokens integer default 0, channel_id integer, channel_uuid char(36), request_id text default '', trace_id varchar(64) default '', updated_at bigint, elapsed_time integer default 0, is_stream numeric default false, system_prompt_reset numeric default false, cached_prompt_tokens integer default 0, metadata text",
+    options: 'key text primary key, value text, created_at bigint, updated_at bigint',
+    user_request_costs:
+      'id integer primary key, uuid char(36), created_time bigint, user_id integer, request_id text, quota bigint',
   },
 } as const
 

@@ -1,7 +1,7 @@
 // Responses with status 200 that contain no answer, for every kind of call: they are reported as failures of the
 // upstream and cost nothing.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { brotliCompressSync } from 'node:zlib'
+import { brotliCompressSync, constants } from 'node:zlib'
 import * as fake from '../helpers/fake-upstream.ts'
 import { charged, chat, chatStream, expectError, expectErrorEvent, type Rig, see, startRelayRig } from './setup.ts'
 
@@ -161,7 +161,7 @@ describe('a stream that ends before it has sent any content does not count as an
 test('an answer that is compressed although the request forbids it, and that decompresses to more than any limit, is refused', async () => {
   const caller = await rig.caller()
   const text = `{"choices":[{"message":{"content":"${'a'.repeat(300_000_000)}"}}]}`
-  const compressed = brotliCompressSync(text)
+  const compressed = brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })
   rig.upstream.next(
     fake.behaviour('compressed', async (exchange) => {
       exchange.head(200, [

@@ -145,20 +145,24 @@ forEachDatabaseUrl((name, freshUrl) => {
   }, 120_000)
 
   test('a proxy that collects events, hides callers or believes them is found', async () => {
-    for (const [trusted, buffers, forwarded, expected] of [
+    const cases = [
       ['', false, 'append', ['ok', 'warn']],
       ['', true, 'append', ['fail', 'warn']],
       ['127.0.0.1', false, 'append', ['ok', 'ok']],
       ['127.0.0.1', false, 'keep', ['ok', 'fail']],
-    ] as const) {
-      await using installation = await install({ TRUSTED_PROXIES: trusted })
-      const gateway = await installation.start()
-      await using proxy = startProxy(() => gateway.url, { buffers, forwarded })
-      await setAddress(gateway, proxy.url)
-      const { of } = await doctor(installation)
-      expect([trusted, forwarded, of('proxy').map(({ state }) => state)]).toEqual([trusted, forwarded, [...expected]])
-      if (trusted !== '' && forwarded === 'append') expect(of('proxy')[1]?.text).toContain('198.51.100.4')
-    }
+    ] as const
+    // At the same time, because each waits for events.
+    await Promise.all(
+      cases.map(async ([trusted, buffers, forwarded, expected]) => {
+        await using installation = await install({ TRUSTED_PROXIES: trusted })
+        const gateway = await installation.start()
+        await using proxy = startProxy(() => gateway.url, { buffers, forwarded })
+        await setAddress(gateway, proxy.url)
+        const { of } = await doctor(installation)
+        expect([trusted, forwarded, of('proxy').map(({ state }) => state)]).toEqual([trusted, forwarded, [...expected]])
+        if (trusted !== '' && forwarded === 'append') expect(of('proxy')[1]?.text).toContain('198.51.100.4')
+      }),
+    )
   }, 180_000)
 
   test('the stream answers only the secret of a running check, and only once', async () => {

@@ -74,7 +74,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       TOLLGATE_EXPORT_PASSPHRASE: passphrase,
       SECRET_KEY: secretKey,
     })
-    await (await target.start()).stop()
+    await target.create()
     expect(isExport(text.split('\n')[0] ?? '')).toBe(true)
     const refused = await target.run('import', '--from', file, '--merge')
     expect([refused.code, refused.output]).toEqual([1, expect.stringContaining('--merge cannot be used with it')])
@@ -122,7 +122,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       'no part nonsense',
     )
     await using target = new Installation(undefined, { SECRET_KEY: secretKey })
-    await (await target.start()).stop()
+    await target.create()
     const lines = output
       .split('\n')
       .filter((line) => line.startsWith('{'))
@@ -149,7 +149,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     const codeLines = lines.flatMap((line, at) => (line.startsWith('{"table":"redemptions"') ? [at] : []))
     const sealedOf = (at: number | undefined) => /"sealed":"([^"]+)"/.exec(lines[at ?? 0] ?? '')?.[1] ?? ''
     await using target = new Installation(undefined, { SECRET_KEY: secretKey })
-    await (await target.start()).stop()
+    await target.create()
     const cases: [text: string, words: string, passphrase?: string][] = [
       ['', 'incomplete'],
       ['{"tollgate":"export"}', 'not an export'],
@@ -204,6 +204,9 @@ forEachDatabaseUrl((name, freshUrl) => {
       const file = new Database(path, { readonly: true })
       const rows = (text: string) => file.query(text).values()
       expect(rows('pragma integrity_check')).toEqual([['ok']])
+      // These programs look for each column in this text when they start: in backquotes, and on one line.
+      for (const [text] of rows("select sql from sqlite_master where type = 'table' and sql is not null") as string[][])
+        expect(text).toMatch(/^CREATE TABLE `\w+` \((?:`\w+` [^\n`]+,)+(?:`\w+` [^\n`]+|primary key \([`\w,]+\))\)$/)
       expect(rows('select "key", remain_quota + used_quota from tokens')).toEqual([
         [token.key.replace('sk-', ''), 100_000],
       ])

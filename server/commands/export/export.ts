@@ -64,7 +64,7 @@ async function exportLines(terminal: Terminal, { only, output, passphraseFile, s
       'Give a passphrase for the secrets with --passphrase-file or TOLLGATE_EXPORT_PASSPHRASE, or leave them out with --no-secrets.',
     )
   await withStoreAndKey(terminal, async (deps) => {
-    const stream = output === undefined ? process.stdout : createNew(output)
+    const stream = output === undefined ? terminal.out : createNew(output)
     const rows = await writeExport(deps, { parts, passphrase }, async (line) => {
       if (!stream.write(`${line}\n`)) await once(stream, 'drain')
     })

@@ -1,4 +1,4 @@
-import { type Expression, PostgresAdapter, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../store.ts'
 
 /** Rows whose `column` begins with `text`, compared case-insensitively; % and _ are literal. */
@@ -21,5 +21,6 @@ export function idOf(keyword: string): number {
 
 /** True on PostgreSQL, where rows that are read in order to change them must be locked. SQLite has a single writer. */
 export function needsRowLocks(db: Db): boolean {
-  return db.getExecutor().adapter instanceof PostgresAdapter
+  // Not by its class: the import is a bundle of its own, and has another copy of this class.
+  return db.getExecutor().adapter.supportsTransactionalDdl
 }

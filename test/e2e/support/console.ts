@@ -54,6 +54,8 @@ export interface Visit extends AsyncDisposable {
 }
 
 const narrow = 600
+/** Whether the console's build is up to date is determined once per run, because that reads all sources. */
+const shared = globalThis as typeof globalThis & { tollgateConsoleBuild?: Promise<void> }
 /** Turns off rate limits, because the requests of many visitors come from one browser. */
 const unlimited = { GLOBAL_API_RATE_LIMIT: '0', GLOBAL_WEB_RATE_LIMIT: '0', CRITICAL_RATE_LIMIT: '0' }
 /** Browsers log this for every unsuccessful response; the test itself decides whether the response was right. */
@@ -83,7 +85,10 @@ export class Console {
 
   async start(): Promise<void> {
     // If CONSOLE_DIR is set, the console in that folder has already been built.
-    if (process.env['CONSOLE_DIR'] === undefined) await buildConsoleIfStale()
+    if (process.env['CONSOLE_DIR'] === undefined) {
+      shared.tollgateConsoleBuild ??= buildConsoleIfStale()
+      await shared.tollgateConsoleBuild
+    }
     this.#installation = new Installation(undefined, { ...unlimited, ...this.#env })
     this.#gateway = await this.#installation.start()
     await borrowBrowser()

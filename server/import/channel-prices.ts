@@ -1,0 +1,119 @@
+import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
+import type { Findings } from './findings.ts'
+import type { SourceOptions } from './options.ts'
+import { servedModels } from './prices.ts'
+import type { ChannelDraft } from './rows/channel-row.ts'
+
+const tables = ['ModelRatio', 'CompletionRatio', 'CacheRatio', 'CreateCacheRatio'] as const
+type Tables = Record<(typeof tables)[number], Record<string, unknown>>
+
+/** Parts of a price that have no counterpart in an option. */
+const withoutPlace = ['tiers', 'time_windows', 'max_tokens', 'video', 'audio', 'image', 'embedding']
+
+/** A channel that serves a model, and what it charges for it; undefined = the program's own price. */
+interface Serving {
+  type: number
+  price: JsonObject | undefined
+}
+
+/**
+ * Adds the prices that Laisky's one-api keeps with each channel to the options. A price that all channels of a model share
+ * becomes that of the model, and one that the channels of a type share becomes that of the type. If channels of one type
+ * differ, the highest price applies to all of them. Changes `options`.
+ */
+export function applyChannelPrices(
+  options: SourceOptions,
+  drafts: readonly Pick<ChannelDraft, 'type' | 'fields' | 'prices'>[],
+  findings: Findings,
+): void {
+  if (drafts.every(({ prices }) => Object.keys(prices).length === 0)) return
+  const found = Object.fromEntries(tables.map((name) => [name, tableOf(options, name)])) as Tables
+  for (const [model, serving] of servingOf(drafts)) {
+    if (serving.every(({ price }) => price === undefined)) continue
+    const types = [...new Set(serving.map(({ type }) => type))]
+    if (isShared(serving)) {
+      setPrice(found, model, serving[0]?.price ?? {}, findings)
+      continue
+    }
+    findings.add(
+      'prices',
+      'Channels have different prices for the model. Here the price depends on the type of the channel.',
+      model,
+    )
+    for (const type of types) {
+      const same = serving.filter((each) => each.type === type)
+      const price = highest(same)
+      if (!price) continue
+      const name = `${model}(${type})`
+      if (!isShared(same))
+        findings.add(
+          'prices',
+          'Channels of one type have different prices for the model. The highest one applies.',
+          name,
+        )
+      setPrice(found, name, price, findings)
+    }
+  }
+  for (const name of tables) if (Object.keys(found[name]).length > 0) options.set(name, JSON.stringify(found[name]))
+}
+
+function servingOf(drafts: readonly Pick<ChannelDraft, 'type' | 'fields' | 'prices'>[]): Map<string, Serving[]> {
+  const serving = new Map<string, Serving[]>()
+  for (const draft of drafts)
+    for (const { sent, type } of servedModels([draft])) {
+      const price = draft.prices[sent]
+      serving.set(sent, [...(serving.get(sent) ?? []), { type, price: isPrice(price) ? price : undefined }])
+    }
+  return serving
+}
+
+/** A ratio of 0 means that the channel has no price of its own. */
+const isPrice = (price: JsonObject | undefined): price is JsonObject => numberOf(price, 'ratio') > 0
+
+const isShared = (serving: readonly Serving[]) =>
+  serving.every(({ price }) => JSON.stringify(price) === JSON.stringify(serving[0]?.price))
+
+function highest(serving: readonly Serving[]): JsonObject | undefined {
+  const total = (price: JsonObject) => numberOf(price, 'ratio') * (1 + (numberOf(price, 'completion_ratio') || 1))
+  return serving
+    .flatMap(({ price }) => (price ? [price] : []))
+    .toSorted((one, other) => total(other) - total(one))
+    .at(0)
+}
+
+function setPrice(found: Tables, name: string, price: JsonObject, findings: Findings): void {
+  const input = numberOf(price, 'ratio')
+  const ratio = (value: number) => Number(value.toFixed(6))
+  found.ModelRatio[name] = ratio(input)
+  const completion = numberOf(price, 'completion_ratio')
+  if (completion > 0) found.CompletionRatio[name] = ratio(completion)
+  // The prices of cached tokens are absolute there, and a negative one means that they are free.
+  for (const [table, field] of [
+    ['CacheRatio', 'cached_input_ratio'],
+    ['CreateCacheRatio', 'cache_write_5m_ratio'],
+  ] as const) {
+    const cached = numberOf(price, field)
+    if (cached !== 0) found[table][name] = ratio(Math.max(0, cached) / input)
+  }
+  const rest = withoutPlace.filter((part) => Boolean(price[part]))
+  if (rest.length > 0)
+    findings.leave(
+      {
+        kind: 'price',
+        id: name,
+        reason: rest.join(', '),
+        data: Object.fromEntries(rest.map((part) => [part, price[part]])),
+      },
+      `The price has parts without a counterpart: ${rest.join(', ')}.`,
+    )
+}
+
+function numberOf(price: JsonObject | undefined, field: string): number {
+  const value = Number(price?.[field] ?? 0)
+  return Number.isFinite(value) ? value : 0
+}
+
+function tableOf(options: SourceOptions, key: (typeof tables)[number]): Record<string, unknown> {
+  const parsed = tryParse(options.get(key) ?? '{}')
+  return isObject(parsed) ? parsed : {}
+}

@@ -1,0 +1,13 @@
+/** Why the program could not start or a command failed, as a sentence for the operator without its full stop. */
+export function faultOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  const code = String((error as NodeJS.ErrnoException).code)
+  // Until it serves requests, the process connects to nothing but the database.
+  if (['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH'].includes(code))
+    return `the database cannot be reached (${message}); check DATABASE_URL`
+  // PostgreSQL's classes of codes for "access denied" and "no such database", and the driver's text for a missing
+  // password.
+  if (/^(28|3D)/.test(code)) return `the database refuses the connection (${message}); check DATABASE_URL`
+  if (message.startsWith('SASL')) return 'the database wants a password, and DATABASE_URL has none'
+  return message.replace(/\.$/, '')
+}
