@@ -1,5 +1,6 @@
 import { type FacetSearch, parseFacets } from '../../lib/facet-search.ts'
-import { type ListSearch, parseListSearch, type RawSearch, texts } from '../../lib/url-state.ts'
+import type { RawSearch } from '../../lib/url-query.ts'
+import { type ListSearch, parseListSearch, texts } from '../../lib/url-state.ts'
 
 /** The state of the log page, stored in the URL; numbers are stored as text. An absent field means no filter. */
 export interface LogSearch extends ListSearch, FacetSearch {
