@@ -142,7 +142,7 @@ describe('a failed call', () => {
     await rowsOf(page).getByText('Failed with 400').waitFor()
     expect(await panel.getByRole('checkbox', { name: 'Retried' }).count()).toBe(0)
     await panel.getByText('is not', { exact: true }).click()
-    await page.getByText('No results found.').waitFor()
+    await rowsOf(page).getByText('Failed with 400').waitFor({ state: 'detached' })
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Outcome is not Failed, Slower than 60 s', exact: true }).waitFor()
     expect(new URL(page.url()).searchParams.getAll('not_outcome')).toEqual(['failed', 'slow'])
