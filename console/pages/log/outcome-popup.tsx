@@ -65,6 +65,9 @@ export function OutcomePopup({ trigger, label, search, everybody, onChange }: Ou
             </label>
           ))}
         </fieldset>
+        <p aria-hidden="true" className="text-sm text-muted">
+          {t('log.outcome.slowFrom')}
+        </p>
         <Segmented
           label={t('log.outcome.slowFrom')}
           options={[...new Set([...durations, seconds])]
