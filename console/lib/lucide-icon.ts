@@ -24,7 +24,7 @@ const frame: IconProps = {
 const isLabel = (name: string) => name.startsWith('aria-') || name === 'role' || name === 'title'
 
 /**
- * The build uses this in place of the package's function of the same name, which is five times as large because it
+ * The build uses this in place of the package's function of the same name, which is five times as large, because it
  * supports sizes, colours and a context that the console does not use; styles set them here. Pages wait for it before
  * they are drawn.
  */

@@ -68,7 +68,7 @@ function turnsOf(recorded: readonly CapturedTurn[], model: string): Turn[] {
   return turns
 }
 
-/** The functions of a request in the format of chat completions, as far as the playground can send them. */
+/** The functions of a request in the format of chat completions that the playground can send. */
 function toolsOf(body: string): ToolDraft[] {
   let request: unknown
   try {
