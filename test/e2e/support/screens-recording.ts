@@ -60,7 +60,11 @@ const recorded =
 
 /** The page with recordings, and the content of a request. */
 export const recording: readonly Screen[] = [
-  { path: '/recording?target=token&id=1', as: root, prepare: field('target_id') },
+  {
+    path: '/recording?target=token&id=1',
+    as: root,
+    prepare: (page) => page.locator('[data-field="target_id"] input[role="combobox"]').waitFor(),
+  },
   { path: '/recording', state: 'failed', as: root, fails: '**/api/capture/rule/', prepare: failed },
   {
     path: '/recording',
