@@ -6,6 +6,7 @@ import {
   dialectRooms,
   ground,
   heads,
+  importParts,
   only,
   owner,
   packages,
@@ -73,7 +74,7 @@ export default {
       'bun-seam',
       "Bun's own API stays in a handful of named files, so that another runtime is an adapter away.",
       {
-        pathNot: `${pathPatterns(['server/main.ts', 'server/listen.ts', 'server/http/web-sockets.ts', 'server/relay/upstream/send.ts', 'server/store/connection/process-settings.ts', 'server/store/*/*sqlite*.ts', 'server/commands/import/sources/*sqlite*.ts', 'server/lib/secrets/password.ts'])}|${tests}`,
+        pathNot: `${pathPatterns(['server/main.ts', 'server/listen.ts', 'server/http/web-sockets.ts', 'server/relay/upstream/send.ts', 'server/store/connection/process-settings.ts', 'server/store/*/*sqlite*.ts', 'server/import/sources/*sqlite*.ts', 'server/lib/secrets/password.ts'])}|${tests}`,
       },
       { path: bunModule },
     ),
@@ -81,7 +82,7 @@ export default {
       'bun-sqlite-in-store',
       'SQL is written in server/store and nowhere else.',
       // The import reads the databases of other programs.
-      { pathNot: `${pathPatterns(['server/store', 'server/commands/import/sources'])}|${tests}` },
+      { pathNot: `${pathPatterns(['server/store', 'server/import/sources'])}|${tests}` },
       { path: '^bun:sqlite$' },
     ),
 
@@ -291,6 +292,10 @@ export default {
       ],
       core: true,
     }),
+    ...only('server/import', 'The import enters what other programs have as an admin would, with the same checks.', {
+      own: [...ground, ...cross, ...importParts],
+      core: true,
+    }),
     rule(
       'api-resource-to-resource',
       'Resources share through billing/, store/ or a file in api/ itself.',
@@ -348,7 +353,7 @@ export default {
     owner(['kysely', 'pg-types', 'pg-pool'], ['server/store'], 'SQL is written in server/store and nowhere else.'),
     owner(
       ['pg'],
-      ['server/store', 'server/commands/import/sources'],
+      ['server/store', 'server/import/sources'],
       'SQL is written in server/store, except that the import reads the databases of other programs.',
     ),
     owner(
@@ -357,7 +362,7 @@ export default {
       'The HTTP framework stays at the edge.',
     ),
     owner(['commander', '@clack/prompts'], ['server/commands'], 'The command line is read in server/commands.'),
-    owner(['mysql2', '@noble/ciphers'], ['server/commands/import'], 'Only the import reads what other programs wrote.'),
+    owner(['mysql2', '@noble/ciphers'], ['server/import'], 'Only the import reads what other programs wrote.'),
     owner(['aws4fetch'], ['server/outbound'], 'One outside service per file of server/outbound.'),
     owner(['nodemailer'], ['server/outbound'], 'One outside service per file of server/outbound.'),
     owner(

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { destinationKindNames } from './alert-destinations.ts'
 import { createAlertRuleBody } from './api/alert.ts'
 import { channelConfigSchema, createChannelBody } from './api/channel.ts'
 import { writtenCarries } from './api/channel-carries.ts'
@@ -188,6 +189,20 @@ export const alertRuleEntry = z.strictObject({
 
 export type AlertRuleEntry = z.output<typeof alertRuleEntry>
 
+/** A part of the address of a destination. Each of them can contain a secret. */
+const addressPart = (most: number) => z.optional(secretTextOf(most))
+
+export const alertDestinationEntry = z.strictObject({
+  name: name(60),
+  kind: z.enum(destinationKindNames).check(z.describe('The service to which alerts are sent.')),
+  url: addressPart(1000),
+  token: addressPart(300),
+  secret: addressPart(300),
+  to: addressPart(254),
+})
+
+export type AlertDestinationEntry = z.output<typeof alertDestinationEntry>
+
 /** The same fields as a new virtual model of the API. */
 export const virtualModelEntry = z.strictObject(virtualModelBody.shape)
 
@@ -203,6 +218,7 @@ export const configFileSchema = z.strictObject({
   service_tiers: z.optional(z.record(name(200), ratio('ServiceTierRatio')).check(atMost)),
   channels: z.optional(z.array(channelEntry).check(z.maxLength(mostEntries))),
   virtual_models: z.optional(z.array(virtualModelEntry).check(z.maxLength(mostVirtualModels))),
+  alert_destinations: z.optional(z.array(alertDestinationEntry).check(z.maxLength(100))),
   alert_rules: z.optional(z.array(alertRuleEntry).check(z.maxLength(100))),
 })
 
@@ -217,6 +233,7 @@ export const configSections = [
   'service_tiers',
   'channels',
   'virtual_models',
+  'alert_destinations',
   'alert_rules',
 ] as const satisfies readonly Exclude<keyof ConfigFile, 'version'>[]
 

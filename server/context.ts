@@ -22,6 +22,7 @@ import { backupJobs } from './jobs/backup-jobs.ts'
 import { capJobs, openLine } from './jobs/cap-jobs.ts'
 import { channelCalls } from './jobs/channel-calls.ts'
 import { type ChannelCare, createChannelCare } from './jobs/channel-care.ts'
+import { createImportRuns, type ImportRuns } from './jobs/import-runs.ts'
 import { countUsage, logJobs } from './jobs/log-jobs.ts'
 import { createLogTail } from './jobs/log-tail.ts'
 import { tokenMarker } from './jobs/mark-tokens.ts'
@@ -161,6 +162,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const sendAlert = createAlertSender({ store, settings, mailer, secrets, clock, post: createPostMessage({ resolve }) })
   const tokens = createTokenCache(store, secrets, nowMs)
   const backups = createScheduledBackups({ ...config, store, settings, clock, guard, warn })
+  const imports = createImportRuns({ ...config, store, secrets, clock, resolve, warn })
   const rules = rateRules(config)
   const logTail = createLogTail(store, warn)
   const sessions = new RealtimeSessions()
@@ -168,8 +170,9 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const mark = tokenMarker(store, warn)
   let draining = false
   bindGauges(metrics, batcher, relay)
-  const jobs = jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer, sendAlert, warn })
-  const stopJobs = startJobs([...jobs, ...capJobs({ store, clock, relay, metrics }), ...backupJobs(backups)], warn)
+  const parts = { sweep, pulse, relay, care, captures, settings, routing, mailer, sendAlert, imports, warn }
+  const own = [...capJobs({ store, clock, relay, metrics }), ...backupJobs(backups), ...imports.jobs]
+  const stopJobs = startJobs([...jobsOf(parts), ...own], warn)
   return {
     store,
     metrics,
@@ -177,14 +180,11 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
     limits: rateLimiters(rules, clock),
     api: {
       ...{ store, settings, mailer, secrets, clock },
-      turns: relay.turns,
-      trustedProxies: config.trustedProxies,
-      version,
-      basePath: config.basePath,
+      ...{ turns: relay.turns, trustedProxies: config.trustedProxies, version, basePath: config.basePath },
       startTime: epochSeconds(clock),
       catalogue: () => providers.map(({ meta }) => ({ ...meta, models: [...meta.models] })),
       ...{ ...channelCalls(care, relay), ...routeReports(relay) },
-      ...{ logTail, captures, backups, sendAlert, warn },
+      ...{ logTail, captures, backups, imports, sendAlert, warn },
       rateRules: rules,
     },
     relay: {
@@ -208,11 +208,11 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       relay.deadlineWatch.cutAll()
       await sessions.cutOff()
     },
-    close: () => closeAll({ relay, batcher, failedCalls, captures, stopJobs, care, mailer, sweep, store, warn }),
+    close: () => closeAll({ ...parts, batcher, failedCalls, stopJobs, store }),
   }
 }
 
-type ClosingParts = Pick<JobParts, 'relay' | 'care' | 'captures' | 'mailer' | 'sweep' | 'warn'> & {
+type ClosingParts = JobParts & {
   batcher: Batcher
   failedCalls: FailedCallLog
   stopJobs(): void
@@ -220,18 +220,9 @@ type ClosingParts = Pick<JobParts, 'relay' | 'care' | 'captures' | 'mailer' | 's
 }
 
 /** Ends everything in reverse order of its start. Calls that are still open are left for other processes to close. */
-async function closeAll({
-  relay,
-  batcher,
-  failedCalls,
-  captures,
-  stopJobs,
-  care,
-  mailer,
-  sweep,
-  store,
-  warn,
-}: ClosingParts): Promise<void> {
+async function closeAll({ relay, captures, imports, care, mailer, sweep, warn, ...of }: ClosingParts): Promise<void> {
+  const { batcher, failedCalls, stopJobs, store } = of
+  await imports.close()
   await untilSettled(relay.ledger, batcher)
   await failedCalls.close()
   await captures.close()
@@ -295,6 +286,7 @@ interface JobParts {
   routing: RoutingSource
   mailer: Mailer
   sendAlert: AlertSender
+  imports: ImportRuns
   warn(message: string): void
 }
 

@@ -7,6 +7,12 @@ export const heads = ['server/context.ts', 'server/app.ts', 'server/listen.ts', 
 export const cross = ['server/events.ts', 'server/log.ts', 'server/metrics.ts']
 export const ground = ['contract', 'server/lib', 'server/errors.ts']
 
+/** What the import from other programs may use. It is above the management API, whose checks of a channel it shares. */
+export const importParts = [
+  ...['server/api/channel', 'server/http', 'server/jobs', 'server/providers'],
+  ...['server/billing', 'server/store', 'server/settings'],
+]
+
 const literal = (text) => text.replaceAll('.', '\\.')
 /** A folder means everything in it, a file means itself; a "*" stays inside one path segment. */
 export const pathPattern = (path) => `^${literal(path).replaceAll('*', '[^/]*')}${/\.[a-z]+$/.test(path) ? '$' : '/'}`

@@ -72,7 +72,7 @@ export function registryHosts(base: string): string[] {
 /** The linter catches the name Bun; this catches the ways around it. */
 export function hiddenBun(base: string): string[] {
   const free =
-    /^server\/(?:main|relay\/(?:upstream\/)?send|store\/connection\/process-settings|store\/(?:[^/]*\/)?[^/]*sqlite[^/]*|commands\/import\/(?:sources\/sqlite-source|collect-memory)|lib\/(?:secrets\/)?password)\.ts$|\.test\.tsx?$/
+    /^server\/(?:main|relay\/(?:upstream\/)?send|store\/connection\/process-settings|store\/(?:[^/]*\/)?[^/]*sqlite[^/]*|import\/(?:sources\/sqlite-source|collect-memory)|lib\/(?:secrets\/)?password)\.ts$|\.test\.tsx?$/
   const inside = (path: string) => /^(?:contract|server|console)\/.*\.tsx?$/.test(path) && !free.test(path)
   return matching(base, /globalThis(?:\.|\[['"])Bun\b/, inside)
 }

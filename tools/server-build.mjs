@@ -12,6 +12,7 @@ const entries = [
   'server/main.ts',
   'server/serve.ts',
   'server/commands/run-command.ts',
+  'server/import/engine.ts',
   'server/relay/counting/tokenizer-worker.ts',
   'server/relay/request/reader-worker.ts',
 ]

@@ -4,6 +4,7 @@ import { texts } from '../lib/url-state.ts'
 import type { Area, MessageKey } from '../messages/namespaces.ts'
 import { parseBudgetSearch } from '../pages/budget/search.ts'
 import { parseChannelSearch } from '../pages/channel/search.ts'
+import { parseImportSearch } from '../pages/import/search.ts'
 import { parseLogSearch } from '../pages/log/search.ts'
 import { parseModelSearch } from '../pages/model/search.ts'
 import { parsePlaygroundSearch } from '../pages/playground/search.ts'
@@ -319,6 +320,14 @@ const table = [
     heading: { title: 'recording.title', width: 'narrow' },
   },
   {
+    path: '/import',
+    file: 'import/import',
+    for: 'admins',
+    areas: ['import'],
+    search: parseImportSearch,
+    heading: { title: 'import.title', text: 'import.intro', width: 'narrow' },
+  },
+  {
     path: '/setting',
     file: 'setting/setting',
     for: 'users',
@@ -365,12 +374,7 @@ const table = [
     areas: ['auth', 'register', 'form'],
     search: texts('aff'),
   },
-  {
-    path: '/reset',
-    file: 'reset/reset',
-    for: 'visitors',
-    areas: ['reset', 'form'],
-  },
+  { path: '/reset', file: 'reset/reset', for: 'visitors', areas: ['reset', 'form'] },
   {
     path: '/user/reset',
     file: 'reset/confirm',
@@ -378,13 +382,7 @@ const table = [
     areas: ['reset', 'form'],
     search: texts('email', 'token'),
   },
-  {
-    path: '/oauth/github',
-    file: 'oauth/oauth',
-    for: 'visitors',
-    areas: ['auth'],
-    search: texts('code', 'state'),
-  },
+  { path: '/oauth/github', file: 'oauth/oauth', for: 'visitors', areas: ['auth'], search: texts('code', 'state') },
 ] as const satisfies readonly Page[]
 
 /** A row with its literal values. From these, the compiler knows every path and its query. */

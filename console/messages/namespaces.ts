@@ -9,6 +9,7 @@ import type { chatEn } from './chat.en.ts'
 import type { commonEn } from './common.en.ts'
 import type { formEn } from './form.en.ts'
 import type { homeEn } from './home.en.ts'
+import type { importEn } from './import.en.ts'
 import type { logEn } from './log.en.ts'
 import type { modelEn } from './model.en.ts'
 import type { optionEn } from './option.en.ts'
@@ -45,6 +46,7 @@ interface Catalogues {
   common: typeof commonEn
   form: typeof formEn
   home: typeof homeEn
+  import: typeof importEn
   log: typeof logEn
   model: typeof modelEn
   option: typeof optionEn

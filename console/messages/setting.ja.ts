@@ -97,6 +97,8 @@ export const settingJa = {
     '管理者を含め、連携済みアカウントのないユーザーはログインできなくなります。{count, plural, =0 {有効な外部ログインはありません。} other {有効な外部ログインは # 件です。}}先にアカウントを連携するようユーザーに依頼してください。',
   'setting.passwordLogin.confirm': 'オフにする',
   'setting.oauth.help': 'GitHub で OAuth アプリを登録するときに、次の値を入力してください：',
+  'setting.import.help': 'one-api、new-api、one-hub、LiteLLM のユーザー、キー、チャンネル、ログを引き継げます。',
+  'setting.import.open': '別のゲートウェイからインポート',
   'setting.recording.help':
     'スーパー管理者がユーザー、トークン、チャネルのキャプチャを開始しない限り、何もキャプチャされません。ここではキャプチャの保存先を設定します。',
   'setting.recording.open': 'リクエストをキャプチャ',

@@ -96,6 +96,8 @@ export const settingZh = {
     '取消密码登录将导致所有未绑定其他登录方式的用户（包括管理员）无法登录。{count, plural, =0 {目前没有启用其他登录方式。} other {目前已启用 # 种其他登录方式。}}请先让用户绑定其他登录方式。',
   'setting.passwordLogin.confirm': '确认关闭',
   'setting.oauth.help': '在 GitHub 注册 OAuth 应用时填写：',
+  'setting.import.help': '可以接管 one-api、new-api、one-hub 或 LiteLLM 的用户、密钥、渠道和日志。',
+  'setting.import.open': '从其他网关导入',
   'setting.recording.help': '只有超级管理员对用户、令牌或渠道开始录制后，请求才会被录制。这里设置录制内容的存放方式。',
   'setting.recording.open': '录制请求',
   'setting.backup.none': '还没有备份。',

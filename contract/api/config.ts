@@ -39,7 +39,7 @@ export const configApi = {
     media: 'application/yaml',
     summary: 'Export the configuration as YAML, without secrets',
     description:
-      'Options, groups, prices, channels and alert rules in the form that `PUT /api/config` and the command `apply` read. Secrets are left out, and stay as they are when the file is applied again.',
+      'Options, groups, prices, channels, virtual models, alert destinations and alert rules in the form that `PUT /api/config` and the command `apply` read. Secrets are left out, and stay as they are when the file is applied again.',
   }),
   apply: endpoint({
     method: 'PUT',

@@ -24,6 +24,8 @@ export interface Endpoint<
   ignores?: readonly string[]
   /** Content types of a body that is a text and not an object. The handler gets it as `{ text }`. */
   textBody?: readonly string[]
+  /** The body is a file of any kind, which the handler reads from the request. */
+  fileBody?: true
   /**
    * The shape of `data`. The response is parsed with this schema, so a field that the schema does not name never leaves
    * the server.
@@ -75,6 +77,7 @@ type Facts = Pick<
   | 'badBodyStatus'
   | 'ignores'
   | 'textBody'
+  | 'fileBody'
   | 'cutWhenSorted'
 >
 

@@ -10,6 +10,7 @@ import { configApi } from './config.ts'
 import { docsApi } from './docs.ts'
 import { doctorApi } from './doctor.ts'
 import { groupApi } from './group.ts'
+import { importApi } from './import.ts'
 import { logApi } from './log.ts'
 import { modelApi } from './model.ts'
 import { oauthApi } from './oauth.ts'
@@ -48,6 +49,7 @@ export const api = {
   virtualModel: virtualModelApi,
   audit: auditApi,
   backup: backupApi,
+  import: importApi,
   capture: captureApi,
   redemption: redemptionApi,
   doctor: doctorApi,

@@ -1,3 +1,4 @@
+import { alertDestinationsKind } from './alert/destinations-kind.ts'
 import { alertRulesKind } from './alert/rules-kind.ts'
 import { channelsKind } from './channel/channels-kind.ts'
 import type { ConfigKind } from './config-kind.ts'
@@ -14,5 +15,6 @@ export const configKinds: readonly ConfigKind[] = [
   ...tableKinds,
   channelsKind,
   virtualModelsKind,
+  alertDestinationsKind,
   alertRulesKind,
 ] as readonly ConfigKind[]

@@ -6,6 +6,7 @@ import type { Captures } from '../captures/captures.ts'
 import type { RateRule } from '../http/rate-limit.ts'
 import type { AlertSender } from '../jobs/alert-sender.ts'
 import type { ChannelDraft, DraftReport } from '../jobs/draft-report.ts'
+import type { ImportRuns } from '../jobs/import-runs.ts'
 import type { LogTail } from '../jobs/log-tail.ts'
 import type { UpstreamResult } from '../jobs/upstream-account.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -69,6 +70,7 @@ export interface ApiDeps {
   logTail: LogTail
   captures: Captures
   backups: Pick<ScheduledBackups, 'start' | 'nextAt'>
+  imports: ImportRuns
   /** Sends a message to a destination of alerts. */
   sendAlert: AlertSender
   warn(message: string): void

@@ -17,6 +17,7 @@ import { mountConfig } from './config/routes.ts'
 import { type ApiDeps, announcer } from './deps.ts'
 import { mountDoctor } from './doctor/routes.ts'
 import { mountGroups } from './group/routes.ts'
+import { mountImports } from './import/routes.ts'
 import { mountLogs } from './log/routes.ts'
 import { mountModels } from './model/routes.ts'
 import { mountOAuth } from './oauth/routes.ts'
@@ -80,6 +81,7 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   mountVirtualModels(router, { ...deps, announce })
   mountAudit(router, deps)
   mountBackups(router, deps)
+  mountImports(router, deps)
   mountCaptures(router, { ...deps, announce })
   mountRedemptions(router, deps)
   mountTopUps(router, { ...deps, announce })

@@ -45,10 +45,19 @@ virtual_models:
     steps: [{ model: house-model }, { model: picture, group: vip }]
     failures: [timeout, no_channel]
     price: { input: 1, output: 2 }
+alert_destinations:
+  - name: ops
+    kind: webhook
+    url: "https://hook.example/\${MAIN_KEY}"
+    secret: "\${SMTP_TOKEN}"
+  - name: desk
+    kind: mail
+    to: desk@example.com
 alert_rules:
   - name: main is down
     kind: channel_disabled
     channel: main
+    destinations: [ops, desk]
 `
 
 forEachDatabaseUrl((name, freshUrl) => {
@@ -184,6 +193,9 @@ forEachDatabaseUrl((name, freshUrl) => {
       SMTPTOKEN: 'mail-password',
       SMTP_TOKEN: 'mail-password',
       MAIN_X_SECRET_TOKEN: 'tok-sk-main-key-1',
+      ALERT_OPS_URL: 'https://hook.example/sk-main-key-1',
+      ALERT_OPS_SECRET: 'mail-password',
+      ALERT_DESK_TO: 'desk@example.com',
     })
     await other.start()
     const copy = join(other.folder, 'copy.yaml')

@@ -192,6 +192,7 @@ async function parseBody<E extends Endpoint>(
   endpoint: E,
 ): Promise<z.output<E['body']>> {
   const status = endpoint.badBodyStatus ?? 200
+  if (endpoint.fileBody) return parseInput<E['body']>(endpoint.body, {}, status)
   if (endpoint.textBody) {
     const text = await readText(c.req.raw, { timeMs: router.bodyTimeMs(), types: endpoint.textBody })
     return parseInput<E['body']>(endpoint.body, { text }, status)

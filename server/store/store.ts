@@ -7,7 +7,7 @@ export type Trx = Transaction<Tables>
 
 /** A message between nodes: which cached data is out of date. */
 export interface Notice {
-  topic: 'settings' | 'channels' | 'token' | 'user' | 'capture'
+  topic: 'settings' | 'channels' | 'token' | 'user' | 'capture' | 'import'
   /** Row id, or 0 for everything in the topic. */
   id: number
 }

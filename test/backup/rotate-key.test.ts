@@ -247,6 +247,7 @@ const knownUses: readonly [file: string, fate: string][] = [
   ['http/session.ts', 'sessions and access tokens end'],
   ['jobs/alert-sender.ts', 'alert destinations'],
   ['jobs/channel-switch.ts', 'hashes of channel keys'],
+  ['jobs/import-runs.ts', 'forgotten; the address is entered again'],
   ['relay/admission/token-cache.ts', 'hashes of tokens'],
   ['relay/call/compactions.ts', 'clients have them; they can no longer be read'],
   ['relay/call/response-owners.ts', 'hashes of channel keys'],

@@ -7,6 +7,7 @@ import { mountApi } from '../../server/api/routes.ts'
 import { openCaptures } from '../../server/captures/open-captures.ts'
 import type { AppEnv } from '../../server/http/app-env.ts'
 import { createAlertSender } from '../../server/jobs/alert-sender.ts'
+import { createImportRuns } from '../../server/jobs/import-runs.ts'
 import { createLogTail } from '../../server/jobs/log-tail.ts'
 import { createSecrets } from '../../server/lib/secrets/secrets.ts'
 import { Turns } from '../../server/lib/turns.ts'
@@ -75,6 +76,11 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     mkdtempSync(join(tmpdir(), 'captures-')),
     { capturesLost: () => undefined },
   )
+  const dataDir = mkdtempSync(join(tmpdir(), 'imports-'))
+  const imports = createImportRuns({
+    ...{ store, secrets, clock, warn },
+    dataDir,
+  })
   const sendAlert = createAlertSender({ store, settings, mailer, secrets, clock, post: createPostMessage() })
   const app = new Hono<AppEnv>()
   const off = { limit: 0, windowMs: 1000 }
@@ -111,6 +117,7 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     }),
     logTail,
     captures,
+    imports,
     backups: { start: async () => 'off', nextAt: async () => 0 },
     sendAlert,
     warn,
@@ -158,7 +165,23 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     return { id, username, token }
   }
 
-  return { app, call, addPerson, store, settings, secrets, mailer, clock, logTail, sendAlert, time, warnings, notices }
+  return {
+    app,
+    call,
+    addPerson,
+    imports,
+    dataDir,
+    store,
+    settings,
+    secrets,
+    mailer,
+    clock,
+    logTail,
+    sendAlert,
+    time,
+    warnings,
+    notices,
+  }
 }
 
 /** A cookie that a response sets (by default the session cookie), formatted as a Cookie header. */

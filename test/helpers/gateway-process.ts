@@ -94,6 +94,38 @@ export class Installation implements AsyncDisposable {
     return outcomeOf(this.#spawn(args))
   }
 
+  /** Begins a subcommand that goes on until it is stopped. */
+  begin(...args: string[]) {
+    const child = this.#spawn(args)
+    let output = ''
+    const waiting = new Set<() => void>()
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (chunk: Buffer) => {
+        output += chunk.toString()
+        for (const look of waiting) look()
+      })
+    const ended = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)))
+    return {
+      /** Resolves when the output matches. Rejects if the command ends first. */
+      async said(words: RegExp): Promise<void> {
+        const found = new Promise<void>((resolve) => {
+          const look = () => words.test(output) && resolve()
+          waiting.add(look)
+          look()
+        })
+        const tooEarly = ended.then(() => {
+          if (!words.test(output)) throw new Error(`it ended without ${words}: ${output}`)
+        })
+        await Promise.race([found, tooEarly])
+      },
+      /** Sends a signal, and returns the exit code. */
+      stop(signal: 'SIGINT' | 'SIGTERM'): Promise<number | null> {
+        child.kill(signal)
+        return ended
+      },
+    }
+  }
+
   /** Runs a subcommand under a limit of the shell, such as `ulimit -f 8`. */
   runUnder(limit: string, ...args: string[]): Promise<{ code: number | null; output: string }> {
     const program = [process.execPath, '--preload', quickPasswords, serverProgram(), ...args]

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { copyFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ImportReport } from '../../server/commands/import/report.ts'
+import type { ImportReport } from '../../contract/api/import.ts'
 import { openStore } from '../../server/store/connection/open.ts'
 import { forEachEmptyDatabaseUrl } from '../helpers/databases.ts'
 import { ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
@@ -235,7 +235,7 @@ forEachEmptyDatabaseUrl((target, freshUrl) => {
     await gateway.stop()
     const from = ownSource('one-api', { ...smallRows(), options: [{ key: 'SystemName', value: 'Theirs' }] })
     const refused = await installation.run('import', '--from', from)
-    expect([refused.code, refused.output]).toEqual([1, expect.stringContaining('Add --merge')])
+    expect([refused.code, refused.output]).toEqual([1, expect.stringContaining('(--merge)')])
 
     const report = await imported(installation, '--from', from, '--merge')
     expect(report).toMatchObject({ mode: 'merge', added: { users: 2, tokens: 1, channels: 1, logs: 2 } })

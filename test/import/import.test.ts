@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import type { ImportReport } from '../../server/commands/import/report.ts'
+import type { ImportReport } from '../../contract/api/import.ts'
 import { openStore } from '../../server/store/connection/open.ts'
 import { forEachEmptyDatabaseUrl } from '../helpers/databases.ts'
 import { ok, startFakeUpstream } from '../helpers/fake-upstream.ts'

@@ -1,4 +1,4 @@
-import type { ImportReport, SumLine } from '../../server/commands/import/report.ts'
+import type { ImportReport, SumLine } from '../../contract/api/import.ts'
 import type { Installation } from '../helpers/gateway-process.ts'
 
 /** Imports, and returns the report. Throws with what the command said if it failed. */

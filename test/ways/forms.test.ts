@@ -127,6 +127,7 @@ test(
       'README.md',
       'bin/tollgate.mjs',
       'dist/console',
+      'dist/engine.js',
       'dist/main.js',
       'dist/reader-worker.js',
       'dist/run-command.js',

@@ -171,6 +171,14 @@ GET    /api/audit/                        401   no    ok    ok    ban    401|bad
 GET    /api/backup/                       401   no    no    ok    ban    401|bad
 POST   /api/backup/                       401   no    no    ok    ban    401|bad
 
+GET    /api/import/                       401   no    no    ok    ban    401|bad
+POST   /api/import/upload                 401   no    no    ok    ban    401|bad
+POST   /api/import/                       401   no    no    ok    ban    401|bad
+POST   /api/import/{id}/again             401   no    no    ok    ban    401|bad
+POST   /api/import/{id}/cancel            401   no    no    ok    ban    401|bad
+GET    /api/import/{id}/report            401   no    no    ok    ban    401|bad
+GET    /api/import/{id}/leftovers         401   no    no    ok    ban    401|bad
+
 GET    /api/config                        401   no    no    ok    ban    401|bad
 PUT    /api/config                        401   no    no    ok    ban    401|bad
 GET    /api/config/schema.json            ok    ok    ok    ok    ok     ok

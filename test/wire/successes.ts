@@ -1,4 +1,6 @@
 import { expect } from 'bun:test'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { sql } from 'kysely'
 import { addAlertEvent } from '../../server/store/accounts/alert-history.ts'
 import { saveCode } from '../../server/store/accounts/one-time-codes.ts'
@@ -183,6 +185,13 @@ export const successes: Readonly<Record<string, Success>> = {
 
   backupList: plain('GET', '/api/backup/'),
   backupStart: made(backupsOn, () => ['POST', '/api/backup/']),
+  importList: made(importRun, () => ['GET', '/api/import/']),
+  importUpload: plain('POST', '/api/import/upload', 'model_list:\n  - model_name: m\n'),
+  importStart: made(importRun, () => ['POST', '/api/import/', { address: 'mysql://a:b@127.0.0.1:9/c', dry_run: true }]),
+  importAgain: made(importRun, (id) => ['POST', `/api/import/${id}/again`, { dry_run: true }]),
+  importCancel: made(activeImport, (id) => ['POST', `/api/import/${id}/cancel`]),
+  importReport: made(importRun, (id) => ['GET', `/api/import/${id}/report`]),
+  importLeftovers: made(importRun, (id) => ['GET', `/api/import/${id}/leftovers`]),
 
   configExport: made(distinctNames, () => ['GET', '/api/config']),
   configApply: plain('PUT', '/api/config', { version: 1, options: { SystemName: 'Tollgate' } }),
@@ -337,7 +346,8 @@ async function virtualModel({ gateway }: WireGate): Promise<number> {
 /** The calls for alert rules and destinations. Only people who may make them can create what the others need. */
 function alertSuccesses(prefix: string, base: string, rule: object): Readonly<Record<string, Success>> {
   const names = (name: string) => (prefix === 'alert' ? `alert${name}` : `alertSelf${name}`)
-  const destination = { kind: 'webhook', name: 'hook', url: 'https://192.0.2.1/hook' }
+  // A configuration file cannot list two of the same name.
+  const destination = () => ({ kind: 'webhook', name: `hook${next()}`, url: 'https://192.0.2.1/hook' })
   const create = async (gate: WireGate, me: Me, path: string, body: object): Promise<number> => {
     const answer = await gate.call('POST', `${base}${path}`, { as: me.as, body })
     const { data } = (await answer.json()) as { data?: { id: number } }
@@ -358,15 +368,19 @@ function alertSuccesses(prefix: string, base: string, rule: object): Readonly<Re
     return gate.gateway.context.api.store.write((trx) => addAlertEvent(trx, { ...event, created_at: 1 }, [delivery]))
   }
   const ruleId = (gate: WireGate, me: Me) => create(gate, me, '/rule', rule)
-  const destinationId = (gate: WireGate, me: Me) => create(gate, me, '/destination', destination)
+  const destinationId = (gate: WireGate, me: Me) => create(gate, me, '/destination', destination())
   return {
     [names('Rules')]: made(ruleId, () => ['GET', `${base}/rule`]),
     [names('CreateRule')]: plain('POST', `${base}/rule`, rule),
     [names('UpdateRule')]: made(ruleId, (id) => ['PUT', `${base}/rule`, { id, enabled: false }]),
     [names('RemoveRule')]: made(ruleId, (id) => ['DELETE', `${base}/rule/${id}`]),
     [names('Destinations')]: made(destinationId, () => ['GET', `${base}/destination`]),
-    [names('CreateDestination')]: plain('POST', `${base}/destination`, destination),
-    [names('UpdateDestination')]: made(destinationId, (id) => ['PUT', `${base}/destination`, { id, name: 'other' }]),
+    [names('CreateDestination')]: made(destination, (body) => ['POST', `${base}/destination`, body]),
+    [names('UpdateDestination')]: made(destinationId, (id) => [
+      'PUT',
+      `${base}/destination`,
+      { id, name: `other${id}` },
+    ]),
     [names('RemoveDestination')]: made(destinationId, (id) => ['DELETE', `${base}/destination/${id}`]),
     [names('TestDestination')]: made(destinationId, (id) => ['POST', `${base}/destination/${id}/test`]),
     [names('History')]: made(sentMessage, () => ['GET', `${base}/history`]),
@@ -376,4 +390,42 @@ function alertSuccesses(prefix: string, base: string, rule: object): Readonly<Re
 async function backupsOn(gate: WireGate): Promise<void> {
   await gate.gateway.api('PUT', '/api/option/', { key: 'BackupPassphrase', value: 'a passphrase of a test' })
   await gate.gateway.api('PUT', '/api/option/', { key: 'BackupStore', value: 'files' })
+}
+
+/** An import that waits for a file that no node has. */
+async function activeImport({ gateway: { context } }: WireGate): Promise<number> {
+  const { store, imports } = context.api
+  const source = { address: '', logsAddress: '', saltKey: '', upload: 'a'.repeat(32), uploadName: 'one-api.db' }
+  const choices = { dry_run: true, merge: false, only: [], since: 0 }
+  return store.write(async (trx) => {
+    await trx.updateTable('import_runs').set({ active: null, state: 'done' }).execute()
+    return imports.queue(trx, source, choices, 'root')
+  })
+}
+
+/** An import that has ended and left something over. */
+async function importRun(gate: WireGate): Promise<number> {
+  const id = await activeImport(gate)
+  const { context } = gate.gateway
+  const folder = join(dirname(context.relay.spoolDir), 'imports')
+  mkdirSync(folder, { recursive: true })
+  const leftoversFile = join(folder, 'one-api-1-1.jsonl')
+  writeFileSync(leftoversFile, '{"kind":"option"}\n')
+  const report = {
+    ...{ program: 'one-api', version: '0.6.11', source: 'one-api.db', dryRun: false, mode: 'empty' },
+    added: { users: 1, tokens: 0, channels: 0, codes: 0, logs: 0 },
+    sums: [{ name: 'users', there: 1, corrected: 0, here: 1 }],
+    options: [{ key: 'Notice', from: '', to: 'x' }],
+    prices: [{ model: 'm', theirs: '?', ours: '1' }],
+    findings: [{ kind: 'users', text: 'A sentence.', count: 1, examples: ['user 1'] }],
+    ...{ leftoversFile, leftovers: 1, changedMeanwhile: false, seconds: 1.5 },
+  }
+  await context.api.store.write((trx) =>
+    trx
+      .updateTable('import_runs')
+      .set({ active: null, state: 'done', finished_at: 1, report: JSON.stringify(report) })
+      .where('id', '=', id)
+      .execute(),
+  )
+  return id
 }

@@ -25,7 +25,8 @@ forEachDatabase((_, openFresh) => {
 
   test('every call that accepts a body reports unknown fields by name', async () => {
     const writing = endpoints.filter(
-      ({ method, textBody }) => (method === 'POST' || method === 'PUT') && textBody === undefined,
+      ({ method, textBody, fileBody }) =>
+        (method === 'POST' || method === 'PUT') && textBody === undefined && fileBody === undefined,
     )
     expect(writing.length).toBeGreaterThan(15)
     for (const { method, path } of writing) {

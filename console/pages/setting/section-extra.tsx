@@ -36,6 +36,7 @@ export function SectionExtra({ section, form }: { section: string; form: OptionF
     return (
       <Suspense fallback={<div className="h-16" />}>
         <BackupState form={form} />
+        <ImportLink />
       </Suspense>
     )
   }
@@ -70,6 +71,22 @@ function OAuthHelp({ form }: { form: OptionForm }) {
           <CopyField label={label} value={value} />
         </div>
       ))}
+    </div>
+  )
+}
+
+/** Leads to the page that takes over the data of another gateway. */
+function ImportLink() {
+  const t = useText()
+  const root = isRoot(useSessionUser())
+  const classic = useClassicServer()
+  if (!root || classic) return null
+  return (
+    <div className="flex flex-wrap items-center gap-x-4 gap-y-2 pb-4">
+      <p className="min-w-0 flex-1 basis-64 text-sm text-muted">{t('setting.import.help')}</p>
+      <Link to="/import" className={buttonClass()}>
+        {t('setting.import.open')}
+      </Link>
     </div>
   )
 }

@@ -44,9 +44,23 @@ export function resolveSecrets(file: ConfigFile, references: References | undefi
       ...(proxy_login !== undefined && { proxy_login: resolve(proxy_login, at('proxy_login')) }),
     }
   })
+  const destinations = file.alert_destinations?.map(({ name, kind, ...parts }, index) => ({
+    name,
+    kind,
+    ...Object.fromEntries(
+      Object.entries(parts).flatMap(([part, value]) =>
+        value === undefined ? [] : [[part, resolve(value, ['alert_destinations', index, part])]],
+      ),
+    ),
+  }))
   const [first] = faults
   if (first) throw new ConfigFault(first.path, [...new Set(faults.map(({ message }) => message))].join(' '))
-  return { ...file, ...(options && { options }), ...(channels && { channels }) }
+  return {
+    ...file,
+    ...(options && { options }),
+    ...(channels && { channels }),
+    ...(destinations && { alert_destinations: destinations }),
+  }
 }
 
 const reference = /\$(\$?)\{([^}]*)\}/g

@@ -35,6 +35,9 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   virtualModelDryRun: { model: 'assistant', group: 'vip' },
   optionUpdate: { key: 'RetryTimes', value: '2' },
   optionTestMail: { email: 'alice@example.com' },
+  importUpload: 'SQLite format 3…',
+  importStart: { address: 'mysql://reader:password@10.0.0.5:3306/oneapi', dry_run: true },
+  importAgain: { dry_run: false },
   configApply: { version: 1, options: { SystemName: 'Acme' }, prices: { 'house-model': { ratio: 0.5 } } },
   captureAddRule: {
     target: 'user',

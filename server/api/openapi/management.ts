@@ -83,6 +83,17 @@ function describe(writer: SchemaWriter, group: keyof typeof api, name: string, e
     ...(endpoint.textBody && {
       requestBody: { required: true, content: texts(endpoint.textBody, bodyExamples[operationId]) },
     }),
+    ...(endpoint.fileBody && {
+      requestBody: {
+        required: true,
+        content: {
+          'application/octet-stream': {
+            schema: { type: 'string', format: 'binary' },
+            example: bodyExamples[operationId],
+          },
+        },
+      },
+    }),
     ...(hasFields(body) &&
       !endpoint.textBody && { requestBody: { required: (body.required ?? []).length > 0, content } }),
     responses: responsesOf(writer, operationId, endpoint, parameters),

@@ -40,6 +40,7 @@ export const groupTags: Readonly<Record<keyof typeof api, Tag>> = {
     description: 'Models that consist of steps: if one step fails, the next one answers.',
   },
   audit: { name: 'Audit log', description: 'Who changed what.' },
+  import: { name: 'Imports', description: 'Taking over the data of other gateways.' },
   backup: { name: 'Backups', description: 'Backups that the server makes.' },
   capture: { name: 'Recording', description: 'Bodies of requests, recorded for a limited time by order of root.' },
   redemption: { name: 'Redemption codes', description: 'Codes that can be redeemed for quota, and gifts of quota.' },

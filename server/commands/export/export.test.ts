@@ -204,6 +204,9 @@ forEachDatabaseUrl((name, freshUrl) => {
       const file = new Database(path, { readonly: true })
       const rows = (text: string) => file.query(text).values()
       expect(rows('pragma integrity_check')).toEqual([['ok']])
+      // These programs look for each column in this text when they start: in backquotes, and on one line.
+      for (const [text] of rows("select sql from sqlite_master where type = 'table' and sql is not null") as string[][])
+        expect(text).toMatch(/^CREATE TABLE `\w+` \((?:`\w+` [^\n`]+,)+(?:`\w+` [^\n`]+|primary key \([`\w,]+\))\)$/)
       expect(rows('select "key", remain_quota + used_quota from tokens')).toEqual([
         [token.key.replace('sk-', ''), 100_000],
       ])

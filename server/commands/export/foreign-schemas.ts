@@ -68,5 +68,23 @@ const indexes = [
 /** The statements that create the database of a program. Other indexes are created by the program itself. */
 export function foreignSchema(program: ForeignProgram): string[] {
   const tables = Object.entries(program === 'one-api' ? oneApi : newApi)
-  return [...tables.map(([name, columns]) => `create table ${name} (${columns})`), ...indexes]
+  return [...tables.map(([name, columns]) => `CREATE TABLE \`${name}\` (${asGorm(columns)})`), ...indexes]
 }
+
+/**
+ * Columns on one line and with their names in backquotes. These programs read the text of their tables, and do not start
+ * if they cannot find a column in it.
+ */
+function asGorm(columns: string): string {
+  return columns
+    .replaceAll(/\s+/g, ' ')
+    .split(/, (?![^(]*\))/)
+    .map((column) =>
+      column.startsWith('primary key')
+        ? column.replace(/\((.*)\)/, (_, names: string) => `(${names.split(', ').map(backquoted).join(',')})`)
+        : column.replace(/^"?\w+"?/, backquoted),
+    )
+    .join(',')
+}
+
+const backquoted = (name: string) => `\`${name.replaceAll('"', '')}\``

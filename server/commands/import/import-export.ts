@@ -1,9 +1,9 @@
 import { closeSync, createReadStream, openSync, readSync, statSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import type { ImportDeps } from '../../jobs/import-engine.ts'
 import { CommandFailed, type Terminal } from '../command.ts'
 import { exportPassphrase } from '../export/export-passphrase.ts'
 import { isExport, type RestoreReport, restoreExport } from '../export/restore-export.ts'
-import type { ImportDeps } from './import-types.ts'
 
 /** The first line of an export is shorter than this. */
 const firstLineBytes = 4096

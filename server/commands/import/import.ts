@@ -1,16 +1,20 @@
 import { setTimeout } from 'node:timers/promises'
 import { Option } from 'commander'
+import { type ImportPart, importParts } from '../../../contract/api/import.ts'
+import { reportLines } from '../../import/report.ts'
+import { runImport } from '../../import/run-import.ts'
+import type { ImportDeps, ImportOptions, ImportProgress } from '../../jobs/import-engine.ts'
 import { type AddCommand, CommandFailed, examples, exitCodes, type Terminal } from '../command.ts'
 import { secretsOf, withStore } from '../installed.ts'
 import { importExport, isExportFile, refuseWithExport } from './import-export.ts'
-import { type ImportDeps, type ImportOptions, type ImportPart, importParts } from './import-types.ts'
+import { importLeftovers } from './import-leftovers.ts'
+import { inTurn } from './in-turn.ts'
 import { progressView } from './progress.ts'
-import { reportLines } from './report.ts'
-import { runImport } from './run-import.ts'
 
 /** The options as Commander reads them. */
 interface Flags {
-  from: string
+  from?: string
+  leftovers?: string
   logsFrom?: string
   litellmConfig?: string
   only?: ImportPart[]
@@ -29,7 +33,7 @@ export const addImport: AddCommand = (program, terminal) => {
     .description(
       "Takes over users, tokens, channels, redemption codes, options, prices and the log of one-api (0.5 and 0.6), new-api, one-hub, Laisky's one-api or LiteLLM. The source is a SQLite file, MySQL, MariaDB or PostgreSQL, or LiteLLM's config.yaml, and is only read. What LiteLLM sealed is opened with LITELLM_SALT_KEY, or LITELLM_MASTER_KEY if it has no salt key. Keys, passwords and codes go on working. A run that breaks off is continued by the next one, and a later run takes over what is new. docs/moving.md describes the whole way.",
     )
-    .requiredOption(
+    .option(
       '--from <source>',
       'path of a SQLite file, of config.yaml or of an export of Tollgate, postgres://… or mysql://…',
     )
@@ -42,6 +46,7 @@ export const addImport: AddCommand = (program, terminal) => {
     )
     .option('--merge', 'import beside what is here already, with new ids')
     .option('--follow', 'after that, take over what is new every two seconds, until stopped')
+    .option('--leftovers <file>', 'take in what an earlier import left over and this version knows')
     .option('--passphrase-file <file>', 'a file with the passphrase of an export of Tollgate')
     .option('--json', 'print the report as JSON')
     .addHelpText(
@@ -58,6 +63,10 @@ export const addImport: AddCommand = (program, terminal) => {
           "import -- --from 'postgres://user:password@host/newapi' --since 2026-01-01",
           'with the log of this year only',
         ],
+        [
+          'import -- --leftovers data/imports/new-api-1-1790000000000.jsonl',
+          'take in what an earlier version had no place for',
+        ],
         ['import -- --from all.jsonl --passphrase-file pass.txt', 'restore an export of Tollgate'],
         ['import -- --from /data/one-api.db --only channels,options --merge', 'parts, into an installation in use'],
       ),
@@ -66,9 +75,13 @@ export const addImport: AddCommand = (program, terminal) => {
 }
 
 async function run(flags: Flags, terminal: Terminal): Promise<void> {
+  if ((flags.from === undefined) === (flags.leftovers === undefined))
+    throw new CommandFailed('Say where to import from: either --from or --leftovers.')
   const config = terminal.readConfig()
+  if (flags.leftovers !== undefined) return importLeftovers(terminal, flags.leftovers, flags)
+  const from = flags.from ?? ''
   const options: ImportOptions = {
-    from: flags.from,
+    from,
     logsFrom: flags.logsFrom,
     litellmConfig: flags.litellmConfig,
     only: new Set(flags.only),
@@ -80,7 +93,7 @@ async function run(flags: Flags, terminal: Terminal): Promise<void> {
   if (flags.follow && flags.dryRun) throw new CommandFailed('--follow imports, so it cannot be used with --dry-run.')
   await withStore(config, async (store) => {
     const secrets = await secretsOf(store, terminal.readSecretKey())
-    if (isExportFile(flags.from)) {
+    if (isExportFile(from)) {
       refuseWithExport({
         '--dry-run': flags.dryRun,
         '--only': flags.only,
@@ -93,19 +106,31 @@ async function run(flags: Flags, terminal: Terminal): Promise<void> {
       await importExport(
         terminal,
         { store, secrets },
-        { ...flags, passphraseFile: flags.passphraseFile, json: flags.json ?? false },
+        { ...flags, from, passphraseFile: flags.passphraseFile, json: flags.json ?? false },
       )
       return
     }
-    const view = progressView(terminal)
-    const deps = { store, secrets, nowMs: Date.now, variable: variableOf(terminal), progress: view.show }
-    const report = await runImport(deps, options).finally(view.end)
-    if (flags.json) terminal.print(JSON.stringify(report))
-    else for (const line of reportLines(report)) terminal.print(line)
-    const wrong = report.sums.some(({ there, corrected, here }) => there + corrected !== here)
-    if (wrong) terminal.exit(exitCodes.failed)
-    if (flags.follow) await follow({ ...deps, progress: () => undefined }, options, terminal)
+    const deps = { store, secrets, nowMs: Date.now, variable: variableOf(terminal) }
+    await inTurn(store, options, (signal, tell) => imported({ ...deps, signal, tell }, { flags, options, terminal }))
   })
+}
+
+/** Imports, prints the report, and then follows the source if that was asked for. */
+async function imported(
+  { tell, ...deps }: Omit<ImportDeps, 'progress'> & { tell: ImportDeps['progress'] },
+  { flags, options, terminal }: { flags: Flags; options: ImportOptions; terminal: Terminal },
+): Promise<void> {
+  const view = progressView(terminal)
+  const progress = (step: ImportProgress) => {
+    view.show(step)
+    tell(step)
+  }
+  const report = await runImport({ ...deps, progress }, options).finally(view.end)
+  if (flags.json) terminal.print(JSON.stringify(report))
+  else for (const line of reportLines(report)) terminal.print(line)
+  const wrong = report.sums.some(({ there, corrected, here }) => there + corrected !== here)
+  if (wrong) terminal.exit(exitCodes.failed)
+  if (flags.follow) await follow({ ...deps, progress: tell }, options, terminal)
 }
 
 /** Reads variables to which LiteLLM's configuration refers; undefined if one is not set. */

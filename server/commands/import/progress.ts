@@ -1,6 +1,6 @@
 import { type ProgressResult, progress } from '@clack/prompts'
+import type { ImportProgress } from '../../jobs/import-engine.ts'
 import type { Terminal } from '../command.ts'
-import type { ImportProgress } from './import-types.ts'
 
 /** How often a line is written. */
 const lineMs = 1000

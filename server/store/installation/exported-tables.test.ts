@@ -18,6 +18,7 @@ const leftOut = [
   ...['cap_waits', 'capture_rules', 'captures', 'channel_dead_keys', 'channel_failures', 'error_minutes', 'holds'],
   ...[
     'import_rows',
+    'import_runs',
     'imports',
     'job_runs',
     'limit_windows',

@@ -30,6 +30,7 @@ import { imports } from './0027-imports.ts'
 import { backups } from './0028-backups.ts'
 import { configMarks } from './0029-config-marks.ts'
 import { ledgerArrays } from './0030-ledger-arrays.ts'
+import { importRuns } from './0036-import-runs.ts'
 
 const migrations: readonly Migration[] = [
   init,
@@ -60,6 +61,7 @@ const migrations: readonly Migration[] = [
   backups,
   configMarks,
   ledgerArrays,
+  importRuns,
 ]
 
 /** An arbitrary number for the lock that keeps two starting nodes from migrating at the same time. */

@@ -42,3 +42,41 @@ export interface ImportRowsTable {
   used: Generated<number>
   requests: Generated<number>
 }
+
+/** Ours: an import that the console or the command line started. At most one of them is active. */
+export interface ImportRunsTable {
+  id: Generated<number>
+  /** 1 while the run is queued or running; otherwise null. Unique, so that no two runs are active at once. */
+  active: number | null
+  state: 'queued' | 'running' | 'done' | 'failed' | 'cancelled' | 'interrupted'
+  dry_run: boolean
+  /** Where the source is, without its password, or the name of the uploaded file. */
+  source: string
+  /** The addresses and the salt key, encrypted; '' once the source is forgotten. */
+  sealed: Generated<string>
+  /** The id and the name of the uploaded file; '' if there is none. */
+  upload: Generated<string>
+  upload_name: Generated<string>
+  merge: boolean
+  /** Comma-separated parts; '' = all. */
+  parts: Generated<string>
+  since: Generated<number>
+  started_by: string
+  /** Epoch seconds. An active run that has not been updated for a while belongs to a process that ended. */
+  created_at: number
+  updated_at: number
+  finished_at: Generated<number>
+  stage: Generated<string>
+  done: Generated<number>
+  total: Generated<number>
+  /** Rows a second since the stage began. */
+  per_second: Generated<number>
+  /** The process that makes it, as in `nodes`. */
+  process: string
+  host: string
+  pid: number
+  cancel_asked: Generated<boolean>
+  error: Generated<string>
+  /** The report as JSON; '' if there is none. */
+  report: Generated<string>
+}

@@ -10,7 +10,7 @@ import type { BackupsTable } from './backup-tables.ts'
 import type { CapCountsTable, CapPlacesTable, CapsTable, CapWaitsTable } from './cap-tables.ts'
 import type { CaptureRulesTable, CapturesTable } from './capture-tables.ts'
 import type { ChannelDeadKeysTable, ChannelsTable, ChannelTestsTable } from './channel-tables.ts'
-import type { ImportRowsTable, ImportsTable } from './import-tables.ts'
+import type { ImportRowsTable, ImportRunsTable, ImportsTable } from './import-tables.ts'
 import type { StatementEmailsTable, StatementOptoutsTable } from './statement-tables.ts'
 import type { StoredResponsesTable } from './stored-response-tables.ts'
 import type {
@@ -345,6 +345,7 @@ export interface Tables {
   channel_tests: ChannelTestsTable
   imports: ImportsTable
   import_rows: ImportRowsTable
+  import_runs: ImportRunsTable
   job_runs: JobRunsTable
   error_minutes: ErrorMinutesTable
   channel_failures: ChannelFailuresTable

@@ -35,7 +35,8 @@ const batchRows = 500
 
 /**
  * Encrypts everything in the database under another secret key, and replaces all keyed hashes of what can be decrypted.
- * Everything whose plain text is known to nobody ends: sessions, access tokens, one-time codes and upstream tokens.
+ * Everything whose plain text is known to nobody ends: sessions, access tokens, one-time codes and upstream tokens. The
+ * sources of imports are forgotten.
  */
 export async function resealRows(trx: Trx, options: ResealOptions): Promise<Resealed> {
   const unreadable: string[] = []
@@ -165,5 +166,6 @@ async function endUnknown(trx: Trx): Promise<Pick<Resealed, 'endedSessions' | 'e
     .executeTakeFirst()
   await trx.deleteFrom('one_time_codes').execute()
   await trx.deleteFrom('access_tokens').execute()
+  await trx.updateTable('import_runs').set({ sealed: '' }).execute()
   return { endedSessions: Number(sessions.numDeletedRows), endedAccessTokens: Number(users.numUpdatedRows) }
 }

@@ -40,6 +40,8 @@ export const tablePolicies = {
   config_marks: 'always',
   imports: 'always',
   import_rows: 'always',
+  // Addresses of sources are of no use in another place, and their files are not copied.
+  import_runs: 'never',
   virtual_models: 'always',
   channel_dead_keys: 'always',
   channel_tests: 'always',

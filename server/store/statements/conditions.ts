@@ -1,4 +1,4 @@
-import { type Expression, PostgresAdapter, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../store.ts'
 
 const literal = (text: string) => text.replace(/[\\%_]/g, (mark) => `\\${mark}`)
@@ -27,5 +27,6 @@ export function idOf(keyword: string): number {
 
 /** True on PostgreSQL, where rows that are read in order to change them must be locked. SQLite has a single writer. */
 export function needsRowLocks(db: Db): boolean {
-  return db.getExecutor().adapter instanceof PostgresAdapter
+  // Not by its class: the import is a bundle of its own, and has another copy of this class.
+  return db.getExecutor().adapter.supportsTransactionalDdl
 }

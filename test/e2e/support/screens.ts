@@ -19,6 +19,7 @@ import {
 } from './screen-steps.ts'
 import { alertScreens } from './screens-alert.ts'
 import { budgetScreens } from './screens-budget.ts'
+import { importScreens } from './screens-import.ts'
 import { modelScreens } from './screens-model.ts'
 import { openPages, waysIn } from './screens-open.ts'
 import { playground } from './screens-playground.ts'
@@ -360,6 +361,7 @@ export const screens: readonly Screen[] = [
   ...modelScreens,
   ...alertScreens,
   ...virtualModelScreens,
+  ...importScreens,
   ...playground,
   ...setting,
   ...recording,

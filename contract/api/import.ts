@@ -1,0 +1,226 @@
+import * as z from 'zod/mini'
+import { endpoint, idParams, mediaEndpoint } from './endpoint.ts'
+import { text, trimmedText } from './fields.ts'
+
+/** The parts of a source. */
+export const importParts = ['users', 'tokens', 'channels', 'codes', 'options', 'logs'] as const
+export type ImportPart = (typeof importParts)[number]
+
+/** How large an uploaded file may be. Larger databases are imported on the command line. */
+export const mostUploadBytes = 512 * 1024 * 1024
+
+const count = (description: string) => z.int().check(z.describe(description))
+
+/** A sum in the source and here. They are equal once the stated corrections are added. */
+const sumLine = z.object({
+  name: z.string().check(z.describe('What is summed up.')),
+  there: count('The sum in the source.'),
+  corrected: count('What the findings change.'),
+  here: count('The sum here.'),
+})
+
+export type SumLine = z.output<typeof sumLine>
+
+/** What the import did with something that could not be taken over as it was. */
+const finding = z.object({
+  kind: z.string().check(z.describe('What it concerns.')),
+  text: z.string().check(z.describe('A whole sentence: what was found, and what becomes of it.')),
+  count: count('How often it was found.'),
+  examples: z.array(z.string()).check(z.describe('The first rows that it concerns.')),
+})
+
+export type Finding = z.output<typeof finding>
+
+/** What a model costs there and here, in currency units per million tokens, or per call. */
+const priceRow = z.object({
+  model: z.string().check(z.describe('The name, and the name that is sent upstream if it differs.')),
+  theirs: z.string().check(z.describe('The price there.')),
+  ours: z.string().check(z.describe('The price here.')),
+  differs: z
+    .optional(z.boolean())
+    .check(z.describe('Absent if it cannot be told from the database what the program charges.')),
+})
+
+export type PriceRow = z.output<typeof priceRow>
+
+/** What an import did, or in a dry run would do. */
+export const importReportSchema = z.object({
+  program: z.string().check(z.describe('The program that made the source.')),
+  version: z.string().check(z.describe('Its version; empty if the database does not show it.')),
+  source: z.string().check(z.describe('Where the source is, without its password.')),
+  dryRun: z.boolean().check(z.describe('True if nothing was changed.')),
+  mode: z
+    .enum(['empty', 'new', 'merge', 'again'])
+    .check(
+      z.describe(
+        'empty: ids are kept. new: the installation is empty, but ids cannot be kept. merge: rows get new ids. again: an earlier import is continued.',
+      ),
+    ),
+  added: z
+    .object({
+      users: count('Users.'),
+      tokens: count('Tokens.'),
+      channels: count('Channels.'),
+      codes: count('Redemption codes.'),
+      logs: count('Log rows.'),
+    })
+    .check(z.describe('How many rows are new.')),
+  sums: z.array(sumLine).check(z.describe('The sums side by side.')),
+  options: z
+    .array(
+      z.object({
+        key: z.string().check(z.describe('The option.')),
+        from: z.string().check(z.describe('Its value before, shortened.')),
+        to: z.string().check(z.describe('Its new value, shortened. Secrets are not shown.')),
+      }),
+    )
+    .check(z.describe('Options that change.')),
+  prices: z.array(priceRow).check(z.describe('The models of the imported channels.')),
+  findings: z.array(finding).check(z.describe('What is not as it was.')),
+  leftoversFile: z.string().check(z.describe('The file with what has no place here; empty if there is none.')),
+  leftovers: count('How many things have no place here.'),
+  changedMeanwhile: z
+    .boolean()
+    .check(z.describe('True if the source was written to while it was read: another run takes over the rest.')),
+  seconds: z.number().check(z.describe('How long it took.')),
+})
+
+export type ImportReport = z.output<typeof importReportSchema>
+
+export const importStates = ['queued', 'running', 'done', 'failed', 'cancelled', 'interrupted'] as const
+export type ImportState = (typeof importStates)[number]
+export const importStages = ['', 'accounts', 'logs', 'usage'] as const
+
+const time = (description: string) => z.int().check(z.describe(description))
+
+/** How an import is to be made. */
+const choices = {
+  dry_run: z.boolean().check(z.describe('Find out what would happen, and change nothing.')),
+  merge: z._default(z.boolean().check(z.describe('Import beside what is here already, with new ids.')), false),
+  only: z._default(
+    z
+      .array(z.enum(importParts))
+      .check(z.maxLength(importParts.length), z.describe('The parts to import; empty = all.')),
+    [],
+  ),
+  since: z._default(
+    z.int().check(z.gte(0), z.lte(1e11), z.describe('Only log rows from this time on, in epoch seconds; 0 = all.')),
+    0,
+  ),
+}
+
+export const importRunSchema = z.object({
+  id: z.int(),
+  state: z.enum(importStates).check(z.describe('interrupted: the process that made it ended. It can be continued.')),
+  dry_run: z.boolean().check(z.describe('True if it changes nothing.')),
+  source: z.string().check(z.describe('Where the source is, without its password, or the name of the file.')),
+  merge: z.boolean().check(z.describe('Beside what is here already.')),
+  only: z.array(z.enum(importParts)).check(z.describe('The parts that are imported; empty = all.')),
+  since: time('Only log rows from this time on; 0 = all.'),
+  started_by: z.string().check(z.describe('A name, or `command line`.')),
+  created_at: time('Epoch seconds.'),
+  finished_at: time('Epoch seconds; 0 while it runs.'),
+  stage: z.enum(importStages).check(z.describe('What it is doing.')),
+  done: count('Log rows that are done.'),
+  total: count('Log rows in all; 0 if the stage has none.'),
+  per_second: count('Rows a second since the stage began.'),
+  error: z.string().check(z.describe('Why it failed: a sentence that says what to do.')),
+  can_continue: z.boolean().check(z.describe('True if its source is still known, so that it can be run again.')),
+  has_leftovers: z.boolean().check(z.describe('True if there is a file to download.')),
+})
+
+export type ImportRun = z.output<typeof importRunSchema>
+
+const fileName = trimmedText(200)
+const address = (description: string) => z._default(trimmedText(2000).check(z.describe(description)), '')
+
+export const startImportBody = z.object({
+  address: address(
+    'postgres://user:password@host:5432/name or mysql://user:password@host:3306/name. Empty if a file was uploaded.',
+  ),
+  logs_address: address('The address of the log, if it is in a database of its own.'),
+  salt_key: z._default(text(500).check(z.describe("LiteLLM's salt key, with which its channels are sealed.")), ''),
+  upload: z._default(
+    z
+      .string()
+      .check(
+        z.regex(/^(?:[0-9a-f]{32})?$/, { error: 'must be the id of an uploaded file' }),
+        z.describe(
+          "The id of the uploaded file: a SQLite database or LiteLLM's config.yaml. The latter may be beside an address.",
+        ),
+      ),
+    '',
+  ),
+  upload_name: z._default(fileName.check(z.describe('The name of the file, for people.')), ''),
+  ...choices,
+})
+
+export const importApi = {
+  list: endpoint({
+    method: 'GET',
+    path: '/api/import/',
+    access: 'root',
+    data: z.array(importRunSchema).check(z.describe('The newest runs, newest first.')),
+    summary: 'List the newest 10 imports from other programs',
+  }),
+  upload: endpoint({
+    method: 'POST',
+    path: '/api/import/upload',
+    access: 'root',
+    fileBody: true,
+    query: z.object({ name: z._default(fileName.check(z.describe('The name of the file.')), '') }),
+    data: z.object({
+      id: z.string().check(z.describe('For the field `upload` of an import.')),
+      name: z.string().check(z.describe('The name of the file as it is shown.')),
+      bytes: count('Size of the file.'),
+      kind: z.enum(['sqlite', 'config']).check(z.describe('What the file is by its content.')),
+    }),
+    summary: "Upload a SQLite database, or LiteLLM's config.yaml, to import from",
+    description:
+      'The body is the file, at most 512 MiB. It is stored in a temporary file of the server, which is deleted after the import, and after a day at the latest. The next upload replaces it.',
+  }),
+  start: endpoint({
+    method: 'POST',
+    path: '/api/import/',
+    access: 'root',
+    body: startImportBody,
+    data: z.object({ id: z.int() }),
+    summary: 'Begin an import or a dry run; the response does not wait for it. There is one at a time',
+    description:
+      'The address is kept, encrypted, until the import has ended, and for a day at most. Only database servers can be read from here, and no file of the server.',
+  }),
+  again: endpoint({
+    method: 'POST',
+    path: '/api/import/{id}/again',
+    access: 'root',
+    params: idParams,
+    body: z.object(choices),
+    data: z.object({ id: z.int() }),
+    summary: 'Run an import again with the same source: after a dry run, or to continue one that ended early',
+  }),
+  cancel: endpoint({
+    method: 'POST',
+    path: '/api/import/{id}/cancel',
+    access: 'root',
+    params: idParams,
+    summary: 'Cancel an import. Accounts are imported as a whole or not at all; log rows that are here stay',
+  }),
+  report: endpoint({
+    method: 'GET',
+    path: '/api/import/{id}/report',
+    access: 'root',
+    params: idParams,
+    data: z.nullable(importReportSchema),
+    summary: 'Get the report of an import; null if there is none',
+  }),
+  leftovers: mediaEndpoint({
+    method: 'GET',
+    path: '/api/import/{id}/leftovers',
+    access: 'root',
+    params: idParams,
+    media: 'application/x-ndjson',
+    // The download is recorded in the audit log.
+    changesState: 'record',
+    summary: 'Download what an import left over, as JSON lines',
+  }),
+}

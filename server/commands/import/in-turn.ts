@@ -1,0 +1,55 @@
+import type { ImportOptions, ImportProgress } from '../../jobs/import-engine.ts'
+import { isGone, type RunEnd, reportProgress, runOwner } from '../../jobs/import-progress.ts'
+import { sourceAddress } from '../../lib/network/source-address.ts'
+import type { OpenedStore } from '../../store/connection/open-options.ts'
+import { activeImportRun, beginImportRun } from '../../store/imports/import-runs.ts'
+import { isUniqueViolation } from '../../store/statements/database-errors.ts'
+import { CommandFailed } from '../command.ts'
+
+/**
+ * Runs an import as the only one of the installation. The console shows how far it is, and can cancel it. A dry run changes
+ * nothing, so it waits for nobody. Throws CommandFailed if another import is running.
+ */
+export async function inTurn(
+  store: OpenedStore,
+  options: ImportOptions,
+  work: (signal: AbortSignal | undefined, tell: (step: ImportProgress) => void) => Promise<void>,
+): Promise<void> {
+  if (options.dryRun) return work(undefined, () => undefined)
+  const id = await store
+    .write((trx) => beginImportRun(trx, rowOf(options), isGone))
+    .catch(async (error: unknown) => {
+      if (!isUniqueViolation(error)) throw error
+      const other = await activeImportRun(store.read, nowSeconds())
+      throw new CommandFailed(
+        `An import is running already, started by ${other?.started_by ?? 'somebody'}. Wait until it has ended, or cancel it in the console.`,
+      )
+    })
+  const cancelled = new AbortController()
+  const progress = reportProgress({ store, nowMs: Date.now }, id, () => cancelled.abort())
+  let end: RunEnd = { state: 'done', report: undefined }
+  try {
+    await work(cancelled.signal, progress.show)
+  } catch (error) {
+    end = cancelled.signal.aborted
+      ? { state: 'cancelled' }
+      : { state: 'failed', error: error instanceof Error ? error.message : String(error) }
+    throw error
+  } finally {
+    await progress.end(end, true)
+  }
+}
+
+const nowSeconds = () => Math.floor(Date.now() / 1000)
+
+function rowOf({ from, merge, only, since }: ImportOptions) {
+  const parsed = sourceAddress(from)
+  const plain = from.replace(/^([a-z]+:\/\/)[^/]*@/i, '$1')
+  return {
+    ...runOwner(),
+    ...{ state: 'running' as const, dry_run: false, merge, parts: [...only].join(','), since },
+    source: 'label' in parsed ? parsed.label : plain,
+    started_by: 'command line',
+    created_at: nowSeconds(),
+  }
+}

@@ -1,0 +1,185 @@
+import { logType } from '../../../contract/log-types.ts'
+import type { OpenedStore } from '../../store/connection/open-options.ts'
+import { bookLogged } from '../../store/imports/books.ts'
+import { type BulkColumns, bulkInsert } from '../../store/imports/bulk-insert.ts'
+import { advanceLog, type ImportRow } from '../../store/imports/journal.ts'
+import { collectMemory } from '../collect-memory.ts'
+import { integer } from '../fields.ts'
+import type { Program } from '../program.ts'
+import { type LogDraft, readLog } from '../rows/log-row.ts'
+import type { SourceDatabase, SourceRow } from '../sources/source-database.ts'
+
+const columns: BulkColumns = [
+  ['user_id', 'integer'],
+  ['created_at', 'integer'],
+  ['type', 'integer'],
+  ['content', 'text'],
+  ['username', 'text'],
+  ['token_name', 'text'],
+  ['model_name', 'text'],
+  ['quota', 'integer'],
+  ['prompt_tokens', 'integer'],
+  ['completion_tokens', 'integer'],
+  ['channel_id', 'integer'],
+  ['request_id', 'text'],
+  ['elapsed_time', 'integer'],
+  ['is_stream', 'boolean'],
+  ['system_prompt_reset', 'boolean'],
+  ['token_id', 'integer'],
+  ['first_byte_time', 'integer'],
+  ['cached_tokens', 'integer'],
+  ['reasoning_tokens', 'integer'],
+  ['status', 'integer'],
+  ['code', 'text'],
+  ['upstream_message', 'text'],
+]
+
+const rowsPerStep = 2000
+const stepsPerCollection = 25
+
+/** How ids of the source become ids here. */
+export interface LogIds {
+  users: ReadonlyMap<number, number>
+  channels: ReadonlyMap<number, number>
+  tokens: ReadonlyMap<number, number>
+  /** The only token of a user with a name, by `<user id>\n<name>`, both of the source. */
+  tokensByName: ReadonlyMap<string, number>
+}
+
+/** What the copying of the log needs. */
+export interface LogWork {
+  store: OpenedStore
+  source: SourceDatabase
+  program: Program
+  /** The import as recorded, from which the copying goes on. */
+  import: ImportRow
+  ids: LogIds
+  /** Only rows up to this id; the source may be written to. */
+  upTo: number
+  /** Only rows from this time on, in epoch seconds; 0 = all. */
+  since: number
+  nowSeconds(): number
+  progress(done: number): void
+}
+
+/** Copies the log, step by step. Each step is one transaction with its journal, so a broken run goes on where it was. */
+export async function copyLogs(work: LogWork): Promise<void> {
+  const { store, source, upTo } = work
+  const write = store.writeUnlimited ?? store.write
+  const wanted = wantedColumns(source)
+  let after = work.import.log_id
+  let done = 0
+  let steps = 0
+  let next = source.page('logs', { after, upTo, limit: rowsPerStep, columns: wanted })
+  for (;;) {
+    const rows = await next
+    if (rows.length === 0) return
+    after = integer(rows.at(-1) ?? {}, 'id')
+    const isLast = rows.length < rowsPerStep
+    // The next rows are read while these are written.
+    next = isLast ? Promise.resolve([]) : source.page('logs', { after, upTo, limit: rowsPerStep, columns: wanted })
+    next.catch(() => undefined)
+    const step = stepOf(work, rows)
+    await write(async (trx) => {
+      await bulkInsert(trx, 'logs', columns, step.values)
+      await bookLogged(trx, step.sums)
+      await advanceLog(trx, work.import.id, {
+        logId: after,
+        rows: step.values.length,
+        charges: step.charges,
+        quota: step.quota,
+        now: work.nowSeconds(),
+      })
+    })
+    done += rows.length
+    if (++steps % stepsPerCollection === 0) collectMemory()
+    work.progress(done)
+  }
+}
+
+/** The columns that are read, except those that the source does not have. */
+function wantedColumns({ tables }: SourceDatabase): string[] {
+  const there = tables.get('logs') ?? new Set<string>()
+  const wanted = [
+    ...['id', 'user_id', 'created_at', 'type', 'content', 'username', 'token_name', 'model_name', 'quota'],
+    ...['prompt_tokens', 'completion_tokens', 'channel_id', 'request_id', 'elapsed_time', 'request_time', 'use_time'],
+    ...['is_stream', 'system_prompt_reset', 'token_id', 'other', 'metadata'],
+  ]
+  return wanted.filter((name) => there.has(name))
+}
+
+interface Step {
+  values: unknown[][]
+  sums: Record<'users' | 'tokens' | 'channels', Map<number, number>>
+  charges: number
+  quota: number
+}
+
+function stepOf(work: LogWork, rows: readonly SourceRow[]): Step {
+  const step: Step = {
+    values: [],
+    sums: { users: new Map(), tokens: new Map(), channels: new Map() },
+    charges: 0,
+    quota: 0,
+  }
+  for (const row of rows) {
+    const draft = readLog(row, work.program)
+    if (draft.createdAt < work.since) continue
+    const ids = idsOf(work, draft)
+    step.values.push(valuesOf(draft, ids))
+    if (draft.type !== logType.consume) continue
+    step.charges++
+    step.quota += draft.quota
+    add(step.sums.users, ids.user, draft.quota)
+    add(step.sums.tokens, ids.token, draft.quota)
+    add(step.sums.channels, ids.channel, draft.quota)
+  }
+  return step
+}
+
+function add(sums: Map<number, number>, id: number, quota: number): void {
+  sums.set(id, (sums.get(id) ?? 0) + quota)
+}
+
+/** The accounts of a row here. Ids of what no longer exists stay if no new row can get them, and become 0 otherwise. */
+function idsOf({ ids, import: row }: LogWork, draft: LogDraft) {
+  const gone = (id: number, known: number) => (row.is_fresh && id > 0 && id <= known ? id : 0)
+  const named = ids.tokensByName.get(`${draft.userId}\n${draft.tokenName}`)
+  return {
+    user: ids.users.get(draft.userId) ?? gone(draft.userId, row.known_users),
+    channel: ids.channels.get(draft.channelId) ?? gone(draft.channelId, row.known_channels),
+    token:
+      draft.tokenId > 0
+        ? (ids.tokens.get(draft.tokenId) ?? gone(draft.tokenId, row.known_tokens))
+        : draft.tokenName === ''
+          ? 0
+          : (named ?? 0),
+  }
+}
+
+function valuesOf(draft: LogDraft, ids: { user: number; channel: number; token: number }): unknown[] {
+  return [
+    ids.user,
+    draft.createdAt,
+    draft.type,
+    draft.content,
+    draft.username,
+    draft.tokenName,
+    draft.modelName,
+    draft.quota,
+    draft.promptTokens,
+    draft.completionTokens,
+    ids.channel,
+    draft.requestId,
+    draft.elapsed,
+    draft.isStream,
+    draft.promptReset,
+    ids.token,
+    draft.firstByte,
+    draft.cachedTokens,
+    draft.reasoningTokens,
+    draft.status,
+    draft.code,
+    draft.upstreamMessage,
+  ]
+}

@@ -1,0 +1,79 @@
+import type { Secrets } from '../../lib/secrets/secrets.ts'
+import type { ImportedSums, ImportKind, JournalRow } from '../../store/imports/journal.ts'
+import { type NumberedTable, newIds } from '../../store/imports/target.ts'
+import type { Db, Trx } from '../../store/store.ts'
+import type { Findings } from '../findings.ts'
+import type { Program } from '../program.ts'
+import type { SourceDatabase } from '../sources/source-database.ts'
+
+/** What the copying of all kinds of rows needs. */
+export interface Work {
+  readonly source: SourceDatabase
+  readonly program: Program
+  readonly secrets: Secrets
+  readonly findings: Findings
+  readonly now: number
+  /** For reading what is here. */
+  readonly db: Db
+  /** For writing; undefined in a dry run, which writes nothing. */
+  readonly trx: Trx | undefined
+  readonly importId: number
+  /** True if the installation was empty. */
+  readonly isFresh: boolean
+  /** True if rows have the ids of the source. */
+  readonly keepsIds: boolean
+  /** In an empty installation, the root account that becomes the root account of the source. */
+  readonly root: { id: number; hasAccessToken: boolean } | undefined
+  /** What is added to names that are taken. */
+  readonly suffix: string
+  /** What earlier runs wrote, by kind and id in the source. */
+  journal(kind: ImportKind): Promise<Map<string, JournalRow>>
+  /** How much the figures here differ from those of the source, because of what the findings say. */
+  readonly corrections: ImportedSums
+}
+
+/** Which row here each row of the source became. */
+export type IdMap = ReadonlyMap<number, number>
+
+/** Sums that are all 0. */
+export const noSums = (): ImportedSums => ({
+  users: 0,
+  userQuota: 0,
+  userUsed: 0,
+  requests: 0,
+  tokens: 0,
+  tokenQuota: 0,
+  tokenUsed: 0,
+  channels: 0,
+  channelUsed: 0,
+  codesUnused: 0,
+  codesDisabled: 0,
+  codesUsed: 0,
+})
+
+/** An id for each row of the source: its own if it is free in an empty installation, otherwise a new one. */
+export async function assignIds(
+  { trx, keepsIds }: Work,
+  table: NumberedTable,
+  sourceIds: readonly number[],
+  taken: ReadonlySet<number>,
+): Promise<Map<number, number>> {
+  const keeps = (id: number) => keepsIds && id > 0 && !taken.has(id)
+  const others = sourceIds.filter((id) => !keeps(id))
+  const fresh = trx && others.length > 0 ? await newIds(trx, table, others.length) : others.map((_, at) => -1 - at)
+  const ids = new Map(sourceIds.filter(keeps).map((id) => [id, id]))
+  for (const [at, id] of others.entries()) ids.set(id, fresh[at] ?? 0)
+  return ids
+}
+
+/** What two names have in common that cannot both exist: in an installation with other people, also the case. */
+export const nameKey = (name: string, isFresh: boolean) => (isFresh ? name : name.toLowerCase())
+
+/** A name that is not taken: the name itself, or with the import's suffix and a number. Takes it. */
+export function freeName(name: string, suffix: string, taken: Set<string>, isFresh: boolean): string {
+  let free = name
+  for (let number = 1; taken.has(nameKey(free, isFresh)); number++)
+    free = `${name}${suffix}${number === 1 ? '' : number}`
+  taken.add(nameKey(free, isFresh))
+  return free
+}

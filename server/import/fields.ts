@@ -1,0 +1,70 @@
+import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
+import type { SourceRow } from './sources/source-database.ts'
+
+/** The largest amount that an account here can have. Larger ones in a source come from overflows. */
+export const mostQuota = 1e15
+
+/** A text that both databases can store: without NUL characters and unpaired surrogates. */
+export function textOf(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  if (value instanceof Uint8Array) return textOf(Buffer.from(value).toString('utf8'))
+  if (value instanceof Date) return value.toISOString()
+  const text = typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return (text.includes('\0') ? text.replaceAll('\0', '') : text).toWellFormed()
+}
+
+/** A whole number; a missing or unreadable one is `fallback`. */
+export function integerOf(value: unknown, fallback = 0): number {
+  if (value === null || value === undefined || value === '') return fallback
+  const number = Math.trunc(Number(value))
+  return Number.isFinite(number) ? number + 0 : fallback
+}
+
+/** The column of a row as a text. */
+export const text = (row: SourceRow, name: string) => textOf(row[name])
+/** The column of a row as a text without spaces around it, such as PostgreSQL's padding of char columns. */
+export const trimmed = (row: SourceRow, name: string) => textOf(row[name]).trim()
+/** The column of a row as a whole number. */
+export const integer = (row: SourceRow, name: string, fallback = 0) => integerOf(row[name], fallback)
+
+/** The column of a row as a truth value. */
+export function truth(row: SourceRow, name: string): boolean {
+  const value = row[name]
+  if (typeof value === 'string') return value === '1' || value === 't' || value.toLowerCase() === 'true'
+  if (value instanceof Uint8Array) return value.some((byte) => byte !== 0)
+  return Boolean(value)
+}
+
+/** The column of a row as epoch seconds. Some programs store milliseconds, and some a date. */
+export function seconds(row: SourceRow, name: string, fallback = 0): number {
+  const value = row[name]
+  if (value instanceof Date) return Math.floor(value.getTime() / 1000)
+  if (typeof value === 'string' && /^\d{4}-\d\d-\d\d/.test(value)) {
+    const time = Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/.test(value) ? value : `${value.replace(' ', 'T')}Z`)
+    return Number.isNaN(time) ? fallback : Math.floor(time / 1000)
+  }
+  const number = integerOf(value, fallback)
+  // In seconds, this would be the year 5138.
+  return number > 1e11 ? Math.floor(number / 1000) : number
+}
+
+/** True if a row was deleted but kept. */
+export const isDeleted = (row: SourceRow) => row['deleted_at'] !== null && row['deleted_at'] !== undefined
+
+/** The column of a row as a JSON object; undefined if it is not one. */
+export function object(row: SourceRow, name: string): JsonObject | undefined {
+  const value = row[name]
+  const parsed = typeof value === 'string' || value instanceof Uint8Array ? tryParse(textOf(value)) : value
+  return isObject(parsed) ? parsed : undefined
+}
+
+/** An object's field that is itself an object. */
+export function inner(value: JsonObject | undefined, name: string): JsonObject | undefined {
+  const field = value?.[name]
+  return isObject(field) ? field : undefined
+}
+
+/** The texts in a list; other entries are skipped. */
+export function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : []
+}

@@ -1,0 +1,67 @@
+import type { JsonObject } from '../../lib/json.ts'
+import { textOf } from '../fields.ts'
+import { ImportFailed } from '../import-failed.ts'
+import type { Reading } from './reading.ts'
+import { looksSealed, openSealed } from './sealed.ts'
+
+/** A deployment: what LiteLLM calls a model of its list. */
+export interface Deployment {
+  id: string
+  name: string
+  params: JsonObject
+  info: JsonObject
+  createdAt: number
+  isBlocked: boolean
+}
+
+/** The parameters of a deployment in the clear, with those of the credential that it names. */
+export function deployedFields(
+  reading: Reading,
+  { name, params }: Deployment,
+  credentialOf: (name: string) => JsonObject,
+): JsonObject {
+  const own = clear(reading, params, name)
+  const credential = textOf(own['litellm_credential_name'])
+  return credential === '' ? own : { ...clear(reading, credentialOf(credential), name), ...own }
+}
+
+function clear(reading: Reading, fields: JsonObject, example: string): JsonObject {
+  // LiteLLM seals all texts of a deployment or none, and the name of a model in the clear cannot be taken for a sealed text.
+  const isSealed = Object.values(fields).some((value) => typeof value === 'string' && looksSealed(value))
+  const mark = fields['model']
+  const opens = isSealed && (mark === undefined || (typeof mark === 'string' && looksSealed(mark)))
+  return Object.fromEntries(
+    Object.entries(fields).map(([key, value]) => {
+      if (typeof value !== 'string') return [key, value]
+      const plain = opens && looksSealed(value) ? opened(reading, value) : value
+      return [key, fromEnvironment(reading, plain, example)]
+    }),
+  )
+}
+
+function opened({ saltKey }: Reading, value: string): string {
+  if (saltKey === undefined)
+    throw new ImportFailed(
+      'The keys of the channels are sealed. Set LITELLM_SALT_KEY to the salt key of LiteLLM or, if it has none, LITELLM_MASTER_KEY to its master key.',
+    )
+  const plain = openSealed(value, saltKey)
+  if (plain === undefined)
+    throw new ImportFailed(
+      'The keys of the channels were sealed with another key. Set LITELLM_SALT_KEY to the salt key that LiteLLM uses; nothing was changed.',
+    )
+  return plain
+}
+
+/** A text, or the variable of the environment to which it refers; '' if that is not set. */
+function fromEnvironment({ variable, later }: Reading, value: string, example: string): string {
+  if (!value.startsWith('os.environ/')) return value
+  const name = value.slice('os.environ/'.length)
+  const found = variable(name)
+  if (found === undefined)
+    later.add(
+      'channels',
+      'The channel takes a value from the environment that is not set here. Without a key, the channel is disabled.',
+      `${example}: ${name}`,
+    )
+  return found ?? ''
+}

@@ -1,0 +1,119 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { integerOf, textOf } from '../fields.ts'
+import { createLocalDatabase, type LocalDatabase } from '../sources/local-sqlite.ts'
+import type { SourceDatabase, SourceRow } from '../sources/source-database.ts'
+import { createLaterFindings } from './later-findings.ts'
+import { readKeys } from './read-keys.ts'
+import { readLog } from './read-log.ts'
+import { readModels } from './read-models.ts'
+import { readOptionRows } from './read-options.ts'
+import { readUsers } from './read-users.ts'
+import type { Reading } from './reading.ts'
+
+/** What the reading of LiteLLM needs besides its database. */
+export interface LitellmGiven {
+  /** Where the log is kept while it is read. */
+  folder: string
+  /** How many units of quota make a unit of currency here. */
+  quotaPerUnit: number
+  /** LiteLLM's `config.yaml`; empty if it is not given. */
+  config: JsonObject
+  /** A variable of the environment; undefined if it is not set. */
+  variable(name: string): string | undefined
+}
+
+/** True for the tables of LiteLLM. */
+export const isLitellm = ({ tables }: SourceDatabase) => tables.has('LiteLLM_VerificationToken')
+
+/**
+ * LiteLLM's database, its configuration file, or both, in the form that the import reads. `source` is closed. Throws
+ * ImportFailed if what LiteLLM sealed cannot be opened.
+ */
+export async function readLitellm(
+  source: SourceDatabase | undefined,
+  label: string,
+  given: LitellmGiven,
+): Promise<SourceDatabase> {
+  const local = createLocalDatabase(given.folder)
+  try {
+    const reading = await readingOf(source, given)
+    await fill(reading, source, local)
+    return {
+      ...local.source(label),
+      program: { name: 'litellm', title: 'LiteLLM', version: '', tableIsComplete: false },
+      report: reading.later.tell,
+    }
+  } catch (error) {
+    local.close()
+    throw error
+  } finally {
+    await source?.close()
+  }
+}
+
+async function readingOf(source: SourceDatabase | undefined, given: LitellmGiven): Promise<Reading> {
+  const { config, quotaPerUnit } = given
+  const own = isObject(config['environment_variables']) ? config['environment_variables'] : {}
+  const variable = (name: string) => (typeof own[name] === 'string' ? own[name] : given.variable(name))
+  const general = isObject(config['general_settings']) ? config['general_settings'] : {}
+  const master = textOf(general['master_key'])
+  const written = master.startsWith('os.environ/') ? variable(master.slice('os.environ/'.length)) : master || undefined
+  const rows = (table: string, times: readonly string[]) => rowsOf(source, table, times)
+  const budgets = await rows('LiteLLM_BudgetTable', [])
+  return {
+    config,
+    quotaPerUnit,
+    saltKey: variable('LITELLM_SALT_KEY') ?? variable('LITELLM_MASTER_KEY') ?? written,
+    later: createLaterFindings(),
+    budgets: new Map(budgets.map((row) => [textOf(row['budget_id']), row])),
+    variable,
+    rows,
+  }
+}
+
+async function rowsOf(
+  source: SourceDatabase | undefined,
+  table: string,
+  times: readonly string[],
+): Promise<SourceRow[]> {
+  const columns = source?.tables.get(table)
+  if (!source || !columns) return []
+  const known = times.filter((name) => columns.has(name))
+  const added = known.map((name) => `, floor(extract(epoch from "${name}")) as "${name}"`).join('')
+  const names = [...columns].filter((name) => !known.includes(name)).map((name) => `"${name}"`)
+  const first = columns.has('created_at') ? 'order by "LiteLLM".created_at' : ''
+  return source.query(`select ${names.join(', ')}${added} from "${table}" as "LiteLLM" ${first}`)
+}
+
+async function fill(reading: Reading, source: SourceDatabase | undefined, local: LocalDatabase): Promise<void> {
+  const users = await readUsers(reading)
+  const { tokens, made, owners } = await readKeys(reading, users)
+  const models = await readModels(reading)
+  local.insert('users', [...users, ...made])
+  local.insert('tokens', tokens)
+  local.insert(
+    'channels',
+    models.map(({ channel }) => channel),
+  )
+  local.insert('options', await readOptionRows(reading, models))
+  if (!source) return
+  const named = (rows: readonly Readonly<Record<string, unknown>>[], column: string) =>
+    new Map(rows.map((row) => [integerOf(row['id']), textOf(row[column])]))
+  const names = { owners, users: named([...users, ...made], 'username'), tokens: named(tokens, 'name') }
+  await readLog(source, local, reading, names)
+  await keepOthers(source, local)
+}
+
+/** Tables that are taken over, that only count what the log has, or that hold the state of running processes. */
+const covered =
+  /^LiteLLM_(?:UserTable|VerificationToken|ProxyModelTable|CredentialsTable|Config|SpendLogs.*|ErrorLogs|Daily.*|CronJob|HealthCheck.*|DeletedVerificationToken|.*Session.*)$/
+
+/** How many rows of a table are kept. */
+const mostKept = 100_000
+
+/** Teams, organizations, budgets and whatever else has no place here. */
+async function keepOthers(source: SourceDatabase, local: LocalDatabase): Promise<void> {
+  for (const table of source.tables.keys())
+    if (table.startsWith('LiteLLM_') && !covered.test(table))
+      local.keep(table, await source.query(`select * from "${table}" limit ${mostKept}`))
+}

@@ -1,0 +1,15 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { SourceRow } from '../sources/source-database.ts'
+import type { LaterFindings } from './later-findings.ts'
+
+/** What all parts of the reading share. */
+export interface Reading {
+  config: JsonObject
+  quotaPerUnit: number
+  saltKey: string | undefined
+  later: LaterFindings
+  budgets: ReadonlyMap<string, SourceRow>
+  variable(name: string): string | undefined
+  /** The rows of a table; columns that hold a time come as epoch seconds. */
+  rows(table: string, times: readonly string[]): Promise<SourceRow[]>
+}

@@ -1,0 +1,182 @@
+import type { PriceRow } from '../../contract/api/import.ts'
+import { createPriceBook, type PriceBook } from '../billing/price-book.ts'
+import { isObject, tryParse } from '../lib/json.ts'
+import type { Findings } from './findings.ts'
+import type { ReadOptions, SourceOptions } from './options.ts'
+import type { Program } from './program.ts'
+import type { ChannelDraft } from './rows/channel-row.ts'
+
+/** A model that a channel serves: the name that callers use, and the one that is sent upstream. */
+export interface ServedModel {
+  asked: string
+  sent: string
+  type: number
+}
+
+/** What a program charges for a model without any price; undefined = it refuses it. */
+const unpriced: Readonly<Record<Program['name'], number | undefined>> = {
+  'one-api': 30,
+  laisky: undefined,
+  'one-hub': 30,
+  'new-api': undefined,
+  litellm: undefined,
+}
+const selfUseRatio = 37.5
+
+/** The models of channels. */
+export function servedModels(channels: Iterable<Pick<ChannelDraft, 'type' | 'fields'>>): ServedModel[] {
+  const served = new Map<string, ServedModel>()
+  for (const { type, fields } of channels) {
+    const parsed = tryParse(fields.model_mapping ?? '{}')
+    const mapping = isObject(parsed) ? parsed : {}
+    for (const asked of (fields.models ?? '').split(',')) {
+      const target = mapping[asked]
+      const sent = typeof target === 'string' && target !== '' ? target : asked
+      if (asked !== '') served.set(`${asked}\n${sent}\n${type}`, { asked, sent, type })
+    }
+  }
+  return [...served.values()]
+}
+
+/** The table of a ratio option. */
+function tableOf(options: SourceOptions, key: 'ModelRatio' | 'CompletionRatio' | 'ModelPrice'): Record<string, number> {
+  const parsed = tryParse(options.get(key) ?? '{}')
+  return isObject(parsed) ? (parsed as Record<string, number>) : {}
+}
+
+/**
+ * Adds prices for models that the program charges by a rule that does not exist here, so that their calls are neither
+ * refused nor charged differently: models without a price, and new-api's models, which are charged by the name that the
+ * caller used. Changes `options` and reports each addition.
+ */
+export function completePrices(
+  { options, stored }: ReadOptions,
+  program: Program,
+  served: readonly ServedModel[],
+  findings: Findings,
+): void {
+  const ratios = tableOf(options, 'ModelRatio')
+  const completions = tableOf(options, 'CompletionRatio')
+  const calls = tableOf(options, 'ModelPrice')
+  const book = bookOf(options)
+  const fallback =
+    program.name === 'new-api' && stored.get('SelfUseModeEnabled') === 'true' ? selfUseRatio : unpriced[program.name]
+  const isExact = program.tableIsComplete && (program.name === 'one-hub' || stored.has('ModelRatio'))
+  for (const { asked, sent, type } of served) {
+    if (sent in ratios || sent in calls || `${sent}(${type})` in ratios) continue
+    const isPriced = book.sheet(sent, type) !== undefined
+    if (program.name === 'new-api' && asked !== sent && (asked in ratios || asked in calls)) {
+      if (isPriced) continue
+      const name = `${sent}(${type})`
+      if (asked in calls) calls[name] = calls[asked] ?? 0
+      else ratios[name] = ratios[asked] ?? 0
+      const completion = completions[asked]
+      if (completion !== undefined) completions[name] = completion
+      findings.add(
+        'prices',
+        'new-api charges by the name that was asked for, and we by the one that is sent upstream. The latter gets the price of the former.',
+        `${asked} → ${sent}`,
+      )
+      continue
+    }
+    const known = program.name === 'litellm' && !isPriced && asked !== sent ? book.sheet(asked, type) : undefined
+    if (known !== undefined && known.perCall === 0n && known.prices.input > 0n) {
+      ratios[sent] = Number((Number(known.prices.input) / picoquota).toFixed(6))
+      completions[sent] = Number((Number(known.prices.output) / Number(known.prices.input)).toFixed(6))
+      findings.add(
+        'prices',
+        'The model has no price under the name that is sent upstream. It gets that of its other name.',
+        `${asked} → ${sent}`,
+      )
+      continue
+    }
+    if (fallback === undefined || (isPriced && !(isExact && program.name !== 'new-api'))) continue
+    ratios[sent] = fallback
+    if (program.name === 'one-hub' || !/^(?:gpt-|claude-|chatgpt|o1|o3)/.test(sent)) completions[sent] = 1
+    findings.add(
+      'prices',
+      `The model has no price there and is charged at ratio ${fallback}. It gets the same ratio here.`,
+      sent,
+    )
+  }
+  for (const [key, table] of [
+    ['ModelRatio', ratios],
+    ['CompletionRatio', completions],
+    ['ModelPrice', calls],
+  ] as const)
+    if (Object.keys(table).length > 0) options.set(key, JSON.stringify(table))
+}
+
+/** Groups that somebody or something is in get a ratio, because here a group exists only if it has one. */
+export function completeGroups(options: SourceOptions, groups: Iterable<string>, findings: Findings): void {
+  const parsed = tryParse(options.get('GroupRatio') ?? '{"default":1,"vip":1,"svip":1}')
+  const ratios: Record<string, unknown> = isObject(parsed) ? parsed : {}
+  let isChanged = false
+  for (const group of groups) {
+    if (group === '' || Object.hasOwn(ratios, group)) continue
+    ratios[group] = 1
+    isChanged = true
+    findings.add('options', 'The group is used but has no ratio. It gets 1, which is what was charged.', group)
+  }
+  if (isChanged) options.set('GroupRatio', JSON.stringify(ratios))
+}
+
+function bookOf(options: SourceOptions): PriceBook {
+  return createPriceBook(Object.fromEntries(options))
+}
+
+const picoquota = 1e12
+const perMillion = 500_000_000_000
+
+/** The price of each model there and here. */
+export function priceTable(
+  { options, stored }: ReadOptions,
+  program: Program,
+  before: SourceOptions,
+  served: readonly ServedModel[],
+): PriceRow[] {
+  const book = bookOf(options)
+  const ratios = tableOf(before, 'ModelRatio')
+  const completions = tableOf(before, 'CompletionRatio')
+  const calls = tableOf(before, 'ModelPrice')
+  const quotaPerUnit = Number(options.get('QuotaPerUnit') ?? 500_000)
+  const rows = new Map<string, PriceRow>()
+  for (const { asked, sent, type } of served) {
+    const charged = program.name === 'new-api' ? asked : sent
+    const sheet = book.sheet(sent, type)
+    const ours =
+      sheet === undefined
+        ? 'refused'
+        : sheet.perCall > 0n
+          ? perCall(Number(sheet.perCall) / picoquota / quotaPerUnit)
+          : tokens(Number(sheet.prices.input) / perMillion, Number(sheet.prices.output) / perMillion)
+    const ratio = ratios[charged]
+    const call = calls[charged]
+    const completion = completions[charged]
+    const known = ratio !== undefined || call !== undefined
+    const isBuiltIn = !known && !(program.tableIsComplete && (program.name === 'one-hub' || stored.has('ModelRatio')))
+    const fallback = unpriced[program.name]
+    const theirs =
+      call !== undefined
+        ? perCall(call)
+        : ratio !== undefined
+          ? tokens(ratio * 2, completion === undefined ? undefined : ratio * 2 * completion)
+          : isBuiltIn
+            ? 'its built-in price'
+            : fallback === undefined
+              ? 'refused'
+              : tokens(fallback * 2, fallback * 2)
+    const [oursInput, oursOutput] = ours.split(' / ')
+    const [theirInput, theirOutput] = theirs.split(' / ')
+    const differs = isBuiltIn
+      ? undefined
+      : theirInput !== oursInput || (theirOutput !== undefined && theirOutput !== '?' && theirOutput !== oursOutput)
+    rows.set(`${asked}\n${ours}`, { model: asked === sent ? asked : `${asked} → ${sent}`, theirs, ours, differs })
+  }
+  return [...rows.values()].sort((a, b) => a.model.localeCompare(b.model))
+}
+
+const money = (value: number) => `$${Number(value.toFixed(6))}`
+const tokens = (input: number, output: number | undefined) =>
+  `${money(input)} / ${output === undefined ? '?' : money(output)}`
+const perCall = (price: number) => `${money(price)} a call`

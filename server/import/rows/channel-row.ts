@@ -1,0 +1,263 @@
+import type { WrittenCarries } from '../../../contract/api/channel-carries.ts'
+import { channelStatus } from '../../../contract/statuses.ts'
+import { type CarryFields, carryFields } from '../../api/channel/carry-input.ts'
+import { channelFields } from '../../api/channel/channel-input.ts'
+import { keysFromConfig } from '../../api/channel/config-keys.ts'
+import { ApiFailure } from '../../http/api-failure.ts'
+import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import { providerOf } from '../../providers/registry.ts'
+import type { ChannelFields } from '../../store/channels/channels.ts'
+import { channelType } from '../channel-types.ts'
+import { integer, isDeleted, object, seconds, text, textOf, trimmed, truth } from '../fields.ts'
+import type { Findings } from '../findings.ts'
+import type { Program } from '../program.ts'
+import type { SourceRow } from '../sources/source-database.ts'
+import { channelKeys } from './channel-keys.ts'
+import { amount } from './user-row.ts'
+
+/** A channel as the source has it, in our terms. Nothing in it is encrypted yet. */
+export interface ChannelDraft {
+  id: number
+  type: number
+  keys: string[]
+  dead: { index: number; reason: string }[]
+  fields: ChannelFields & CarryFields
+  status: number
+  createdTime: number
+  testTime: number
+  responseTime: number
+  balance: number
+  balanceTime: number
+  used: number
+}
+
+/** Used for channels of a type that does not exist here; they are disabled. */
+const customType = 8
+
+/** Reads a channel; undefined if it was deleted. What is not valid here is dropped, and the channel disabled if needed. */
+export function readChannel(row: SourceRow, program: Program, findings: Findings): ChannelDraft | undefined {
+  if (isDeleted(row)) return undefined
+  const id = integer(row, 'id')
+  // The numbers of LiteLLM's rows are made up by the import.
+  const example = program.name === 'litellm' ? trimmed(row, 'name') : `channel ${id} (${trimmed(row, 'name')})`
+  const sourceType = integer(row, 'type')
+  const type = channelType(program.name, sourceType)
+  const kept = new Kept(row, example, findings)
+  if (type === undefined || providerOf(type) === undefined)
+    kept.disable(
+      `type ${sourceType}`,
+      `Type ${sourceType} has no counterpart here. The channel is disabled, as a custom one.`,
+    )
+  const realType = type !== undefined && providerOf(type) ? type : customType
+  const config = keysFromConfig({ key: trimmed(row, 'key'), config: text(row, 'config') })
+  const source = { ...row, key: config.key, config: config.config }
+  const { keys, mode, dead } = channelKeys(source, realType, program)
+  const fault = keys.map((key) => providerOf(realType)?.keyFault?.(key)).find((each) => each !== undefined)
+  if (fault !== undefined && realType === type)
+    kept.disable('key', `The key does not have the form of its type. The channel is disabled.`)
+  if (keys.length === 0) kept.disable('key', 'The channel has no key. It is disabled.')
+
+  kept.channel('base_url', { base_url: baseUrl(row, program, realType, kept) }, true)
+  kept.channel('models', { models: text(row, 'models') }, true)
+  kept.channel('group', { group: text(row, 'group') })
+  kept.channel('model_mapping', { model_mapping: text(row, 'model_mapping') }, text(row, 'model_mapping') !== '')
+  kept.channel('config', { config: channelConfig(source, realType, program, kept) })
+  const setting = object(row, 'setting')
+  kept.channel('system_prompt', { system_prompt: text(row, 'system_prompt') || textOf(setting?.['system_prompt']) })
+  carries(row, program, kept)
+  if (row['auto_ban'] !== undefined && row['auto_ban'] !== null && !truth(row, 'auto_ban'))
+    findings.add(
+      'channels',
+      'The channel was never disabled automatically. Here the option for all channels decides.',
+      example,
+    )
+  return {
+    id,
+    type: realType,
+    keys,
+    dead,
+    fields: {
+      ...kept.fields,
+      name: trimmed(row, 'name'),
+      weight: Math.min(Math.max(0, integer(row, 'weight')), 1_000_000),
+      priority: Math.min(Math.max(-1e9, integer(row, 'priority')), 1e9),
+      other: otherOf(row, realType),
+      key_mode: mode,
+      key_count: Math.max(1, keys.length),
+    },
+    status: kept.isDisabled ? channelStatus.disabled : statusOf(integer(row, 'status', 1)),
+    createdTime: seconds(row, 'created_time'),
+    testTime: seconds(row, 'test_time'),
+    responseTime: Math.max(0, integer(row, 'response_time')),
+    balance: Number(row['balance'] ?? 0) || 0,
+    balanceTime: seconds(row, 'balance_updated_time'),
+    used: amount(row, 'used_quota', example, findings),
+  }
+}
+
+/** Builds up the fields of a channel with the same checks as when a person enters them. */
+class Kept {
+  readonly fields: ChannelFields & CarryFields = {}
+  isDisabled = false
+  readonly #row: SourceRow
+  readonly #example: string
+  readonly #findings: Findings
+
+  constructor(row: SourceRow, example: string, findings: Findings) {
+    this.#row = row
+    this.#example = example
+    this.#findings = findings
+  }
+
+  disable(reason: string, sentence: string): void {
+    this.isDisabled = true
+    const { key: _key, ...data } = this.#row
+    this.#findings.leave({ kind: 'channel', id: this.#example, reason, data }, sentence)
+  }
+
+  /** Reports a part of the channel that has no place. */
+  drop(column: string, value: unknown, sentence: string): void {
+    this.#findings.leave({ kind: 'channel', id: this.#example, reason: column, data: { [column]: value } }, sentence)
+  }
+
+  /** Takes a field over; if it is refused, it is dropped and the channel disabled if it cannot work without. */
+  channel(column: string, body: Parameters<typeof channelFields>[0], isNeeded = false): void {
+    this.#tried(column, isNeeded, () => channelFields(body, () => true))
+  }
+
+  carry(column: string, body: WrittenCarries): void {
+    // Without its headers, its proxy or its parameters, a channel would send other requests than before.
+    this.#tried(column, ['headers', 'parameters', 'proxy'].includes(column), () => carryFields(body, {}))
+  }
+
+  #tried(column: string, isNeeded: boolean, read: () => ChannelFields & CarryFields): void {
+    try {
+      Object.assign(this.fields, read())
+    } catch (error) {
+      if (!(error instanceof ApiFailure)) throw error
+      const effect = isNeeded ? 'It is dropped and the channel is disabled' : 'It is dropped'
+      if (isNeeded) this.isDisabled = true
+      this.drop(column, this.#row[column] ?? '', `The ${column} is not valid here. ${effect}: ${error.message}`)
+    }
+  }
+}
+
+function statusOf(status: number): number {
+  return Object.values<number>(channelStatus).includes(status) ? status : channelStatus.disabled
+}
+
+/** The base URL. new-api's custom channels have the address of a call instead. */
+function baseUrl(row: SourceRow, { name }: Program, type: number, kept: Kept): string {
+  const url = trimmed(row, 'base_url').replace(/\/+$/, '')
+  if (name !== 'new-api' || type !== customType || url === '') return url
+  const base = url.replace(/\/v1\/chat\/completions$/, '')
+  if (base === url)
+    kept.drop(
+      'base_url',
+      url,
+      'new-api calls the URL of a custom channel as it is. Here the path of each call is appended: check the URL.',
+    )
+  return base
+}
+
+const azure = 3
+const cloudflare = 37
+const coze = 34
+const vertex = 42
+
+/** For Vertex, the region is part of the key here. */
+function otherOf(row: SourceRow, type: number): string {
+  const other = trimmed(row, 'other')
+  return type === vertex || other.length > 500 ? '' : other
+}
+
+/** The settings of a channel that have a place in ours. */
+function channelConfig(row: SourceRow, type: number, { name }: Program, kept: Kept): string {
+  const stored = text(row, 'config')
+  const config = stored === '' ? {} : tryParse(stored)
+  if (!isObject(config)) {
+    kept.drop('config', stored, 'The config is not a JSON object and is dropped.')
+    return ''
+  }
+  const names = ['api_version', 'region', 'library_id', 'plugin', 'user_id']
+  const settings: JsonObject = {}
+  for (const [key, value] of Object.entries(config)) {
+    if (names.includes(key)) settings[key] = value
+    else if (value !== '' && value !== null)
+      kept.drop('config', { [key]: value }, `The setting ${key} of the channel has no counterpart.`)
+  }
+  const other = trimmed(row, 'other')
+  if (name === 'new-api' && other !== '' && (type === cloudflare || type === coze)) settings['user_id'] ??= other
+  if (type === azure && other !== '') delete settings['api_version']
+  return Object.keys(settings).length === 0 ? '' : JSON.stringify(settings)
+}
+
+/** What a channel carries besides its key. */
+function carries(row: SourceRow, { name }: Program, kept: Kept): void {
+  const tag = trimmed(row, 'tag')
+  if (tag !== '') kept.carry('tags', { tags: tag.split(',').map((each) => each.trim().slice(0, 40)) })
+  if (trimmed(row, 'remark') !== '') kept.carry('remark', { remark: trimmed(row, 'remark').slice(0, 1000) })
+  const tested = trimmed(row, 'test_model') || trimmed(row, 'testing_model')
+  if (tested !== '') kept.carry('test_model', { test_model: tested })
+  const organization = trimmed(row, 'open_ai_organization') || trimmed(row, 'openai_organization')
+  if (organization !== '') kept.carry('organization', { organization })
+  for (const column of ['header_override', 'model_headers']) headers(row, column, kept)
+  for (const column of ['param_override', 'custom_parameter']) parameters(row, column, kept)
+  const statuses = object(row, 'status_code_mapping')
+  if (statuses) {
+    const numbers = Object.entries(statuses).map(([from, to]) => [from, Number(to)] as const)
+    kept.carry('status_map', { status_map: Object.fromEntries(numbers) })
+  }
+  const proxy = trimmed(row, 'proxy') || textOf(object(row, 'setting')?.['proxy']).trim()
+  if (proxy !== '') proxyOf(proxy, kept)
+  const others =
+    name === 'laisky'
+      ? ['model_configs', 'tooling', 'ratelimit', 'inference_profile_arn_map']
+      : ['plugin', 'disabled_stream']
+  for (const column of others) {
+    const value = text(row, column)
+    if (value !== '' && value !== '0' && value !== '{}' && value !== '[]' && value !== 'null')
+      kept.drop(column, value, `The ${column} of the channel has no counterpart.`)
+  }
+}
+
+function headers(row: SourceRow, column: string, kept: Kept): void {
+  const value = object(row, column)
+  if (!value) {
+    dropText(row, column, kept)
+    return
+  }
+  const entries = Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+  if (entries.length > 0) kept.carry('headers', { headers: Object.fromEntries(entries) })
+}
+
+function parameters(row: SourceRow, column: string, kept: Kept): void {
+  const value = object(row, column)
+  if (!value) {
+    dropText(row, column, kept)
+    return
+  }
+  if ('operations' in value || 'per_model' in value) {
+    kept.drop(column, value, `The ${column} has conditions, which have no counterpart.`)
+    return
+  }
+  const { overwrite, ...set } = value
+  const op = column === 'custom_parameter' && overwrite !== true ? 'default' : 'set'
+  const operations = Object.entries(set).map(([path, each]) => ({ op, path, value: each }) as const)
+  if (operations.length > 0) kept.carry('parameters', { parameters: operations })
+}
+
+function dropText(row: SourceRow, column: string, kept: Kept): void {
+  const value = trimmed(row, column)
+  if (value !== '') kept.drop(column, value, `The ${column} is not a JSON object and is dropped.`)
+}
+
+function proxyOf(address: string, kept: Kept): void {
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  const login = url?.username ? `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}` : undefined
+  if (url) {
+    url.username = ''
+    url.password = ''
+  }
+  kept.carry('proxy', { proxy: url?.href ?? address, ...(login !== undefined && { proxy_login: login }) })
+}

@@ -1,0 +1,84 @@
+import { logType } from '../../../contract/log-types.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { integer, integerOf, mostQuota, object, seconds, text, textOf, truth } from '../fields.ts'
+import type { Program } from '../program.ts'
+import type { SourceRow } from '../sources/source-database.ts'
+
+/** A log row as the source has it, in our terms. Ids are those of the source. */
+export interface LogDraft {
+  userId: number
+  createdAt: number
+  type: number
+  content: string
+  username: string
+  tokenName: string
+  modelName: string
+  quota: number
+  promptTokens: number
+  completionTokens: number
+  channelId: number
+  requestId: string
+  /** Milliseconds. */
+  elapsed: number
+  firstByte: number
+  isStream: boolean
+  promptReset: boolean
+  /** 0 = the source does not tell. */
+  tokenId: number
+  cachedTokens: number
+  reasoningTokens: number
+  status: number
+  code: string
+  upstreamMessage: string
+}
+
+/** Row types that have other numbers here. */
+const types: Readonly<Partial<Record<Program['name'], Readonly<Record<number, number>>>>> = {
+  'new-api': { 5: logType.error, 6: logType.system },
+  'one-hub': { 5: logType.system },
+}
+
+const knownTypes: ReadonlySet<number> = new Set(Object.values(logType))
+
+/** Reads a log row. */
+export function readLog(row: SourceRow, program: Program): LogDraft {
+  const stored = integer(row, 'type')
+  const type = types[program.name]?.[stored] ?? (knownTypes.has(stored) ? stored : logType.system)
+  const details = program.name === 'one-hub' ? object(row, 'metadata') : detailsOf(row, program, type)
+  const content = text(row, 'content')
+  return {
+    userId: integer(row, 'user_id'),
+    createdAt: seconds(row, 'created_at'),
+    type,
+    content,
+    username: text(row, 'username'),
+    tokenName: text(row, 'token_name'),
+    modelName: text(row, 'model_name'),
+    quota: within(integer(row, 'quota')),
+    promptTokens: within(integer(row, 'prompt_tokens')),
+    completionTokens: within(integer(row, 'completion_tokens')),
+    channelId: integer(row, 'channel_id'),
+    requestId: text(row, 'request_id'),
+    elapsed: Math.max(
+      0,
+      integer(row, 'elapsed_time') || integer(row, 'request_time') || integer(row, 'use_time') * 1000,
+    ),
+    firstByte: Math.max(0, integerOf(details?.['frt'] ?? details?.['first_response'])),
+    isStream: truth(row, 'is_stream'),
+    promptReset: truth(row, 'system_prompt_reset'),
+    tokenId: integer(row, 'token_id'),
+    cachedTokens: Math.max(0, integerOf(details?.['cache_tokens'] ?? details?.['cached_tokens'])),
+    reasoningTokens: Math.max(0, integerOf(details?.['reasoning_tokens'])),
+    status: type === logType.error ? integerOf(details?.['status_code']) : 0,
+    code: type === logType.error ? textOf(details?.['error_code'] ?? details?.['error_type']) : '',
+    upstreamMessage: type === logType.error ? content.slice(0, 2000) : '',
+  }
+}
+
+/** new-api stores details of charges and errors; for other rows, they need not be parsed. */
+function detailsOf(row: SourceRow, { name }: Program, type: number): JsonObject | undefined {
+  if (name !== 'new-api' || (type !== logType.consume && type !== logType.error)) return undefined
+  return object(row, 'other')
+}
+
+const within = (value: number) => (Math.abs(value) <= mostQuota ? value : 0)

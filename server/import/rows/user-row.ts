@@ -1,0 +1,142 @@
+import { roles } from '../../../contract/roles.ts'
+import { userStatus } from '../../../contract/statuses.ts'
+import { randomHex } from '../../lib/secrets/ids.ts'
+import { integer, isDeleted, mostQuota, seconds, text, trimmed } from '../fields.ts'
+import type { Findings } from '../findings.ts'
+import type { Program } from '../program.ts'
+import type { SourceRow } from '../sources/source-database.ts'
+import { limitValues } from './limit-columns.ts'
+
+/** A user as the source has it, in our terms. Amounts are in quota units. */
+export interface UserDraft {
+  id: number
+  username: string
+  displayName: string
+  /** A bcrypt hash, which works until the first login; '' = no password. */
+  password: string
+  role: number
+  status: number
+  email: string
+  githubId: string
+  githubAccountId: string
+  wechatId: string
+  larkId: string
+  oidcId: string
+  accessToken: string
+  quota: number
+  used: number
+  requests: number
+  group: string
+  affCode: string
+  inviterId: number
+  createdTime: number
+  /** In the order of `limitColumns`. */
+  limits: number[]
+}
+
+const maxGroup = 64
+
+/** Reads a user. What has no place here is left over. */
+export function readUser(row: SourceRow, program: Program, findings: Findings): UserDraft {
+  const id = integer(row, 'id')
+  const deleted = isDeleted(row) || integer(row, 'status', 1) === userStatus.deleted
+  const base = {
+    id,
+    role: roleOf(integer(row, 'role', roles.user)),
+    quota: amount(row, 'quota', `user ${id}`, findings) + withoutBudget(row, findings),
+    used: amount(row, 'used_quota', `user ${id}`, findings),
+    requests: Math.max(0, integer(row, 'request_count')),
+    group: trimmed(row, 'group').slice(0, maxGroup) || 'default',
+    inviterId: integer(row, 'inviter_id'),
+    createdTime: seconds(row, 'created_time') || seconds(row, 'created_at'),
+    limits: limitValues(row),
+  }
+  if (deleted) return { ...base, ...nobody() }
+  const password = trimmed(row, 'password')
+  const isHash = password === '' || /^\$2[abxy]?\$\d\d\$.{53}$/.test(password) || password.startsWith('$argon2')
+  if (!isHash) findings.add('users', 'The password has an unknown form. It cannot be used; reset it.', `user ${id}`)
+  reportRest(row, id, findings)
+  const hubGitHub = program.name === 'one-hub' ? integer(row, 'github_id_new') : 0
+  const github = trimmed(row, 'github_id')
+  // new-api replaces the login name with the number of the account.
+  const isNumber = program.name === 'new-api' && /^\d+$/.test(github)
+  return {
+    ...base,
+    username: trimmed(row, 'username') || `user_${id}`,
+    displayName: trimmed(row, 'display_name') || trimmed(row, 'username'),
+    password: isHash ? password : '',
+    status: integer(row, 'status', 1) === userStatus.enabled ? userStatus.enabled : userStatus.disabled,
+    email: trimmed(row, 'email'),
+    githubId: isNumber ? '' : github,
+    githubAccountId: hubGitHub > 0 ? `${hubGitHub}@github.com` : isNumber ? `${github}@github.com` : '',
+    wechatId: trimmed(row, 'wechat_id'),
+    larkId: trimmed(row, 'lark_id'),
+    oidcId: trimmed(row, 'oidc_id'),
+    accessToken: trimmed(row, 'access_token'),
+    affCode: trimmed(row, 'aff_code'),
+  }
+}
+
+/** LiteLLM does not limit a user without a budget; here every user has a balance. */
+function withoutBudget(row: SourceRow, findings: Findings): number {
+  const given = integer(row, 'without_budget')
+  if (given > 0)
+    findings.add(
+      'users',
+      `The user has no budget there. Here the user gets a balance of ${given}.`,
+      text(row, 'username'),
+    )
+  return given
+}
+
+/** A deleted account keeps its row, so that its log rows and figures keep their owner. */
+function nobody() {
+  return {
+    username: `deleted_${randomHex(16)}`,
+    displayName: '',
+    password: '',
+    status: userStatus.deleted,
+    email: '',
+    githubId: '',
+    githubAccountId: '',
+    wechatId: '',
+    larkId: '',
+    oidcId: '',
+    accessToken: '',
+    affCode: '',
+  }
+}
+
+function roleOf(role: number): number {
+  if (role >= roles.root) return roles.root
+  return role >= roles.admin ? roles.admin : roles.user
+}
+
+/** An amount that an account here can have. Negative ones become 0, because a balance here is never below 0. */
+export function amount(row: SourceRow, column: string, example: string, findings: Findings): number {
+  const value = integer(row, column)
+  if (value >= 0 && value <= mostQuota) return value
+  if (value < 0) findings.add('amounts', `A negative ${column} is set to 0.`, `${example}: ${value}`)
+  else findings.add('amounts', `A ${column} above ${mostQuota} is lowered to it.`, `${example}: ${value}`)
+  return value < 0 ? 0 : mostQuota
+}
+
+/** Logins of kinds that do not exist here, and rewards that were not paid out. */
+const withoutPlace: Readonly<Record<string, string>> = {
+  telegram_id: 'The Telegram login has no counterpart.',
+  discord_id: 'The Discord login has no counterpart.',
+  linux_do_id: 'The LINUX DO login has no counterpart.',
+  totp_secret: 'The second factor has no counterpart: the user logs in with the password alone.',
+  aff_quota: 'A reward for invitations that was not moved to the balance there is not added here.',
+  remark: 'The note about the user has no place.',
+  setting: 'The personal settings (notifications) have no counterpart.',
+  stripe_customer: 'The Stripe customer has no counterpart.',
+}
+
+function reportRest(row: SourceRow, id: number, findings: Findings): void {
+  for (const [column, sentence] of Object.entries(withoutPlace)) {
+    const value = text(row, column)
+    if (value === '' || value === '0' || value === '{}') continue
+    findings.leave({ kind: 'user', id: `user ${id}`, reason: column, data: { [column]: value } }, sentence)
+  }
+}

@@ -1,0 +1,78 @@
+import { logType } from '../../contract/log-types.ts'
+import type { ImportedSums } from '../store/imports/journal.ts'
+import { noSums } from './copy/work.ts'
+import { integerOf } from './fields.ts'
+import type { SourceDatabase } from './sources/source-database.ts'
+
+/** The sums of a source, computed by the source itself. Deleted rows do not count, except users, which are kept. */
+export async function sourceSums(source: SourceDatabase): Promise<ImportedSums> {
+  const sums = noSums()
+  const living = (table: string) => (source.tables.get(table)?.has('deleted_at') ? 'where "deleted_at" is null' : '')
+  const requests = source.tables.get('users')?.has('request_count') ? 'sum("request_count")' : '0'
+  const [users] = await source.query(
+    `select count(*) as n, sum("quota") as quota, sum("used_quota") as used, ${requests} as requests from "users"`,
+  )
+  const [tokens] = await source.query(
+    `select count(*) as n, sum("remain_quota") as quota, sum("used_quota") as used from "tokens" ${living('tokens')}`,
+  )
+  const [channels] = await source.query(
+    `select count(*) as n, sum("used_quota") as used from "channels" ${living('channels')}`,
+  )
+  Object.assign(sums, {
+    users: integerOf(users?.['n']),
+    userQuota: integerOf(users?.['quota']),
+    userUsed: integerOf(users?.['used']),
+    requests: integerOf(users?.['requests']),
+    tokens: integerOf(tokens?.['n']),
+    tokenQuota: integerOf(tokens?.['quota']),
+    tokenUsed: integerOf(tokens?.['used']),
+    channels: integerOf(channels?.['n']),
+    channelUsed: integerOf(channels?.['used']),
+  })
+  if (source.tables.has('redemptions'))
+    for (const row of await source.query(
+      `select "status" as status, count(*) as n from "redemptions" ${living('redemptions')} group by "status"`,
+    )) {
+      const name = (['', 'codesUnused', 'codesDisabled', 'codesUsed'] as const)[integerOf(row['status'], 1)]
+      if (name) sums[name] += integerOf(row['n'])
+    }
+  return sums
+}
+
+/** What the log of a source holds. */
+export interface LogSums {
+  lastId: number
+  rows: number
+  charges: number
+  quota: number
+  /** The largest ids that its rows name. */
+  users: number
+  tokens: number
+  channels: number
+}
+
+/** The sums of the log rows after an id, up to another if one is given. */
+export async function logSums(source: SourceDatabase, after: number, upTo?: number): Promise<LogSums> {
+  const columns = source.tables.get('logs')
+  if (!columns) return { lastId: after, rows: 0, charges: 0, quota: 0, users: 0, tokens: 0, channels: 0 }
+  const most = (name: string) => (columns.has(name) ? `max("${name}")` : '0')
+  const end = upTo === undefined ? '' : `and "id" <= ${Math.trunc(upTo)}`
+  const where = after === 0 && upTo === undefined ? '' : `where "id" > ${Math.trunc(after)} ${end}`
+  const [row] = await source.query(
+    `select max("id") as last, count(*) as n, ${most('user_id')} as users, ${most('token_id')} as tokens,
+      ${most('channel_id')} as channels,
+      sum(case when "type" = ${logType.consume} then 1 else 0 end) as charges,
+      sum(case when "type" = ${logType.consume} then "quota" else 0 end) as quota
+      from "logs" ${where}`,
+  )
+  const of = (name: string) => integerOf(row?.[name])
+  return {
+    lastId: Math.max(after, of('last')),
+    rows: of('n'),
+    charges: of('charges'),
+    quota: of('quota'),
+    users: of('users'),
+    tokens: of('tokens'),
+    channels: of('channels'),
+  }
+}

@@ -1,0 +1,87 @@
+import { type Connection, type ConnectionOptions, createConnection, type RowDataPacket } from 'mysql2/promise'
+import type { SourceAddress } from '../../lib/network/source-address.ts'
+import { ImportFailed } from '../import-failed.ts'
+import { serverSource, unreachable } from './server-source.ts'
+import type { SourceDatabase } from './source-database.ts'
+
+interface Address {
+  host: string
+  port: number
+  user: string
+  password: string
+  database: string
+  socketPath?: string
+}
+
+/** The form in which one-api and its relatives write the address of MySQL: `user:password@tcp(host:port)/name`. */
+const goForm =
+  /^(?<user>[^:@]*):(?<password>.*)@(?:tcp\((?<host>[^):]+)(?::(?<port>\d+))?\)|unix\((?<path>[^)]+)\))\/(?<name>[^?]+)/
+
+/** True for an address of MySQL or MariaDB, in either form. */
+export function isMysqlAddress(text: string): boolean {
+  return /^(?:mysql|mariadb):\/\//i.test(text) || goForm.test(text)
+}
+
+/** Opens a MySQL or MariaDB database for reading. Throws ImportFailed if it cannot be reached. */
+export async function openMysqlSource(text: string): Promise<SourceDatabase> {
+  const address = parsed(text)
+  return connected(address, `mysql://${address.socketPath ?? `${address.host}:${address.port}`}/${address.database}`)
+}
+
+/** Opens the database at an IP address, for a server that was named by `address`. */
+export function openMysqlAt(address: SourceAddress, ip: string): Promise<SourceDatabase> {
+  const { port, user, password, database, tls, label } = address
+  const ssl = tls === 'off' ? {} : { ssl: { rejectUnauthorized: tls === 'checked' } }
+  return connected({ host: ip, port, user, password, database, ...ssl }, label)
+}
+
+async function connected(address: ConnectionOptions, label: string): Promise<SourceDatabase> {
+  let connection: Connection
+  try {
+    connection = await createConnection({
+      ...address,
+      charset: 'utf8mb4',
+      supportBigNumbers: true,
+      dateStrings: true,
+      connectTimeout: 15_000,
+    })
+    await connection.query(`set session sql_mode = concat(@@sql_mode, ',ANSI_QUOTES')`)
+    await connection.query('set session transaction read only')
+  } catch (error) {
+    throw unreachable(label, error)
+  }
+  // An error of an idle connection is reported by the next query.
+  connection.on('error', () => undefined)
+  return serverSource({
+    dialect: 'mysql',
+    label,
+    schema: 'database()',
+    rows: async (text) => (await connection.query<RowDataPacket[]>(text))[0],
+    close: () => connection.end(),
+  })
+}
+
+function parsed(text: string): Address {
+  const go = goForm.exec(text)?.groups
+  if (go)
+    return {
+      host: go['host'] ?? 'localhost',
+      port: Number(go['port'] ?? 3306),
+      user: go['user'] ?? '',
+      password: go['password'] ?? '',
+      database: go['name'] ?? '',
+      ...(go['path'] !== undefined && { socketPath: go['path'] }),
+    }
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || url.pathname.length < 2)
+    throw new ImportFailed(
+      'The address is not complete. It has the form mysql://user:password@host:3306/name; special characters of the password are percent-encoded.',
+    )
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port || 3306),
+    user: decodeURIComponent(url.username),
+    password: decodeURIComponent(url.password),
+    database: decodeURIComponent(url.pathname.slice(1)),
+  }
+}

@@ -1,0 +1,57 @@
+import { ImportFailed } from '../import-failed.ts'
+import { pageQuery, type SourceDatabase, type SourceRow, tablesOf } from './source-database.ts'
+
+/** A connection to a database server. */
+interface Connected {
+  dialect: 'mysql' | 'postgres'
+  /** Where the database is, without a password. */
+  label: string
+  /** The SQL expression for the schema that has the tables. */
+  schema: string
+  rows(text: string): Promise<SourceRow[]>
+  close(): Promise<void>
+}
+
+/** The database behind a connection. Throws ImportFailed if its tables cannot be listed. */
+export async function serverSource({ dialect, label, schema, rows, close }: Connected): Promise<SourceDatabase> {
+  const query = (text: string): Promise<SourceRow[]> =>
+    rows(text).catch((error: unknown) => {
+      throw unreadable(label, error)
+    })
+  const columns = await query(
+    `select table_name as tab, column_name as col from information_schema.columns where table_schema = ${schema}`,
+  )
+  return {
+    dialect,
+    label,
+    tables: tablesOf(columns),
+    page: (table, request) => query(pageQuery(table, request)),
+    query,
+    close,
+  }
+}
+
+/** What to do about a database that cannot be opened; the message never contains the password. */
+export function unreachable(label: string, error: unknown): ImportFailed {
+  const { code, errno } = error as { code?: string; errno?: number }
+  if (code === '28P01' || code === '28000' || code === 'ER_ACCESS_DENIED_ERROR' || errno === 1045)
+    return new ImportFailed(`${label} rejects the user or the password. Check both in the address.`)
+  if (code === '3D000' || code === 'ER_BAD_DB_ERROR' || errno === 1049 || errno === 1044)
+    return new ImportFailed(`${label} does not exist on that server. Check the name at the end of the address.`)
+  const reason = (error instanceof Error ? error.message : String(error)) || (code ?? 'no response')
+  return new ImportFailed(
+    `${label} cannot be reached (${reason}). Check host and port, and that it may be reached from here.`,
+    {
+      cause: error,
+    },
+  )
+}
+
+/** What to do about a query that failed. */
+function unreadable(label: string, error: unknown): ImportFailed {
+  const reason = error instanceof Error ? error.message : String(error)
+  return new ImportFailed(
+    `${label} cannot be read (${reason}). Check that the user may read all tables, and run the command again; it goes on where it was.`,
+    { cause: error },
+  )
+}

@@ -1,0 +1,18 @@
+import { isIP } from 'node:net'
+import { isMetadataHost } from '../lib/network/metadata-address.ts'
+import { type Resolve, systemResolve } from './metadata-guard.ts'
+
+/**
+ * The IP address to which to connect for a host that an operator entered. It may be in a private network, but must not be
+ * a cloud's metadata service. The caller connects to exactly this address, so that the name cannot lead elsewhere after
+ * the check. Throws an error with a sentence.
+ */
+export async function operatorAddress(host: string, resolve: Resolve = systemResolve): Promise<string> {
+  if (isMetadataHost(host)) throw new Error('The address must not be a cloud metadata service.')
+  if (isIP(host) !== 0) return host
+  const addresses = await resolve(host).catch(() => [])
+  if (addresses.some(isMetadataHost)) throw new Error('The address must not be a cloud metadata service.')
+  const [first] = addresses
+  if (first === undefined) throw new Error(`The host ${host} is unknown.`)
+  return first
+}

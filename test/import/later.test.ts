@@ -1,0 +1,95 @@
+// What happens after an import: the source is followed until the switch, and leftovers are taken in by a later version.
+import { expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openStore } from '../../server/store/connection/open.ts'
+import { Installation } from '../helpers/gateway-process.ts'
+import { fillSource, ownSource, type Row, smallRows } from './own-samples.ts'
+
+async function emptyInstallation(): Promise<Installation> {
+  const installation = new Installation()
+  await (await installation.start()).stop()
+  return installation
+}
+
+const charges = (from: number, count: number): Row[] =>
+  Array.from({ length: count }, (_, at) => ({
+    ...{ id: from + at, user_id: 2, created_at: 1_790_000_100 + at, type: 2, content: '', username: 'mia' },
+    ...{ token_name: 'main', model_name: 'gpt-4o', quota: 3, channel_id: 1 },
+  }))
+
+test('--follow takes over what is written in the meantime, once each, and ends cleanly', async () => {
+  const from = ownSource('one-api', smallRows())
+  await using installation = await emptyInstallation()
+  const following = installation.begin('import', '--from', from, '--follow')
+  await following.said(/Following the source/)
+  fillSource(from, { logs: charges(100, 2500) })
+  await following.said(/2500 log rows, 0 users, 0 tokens, 0 channels; up to date/)
+  fillSource(from, { logs: charges(5000, 7), users: [{ id: 9, username: 'late', password: 'x', quota: 11 }] })
+  await following.said(/7 log rows, 1 user, 0 tokens, 0 channels; up to date/)
+  // A second import beside it is refused.
+  const beside = await installation.run('import', '--from', from)
+  expect([beside.code, beside.output]).toEqual([1, expect.stringContaining('running already, started by command line')])
+  expect(await following.stop('SIGINT')).toBe(0)
+
+  const store = openStore({ url: installation.databaseUrl })
+  const rows = await store.read.selectFrom('logs').select(['quota', 'type']).execute()
+  expect(rows).toHaveLength(2 + 2500 + 7)
+  expect(rows.reduce((sum, { type, quota }) => sum + (type === 2 ? quota : 0), 0)).toBe(60 + 2507 * 3)
+  expect(await store.read.selectFrom('import_runs').select(['state', 'active']).execute()).toEqual([
+    { state: 'done', active: null },
+  ])
+  await store.close()
+  const again = await installation.run('import', '--from', from, '--json')
+  expect(JSON.parse(again.output.split('\n').find((line) => line.startsWith('{')) ?? '{}')).toMatchObject({
+    mode: 'again',
+    added: { users: 0, logs: 0 },
+  })
+  expect((await installation.run('audit')).output).toContain('0 faults.')
+}, 90_000)
+
+test('leftovers are taken in by a version that knows them, once, and the others are named', async () => {
+  await using installation = await emptyInstallation()
+  const file = join(installation.folder, 'leftovers.jsonl')
+  const option = (key: string, value: string) =>
+    JSON.stringify({ kind: 'option', id: key, reason: 'no counterpart', data: { key, value } })
+  writeFileSync(
+    file,
+    [
+      option('RetryTimes', '4'),
+      option('SMTPToken', 'a secret'),
+      option('QuotaPerUnit', 'not a number'),
+      option('FutureOption', 'x'),
+      JSON.stringify({ kind: 'table', id: 'subscription_plans 1', reason: 'no counterpart', data: { id: 1 } }),
+      JSON.stringify({ kind: 'table', id: 'subscription_plans 2', reason: 'no counterpart', data: { id: 2 } }),
+      '',
+    ].join('\n'),
+  )
+  const take = async (...args: string[]) => {
+    const { code, output } = await installation.run('import', '--leftovers', file, '--json', ...args)
+    expect([code, output]).toEqual([0, expect.stringContaining('{')])
+    return JSON.parse(output.split('\n').find((line) => line.startsWith('{')) ?? '') as Record<string, unknown>
+  }
+  const left = [
+    { kind: 'option', count: 2 },
+    { kind: 'table subscription_plans', count: 2 },
+  ]
+  const both = ['option RetryTimes', 'option SMTPToken']
+  expect(await take('--dry-run')).toEqual({ taken: both, set: [], left })
+  expect(await take()).toEqual({ taken: both, set: [], left })
+  expect(await take()).toEqual({ taken: [], set: both, left })
+  const store = openStore({ url: installation.databaseUrl })
+  const options = await store.read
+    .selectFrom('options')
+    .select(['key', 'value'])
+    .where('key', 'in', ['RetryTimes', 'SMTPToken'])
+    .execute()
+  expect(options.find(({ key }) => key === 'RetryTimes')?.value).toBe('4')
+  expect(JSON.stringify(options)).not.toContain('a secret')
+  await store.close()
+
+  writeFileSync(file, 'not a leftover\n')
+  const wrong = await installation.run('import', '--leftovers', file)
+  expect([wrong.code, wrong.output]).toEqual([1, expect.stringContaining('Line 1 is not one of leftovers')])
+  expect((await installation.run('import')).output).toContain('either --from or --leftovers')
+}, 60_000)
