@@ -2,7 +2,7 @@ import type { Capture } from '../../../contract/api/capture.ts'
 import { rootAccount } from './console.ts'
 import { seededRequest } from './log-rows.ts'
 import type { Screen } from './screen.ts'
-import { failed, field } from './screen-steps.ts'
+import { failed } from './screen-steps.ts'
 
 const root = rootAccount
 
