@@ -21,12 +21,12 @@ const server = process.env['TOLLGATE_SERVER'] ?? 'http://127.0.0.1:3000'
 const corePackages =
   /\/node_modules\/(?:react|react-dom|scheduler|use-sync-external-store|@tanstack\/(?:react-router(?!.*\/useBlocker)|router-core|history|react-store|store))\//
 const coreModules =
-  /\/console\/(?:lib\/(?:base-path|call|chunk|clipboard|commands|countdown|expiry|finish-login|hotkeys|languages|message-format|observable|page-title|preferences|session|status|storage|text|theme|toast|url-state)\.ts|components\/ui\/(?:banner|button|icon-button|input|page|password-input|spinner|states)\.tsx|app\/(?:brand|footer|lazy-page|preferences-buttons)\.tsx)$|\/contract\/api\/auth\.ts$/
+  /\/console\/(?:lib\/(?:base-path|call|chunk|clipboard|commands|countdown|expiry|finish-login|hotkeys|languages|lucide-icon|message-format|observable|page-title|session|single-keys|status|storage|text|theme|toast|url-query)\.ts|components\/(?:outside-logins|ui\/(?:banner|button|icon-button|input|loading|page|password-input|spinner))\.tsx|app\/(?:brand|footer|lazy-page|preferences-buttons)\.tsx)$|\/contract\/api\/auth\.ts$/
 
 /** Modules that nearly every page in the shell needs. The schemas of the contract are not among them. */
 const sharedPackages = /\/@tanstack\/(?:react-query|query-core)\/(?!.*\/(?:useQueries|queriesObserver)\.js)/
 const sharedModules =
-  /\/console\/(?:lib\/(?:crumb|csv|download|first-look|format|groups|list-source|query-client|read-usage|screen|self|undo|use-url-state|way-back)\.ts|components\/ui\/(?:checkbox|menu|on-demand|popover|segmented|select|use-confirm)\.tsx)$|\/contract\/(?:quota|statuses|log-types|api\/(?:channel|group|log|option|price|redemption|token|usage|user))\.ts$/
+  /\/console\/(?:lib\/(?:crumb|csv|download|first-look|format|groups|list-source|preferences|query-client|read-usage|screen|self|undo|url-state|use-url-state|way-back)\.ts|components\/ui\/(?:checkbox|menu|on-demand|popover|segmented|select|states|use-confirm)\.tsx)$|\/contract\/(?:quota|statuses|log-types|api\/(?:channel|group|log|option|price|redemption|token|usage|user))\.ts$/
 
 /**
  * Parts that most pages need. One file compresses better than many small ones, and a browser requests only a few files
@@ -67,7 +67,13 @@ export default defineConfig({
   ],
   // React has had this hook for a long time; the package contains another one for versions of React that do not have
   // it.
-  resolve: { alias: [{ find: /^use-sync-external-store\/shim$/, replacement: 'react' }] },
+  resolve: {
+    alias: [
+      { find: /^use-sync-external-store\/shim$/, replacement: 'react' },
+      // What every icon of the package imports.
+      { find: /^\.\.\/createLucideIcon\.mjs$/, replacement: resolve(root, 'lib/lucide-icon.ts') },
+    ],
+  },
   define: { consoleVersion: JSON.stringify(version) },
   build: {
     outDir: process.env['CONSOLE_OUT'] ?? resolve(import.meta.dirname, 'dist/console'),
@@ -84,8 +90,8 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         codeSplitting: { groups: chunkGroups },
-        // The first script names every part, and hashes do not compress, so they are short: seven characters are 42
-        // bits.
+        // The first script contains the names of all chunks, and hashes do not compress, so they are short: seven
+        // characters are 42 bits.
         entryFileNames: 'assets/[name]-[hash:7].js',
         chunkFileNames: chunkNames(resolve(root, 'messages')),
       },

@@ -7,7 +7,8 @@ import { bunEnvironment, findBun, root } from './bun.mjs'
 import { fingerprint } from './fingerprint.mjs'
 import { ensureInstalled } from './install.mjs'
 
-const sources = [
+/** Everything that a build depends on. */
+export const sources = [
   'console',
   'contract',
   'vite.config.ts',

@@ -6,6 +6,8 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { compileMessage } from '@lingui/message-utils/compileMessage'
 import { type Plugin, Visitor } from 'vite'
 import { languageCodes } from '../console/lib/languages.ts'
+import { sources } from './console-build.mjs'
+import { fingerprint } from './fingerprint.mjs'
 import { catalogueFile, readPages } from './first-parts.ts'
 import { loadFresh } from './load-fresh.ts'
 
@@ -95,9 +97,13 @@ export function compiledMessages(folder: string): Plugin {
   }
 }
 
+/** The chunks that browsers keep when an upgrade does not change them: large parts of many pages. */
+const keptChunks = ['core', 'shared', 'table', 'icons']
+
 /**
- * Names the chunks of a build. The catalogues of a language share one hash, because their names are in the entry and in
- * the first script, and hashes do not compress. `folder` contains the catalogues; other chunks have their own hash.
+ * Names the chunks of a build. The entry and the first script contain nearly all of these names, and hashes do not
+ * compress, so chunks share them: catalogues one for each language, the others one made of all sources. `folder`
+ * contains the catalogues.
  */
 export function chunkNames(folder: string): (chunk: { name: string }) => string {
   const compiler = readFileSync(require.resolve('@lingui/message-utils/package.json'), 'utf8')
@@ -112,7 +118,9 @@ export function chunkNames(folder: string): (chunk: { name: string }) => string 
       names.set(`${area}.${language}`, `assets/${catalogueFile(area, language, short)}.js`)
     }
   }
-  return ({ name }) => names.get(name) ?? 'assets/[name]-[hash:7].js'
+  const shared = fingerprint(join(folder, '../..'), sources).slice(0, 8)
+  const ending = (name: string) => (keptChunks.includes(name) ? '[hash:7]' : shared)
+  return ({ name }) => names.get(name) ?? `assets/[name]-${ending(name)}.js`
 }
 
 interface PlainEndpoint {
@@ -164,7 +172,7 @@ export function endpointsAsData(folder: string): Plugin {
 }
 
 /** Fields of the table of pages that the routes do not need. */
-const notForRoutes = ['heading', 'menu', 'early']
+const notForRoutes = ['heading', 'menu', 'early', 'search']
 
 /**
  * The entry needs only the routes of the table of pages, so the other fields are removed from the built table. The menu,
@@ -189,11 +197,17 @@ export function dividedPages(folder: string): Plugin {
       if (id !== table) return null
       const kept: string[] = []
       let end = 0
+      const drop = (start: number, after: number) => {
+        kept.push(code.slice(end, start))
+        end = code[after] === ',' ? after + 1 : after
+      }
       const visitor = new Visitor({
+        // These modules run functions when they are loaded, so the build would keep them.
+        ImportDeclaration({ source, start, end: after }) {
+          if (source.value.endsWith('/search.ts')) drop(start, after)
+        },
         Property({ key, start, end: after }) {
-          if (start < end || key.type !== 'Identifier' || !notForRoutes.includes(key.name)) return
-          kept.push(code.slice(end, start))
-          end = code[after] === ',' ? after + 1 : after
+          if (start >= end && key.type === 'Identifier' && notForRoutes.includes(key.name)) drop(start, after)
         },
       })
       visitor.visit(this.parse(code, { lang: 'ts' }))

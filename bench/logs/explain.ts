@@ -26,9 +26,9 @@ export async function plansOf(real: Store, of: Population): Promise<Plan[]> {
     ['list without a filter', () => listLogs(db, open, page)],
     ['list of a model', () => listLogs(db, { ...open, ...model }, page)],
     ['list of a user and a model', () => listLogs(db, { ...open, ...model, userId: 1 }, page)],
-    ['failed calls', () => listByOutcome(db, { ...open, outcome: 'failed' }, page)],
-    ['retried calls of a model', () => listByOutcome(db, { ...open, ...model, outcome: 'retried' }, page)],
-    ['slow calls of a user', () => listByOutcome(db, { ...open, userId: 1, outcome: 'slow' }, page)],
+    ['failed calls', () => listByOutcome(db, { ...open, outcome: ['failed'] }, page)],
+    ['retried calls of a model', () => listByOutcome(db, { ...open, ...model, outcome: ['retried'] }, page)],
+    ['slow calls of a user', () => listByOutcome(db, { ...open, userId: 1, outcome: ['slow'] }, page)],
     [
       'statistic of a user, to the second',
       () => sumCalls(db, { username: of.busyUser }, of.end - 2_600_017, of.end - 17),

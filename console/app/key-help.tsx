@@ -2,7 +2,7 @@ import { Dialog } from '../components/ui/dialog.tsx'
 import { Switch } from '../components/ui/switch.tsx'
 import { SwitchRow } from '../components/ui/switch-row.tsx'
 import { helpOpen } from '../lib/commands.ts'
-import { setSingleKeys, useSingleKeys } from '../lib/preferences.ts'
+import { setSingleKeys, useSingleKeys } from '../lib/single-keys.ts'
 import { useText } from '../lib/text.ts'
 
 const rows = [

@@ -1,5 +1,6 @@
 import { roles } from '../../contract/roles.ts'
-import { type RawSearch, texts } from '../lib/url-state.ts'
+import type { RawSearch } from '../lib/url-query.ts'
+import { texts } from '../lib/url-state.ts'
 import type { Area, MessageKey } from '../messages/namespaces.ts'
 import { parseBudgetSearch } from '../pages/budget/search.ts'
 import { parseChannelSearch } from '../pages/channel/search.ts'

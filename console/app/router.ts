@@ -1,8 +1,8 @@
 import { createRouter } from '@tanstack/react-router'
-import { Loading } from '../components/ui/states.tsx'
+import { Loading } from '../components/ui/loading.tsx'
 import { basePath } from '../lib/base-path.ts'
 import { onExpiry } from '../lib/expiry.ts'
-import { parseQuery, writeQuery } from '../lib/url-state.ts'
+import { parseQuery, writeQuery } from '../lib/url-query.ts'
 import { PageError } from './page-error.tsx'
 import { routeTree } from './routes.tsx'
 

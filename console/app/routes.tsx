@@ -10,9 +10,8 @@ import {
 } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
 import { sessionUser } from '../lib/session.ts'
-import type { RawSearch } from '../lib/url-state.ts'
+import type { RawSearch } from '../lib/url-query.ts'
 import { lazyPage } from './lazy-page.tsx'
-import { NotFound } from './not-found.tsx'
 import { type Page, pages, type Row } from './pages.ts'
 import { Root } from './root.tsx'
 
@@ -26,7 +25,7 @@ async function load(file: string): Promise<ComponentType> {
   return component
 }
 
-const rootRoute = createRootRoute({ component: Root, notFoundComponent: NotFound })
+const rootRoute = createRootRoute({ component: Root })
 
 /** Pages for visitors who are not logged in: a centred card, with nothing else to load. */
 const plainRoute = createRoute({
@@ -61,7 +60,11 @@ const adminRoute = createRoute({
   component: lazyPage(async () => (await import('./admin-only.tsx')).AdminOnly, []),
 })
 
-const anyOther = createRoute({ getParentRoute: () => shellRoute, path: '$', component: NotFound })
+const anyOther = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '$',
+  component: lazyPage(async () => (await import('./not-found.tsx')).NotFound, []),
+})
 
 type SearchOf<Each> = Each extends { search: (raw: RawSearch) => infer Search } ? (raw: RawSearch) => Search : undefined
 
@@ -78,15 +81,17 @@ type RouteOf<Parent extends AnyRoute, Each> = Each extends Page
     >
   : never
 
-/** Makes the routes of the pages that have the same audience. */
+/**
+ * Makes the routes of the pages that have the same audience. The pages read the query themselves (`useUrlState`), so the
+ * functions that do so are loaded with the pages; the table only gives links the types of the queries.
+ */
 function routesFor<For extends Page['for'], Parent extends AnyRoute>(audience: For, parent: Parent) {
   const routes = pages
     .filter((page) => page.for === audience)
-    .map(({ path, search, file, areas }) =>
+    .map(({ path, file, areas }) =>
       createRoute({
         getParentRoute: () => parent as AnyRoute,
         path,
-        ...(search && { validateSearch: search }),
         component: lazyPage(() => load(file), areas),
       }),
     )

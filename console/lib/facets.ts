@@ -1,8 +1,10 @@
-import type { ValueDimension } from '../../contract/api/usage-values.ts'
-import type { FacetSearch } from './facet-search.ts'
+import type { FacetName, FacetSearch } from './facet-search.ts'
 import { severalOf } from './several.ts'
 
-export const facetNames = ['model', 'token', 'user', 'channel'] as const satisfies readonly ValueDimension[]
+export const facetNames = ['model', 'token', 'user', 'channel', 'in'] as const satisfies readonly FacetName[]
+
+/** The facets of servers that know one value each; they have no groups. */
+export const classicNames = ['model', 'token', 'user', 'channel'] as const satisfies readonly FacetName[]
 
 /** A search without facets. */
 export const noFacets = {
@@ -10,10 +12,12 @@ export const noFacets = {
   token: undefined,
   user: undefined,
   channel: undefined,
+  in: undefined,
   not_model: undefined,
   not_token: undefined,
   not_user: undefined,
   not_channel: undefined,
+  not_in: undefined,
 } as const satisfies FacetSearch
 
 /** True for a valid channel id; channel ids start at 1. */
@@ -27,9 +31,9 @@ export function facetValues(search: FacetSearch, name: keyof FacetSearch): strin
   return name === 'channel' || name === 'not_channel' ? values.filter(isChannelId) : values
 }
 
-/** Only administrators can filter and group by user and channel. */
+/** Only administrators can filter by user, channel and group, and group by user and channel. */
 export function isFor(admin: boolean, name: string): boolean {
-  return admin || (name !== 'user' && name !== 'channel')
+  return admin || (name !== 'user' && name !== 'channel' && name !== 'in')
 }
 
 /** The facets that are set, for a link to another page. */
@@ -59,6 +63,8 @@ export function facetQuery(search: FacetSearch, admin: boolean) {
       not_username: values('not_user'),
       channel: values('channel'),
       not_channel: values('not_channel'),
+      group: values('in'),
+      not_group: values('not_in'),
     }),
   }
 }

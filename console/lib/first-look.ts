@@ -6,7 +6,8 @@ import { chosenPageSize } from './page-size.ts'
 import { queryClient } from './query-client.ts'
 import { sessionUser } from './session.ts'
 import { hasMoreCalls, serverStatus } from './status.ts'
-import { comparablePath, type ListSearch, parseQuery, type RawSearch } from './url-state.ts'
+import { comparablePath, parseQuery, type RawSearch } from './url-query.ts'
+import type { ListSearch } from './url-state.ts'
 
 interface FirstLook<Row, S extends ListSearch> {
   path: string

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from 'react'
 import { helpOpen, paletteOpen } from './commands.ts'
-import { singleKeysOn } from './preferences.ts'
+import { singleKeysOn } from './single-keys.ts'
 
 /** Shortcuts by key: 'n', '/', '?', 'g h' (one after the other), 'mod+k' (Ctrl or Cmd), 'mod+enter'. */
 export type Hotkeys = Readonly<Record<string, (event: KeyboardEvent) => void>>

@@ -7,7 +7,6 @@ export type Density = 'comfortable' | 'compact'
 const density = observable<Density>(readStored('ui.density') === 'compact' ? 'compact' : 'comfortable')
 const folded = observable(readStored('ui.sidebar') === 'icons')
 const logSummary = observable(readStored('ui.logSummary') !== 'off')
-const keys = observable(readStored('ui.keys') !== 'off')
 
 /** Row height in lists. */
 export function useDensity(): Density {
@@ -44,22 +43,6 @@ export function useLogSummary(): boolean {
 export function setLogSummary(next: boolean): void {
   writeStored('ui.logSummary', next ? undefined : 'off')
   logSummary.set(next)
-}
-
-/** Whether single-key shortcuts work. */
-export function useSingleKeys(): boolean {
-  return useObservable(keys)
-}
-
-/** Whether single-key shortcuts work, for code outside components. */
-export function singleKeysOn(): boolean {
-  return keys.get()
-}
-
-/** Turns single-key shortcuts on or off and remembers the choice. */
-export function setSingleKeys(on: boolean): void {
-  writeStored('ui.keys', on ? undefined : 'off')
-  keys.set(on)
 }
 
 /** A list of names stored in the browser, such as columns; undefined if none is stored. */

@@ -1,6 +1,6 @@
 import { useMatch, useNavigate, useRouter, useSearch } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
-import { comparablePath, parseQuery, type RawSearch, writeQuery } from './url-state.ts'
+import { comparablePath, parseQuery, type RawSearch, writeQuery } from './url-query.ts'
 
 /** Changes some values of the address's query. `replace` leaves no entry in the browser's history. */
 export type SetSearch<S> = (patch: Partial<S>, options?: { replace?: boolean }) => void

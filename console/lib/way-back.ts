@@ -1,6 +1,7 @@
 import { useEffect } from 'react'
 import { sessionUser } from './session.ts'
-import type { ListSearch, RawSearch } from './url-state.ts'
+import type { RawSearch } from './url-query.ts'
+import type { ListSearch } from './url-state.ts'
 import { type SetSearch, useUrlState } from './use-url-state.ts'
 
 /** Lists that have forms. */

@@ -127,7 +127,7 @@ export const homeEn = {
   'home.act.open_channel': 'Open channel',
   'home.act.add_channel': 'Add channel',
   'home.act.set_price': 'Set price',
-  'home.act.give_quota': 'Give quota',
+  'home.act.give_quota': 'Add credit',
   'home.act.open_usage': 'View usage',
   'home.act.open_backups': 'Open backups',
   'home.target.backup': 'Backups',

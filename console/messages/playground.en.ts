@@ -145,4 +145,6 @@ export const playgroundEn = {
     '{count, plural, one {# conversation is} other {# conversations are}} deleted from this browser. New ones are not kept.',
   'playground.kept.off.do': 'Delete and turn off',
   'playground.stat.total': '{seconds} s in total',
+  'playground.handed.files':
+    '{count, plural, one {# file} other {# files}} of this conversation could not be copied: recordings do not contain files.',
 } as const

@@ -146,4 +146,6 @@ export const playgroundJa = {
   'playground.kept.off.text': '{count} 件の会話がこのブラウザーから削除され、今後は保存されません。',
   'playground.kept.off.do': '削除してオフにする',
   'playground.stat.total': '合計 {seconds} 秒',
+  'playground.handed.files':
+    'この会話の {count, plural, other {# 個のファイル}}はコピーできませんでした。キャプチャにはファイルの内容が含まれません。',
 } as const satisfies Translation<'playground'>

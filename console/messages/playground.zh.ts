@@ -144,4 +144,5 @@ export const playgroundZh = {
   'playground.kept.off.text': '将从此浏览器删除 {count} 个对话，之后不再保存。',
   'playground.kept.off.do': '删除并关闭',
   'playground.stat.total': '共 {seconds} 秒',
+  'playground.handed.files': '此对话中的 {count, plural, other {# 个文件}}无法复制：记录中不包含文件内容。',
 } as const satisfies Translation<'playground'>

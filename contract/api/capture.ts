@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { captureTargets } from '../capture-targets.ts'
 import { endpoint, idParams } from './endpoint.ts'
+import { numberFilter, wordFilter } from './list-query.ts'
 
 /** A rule never runs for longer than this. */
 export const longestCaptureSeconds = 7 * 86_400
@@ -92,6 +93,17 @@ export const captureSchema = z.object({
 
 export type Capture = z.output<typeof captureSchema>
 
+const captureChoiceSchema = z.object({
+  id: z.int(),
+  name: z.string().check(z.describe('Name of the user, token or channel.')),
+  detail: z.string().check(z.describe('Display name of a user, username of the owner of a token; otherwise empty.')),
+})
+
+export type CaptureChoice = z.output<typeof captureChoiceSchema>
+
+/** The maximum number of choices in one response. */
+export const mostCaptureChoices = 20
+
 const until = z.int().check(z.positive(), z.describe('Epoch seconds, at most 7 days from now.'))
 
 /** Request ids are digits only, so that no id can name anything but a capture. */
@@ -162,6 +174,18 @@ export const captureApi = {
         .check(z.describe("The caller's tokens whose requests are recorded.")),
     }),
     summary: 'Whether the own requests are being recorded',
+  }),
+  choices: endpoint({
+    method: 'GET',
+    path: '/api/capture/choices',
+    access: 'root',
+    query: z.object({
+      target: z.enum(captureTargets).check(z.describe('What to list.')),
+      keyword: wordFilter(100, 'Only those whose name or detail contains this text, or that have this id.'),
+      id: numberFilter(Number.MAX_SAFE_INTEGER, 'Only the one with this id; 0 means any.'),
+    }),
+    data: z.array(captureChoiceSchema),
+    summary: 'List users, tokens or channels whose requests can be recorded, by name, at most 20',
   }),
   read: endpoint({
     method: 'GET',

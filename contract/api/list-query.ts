@@ -61,7 +61,18 @@ export function wordsFilter(most: number, description: string) {
   return field
 }
 
-const withoutEmpty = (words: string[]) => words.filter((word) => word !== '')
+const withoutEmpty = <Word extends string>(words: Word[]) => words.filter((word) => word !== '')
+
+/** Like `wordsFilter`, for words from a list. */
+export function choicesFilter<const Choices extends readonly [string, ...string[]]>(
+  choices: Choices,
+  description: string,
+) {
+  const chosen = z.array(z.enum(['', ...choices])).check(atMost, z.overwrite(withoutEmpty), z.describe(description))
+  const field = z._default(chosen, [])
+  repeatable.add(field)
+  return field
+}
 
 /** Like `wordsFilter`, for positive numbers. 0 and NaN mean any. */
 export function numbersFilter(most: number, description: string) {

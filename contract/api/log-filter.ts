@@ -1,12 +1,15 @@
 import * as z from 'zod/mini'
 import { logOutcomes, mostSlowSeconds, ownOutcomes, usualSlowSeconds } from '../log-outcomes.ts'
-import { looseNumberFilter, numbersFilter, wordsFilter } from './list-query.ts'
+import { choicesFilter, looseNumberFilter, numbersFilter, wordsFilter } from './list-query.ts'
 
 const number = (description: string) => looseNumberFilter(Number.MAX_SAFE_INTEGER, description)
 const words = (what: string) =>
   wordsFilter(200, `${what}; must match exactly. Repeat the parameter for up to 20 values, of which one must match.`)
 const notWords = (what: string) =>
   wordsFilter(200, `${what} that is excluded. Repeat the parameter for up to 20 values.`)
+
+const ownMeanings =
+  'failed: calls that failed or were interrupted; slow: calls that took at least slow_seconds; estimated: calls whose tokens the gateway counted.'
 
 /**
  * Filters for a user's own log rows; 0 and '' mean any, and names must match exactly. Filters by name can have several
@@ -20,15 +23,13 @@ export const ownLogFilter = {
   not_model_name: notWords('Name of a model'),
   start_timestamp: number('Epoch seconds, inclusive. 0 means no limit.'),
   end_timestamp: number('Epoch seconds, inclusive. 0 means no limit.'),
-  outcome: z._default(
-    z
-      .enum(['', ...ownOutcomes])
-      .check(
-        z.describe(
-          'failed: calls that failed or were interrupted; slow: calls that took at least slow_seconds; estimated: calls whose tokens the gateway counted. Empty means all rows.',
-        ),
-      ),
-    '',
+  outcome: choicesFilter(
+    ownOutcomes,
+    `How calls ended. ${ownMeanings} Empty means all rows. Repeat the parameter for several outcomes, of which one must match.`,
+  ),
+  not_outcome: choicesFilter(
+    ownOutcomes,
+    'Outcomes that are excluded. Rows that are not calls stay. Repeat the parameter for several.',
   ),
   slow_seconds: z._default(
     z.coerce
@@ -37,7 +38,7 @@ export const ownLogFilter = {
         z.int(),
         z.gte(1),
         z.lte(mostSlowSeconds),
-        z.describe('The least duration in seconds of the calls that outcome=slow selects.'),
+        z.describe('The least duration in seconds of calls with the outcome slow.'),
       ),
     usualSlowSeconds,
   ),
@@ -50,15 +51,15 @@ export const allLogFilter = {
   not_username: notWords('Name of a user'),
   channel: numbersFilter(Number.MAX_SAFE_INTEGER, 'Id of the channel. Repeat the parameter for up to 20 channels.'),
   not_channel: numbersFilter(Number.MAX_SAFE_INTEGER, 'Id of a channel that is excluded.'),
-  outcome: z._default(
-    z
-      .enum(['', ...logOutcomes])
-      .check(
-        z.describe(
-          'failed: calls that failed or were interrupted; slow: calls that took at least slow_seconds; estimated: calls whose tokens the gateway counted; retried: calls that were sent upstream more than once; rescued: streams that broke off and were completed by another attempt. Empty means all rows.',
-        ),
-      ),
-    '',
+  group: words('Group of the user or, for a token with a group of its own, of the token, as they are now'),
+  not_group: notWords('Group'),
+  outcome: choicesFilter(
+    logOutcomes,
+    `How calls ended. ${ownMeanings} Also retried: calls that were sent upstream more than once; rescued: streams that broke off and were completed by another attempt. Empty means all rows. Repeat the parameter for several outcomes, of which one must match.`,
+  ),
+  not_outcome: choicesFilter(
+    logOutcomes,
+    'Outcomes that are excluded. Rows that are not calls stay. Repeat the parameter for several.',
   ),
 }
 

@@ -172,7 +172,10 @@ const allTailFilter = {
   not_username: allLogFilter.not_username,
   channel: allLogFilter.channel,
   not_channel: allLogFilter.not_channel,
+  group: allLogFilter.group,
+  not_group: allLogFilter.not_group,
   outcome: allLogFilter.outcome,
+  not_outcome: allLogFilter.not_outcome,
 }
 
 const tailDescription =
@@ -198,7 +201,7 @@ export const logApi = {
     data: z.array(logSchema),
     summary: 'List the logs of all users, newest first',
     description:
-      'The header `X-Total-Count` contains the exact number of rows that the list covers. If the list is sorted by a column other than `id` or `created_at`, it covers only the newest rows: hours that together have at most 5,000 matching rows, among 25,000 rows of the log. The header `X-Matching-Count` is then sent, too, and contains the number of all matching rows. With `outcome`, the list covers the newest rows only; if older rows were not searched, the header `X-Searched-Count` contains the number of rows that were.',
+      'The header `X-Total-Count` contains the exact number of rows that the list covers. If the list is sorted by a column other than `id` or `created_at`, it covers only the newest rows: hours that together have at most 5,000 matching rows, among 25,000 rows of the log. The header `X-Matching-Count` is then sent, too, and contains the number of all matching rows. With an outcome, the list covers the newest rows only; if older rows were not searched, the header `X-Searched-Count` contains the number of rows that were.',
   }),
   self: endpoint({
     method: 'GET',
@@ -209,7 +212,7 @@ export const logApi = {
     data: z.array(logSchema),
     summary: "List the caller's own logs, newest first",
     description:
-      'The header `X-Total-Count` contains the exact number of rows that the list covers. If the list is sorted by a column other than `id` or `created_at`, it covers only the newest rows: hours that together have at most 5,000 matching rows. The header `X-Matching-Count` is then sent, too, and contains the number of all matching rows. With `outcome`, the list covers the newest rows only; if older rows were not searched, the header `X-Searched-Count` contains the number of rows that were.',
+      'The header `X-Total-Count` contains the exact number of rows that the list covers. If the list is sorted by a column other than `id` or `created_at`, it covers only the newest rows: hours that together have at most 5,000 matching rows. The header `X-Matching-Count` is then sent, too, and contains the number of all matching rows. With an outcome, the list covers the newest rows only; if older rows were not searched, the header `X-Searched-Count` contains the number of rows that were.',
   }),
   stat: endpoint({
     method: 'GET',
@@ -219,7 +222,7 @@ export const logApi = {
     data: stat,
     summary: 'Get the quota and tokens used by the matching calls, and how many of them failed',
     description:
-      'Calls whose log rows have since been deleted are included, except in a partial hour at either end of the range. With `outcome`, the figures are those of the rows that the list covers. Failed calls that have no row of their own are not counted.',
+      'Calls whose log rows have since been deleted are included, except in a partial hour at either end of the range. With an outcome, the figures are those of the rows that the list covers. Failed calls that have no row of their own are not counted.',
   }),
   selfStat: endpoint({
     method: 'GET',

@@ -15,7 +15,7 @@ export const statementSchema = z.object({
     .check(z.describe('Whose statement it is.')),
   opening: sum('Balance at the beginning, in quota units. The part held by open calls is included.'),
   top_ups: sum('Codes redeemed, and quota that admins gave as a top-up.'),
-  bonuses: sum('Bonuses for registration and invitations.'),
+  bonuses: sum('Bonuses for registration and invitations, and the credit that the account was created with.'),
   adjustments: sum('Changes of the balance by admins; may be negative.'),
   charges: sum('What the calls of the month cost.'),
   closing: sum('opening + top_ups + bonuses + adjustments − charges.'),

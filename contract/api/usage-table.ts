@@ -73,7 +73,8 @@ export const usageRowSchema = z.object({
 
 export type UsageRow = z.output<typeof usageRowSchema>
 
-const { type: _type, ...filter } = allLogFilter
+// Sums do not know how calls ended.
+const { type: _type, outcome: _outcome, not_outcome: _not, slow_seconds: _slow, ...filter } = allLogFilter
 
 const shape = {
   ...filter,

@@ -38,7 +38,8 @@ export type UsageRollup = (typeof usageRollups)[number]
 /** The maximum number of buckets in one response: forty days of hourly buckets. */
 export const maxUsageBuckets = 1000
 
-const { type: _type, ...filter } = allLogFilter
+// Sums do not know how calls ended.
+const { type: _type, outcome: _outcome, not_outcome: _not, slow_seconds: _slow, ...filter } = allLogFilter
 
 const sum = (description: string) => z.int().check(z.describe(description))
 const mean = (description: string) => z.number().check(z.describe(description))

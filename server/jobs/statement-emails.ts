@@ -73,7 +73,7 @@ async function sendOne(
   const { QuotaPerUnit, DisplayInCurrencyEnabled } = current
   const amount = (quota: number) =>
     DisplayInCurrencyEnabled ? quotaToCurrency(quota, QuotaPerUnit, decimals) : String(quota)
-  const balances = statementBalances(figures, { start: from, isOver: true, withCosts: false })
+  const balances = statementBalances(figures, { start: from, end: to - 1, isOver: true, withCosts: false })
   try {
     await mailer.send(email, current.MailLanguage as MailLanguage, ({ texts, name, page }) =>
       texts.statement(name, {

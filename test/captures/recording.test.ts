@@ -57,6 +57,21 @@ forEachDatabaseUrl((name, freshUrl) => {
     readdirSync(folder(), { recursive: true, encoding: 'utf8' }).filter((each) => each.endsWith('.capture'))
 
   describe(name, () => {
+    test('users, tokens and channels are found by a part of their name, by their owner and by id', async () => {
+      const choices = (query: string) =>
+        gate.api<{ id: number; name: string; detail: string }[]>('GET', `/api/capture/choices?${query}`)
+      const { userId, tokenId: id } = await gate.addCaller({ user: 1 }, { name: 'laptop_1' })
+      await gate.api('PUT', '/api/user/', { id: userId, username: 'margaret', display_name: 'Maggie' })
+      const user = { id: userId, name: 'margaret', detail: 'Maggie' }
+      for (const keyword of ['ARGA', 'agg']) expect(await choices(`target=user&keyword=${keyword}`)).toEqual([user])
+      const token = { id, name: 'laptop_1', detail: 'margaret' }
+      for (const query of ['keyword=PTOP_', 'keyword=garet', `keyword=${id}`, `id=${id}`])
+        expect([query, await choices(`target=token&${query}`)]).toEqual([query, expect.arrayContaining([token])])
+      expect(await choices(`target=channel&id=${channelId}`)).toEqual([{ id: channelId, name: 'first', detail: '' }])
+      for (const keyword of ['%', '_x', "' or 1=1 --", '\\'])
+        expect([keyword, await choices(`target=user&keyword=${encodeURIComponent(keyword)}`)]).toEqual([keyword, []])
+    })
+
     test('a recorded request has both sides, without the channel key and the token', async () => {
       const caller = await gate.addCaller({ user: 1e6 })
       const rule = await begin({ target: 'user', target_id: caller.userId })

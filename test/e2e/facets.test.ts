@@ -104,6 +104,21 @@ describe('facets of the logs', () => {
     await eventually(() => rowsOf(page).count()).toBe(10)
   })
 
+  test('the group is that of the user, in the logs and on the usage page', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/log?type=2&not_in=default')
+    await page.getByText('No results found.').waitFor()
+    await page.getByRole('button', { name: 'Remove filter: Group' }).click()
+    await chooseFacet(page, 'Group', 'default')
+    await eventually(() => query(page, 'in')).toEqual(['default'])
+    await eventually(() => rowsOf(page).count()).toBe(10)
+    await page.getByRole('link', { name: 'View usage' }).click()
+    await page.waitForURL('**/usage?**')
+    await page.getByRole('button', { name: 'Group is default', exact: true }).waitFor()
+    await eventually(() => visit.calls().some((call) => /usage\/table\?.*[?&]group=default/.test(call))).toBe(true)
+  })
+
   test('users choose among their own models and tokens only', async () => {
     await using visit = await site.visit({ as: await site.addUser('reader') })
     const { page } = visit

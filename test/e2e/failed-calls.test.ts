@@ -7,6 +7,7 @@ import { type FakeUpstream, startFakeUpstream, status } from '../helpers/fake-up
 import { type Account, openConsole, rootAccount } from './support/console.ts'
 import { openDatabase } from './support/database.ts'
 import { eventually } from './support/eventually.ts'
+import { facet } from './support/facets.ts'
 import { rowsOf } from './support/lists.ts'
 import { logWriter } from './support/log-rows.ts'
 
@@ -131,12 +132,24 @@ describe('a failed call', () => {
     const { page } = visit
     await visit.open('/log')
     await page.getByText('100.0%').waitFor()
-    await page.getByLabel('Outcome').selectOption('Slower than 60 s')
+    await facet(page, 'Outcome').click()
+    const panel = page.getByRole('dialog', { name: 'Outcome' })
+    await panel.getByText('60 s', { exact: true }).click()
+    await panel.getByRole('checkbox', { name: 'Slower than 60 s' }).check()
     await page.waitForURL((url) => url.searchParams.get('slow') === '60')
     await page.getByText('No results found.').waitFor()
-    await page.getByLabel('Outcome').selectOption('failed')
+    await panel.getByRole('checkbox', { name: 'Failed' }).check()
     await rowsOf(page).getByText('Failed with 400').waitFor()
-    expect(await page.getByLabel('Outcome').getByRole('option', { name: 'retried' }).count()).toBe(0)
+    expect(await panel.getByRole('checkbox', { name: 'Retried' }).count()).toBe(0)
+    await panel.getByText('is not', { exact: true }).click()
+    await rowsOf(page).getByText('Failed with 400').waitFor({ state: 'detached' })
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Outcome is not Failed, Slower than 60 s', exact: true }).waitFor()
+    expect(new URL(page.url()).searchParams.getAll('not_outcome')).toEqual(['failed', 'slow'])
+    const file = await page.getByRole('link', { name: 'Export CSV' }).getAttribute('href')
+    expect(new URL(file ?? '', page.url()).searchParams.getAll('not_outcome')).toEqual(['failed', 'slow'])
+    await page.getByRole('button', { name: 'Remove filter: Outcome' }).click()
+    await rowsOf(page).getByText('Failed with 400').waitFor()
     await page.getByLabel('Rows per page').selectOption('100 per page')
     await visit.open('/log')
     await eventually(() => page.getByLabel('Rows per page').inputValue()).toBe('100')

@@ -1,5 +1,5 @@
 // Specification: 1, 2 (home, channels, tokens). From a fresh server to the first successful call, using only the
-// console. With UPDATE_SCREENSHOTS=1, it also takes the screenshots of the README.
+// console. With UPDATE_SCREENSHOTS=1, it also takes screenshots of the README; jobs.test.ts takes the one of the overview.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -126,7 +126,6 @@ async function takePictures(): Promise<void> {
   await fillIn()
   upstream.always(ok({ text: answer, promptTokens: 21 }))
   const pages = [
-    ['home', '/', 'light', 'en'],
     ['channels', '/channel', 'light', 'en'],
     ['logs', '/log', 'dark', 'en'],
     ['playground', '/playground?model=gpt-4o-mini&compare=gpt-4o', 'light', 'en'],
@@ -141,6 +140,7 @@ async function takePictures(): Promise<void> {
       await page.getByRole('textbox', { name: 'Message' }).fill(question)
       await page.keyboard.press('Control+Enter')
       await page.getByText('cost $').nth(1).waitFor()
+      await page.evaluate(() => window.scrollTo(0, 0))
     }
     await page.waitForLoadState('networkidle')
     await page.waitForFunction(() => document.querySelector('.skeleton') === null)

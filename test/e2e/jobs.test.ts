@@ -1,6 +1,7 @@
 // What people come to the console for, on an installation with 60 channels, 300 users and 20,000 calls. Each story ends
 // with the answer on the screen. The first job, from an empty installation to the first call, is first-call.test.ts.
 import { expect, test } from 'bun:test'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { rootAccount } from './support/console.ts'
 import { openDatabase } from './support/database.ts'
@@ -9,6 +10,17 @@ import { rowsOf } from './support/lists.ts'
 import { busiestUser, newestFailure, openSeededConsole } from './support/seeded.ts'
 
 const site = openSeededConsole()
+
+if (process.env['UPDATE_SCREENSHOTS'] === '1')
+  test('the screenshot of the overview for the README', async () => {
+    await using visit = await site.visit({ as: rootAccount, theme: 'light', language: 'en', height: 800 })
+    const { page } = visit
+    await visit.open('/')
+    await page.getByText('Needs attention').waitFor()
+    await page.waitForLoadState('networkidle')
+    await page.waitForFunction(() => document.querySelector('.skeleton') === null)
+    await page.screenshot({ path: join(import.meta.dir, '../../docs/images/home.png'), animations: 'disabled' })
+  })
 
 const scrollsSideways = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)

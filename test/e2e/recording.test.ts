@@ -39,6 +39,7 @@ async function ask(words: string): Promise<string> {
 }
 
 test('spec 7: a recorded request shows both sides, and its people are told while it is recorded', async () => {
+  await site.apiAs(rootAccount, 'POST', '/api/token/', { name: 'own', unlimited_quota: true, expired_time: -1 })
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   const before = await ask('the question before')
@@ -50,7 +51,18 @@ test('spec 7: a recorded request shows both sides, and its people are told while
   await page.getByRole('button', { name: 'Show content' }).click()
   await page.getByText('This request was not recorded.').waitFor()
   await page.getByRole('link', { name: 'Record this token' }).click()
-  await eventually(() => page.getByRole('spinbutton', { name: 'ID' }).inputValue()).toBe(String(token.id))
+  await eventually(() => page.getByRole('combobox', { name: 'Token' }).inputValue()).toBe(
+    `laptop · caller (#${token.id})`,
+  )
+  // Another choice is found by a part of its name, and this one by its id.
+  const kind = page.getByRole('combobox', { name: 'Record requests of' })
+  await kind.selectOption('Channel')
+  await page.getByRole('combobox', { name: 'Channel' }).fill('in chan')
+  await page.getByRole('option', { name: 'main channel (#1)' }).click()
+  await kind.selectOption('Token')
+  await eventually(() => page.getByRole('combobox', { name: 'Token' }).inputValue()).toBe('')
+  await page.getByRole('combobox', { name: 'Token' }).fill(String(token.id))
+  await page.getByRole('option', { name: `laptop · caller (#${token.id})` }).click()
   await page.getByRole('textbox', { name: 'Other texts to remove' }).fill('Zanzibar')
   await page.getByRole('button', { name: 'Start recording' }).click()
   await toastShown(page, 'success', 'Recording started')
@@ -71,6 +83,12 @@ test('spec 7: a recorded request shows both sides, and its people are told while
   await content.getByText('Raw').click()
   await content.getByText('include_usage').waitFor()
   expect(await content.textContent()).not.toContain('Zanzibar')
+  await page.getByRole('link', { name: 'Open conversation in playground' }).click()
+  await page.waitForURL('**/playground?model=gpt-4o')
+  await page.getByText('An answer to the question about [redacted]').waitFor()
+  expect(
+    await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage, state: history.state })),
+  ).not.toContain('the question about')
 
   await visit.open('/recording')
   await page.getByRole('button', { name: 'End recording of laptop' }).click()

@@ -189,6 +189,7 @@ GET    /api/capture/rule/                 401   no    no    ok    ban    401|bad
 POST   /api/capture/rule/                 401   no    no    ok    ban    401|bad
 POST   /api/capture/rule/{id}/end         401   no    no    ok    ban    401|bad
 GET    /api/capture/self                  401   ok    ok    ok    ban    401|bad
+GET    /api/capture/choices               401   no    no    ok    ban    401|bad
 GET    /api/capture/{request_id}          401   no    no    ok    ban    401|bad
 
 GET    /api/redemption/                   401   no    ok    ok    ban    401|bad

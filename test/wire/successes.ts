@@ -203,6 +203,7 @@ export const successes: Readonly<Record<string, Success>> = {
   captureRules: made(recordingRule, () => ['GET', '/api/capture/rule/']),
   captureAddRule: made(own, ({ id }) => ['POST', '/api/capture/rule/', recordingOf(id)]),
   captureEndRule: made(recordingRule, (id) => ['POST', `/api/capture/rule/${id}/end`]),
+  captureChoices: plain('GET', '/api/capture/choices?target=user&keyword=ro'),
   captureOwn: plain('GET', '/api/capture/self'),
   captureRead: made(recordedRequest, (id) => ['GET', `/api/capture/${id}`]),
 

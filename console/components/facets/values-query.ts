@@ -1,10 +1,11 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { usageValuesApi, type ValueDimension } from '../../../contract/api/usage-values.ts'
+import { usageValuesApi } from '../../../contract/api/usage-values.ts'
 import { call } from '../../lib/call.ts'
+import type { FacetName } from '../../lib/facet-search.ts'
 
 /** Which values are offered: those of the rows in a range, in epoch seconds, optionally only of the user's own rows. */
 export interface ValuesOf {
-  of: ValueDimension
+  of: FacetName
   range: { start: number; end: number }
   mine: boolean
 }
@@ -25,7 +26,13 @@ export const valuesQuery = ({ of, range, mine }: ValuesOf, keyword: string) => {
   return queryOptions({
     queryKey: ['usage', 'values', of, mine, start_timestamp, end_timestamp, keyword],
     queryFn: ({ signal }) => {
-      const query = { of, keyword, start_timestamp, end_timestamp, ...(mine && { mine: '1' as const }) }
+      const query = {
+        of: of === 'in' ? ('group' as const) : of,
+        keyword,
+        start_timestamp,
+        end_timestamp,
+        ...(mine && { mine: '1' as const }),
+      }
       return call(usageValuesApi.values, { query }, { signal, quiet: true })
     },
     staleTime: staleMs,

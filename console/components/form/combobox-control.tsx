@@ -32,6 +32,8 @@ export interface ChoiceProps {
    * not added.
    */
   creatable?: boolean
+  /** Called with the search text, for options that the server finds. */
+  onSearch?(text: string): void
   /** Typed text is also added when the user leaves the field; meant for fields where empty means all. */
   keepsTyped?: boolean
 }
@@ -297,6 +299,7 @@ export function SearchSelect(props: SearchSelectProps) {
       onInputValueChange={(next, { reason }) => {
         if (reason !== 'input-change') return
         setTyped(next)
+        props.onSearch?.(next)
         if (creatable) onChange(next.trim())
       }}
     >

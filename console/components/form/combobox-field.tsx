@@ -91,7 +91,7 @@ function Loaded({ id, shown, words, disabled, children }: LoadedProps) {
 }
 
 function controlProps<T extends FieldValues>(props: FieldProps<T> & ChoiceProps, parts: FieldParts<T>) {
-  const { options, placeholder, creatable, keepsTyped, disabled } = props
+  const { options, placeholder, creatable, keepsTyped, onSearch, disabled } = props
   const { id, field, invalid, describedBy } = parts
   return {
     id,
@@ -103,6 +103,7 @@ function controlProps<T extends FieldValues>(props: FieldProps<T> & ChoiceProps,
     ...(placeholder !== undefined && { placeholder }),
     ...(creatable !== undefined && { creatable }),
     ...(keepsTyped !== undefined && { keepsTyped }),
+    ...(onSearch && { onSearch }),
   }
 }
 

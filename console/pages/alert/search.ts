@@ -1,4 +1,5 @@
-import { oneOf, type RawSearch, wholeNumber } from '../../lib/url-state.ts'
+import type { RawSearch } from '../../lib/url-query.ts'
+import { oneOf, wholeNumber } from '../../lib/url-state.ts'
 
 export const alertTabs = ['rules', 'destinations', 'history'] as const
 export type AlertTab = (typeof alertTabs)[number]

@@ -1,4 +1,5 @@
-import { type ListSearch, parseListSearch, type RawSearch, texts } from '../../lib/url-state.ts'
+import type { RawSearch } from '../../lib/url-query.ts'
+import { type ListSearch, parseListSearch, texts } from '../../lib/url-state.ts'
 
 /** The state of the budgets page, stored in the URL; an absent filter means all. The page checks the values. */
 export interface BudgetSearch extends ListSearch {

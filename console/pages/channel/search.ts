@@ -1,4 +1,5 @@
-import { type ListSearch, oneOf, parseListSearch, type RawSearch, someText, wholeNumber } from '../../lib/url-state.ts'
+import type { RawSearch } from '../../lib/url-query.ts'
+import { type ListSearch, oneOf, parseListSearch, someText, wholeNumber } from '../../lib/url-state.ts'
 
 const views = ['board', 'models'] as const
 /** Same as `channelStatus` of the contract, copied so that the contract need not be loaded. */

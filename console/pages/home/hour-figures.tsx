@@ -36,6 +36,7 @@ export function HourFigures({ hour }: { hour: Hour | undefined }) {
     >
       {figures.map((figure) => (
         <Kpi
+          narrow
           key={figure.label}
           label={figure.label}
           loading={!hour}

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import { NameBox } from '../../components/data-table/name-box.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import type { FacetSearch } from '../../lib/facet-search.ts'
-import { facetNames, isFor } from '../../lib/facets.ts'
+import { classicNames, isFor } from '../../lib/facets.ts'
 import { useText } from '../../lib/text.ts'
 
 interface ClassicNamesProps {
@@ -11,7 +11,7 @@ interface ClassicNamesProps {
   onChange(patch: FacetSearch): void
 }
 
-type Typed = Record<(typeof facetNames)[number], string>
+type Typed = Record<(typeof classicNames)[number], string>
 
 /** Text filters for servers that know one value each; they are applied on Enter or when the button is pressed. */
 export function ClassicNames({ search, everybody, onChange }: ClassicNamesProps) {
@@ -23,10 +23,10 @@ export function ClassicNames({ search, everybody, onChange }: ClassicNamesProps)
       className="contents"
       onSubmit={(event) => {
         event.preventDefault()
-        onChange(Object.fromEntries(facetNames.map((name) => [name, typed[name].trim() || undefined])))
+        onChange(Object.fromEntries(classicNames.map((name) => [name, typed[name].trim() || undefined])))
       }}
     >
-      {facetNames
+      {classicNames
         .filter((name) => isFor(everybody, name))
         .map((name) => (
           <NameBox

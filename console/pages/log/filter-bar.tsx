@@ -7,7 +7,7 @@ import type { FacetSearch } from '../../lib/facet-search.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import type { SetSearch } from '../../lib/use-url-state.ts'
-import { countOf, noFilters } from './filters.ts'
+import { countOf, noFilters, outcomePatch } from './filters.ts'
 import { shownTypes, typeText } from './log-parts.tsx'
 import { OutcomeFilter, useOutcomeText } from './outcome-filter.tsx'
 import type { LogFilter } from './queries.ts'
@@ -42,7 +42,7 @@ export function LogFilters({ search, setSearch, everybody, filter, extra }: LogF
   }
   const chips = (
     <>
-      <OtherChips search={search} narrow={narrow} />
+      <OtherChips search={search} everybody={everybody} narrow={narrow} />
       {!classic && <Facets {...facets} chips />}
     </>
   )
@@ -54,7 +54,7 @@ export function LogFilters({ search, setSearch, everybody, filter, extra }: LogF
       chips={chips}
       extra={extra}
     >
-      {!classic && <OutcomeFilter search={search} setSearch={setSearch} everybody={everybody} />}
+      {!classic && <OutcomeFilter search={search} everybody={everybody} onChange={narrow} />}
       <RangeFilter search={search} setSearch={setSearch} />
       {classic ? (
         <Suspense fallback={null}>
@@ -68,17 +68,18 @@ export function LogFilters({ search, setSearch, everybody, filter, extra }: LogF
 }
 
 /** On a phone, the outcome and the range that are set. */
-function OtherChips({ search, narrow }: { search: LogSearch; narrow(patch: Partial<LogSearch>): void }) {
+function OtherChips(props: { search: LogSearch; everybody: boolean; narrow(patch: Partial<LogSearch>): void }) {
+  const { search, everybody, narrow } = props
   const t = useText()
-  const outcome = useOutcomeText(search)
+  const outcome = useOutcomeText(search, everybody)
   const span = spanOf(search)
   return (
     <>
       {outcome !== undefined && (
         <FilterChip
           label={t('log.filter.outcome')}
-          text={t('table.filter.is', { label: t('log.filter.outcome'), value: outcome })}
-          onRemove={() => narrow({ outcome: undefined, slow: undefined })}
+          text={outcome}
+          onRemove={() => narrow(outcomePatch({ is: [], not: [] }))}
         />
       )}
       {span !== 'all' && (

@@ -1,7 +1,8 @@
-import { logOutcomes, ownOutcomes, usualSlowSeconds } from '../../../contract/log-outcomes.ts'
+import { type LogOutcome, logOutcomes, ownOutcomes, usualSlowSeconds } from '../../../contract/log-outcomes.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { facetNames, facetQuery, facetsOf, noFacets } from '../../lib/facets.ts'
 import { isAdmin, sessionUser } from '../../lib/session.ts'
+import { severalOf, severalText } from '../../lib/several.ts'
 import { rangeOf, spanOf, spans, whole } from './range.ts'
 import type { LogSearch } from './search.ts'
 
@@ -17,11 +18,32 @@ export function filterOf(search: LogSearch, everybody: boolean, nowSeconds: numb
   }
 }
 
-/** The outcome of a search that the server knows; an unknown one does not filter. */
-function outcomeFilter({ outcome, slow }: LogSearch, everybody: boolean) {
-  const known = (everybody ? logOutcomes : ownOutcomes).find((each) => each === outcome)
-  if (known === undefined) return {}
-  return { outcome: known, ...(known === 'slow' && { slow_seconds: whole(slow) || usualSlowSeconds }) }
+/** Outcomes that rows must have and must not have. */
+export interface OutcomeChoice {
+  is: readonly LogOutcome[]
+  not: readonly LogOutcome[]
+}
+
+/** The outcomes of a search that its reader may filter by; others are ignored. */
+export function outcomeChoice({ outcome, not_outcome }: LogSearch, everybody: boolean): OutcomeChoice {
+  const known: readonly LogOutcome[] = everybody ? logOutcomes : ownOutcomes
+  const chosen = (text: string | undefined) => known.filter((each) => severalOf(text).includes(each))
+  return { is: chosen(outcome), not: chosen(not_outcome) }
+}
+
+/** The change that makes a search select these outcomes. The seconds are those from which calls are slow. */
+export function outcomePatch({ is, not }: OutcomeChoice, seconds?: number): Partial<LogSearch> {
+  const slow = seconds !== undefined && seconds !== usualSlowSeconds ? String(seconds) : undefined
+  return { outcome: severalText(is), not_outcome: severalText(not), slow }
+}
+
+function outcomeFilter(search: LogSearch, everybody: boolean) {
+  const { is, not } = outcomeChoice(search, everybody)
+  return {
+    ...(is.length > 0 && { outcome: is }),
+    ...(not.length > 0 && { not_outcome: not }),
+    ...([...is, ...not].includes('slow') && { slow_seconds: whole(search.slow) || usualSlowSeconds }),
+  }
 }
 
 /** True if the rows of a search may include calls; only calls count as usage. */
@@ -53,9 +75,9 @@ function usageRange(search: LogSearch) {
 
 /** The number of filters in a search; the time range counts as one. */
 export function countOf(search: LogSearch): number {
-  const { type, outcome, from, to } = search
+  const { type, outcome, not_outcome, from, to } = search
   const facets = facetNames.map((name) => search[name] ?? search[`not_${name}`])
-  return [type, outcome, from ?? to, ...facets].filter((value) => value !== undefined).length
+  return [type, outcome ?? not_outcome, from ?? to, ...facets].filter((value) => value !== undefined).length
 }
 
 /** A search without filters. */
@@ -63,6 +85,7 @@ export const noFilters = {
   q: undefined,
   type: undefined,
   outcome: undefined,
+  not_outcome: undefined,
   slow: undefined,
   ...noFacets,
   from: undefined,

@@ -1,60 +1,42 @@
-import { usualSlowSeconds } from '../../../contract/log-outcomes.ts'
-import { Select } from '../../components/ui/select.tsx'
+import type { LogOutcome } from '../../../contract/log-outcomes.ts'
+import { FacetButton } from '../../components/facets/facet-button.tsx'
+import { facetText } from '../../components/facets/facet-text.ts'
+import { lazyPart } from '../../components/ui/on-demand.tsx'
+import { importPart } from '../../lib/chunk.ts'
 import { useText } from '../../lib/text.ts'
-import type { SetSearch } from '../../lib/use-url-state.ts'
-import { whole } from './range.ts'
+import { outcomeChoice, outcomePatch } from './filters.ts'
+import { outcomeName, slowSeconds } from './outcome-names.ts'
+import type { OutcomePopupProps } from './outcome-popup.tsx'
 import type { LogSearch } from './search.ts'
 
-/** Durations in seconds from which calls can be called slow. */
-const slowSeconds: readonly number[] = [5, usualSlowSeconds, 30, 60]
+const part = lazyPart<OutcomePopupProps>(
+  async () => (await importPart(() => import('./outcome-popup.tsx'))).OutcomePopup,
+)
 
-/** What the outcome of a search is called; undefined if none is chosen. */
-export function useOutcomeText({ outcome, slow }: LogSearch): string | undefined {
+/** Which outcomes a search selects, in words; undefined if it selects all. */
+export function useOutcomeText(search: LogSearch, everybody: boolean): string | undefined {
   const t = useText()
-  if (outcome === undefined) return undefined
-  if (outcome === 'slow') return t('log.outcome.slow', { seconds: whole(slow) || usualSlowSeconds })
-  return outcome in names ? t(names[outcome as keyof typeof names]) : outcome
+  const { is, not } = outcomeChoice(search, everybody)
+  const name = (outcome: LogOutcome) => outcomeName(outcome, slowSeconds(search), t)
+  return facetText(t, t('log.filter.outcome'), { is: is.map(name), not: not.map(name) })
 }
-
-const names = {
-  failed: 'log.outcome.failedOrInterrupted',
-  retried: 'log.outcome.retriedCalls',
-  rescued: 'log.outcome.rescued',
-  estimated: 'log.outcome.estimatedCalls',
-} as const
 
 interface OutcomeFilterProps {
   search: LogSearch
-  setSearch: SetSearch<LogSearch>
   everybody: boolean
+  onChange(patch: Partial<LogSearch>): void
 }
 
-/** Chooses calls by how they went. A duration that the URL names is offered as well. */
-export function OutcomeFilter({ search, setSearch, everybody }: OutcomeFilterProps) {
+/** Chooses calls by how they went. */
+export function OutcomeFilter({ search, everybody, onChange }: OutcomeFilterProps) {
   const t = useText()
-  const asked = whole(search.slow) || usualSlowSeconds
-  const durations = [...new Set([...slowSeconds, asked])].sort((a, b) => a - b)
-  const value = search.outcome === 'slow' ? `slow ${asked}` : (search.outcome ?? '')
+  const text = useOutcomeText(search, everybody)
+  const label = t('log.filter.outcome')
   return (
-    <Select
-      aria-label={t('log.filter.outcome')}
-      value={value}
-      onChange={(event) => {
-        const [outcome = '', slow] = event.target.value.split(' ')
-        setSearch({ outcome: outcome === '' ? undefined : outcome, slow, page: undefined })
-      }}
-      className="sm:w-40!"
-    >
-      <option value="">{t('log.outcome.all')}</option>
-      <option value="failed">{t('log.outcome.failedOrInterrupted')}</option>
-      {everybody && <option value="retried">{t('log.outcome.retriedCalls')}</option>}
-      {everybody && <option value="rescued">{t('log.outcome.rescued')}</option>}
-      {durations.map((seconds) => (
-        <option key={seconds} value={`slow ${seconds}`}>
-          {t('log.outcome.slow', { seconds })}
-        </option>
-      ))}
-      <option value="estimated">{t('log.outcome.estimatedCalls')}</option>
-    </Select>
+    <FacetButton label={label} text={text} onClear={() => onChange(outcomePatch({ is: [], not: [] }))} part={part}>
+      {(Popup, trigger) => (
+        <Popup trigger={trigger} label={label} search={search} everybody={everybody} onChange={onChange} />
+      )}
+    </FacetButton>
   )
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Eye } from 'lucide-react'
+import { Eye, SquareTerminal } from 'lucide-react'
 import { useState } from 'react'
 import type { Capture, CapturedBody } from '../../../contract/api/capture.ts'
 import type { Log } from '../../../contract/api/log.ts'
@@ -10,6 +10,7 @@ import { Card } from '../../components/ui/page.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { formatCount } from '../../lib/format.ts'
+import { handToPlayground, staysInTab } from '../../lib/playground-handoff.ts'
 import { useText } from '../../lib/text.ts'
 import { Conversation } from './conversation.tsx'
 import { captureQuery } from './queries.ts'
@@ -39,7 +40,7 @@ export function Payload({ log }: { log: Log }) {
         />
       )}
       {data === null && <NotRecorded log={log} />}
-      {data && <Recorded capture={data} />}
+      {data && <Recorded log={log} capture={data} />}
     </Card>
   )
 }
@@ -73,7 +74,7 @@ type View = 'turns' | 'raw'
 const views: readonly View[] = ['turns', 'raw']
 
 /** Both sides: what the caller sent and got, and what each channel was sent and responded. */
-function Recorded({ capture }: { capture: Capture }) {
+function Recorded({ log, capture }: { log: Log; capture: Capture }) {
   const t = useText()
   const [side, setSide] = useState('caller')
   const [view, setView] = useState<View>('turns')
@@ -98,12 +99,38 @@ function Recorded({ capture }: { capture: Capture }) {
           value={view}
           onChange={setView}
         />
+        <InPlayground log={log} capture={capture} />
       </div>
       <Facts capture={capture} dialect={attempt?.dialect ?? capture.dialect} status={status} />
       {view === 'raw' && !attempt && <Headers capture={capture} />}
       <Body title={t('recording.request')} body={request} view={view} />
       <Body title={t('recording.response')} body={response} view={view} />
     </div>
+  )
+}
+
+/** Opens the conversation in the playground of this tab. */
+function InPlayground({ log, capture: { request, response, dialect } }: { log: Log; capture: Capture }) {
+  const t = useText()
+  const model = log.asked_model || log.model_name
+  if (model === '' || request.turns.length === 0) return null
+  const conversation = {
+    turns: [...request.turns, ...response.turns],
+    body: dialect === 'openai-chat' && !request.truncated ? request.text : '',
+  }
+  const hand = () => handToPlayground({ model, parameters: log.request?.parameters ?? {}, conversation })
+  return (
+    <Link
+      to="/playground"
+      search={{ model }}
+      className={buttonClass()}
+      onClick={(event) => {
+        if (staysInTab(event)) hand()
+      }}
+    >
+      <SquareTerminal />
+      {t('recording.payload.playground')}
+    </Link>
   )
 }
 

@@ -5,6 +5,7 @@ import { isChatModel } from '../../../contract/model-kinds.ts'
 import { chatSnippets } from '../../components/chat-snippets.ts'
 import { Button, buttonClass } from '../../components/ui/button.tsx'
 import { copyText } from '../../lib/clipboard.ts'
+import { handToPlayground, staysInTab } from '../../lib/playground-handoff.ts'
 import { useText } from '../../lib/text.ts'
 
 /** A call like this one as a command. The log has no content, and a key never appears. */
@@ -16,25 +17,34 @@ function curlOf(model: string, stream: boolean): string {
 
 const chatPath = '/v1/chat/completions'
 
-/** What can be done with a request: try its model, or copy it. */
+/** What can be done with a request: try its model with its parameters, or copy it. */
 export function RequestActions({ log }: { log: Log }) {
   const t = useText()
   const model = log.asked_model || log.model_name
   // Older rows name their endpoint only if the call failed.
   const path = log.request?.path ?? log.endpoint
   const isChat = model !== '' && (path ? path === chatPath : isChatModel(model))
+  // The playground can ask a model the same in its own format.
+  const isConversation = isChat || (model !== '' && log.request?.dialect !== undefined)
   return (
     <>
+      {isConversation && (
+        <Link
+          to="/playground"
+          search={{ model }}
+          className={buttonClass()}
+          onClick={(event) => {
+            if (staysInTab(event)) handToPlayground({ model, parameters: log.request?.parameters ?? {} })
+          }}
+        >
+          <SquareTerminal />
+          {t('log.inspect.playground')}
+        </Link>
+      )}
       {isChat && (
-        <>
-          <Link to="/playground" search={{ model }} className={buttonClass()}>
-            <SquareTerminal />
-            {t('log.inspect.playground')}
-          </Link>
-          <Button icon={<Terminal />} onClick={() => void copyText(curlOf(model, log.is_stream))}>
-            {t('log.inspect.curl')}
-          </Button>
-        </>
+        <Button icon={<Terminal />} onClick={() => void copyText(curlOf(model, log.is_stream))}>
+          {t('log.inspect.curl')}
+        </Button>
       )}
       <Button icon={<Braces />} onClick={() => void copyText(JSON.stringify(log, null, 2))}>
         {t('log.inspect.json')}

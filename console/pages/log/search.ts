@@ -1,12 +1,14 @@
 import { type FacetSearch, parseFacets } from '../../lib/facet-search.ts'
-import { type ListSearch, parseListSearch, type RawSearch, texts } from '../../lib/url-state.ts'
+import type { RawSearch } from '../../lib/url-query.ts'
+import { type ListSearch, parseListSearch, texts } from '../../lib/url-state.ts'
 
 /** The state of the log page, stored in the URL; numbers are stored as text. An absent field means no filter. */
 export interface LogSearch extends ListSearch, FacetSearch {
   /** A log type, such as 1 for top-ups and 4 for system rows. */
   type?: string | undefined
-  /** How calls went, such as `failed`. */
+  /** How calls went, such as `failed`, and how they must not have gone; both are states of several values. */
   outcome?: string | undefined
+  not_outcome?: string | undefined
   /** With the outcome `slow`: the least duration in seconds. */
   slow?: string | undefined
   /** Start of the range in epoch seconds, or a span such as `24h` that ends now. */
@@ -19,7 +21,7 @@ export interface LogSearch extends ListSearch, FacetSearch {
   request?: string | undefined
 }
 
-const otherTexts = texts('type', 'outcome', 'slow', 'from', 'to', 'mine', 'request')
+const otherTexts = texts('type', 'outcome', 'not_outcome', 'slow', 'from', 'to', 'mine', 'request')
 
 /** Reads the query of the log page. */
 export function parseLogSearch(raw: RawSearch): LogSearch {

@@ -32,9 +32,9 @@ export interface Conversation {
   reply(turn: Turn, lane: number, results: readonly string[], parameters: Parameters): void
 }
 
-/** The conversation of the page, which exists as long as the page is open. */
-export function useConversation(token: Token, extras: Extras): Conversation {
-  const [turns, setTurns] = useState<readonly Turn[]>([])
+/** The conversation of the page, which exists as long as the page is open. It begins with `first`. */
+export function useConversation(token: Token, extras: Extras, first: readonly Turn[] = []): Conversation {
+  const [turns, setTurns] = useState<readonly Turn[]>(first)
   const running = useRef(new Set<AbortController>())
   const stop = useCallback(() => {
     for (const each of running.current) each.abort()

@@ -41,9 +41,9 @@ export function useLanes(
   first: string | undefined,
   search: PlaygroundSearch,
   setSearch: (patch: Partial<PlaygroundSearch>) => void,
-  facts: ReadonlyMap<string, ModelFacts>,
+  { facts, first: firstSettings }: { facts: ReadonlyMap<string, ModelFacts>; first: Settings | undefined },
 ): Lanes {
-  const [stored, setStored] = useState<readonly Settings[]>([])
+  const [stored, setStored] = useState<readonly Settings[]>(firstSettings ? [firstSettings] : [])
   const models = first === undefined ? [] : [first, ...severalOf(search.compare)].slice(0, mostModels)
   // A model that the user has just added starts with the settings of the first one.
   const settings = models.map((_, lane) => stored[lane] ?? stored[0] ?? emptySettings)

@@ -1,4 +1,5 @@
-import { type RawSearch, someText, wholeNumber } from '../../lib/url-state.ts'
+import type { RawSearch } from '../../lib/url-query.ts'
+import { someText, wholeNumber } from '../../lib/url-state.ts'
 
 /** The state of the playground, stored in the URL. */
 export interface PlaygroundSearch {

@@ -25,12 +25,14 @@ interface TalkProps {
   extras: Extras
   setExtras(extras: Extras): void
   conversation: Conversation
+  /** The text in the box at first. */
+  firstDraft: string | undefined
 }
 
 /** The conversation, and the box for the next message. */
-export function Talk({ token, lanes, facts, extras, setExtras, conversation }: TalkProps) {
+export function Talk({ token, lanes, facts, extras, setExtras, conversation, firstDraft = '' }: TalkProps) {
   const box = useRef<HTMLTextAreaElement>(null)
-  const [draft, setDraft] = useState('')
+  const [draft, setDraft] = useState(firstDraft)
   const [attachments, setAttachments] = useState(none)
   const [open, setOpen] = useState<'code' | 'kept'>()
   const { turns, busy } = conversation

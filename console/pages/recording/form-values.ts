@@ -13,7 +13,8 @@ export const sizes = [16, 64, 256, 1024, captureSizes.max / 1024] as const
 /** The form's values: choices are texts, as in the browser's controls. */
 export interface RecordingValues {
   target: (typeof captureTargets)[number]
-  target_id: number | undefined
+  /** An id. */
+  target_id: string
   minutes: string
   kib: string
   email: boolean
@@ -42,7 +43,7 @@ function areLines(words: string): boolean {
 /** The rules of the contract, for the form's values. */
 export const recordingSchema = z.object({
   target: z.enum(captureTargets),
-  target_id: z.int('recording.id.error').check(z.positive('recording.id.error')),
+  target_id: z.string().check(z.regex(/^[1-9]\d*$/, 'recording.id.error')),
   minutes: z.string(),
   kib: z.string(),
   email: z.boolean(),

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
-import { type CaptureRule, captureApi } from '../../../contract/api/capture.ts'
+import { type CaptureChoice, type CaptureRule, captureApi } from '../../../contract/api/capture.ts'
+import type { CaptureTarget } from '../../../contract/capture-targets.ts'
 import { call } from '../../lib/call.ts'
 import { queryClient } from '../../lib/query-client.ts'
 
@@ -22,3 +23,12 @@ export async function endRecording(id: number): Promise<void> {
   await call(captureApi.endRule, { params: { id } })
   await queryClient.invalidateQueries({ queryKey: ['recording'] })
 }
+
+/** Users, tokens or channels whose name contains a text, or the one with an id. */
+export const choicesQuery = (target: CaptureTarget, { keyword = '', id = 0 }: { keyword?: string; id?: number }) =>
+  queryOptions({
+    queryKey: ['capture', 'choices', target, keyword, id],
+    queryFn: ({ signal }) => call(captureApi.choices, { query: { target, keyword, id } }, { signal, quiet: true }),
+    placeholderData: (before: CaptureChoice[] | undefined, query) =>
+      query?.queryKey[2] === target ? before : undefined,
+  })

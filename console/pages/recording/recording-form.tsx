@@ -1,9 +1,9 @@
+import { useEffect, useRef } from 'react'
 import { useWatch } from 'react-hook-form'
 import { captureSizes } from '../../../contract/api/capture.ts'
 import { captureTargets } from '../../../contract/capture-targets.ts'
 import { SelectField, SwitchField } from '../../components/form/choice-fields.tsx'
 import { Form } from '../../components/form/form.tsx'
-import { NumberField } from '../../components/form/number-field.tsx'
 import { TextAreaField } from '../../components/form/text-field.tsx'
 import { useAppForm } from '../../components/form/use-app-form.ts'
 import { Button } from '../../components/ui/button.tsx'
@@ -13,10 +13,11 @@ import { toast } from '../../lib/toast.ts'
 import { durations, kinds, type RecordingValues, recordingSchema, redactionsOf, sizes } from './form-values.ts'
 import { startRecording } from './queries.ts'
 import type { RecordingSearch } from './search.ts'
+import { TargetField } from './target-field.tsx'
 
 const none: RecordingValues = {
   target: 'user',
-  target_id: undefined,
+  target_id: '',
   minutes: '60',
   kib: String(captureSizes.default / 1024),
   email: false,
@@ -29,19 +30,29 @@ const none: RecordingValues = {
 /** A new recording; the link to the page may name what it is for. */
 export function RecordingForm({ search }: { search: RecordingSearch }) {
   const t = useText()
-  const values = { ...none, target: search.target ?? none.target, target_id: search.id }
+  const values = {
+    ...none,
+    target: search.target ?? none.target,
+    target_id: search.id === undefined ? '' : String(search.id),
+  }
   const form = useAppForm<RecordingValues>({ schema: recordingSchema, values })
   const target = useWatch({ control: form.control, name: 'target' })
+  const chosenFor = useRef(target)
+  useEffect(() => {
+    if (chosenFor.current === target) return
+    chosenFor.current = target
+    form.setValue('target_id', '')
+  }, [target, form])
   const start = async (given: RecordingValues) => {
     await startRecording({
       target: given.target,
-      target_id: given.target_id ?? 0,
+      target_id: Number(given.target_id),
       // One second is left for the way to the server, whose clock decides.
       until: Math.floor(Date.now() / 1000) + Number(given.minutes) * 60 - 1,
       redactions: redactionsOf(given),
       size_limit: Number(given.kib) * 1024,
     })
-    form.reset({ ...given, target_id: undefined })
+    form.reset({ ...given, target_id: '' })
     toast.success(t('recording.started'))
   }
   return (
@@ -54,14 +65,7 @@ export function RecordingForm({ search }: { search: RecordingSearch }) {
             label={t('recording.target')}
             options={captureTargets.map((value) => ({ value, label: t(`recording.target.${value}`) }))}
           />
-          <NumberField
-            control={form.control}
-            name="target_id"
-            label={t('recording.id')}
-            hint={t('recording.id.hint')}
-            min={1}
-            step={1}
-          />
+          <TargetField key={target} control={form.control} />
           <SelectField
             control={form.control}
             name="minutes"

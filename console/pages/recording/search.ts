@@ -1,5 +1,6 @@
 import { captureTargets } from '../../../contract/capture-targets.ts'
-import { oneOf, type RawSearch, wholeNumber } from '../../lib/url-state.ts'
+import type { RawSearch } from '../../lib/url-query.ts'
+import { oneOf, wholeNumber } from '../../lib/url-state.ts'
 
 /** The state of the recording page, stored in the URL: what a new recording is for. */
 export interface RecordingSearch {

@@ -1,4 +1,5 @@
-import { type ListSearch, oneOf, parseListSearch, type RawSearch } from '../../lib/url-state.ts'
+import type { RawSearch } from '../../lib/url-query.ts'
+import { type ListSearch, oneOf, parseListSearch } from '../../lib/url-state.ts'
 
 /** Same as `redemptionStatus` of the contract, copied so that the contract need not be loaded. */
 const statuses = ['1', '2', '3'] as const

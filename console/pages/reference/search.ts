@@ -1,4 +1,5 @@
-import { type RawSearch, texts } from '../../lib/url-state.ts'
+import type { RawSearch } from '../../lib/url-query.ts'
+import { texts } from '../../lib/url-state.ts'
 
 /** The state of the API reference, stored in the URL. */
 export interface ReferenceSearch {

@@ -1,4 +1,5 @@
-import { type ListSearch, oneOf, parseListSearch, type RawSearch, someText, wholeNumber } from '../../lib/url-state.ts'
+import type { RawSearch } from '../../lib/url-query.ts'
+import { type ListSearch, oneOf, parseListSearch, someText, wholeNumber } from '../../lib/url-state.ts'
 
 export const settingTabs = ['personal', 'operation', 'system', 'other', 'audit'] as const
 export type SettingTab = (typeof settingTabs)[number]

@@ -1,4 +1,5 @@
-import { type ListSearch, parseListSearch, type RawSearch, texts } from '../../lib/url-state.ts'
+import type { RawSearch } from '../../lib/url-query.ts'
+import { type ListSearch, parseListSearch, texts } from '../../lib/url-state.ts'
 
 /** The state of the token list, stored in the URL. */
 export interface TokenSearch extends ListSearch {

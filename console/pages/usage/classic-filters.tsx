@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { NameBox } from '../../components/data-table/name-box.tsx'
 import type { FacetSearch } from '../../lib/facet-search.ts'
-import { facetNames, isChannelId, isFor } from '../../lib/facets.ts'
+import { classicNames, isChannelId, isFor } from '../../lib/facets.ts'
 import { useText } from '../../lib/text.ts'
 
 interface ClassicFiltersProps {
@@ -16,7 +16,7 @@ interface ClassicFiltersProps {
  */
 export function ClassicFilters({ search, admin, onChange }: ClassicFiltersProps) {
   const t = useText()
-  return facetNames
+  return classicNames
     .filter((name) => isFor(admin, name))
     .map((name) => (
       <Filter
@@ -30,7 +30,7 @@ export function ClassicFilters({ search, admin, onChange }: ClassicFiltersProps)
 }
 
 interface FilterProps {
-  name: (typeof facetNames)[number]
+  name: (typeof classicNames)[number]
   label: string
   value: string
   onChange(value: string, options?: { replace: boolean }): void

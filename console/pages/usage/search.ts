@@ -1,5 +1,6 @@
 import { type FacetSearch, parseFacets } from '../../lib/facet-search.ts'
-import { type ListSearch, oneOf, parseListSearch, type RawSearch, texts } from '../../lib/url-state.ts'
+import type { RawSearch } from '../../lib/url-query.ts'
+import { type ListSearch, oneOf, parseListSearch, texts } from '../../lib/url-state.ts'
 
 export const shownMetrics = ['quota', 'requests', 'tokens', 'failed', 'cost', 'margin'] as const
 export const shownGroups = ['model', 'token', 'user', 'channel', 'none'] as const

@@ -1,5 +1,5 @@
 import type { z } from 'zod/mini'
-import { longestCaptureSeconds, mostCaptureRules } from '../../../contract/api/capture.ts'
+import { longestCaptureSeconds, mostCaptureChoices, mostCaptureRules } from '../../../contract/api/capture.ts'
 import { api } from '../../../contract/api/index.ts'
 import { RecordedElsewhere } from '../../captures/recorded-elsewhere.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
@@ -9,6 +9,7 @@ import { recordAudit } from '../../store/installation/audit.ts'
 import {
   addCaptureRule,
   type CaptureRuleRow,
+  captureChoices,
   captureTargetName,
   endCaptureRule,
   listCaptureRules,
@@ -83,6 +84,10 @@ export function mountCaptures(router: ApiRouter, deps: CaptureApiDeps): void {
       tokens: own.map((id) => ({ id, until: latest(ofTokens.filter(({ target_id }) => target_id === id)) })),
     }
   })
+
+  serve(router, api.capture.choices, ({ query: { target, keyword, id } }) =>
+    captureChoices(store.read, { target, keyword: keyword.trim(), id, limit: mostCaptureChoices }),
+  )
 
   serve(router, api.capture.read, async (call) => {
     const { request_id } = call.params

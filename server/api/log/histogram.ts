@@ -1,6 +1,7 @@
 import type { histogramOutcomes } from '../../../contract/api/log.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { countByHour, countBySecond, type LogFilter, logHours, type RowCount } from '../../store/logs/log-hours.ts'
+import { filtersOutcomes } from '../../store/logs/log-outcome.ts'
 import { countByOutcome } from '../../store/logs/log-searched.ts'
 import type { Db } from '../../store/store.ts'
 
@@ -47,7 +48,7 @@ export async function histogramOf(db: Db, { filter, buckets, utcOffset, now }: A
   const { step, shift, first, count } = plan
   const starts = Array.from({ length: count }, (_, index) => (first + index) * step - shift)
   if (hours.length === 0) return { step, starts, types: [], outcomes: [] }
-  const counted = filter.outcome
+  const counted = filtersOutcomes(filter)
     ? await countByOutcome(db, filter, { seconds: step, shift })
     : step < hour
       ? await countBySecond(db, filter, hours, step)

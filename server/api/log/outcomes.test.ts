@@ -70,6 +70,9 @@ forEachDatabase((_, openFresh) => {
         'slow&slow_seconds=9': ['slow', 'retried'],
         estimated: ['estimated'],
         retried: ['retried'],
+        'failed&outcome=estimated': ['estimated', 'interrupted', 'failed'],
+        'failed&outcome=&outcome=slow&slow_seconds=9': ['slow', 'retried', 'interrupted', 'failed'],
+        'slow&slow_seconds=9&not_outcome=slow': [],
       }
       for (const [query, expected] of Object.entries(wanted)) {
         const path = `?outcome=${query}`
@@ -86,6 +89,17 @@ forEachDatabase((_, openFresh) => {
         if (query !== 'retried') expect(await names(`self${path}`, ada)).toEqual(expected)
         expect(await names(`${path}&username=nobody`)).toEqual([])
       }
+      const rest = ['probed', 'bonus', 'slow', 'quoting', 'retried', 'aborted', 'plain']
+      const not = '?not_outcome=failed&not_outcome=estimated'
+      expect(await names(not)).toEqual(rest)
+      expect(await names(`self${not}`, ada)).toEqual(rest)
+      expect(await names('?outcome=slow&slow_seconds=9&not_outcome=retried')).toEqual(['slow'])
+      expect((await ask(`stat${not}`)).json.data).toMatchObject({ calls: 5, failed: 0 })
+      expect((await textOf(`export${not}`)).trim().split('\n').length - 1).toBe(rest.length)
+      const { types } = (await ask(`histogram${not}&type=2`)).json.data
+      expect(
+        types.flatMap(({ counts }: { counts: number[] }) => counts).reduce((a: number, b: number) => a + b, 0),
+      ).toBe(5)
       expect(await names('self?outcome=failed', admin)).toEqual([])
       expect(await names('?outcome=failed&type=6')).toEqual(['failed'])
       expect(await names(`?outcome=failed&start_timestamp=${begin + 601}`)).toEqual(['interrupted'])
@@ -118,11 +132,18 @@ forEachDatabase((_, openFresh) => {
     expect(await names('?outcome=rescued')).toEqual(['rescued'])
     expect(await names('?outcome=retried')).toEqual(['rescued', 'retried'])
     const rows = await api.store.read.selectFrom('logs').selectAll().orderBy('id', 'desc').execute()
-    for (const outcome of logOutcomes) {
-      const matching = rows.filter((row) => isWanted(row, { outcome, slow_seconds: 9 }))
-      expect([outcome, matching.map((row) => row.token_name)]).toEqual([
-        outcome,
-        await names(`?outcome=${outcome}&slow_seconds=9`),
+    const filters = logOutcomes.flatMap((outcome) => [
+      { outcome: [outcome] },
+      { not_outcome: [outcome] },
+      { outcome: [outcome, 'failed' as const], not_outcome: ['retried' as const] },
+    ])
+    for (const filter of filters) {
+      const matching = rows.filter((row) => isWanted(row, { ...filter, slow_seconds: 9 }))
+      const query = new URLSearchParams()
+      for (const [name, all] of Object.entries(filter)) for (const each of all) query.append(name, each)
+      expect([String(query), matching.map((row) => row.token_name)]).toEqual([
+        String(query),
+        await names(`?${query}&slow_seconds=9`),
       ])
     }
   })
@@ -131,7 +152,16 @@ forEachDatabase((_, openFresh) => {
     for (const path of ['self', 'self/stat', 'self/histogram'])
       for (const outcome of ['retried', 'rescued'])
         expect([path, (await ask(`${path}?outcome=${outcome}`, ada)).json.success]).toEqual([path, false])
-    for (const query of ['outcome=lost', 'slow_seconds=0', 'slow_seconds=1e9', 'slow_seconds=x'])
+    for (const path of ['self', 'self/export'])
+      expect([path, (await ask(`${path}?not_outcome=retried`, ada)).json.success]).toEqual([path, false])
+    for (const query of [
+      'outcome=lost',
+      'outcome=failed&outcome=lost',
+      'not_outcome=lost',
+      'slow_seconds=0',
+      'slow_seconds=1e9',
+      'slow_seconds=x',
+    ])
       expect([query, (await ask(`?${query}`)).json.success]).toEqual([query, false])
   })
 

@@ -7,6 +7,7 @@ import { epochSeconds } from '../../lib/clock.ts'
 import { requestSeconds } from '../../lib/secrets/ids.ts'
 import { recordAudit } from '../../store/installation/audit.ts'
 import type { LogFilter } from '../../store/logs/log-hours.ts'
+import { filtersOutcomes } from '../../store/logs/log-outcome.ts'
 import { type LogRow, listLogs } from '../../store/logs/log-pages.ts'
 import { purgeLogs } from '../../store/logs/log-purge.ts'
 import { logsOfRequest, rowsForLeftOut } from '../../store/logs/log-request.ts'
@@ -44,7 +45,7 @@ function own<Query extends object>(query: Query, person: Person): Query & { user
 /** The requested page, or the one requested row. */
 async function rowsFor(db: Db, query: PersonCall<typeof api.log.list>['query'] | OwnQuery): Promise<Listed<LogRow>> {
   if (query.id === 0)
-    return query.outcome ? listByOutcome(db, query, pageOf(query)) : listLogs(db, query, pageOf(query))
+    return filtersOutcomes(query) ? listByOutcome(db, query, pageOf(query)) : listLogs(db, query, pageOf(query))
   const rows = await logById(db, query.id, 'userId' in query ? query.userId : undefined)
   return { rows, total: rows.length }
 }
@@ -54,7 +55,9 @@ type OwnQuery = PersonCall<typeof api.log.self>['query'] & { userId: number }
 function mountLists(router: ApiRouter, { store, clock }: Deps): void {
   const { read } = store
   const sum = (filter: LogFilter) =>
-    filter.outcome ? sumByOutcome(read, filter) : sumCalls(read, filter, filter.start_timestamp, filter.end_timestamp)
+    filtersOutcomes(filter)
+      ? sumByOutcome(read, filter)
+      : sumCalls(read, filter, filter.start_timestamp, filter.end_timestamp)
   const histogram = (
     query: Pick<PersonCall<typeof api.log.histogram>['query'], 'buckets' | 'utc_offset'>,
     filter: LogFilter,

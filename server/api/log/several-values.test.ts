@@ -24,7 +24,18 @@ const cases: [query: string, wanted: (row: Row) => boolean][] = [
   ['channel=1&channel=2&channel=NaN', (row) => row.channel_id < 3],
   ['not_channel=2&model_name=o3&model_name=claude', (row) => row.channel_id !== 2 && /o3|claude/.test(row.model_name)],
   ['not_username=ada&not_channel=0', (row) => row.username !== 'ada'],
+  ['group=vip&group=gold', (row) => ['vip', 'gold'].includes(groupOf(row))],
+  ['not_group=default', (row) => groupOf(row) !== 'default'],
+  [
+    'group=default&group=&model_name=o3&not_channel=2',
+    (row) => row.model_name === 'o3' && row.channel_id !== 2 && groupOf(row) === 'default',
+  ],
+  ["group=vip'%20or%201=1", () => false],
 ]
+
+/** A token with a group of its own, whoever owns it, and the group of ada; everybody else is in the default group. */
+const ownToken = 10
+const groupOf = (row: Row) => (row.token_id === ownToken ? 'gold' : row.username === 'ada' ? 'vip' : 'default')
 
 type Row = ReturnType<typeof rowOf>
 
@@ -51,6 +62,11 @@ forEachDatabase((_, openFresh) => {
     const eve = await api.addPerson({ username: 'eve' })
     for (const name of ['first', 'second', 'third'])
       await api.call('POST', '/api/channel/', { as: admin.token, body: { name, type: 1, key: 'sk', models: 'o3' } })
+    await api.call('POST', '/api/token/', { as: ada.token, body: { name: 'own', remain_quota: 1, expired_time: -1 } })
+    await api.store.write(async (trx) => {
+      await trx.updateTable('tokens').set({ id: ownToken, group: 'gold' }).execute()
+      await trx.updateTable('users').set({ group: 'vip' }).where('id', '=', ada.id).execute()
+    })
     rows = Array.from({ length: 42 }, (__, index) => rowOf(index, [ada.id, bob.id, eve.id]))
   })
   afterEach(() => api.store.close())
@@ -112,7 +128,7 @@ forEachDatabase((_, openFresh) => {
   test('users select among their own rows, and cannot name users or channels', async () => {
     await write()
     const own = rows.filter((row) => row.username === 'ada' && row.model_name !== 'gpt-4o')
-    const query = 'not_model_name=gpt-4o&username=bob&not_username=ada&channel=9&not_channel=1'
+    const query = 'not_model_name=gpt-4o&username=bob&not_username=ada&channel=9&not_channel=1&group=x&not_group=vip'
     const list = await get(`/api/log/self?size=100&${query}`, ada)
     expect(list.data.length).toBe(own.length)
     expect(list.data[0]).not.toHaveProperty('channel_name')
@@ -122,7 +138,15 @@ forEachDatabase((_, openFresh) => {
   test('a filter has at most 20 values, and each is checked', async () => {
     const many = (name: string, count: number) =>
       Array.from({ length: count }, (__, at) => `${name}=${at + 1}`).join('&')
-    for (const name of ['model_name', 'not_model_name', 'channel', 'not_channel', 'username', 'token_name']) {
+    for (const name of [
+      'model_name',
+      'not_model_name',
+      'channel',
+      'not_channel',
+      'username',
+      'token_name',
+      'not_group',
+    ]) {
       expect([name, (await get(`/api/log/?${many(name, 20)}`)).success]).toEqual([name, true])
       expect([name, (await get(`/api/log/?${many(name, 21)}`)).success]).toEqual([name, false])
       expect([name, (await get(`/api/usage/?${many(name, 21)}`)).success]).toEqual([name, false])
@@ -177,8 +201,15 @@ forEachDatabase((_, openFresh) => {
       ['spare', 'spare', own((row) => row.token_name === 'spare')],
     ])
     expect(await values('of=token&mine=1')).toEqual([])
-    expect(await values('of=user', ada)).toBe('Only admins can list users and channels.')
-    expect(await values('of=channel', ada)).toBe('Only admins can list users and channels.')
-    expect(await values('of=group')).toContain('of')
+    const inGroup = (name: string) => [name, name, count((row) => groupOf(row) === name)]
+    expect(await values('of=group')).toEqual(
+      ['default', 'vip', 'gold']
+        .map(inGroup)
+        .sort((a, b) => Number(b[2]) - Number(a[2]) || (String(a[0]) < String(b[0]) ? -1 : 1)),
+    )
+    expect(await values('of=group&keyword=V')).toEqual([inGroup('vip')])
+    for (const of of ['user', 'channel', 'group'])
+      expect(await values(`of=${of}`, ada)).toBe('Only admins can list users, channels and groups.')
+    expect(await values('of=planet')).toContain('of')
   })
 })

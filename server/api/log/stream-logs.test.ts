@@ -113,6 +113,15 @@ forEachDatabaseUrl((name, freshUrl) => {
     await events.close()
   })
 
+  test('groups are those of the users when a row is sent', async () => {
+    await api.store.write((trx) => trx.updateTable('users').set({ group: 'vip' }).where('id', '=', ada.id).execute())
+    const events = await open('stream?not_group=default')
+    await add({ quota: 2, user_id: admin.id })
+    await add({ quota: 3 })
+    expect((await events.next())?.data).toMatchObject({ quota: 3 })
+    await events.close()
+  })
+
   test('people see only their own rows, and not which channel served them', async () => {
     const events = await open('self/stream?username=admin&channel=3', ada)
     await add({ user_id: admin.id, username: 'admin' })

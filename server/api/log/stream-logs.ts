@@ -6,7 +6,7 @@ import type { Sessions } from '../../http/session.ts'
 import type { LogTail } from '../../jobs/log-tail.ts'
 import { isWanted, type OutcomeFilter } from '../../store/logs/log-outcome.ts'
 import type { LogRow } from '../../store/logs/log-pages.ts'
-import { rowsAfter } from '../../store/logs/log-tail.ts'
+import { ofGroups, rowsAfter } from '../../store/logs/log-tail.ts'
 import type { Store } from '../../store/store.ts'
 import type { RowFilter } from '../../store/usage/usage-series.ts'
 
@@ -89,7 +89,11 @@ class Feed {
     this.#stop = await tail.listen({
       rows: (rows) => {
         const wanted = rows.filter((row) => isWanted(row, filter))
-        if (wanted.length > 0) this.#queue(() => wanted.filter((row) => !missed.some(({ id }) => id === row.id)))
+        if (wanted.length === 0) return
+        this.#queue(async () => {
+          const fresh = wanted.filter((row) => !missed.some(({ id }) => id === row.id))
+          return ofGroups(store.read, filter, fresh)
+        })
       },
       end: () => this.#end('shutting-down'),
     })
@@ -114,7 +118,7 @@ class Feed {
     this.#live.ended()
   }
 
-  #queue(rowsNow: () => readonly LogRow[]): void {
+  #queue(rowsNow: () => readonly LogRow[] | Promise<readonly LogRow[]>): void {
     if (this.#waiting >= mostWaiting) {
       this.#end('too-slow')
       return
@@ -123,7 +127,7 @@ class Feed {
     this.#work = this.#work
       .then(async () => {
         this.#waiting--
-        const rows = rowsNow()
+        const rows = await rowsNow()
         if (this.#closed) return
         if (!(await this.#mayRead())) this.#end('not-allowed')
         else if (rows.length === 0) this.#send(': still here\n\n')

@@ -57,8 +57,8 @@ function filterFor(query: Query, person: Person): RowFilter {
   const { token_name, not_token_name, model_name, not_model_name } = query
   const own = { token_name, not_token_name, model_name, not_model_name }
   if (person.role >= roles.admin) {
-    const { username, not_username, channel, not_channel } = query
-    return { ...own, username, not_username, channel, not_channel }
+    const { username, not_username, channel, not_channel, group, not_group } = query
+    return { ...own, username, not_username, channel, not_channel, group, not_group }
   }
   if (costMetrics.includes(query.metric)) throw new ApiFailure('Only admins can see costs and margins.')
   if (query.group_by === 'channel') throw new ApiFailure('Only admins can see usage by channel.')

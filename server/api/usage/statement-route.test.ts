@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import type { Statement } from '../../../contract/api/statement.ts'
 import { logRow } from '../../../test/helpers/accounts.ts'
 import type { TestApi } from '../../../test/helpers/api-app.ts'
@@ -98,6 +99,32 @@ forEachDatabase((_, openFresh) => {
     expect(after).toMatchObject({ opening: before.opening, top_ups: 900, adjustments: -40 })
     expect(after.closing).toBe(before.closing + 860)
     expect(after.unknown_changes).toBe(before.unknown_changes)
+  })
+
+  test('the credit that an account is created with is a bonus of its first month', async () => {
+    const created = at('2023-10-05T00:00:00Z')
+    await api.store.write(async (trx) => {
+      await sql`update schema_migrations set applied_at = ${created}`.execute(trx)
+      await trx.updateTable('users').set({ created_time: created }).where('id', '=', ada.id).execute()
+    })
+    await change(at('2023-10-06T10:00:00Z'), 1, 5000)
+    await change(at('2023-11-06T10:00:00Z'), 2, 70)
+    expect(await read('month=2023-09')).toMatchObject({ opening: 0, bonuses: 0, closing: 0, is_exact: true })
+    const october = await read('month=2023-10')
+    expect(october).toMatchObject({ opening: 0, top_ups: 5000, is_exact: true, unknown_changes: 0 })
+    expect(october.bonuses).toBeGreaterThan(0)
+    expect(october.closing).toBe(october.bonuses + 5000)
+    const november = await read('month=2023-11')
+    expect(november).toMatchObject({ opening: october.closing, bonuses: 0, charges: 70, closing: october.closing - 70 })
+    // An account that is older than the record of amounts may have had other changes.
+    await api.store.write((trx) =>
+      trx
+        .updateTable('users')
+        .set({ created_time: created - 1 })
+        .where('id', '=', ada.id)
+        .execute(),
+    )
+    expect(await read('month=2023-09')).toMatchObject({ is_exact: false, unknown_changes: october.bonuses })
   })
 
   test('changes without an amount or a row are named, and the statement is not exact', async () => {

@@ -32,7 +32,7 @@ export function mountStatement(router: ApiRouter, { store, clock }: Pick<ApiDeps
       start,
       end: Math.min(end, now),
       user: { id, username, display_name },
-      ...statementBalances(figures, { start, isOver: end < now, withCosts: person.role >= roles.admin }),
+      ...statementBalances(figures, { start, end, isOver: end < now, withCosts: person.role >= roles.admin }),
     }
   })
 }

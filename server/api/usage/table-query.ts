@@ -87,8 +87,8 @@ function filterFor(query: Query, by: readonly UsageDimension[], person: Person):
   const { token_name, not_token_name, model_name, not_model_name } = query
   const own = { token_name, not_token_name, model_name, not_model_name }
   if (person.role >= roles.admin) {
-    const { username, not_username, channel, not_channel } = query
-    return { ...own, username, not_username, channel, not_channel }
+    const { username, not_username, channel, not_channel, group, not_group } = query
+    return { ...own, username, not_username, channel, not_channel, group, not_group }
   }
   if (costMetrics.includes(orderOf(query).sort)) throw new ApiFailure('Only admins can see costs and margins.')
   if (by.includes('channel')) throw new ApiFailure('Usage by channel is for admins.')

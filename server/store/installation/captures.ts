@@ -2,7 +2,7 @@ import { type Insertable, type Selectable, sql } from 'kysely'
 import type { CaptureTarget } from '../../../contract/capture-targets.ts'
 import { userStatus } from '../../../contract/statuses.ts'
 import type { CaptureRulesTable, CapturesTable } from '../schema/capture-tables.ts'
-import { needsRowLocks } from '../statements/conditions.ts'
+import { contains, idOf, needsRowLocks } from '../statements/conditions.ts'
 import type { Db, Store, Trx } from '../store.ts'
 
 /** A rule that says whose requests are recorded. */
@@ -80,6 +80,24 @@ export async function captureTargetName(db: Db, target: CaptureTarget, id: numbe
   }
   const table = target === 'token' ? 'tokens' : 'channels'
   return (await db.selectFrom(table).select('name').where('id', '=', id).executeTakeFirst())?.name
+}
+
+/** Users, tokens or channels by name; see the contract. */
+export async function captureChoices(
+  db: Db,
+  { target, keyword, id, limit }: { target: CaptureTarget; keyword: string; id: number; limit: number },
+): Promise<{ id: number; name: string; detail: string }[]> {
+  const all = {
+    user: sql`select u.id, u.username as name, u.display_name as detail from users u where u.status <> ${userStatus.deleted}`,
+    token: sql`select t.id, t.name, u.username as detail from tokens t join users u on u.id = t.user_id`,
+    channel: sql`select c.id, c.name, '' as detail from channels c`,
+  }
+  const { rows } = await sql<{ id: number; name: string; detail: string }>`
+    select c.id, c.name, c.detail from (${all[target]}) c
+    where ${id > 0 ? sql`c.id = ${id}` : sql`true`} and (${contains(sql.ref<string>('c.name'), keyword)}
+      or ${contains(sql.ref<string>('c.detail'), keyword)} or c.id = ${idOf(keyword)})
+    order by case when c.id = ${idOf(keyword)} then 0 else 1 end, lower(c.name), c.id limit ${limit}`.execute(db)
+  return rows
 }
 
 /** Which of the rules for tokens are for tokens of this user. */

@@ -4,11 +4,21 @@ import { logType } from '../../../contract/log-types.ts'
 import type { LogsTable } from '../schema/tables.ts'
 import { type RowFilter, rowMatches } from '../usage/usage-series.ts'
 
-/** Restricts log rows to calls that ended in a certain way; '' and absent fields match any row. */
+/** Restricts log rows to calls that ended in a certain way; '' is ignored, and absent and empty lists match any row. */
 export interface OutcomeFilter {
-  outcome?: LogOutcome | ''
-  /** With the outcome `slow`: the least duration of the calls. */
+  /** A row must have one of these. */
+  outcome?: readonly (LogOutcome | '')[]
+  /** A row must have none of these; rows that are not calls have none. */
+  not_outcome?: readonly (LogOutcome | '')[]
+  /** The least duration of calls with the outcome `slow`. */
   slow_seconds?: number
+}
+
+const named = (outcomes: OutcomeFilter['outcome']) => (outcomes ?? []).filter((each) => each !== '')
+
+/** Whether a filter restricts outcomes. */
+export function filtersOutcomes({ outcome, not_outcome }: OutcomeFilter): boolean {
+  return named(outcome).length + named(not_outcome).length > 0
 }
 
 const retried = sql<SqlBool>`l.attempts <> ''`
@@ -25,16 +35,35 @@ const indexed: Readonly<Record<Exclude<LogOutcome, 'slow'>, RawBuilder<SqlBool>>
 /** The text between two attempts of the JSON that a row stores. It cannot occur within a JSON string. */
 const secondAttempt = '},{"channelId"'
 
-/** The condition that an index covers; undefined for rows that no index knows. */
-export function indexedCondition({ outcome }: OutcomeFilter): RawBuilder<SqlBool> | undefined {
-  return outcome && outcome !== 'slow' ? indexed[outcome] : undefined
+/**
+ * The conditions of indexes that together cover the rows of a filter; undefined if an outcome has no index, or if the
+ * filter only excludes outcomes.
+ */
+export function indexedConditions({ outcome }: OutcomeFilter): RawBuilder<SqlBool>[] | undefined {
+  const wanted = named(outcome)
+  const conditions = new Set(wanted.flatMap((each) => (each === 'slow' ? [] : [indexed[each]])))
+  return wanted.length === 0 || wanted.includes('slow') ? undefined : [...conditions]
 }
 
-/** The outcome as a condition on log rows `l`. */
-export function hasOutcome({ outcome, slow_seconds = 0 }: OutcomeFilter): RawBuilder<SqlBool> {
+/** The outcomes of a filter as a condition on log rows `l`. */
+export function hasOutcome({ outcome, not_outcome, slow_seconds = 0 }: OutcomeFilter): RawBuilder<SqlBool> {
+  const anyOf = (outcomes: readonly LogOutcome[]) =>
+    sql`(${sql.join(
+      outcomes.map((each) => sql`(${isOf(each, slow_seconds)})`),
+      sql` or `,
+    )})`
+  const [wanted, excluded] = [named(outcome), named(not_outcome)]
+  const parts = [
+    ...(wanted.length > 0 ? [anyOf(wanted)] : []),
+    ...(excluded.length > 0 ? [sql`not ${anyOf(excluded)}`] : []),
+  ]
+  return parts.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`${sql.join(parts, sql` and `)}`
+}
+
+function isOf(outcome: LogOutcome, slowSeconds: number): RawBuilder<SqlBool> {
   switch (outcome) {
     case 'slow':
-      return sql<SqlBool>`l.type in (2, 6) and l.elapsed_time >= ${slow_seconds * 1000}`
+      return sql<SqlBool>`l.type in (2, 6) and l.elapsed_time >= ${slowSeconds * 1000}`
     case 'retried':
       return sql<SqlBool>`${indexed.retried} and l.attempts like ${`%${secondAttempt}%`}`
     case 'rescued':
@@ -42,31 +71,30 @@ export function hasOutcome({ outcome, slow_seconds = 0 }: OutcomeFilter): RawBui
     case 'failed':
     case 'estimated':
       return indexed[outcome]
-    default:
-      return sql<SqlBool>`true`
   }
 }
 
-/** Whether a new row matches a filter of rows and outcomes. */
+/** Whether a new row matches a filter of rows and outcomes, apart from groups, which are not in the row. */
 export function isWanted(row: Selectable<LogsTable>, filter: RowFilter & OutcomeFilter): boolean {
-  return rowMatches(row, filter) && endedSo(row, filter)
+  const { outcome, not_outcome, slow_seconds = 0 } = filter
+  const wanted = named(outcome)
+  const ended = (each: LogOutcome) => endedSo(row, each, slow_seconds)
+  return rowMatches(row, filter) && (wanted.length === 0 || wanted.some(ended)) && !named(not_outcome).some(ended)
 }
 
-function endedSo(row: Selectable<LogsTable>, { outcome, slow_seconds = 0 }: OutcomeFilter): boolean {
+function endedSo(row: Selectable<LogsTable>, outcome: LogOutcome, slowSeconds: number): boolean {
   const isError = row.type === logType.error
   const isCall = isError || row.type === logType.consume
   switch (outcome) {
     case 'failed':
       return isError || (isCall && (row.outcome === 'failed' || row.outcome === 'interrupted'))
     case 'slow':
-      return isCall && row.elapsed_time >= slow_seconds * 1000
+      return isCall && row.elapsed_time >= slowSeconds * 1000
     case 'estimated':
       return Boolean(row.estimated)
     case 'retried':
       return row.attempts.includes(secondAttempt)
     case 'rescued':
       return row.outcome === 'rescued'
-    default:
-      return true
   }
 }

@@ -4,7 +4,7 @@ import type { Db } from '../store.ts'
 import { splitRange } from '../usage/usage-range.ts'
 import { figureOfRow, matches } from '../usage/usage-series.ts'
 import { type LogFilter, type LogHour, logHours, type RowCount } from './log-hours.ts'
-import { hasOutcome, indexedCondition } from './log-outcome.ts'
+import { hasOutcome, indexedConditions } from './log-outcome.ts'
 import type { LogRow, LogSort } from './log-pages.ts'
 
 /**
@@ -27,18 +27,27 @@ interface Searched {
 
 async function searchedRows(db: Db, filter: LogFilter): Promise<Searched | undefined> {
   const hours = await logHours(db, filter)
-  const condition = filter.userId ? undefined : indexedCondition(filter)
-  const taken = condition ? hours : newestOf(hours, filter.userId ? Number.POSITIVE_INFINITY : mostSpan)
+  const conditions = filter.userId ? undefined : indexedConditions(filter)
+  const taken = conditions ? hours : newestOf(hours, filter.userId ? Number.POSITIVE_INFINITY : mostSpan)
   if (taken.length === 0) return undefined
   const { from, until } = splitRange(filter.start_timestamp, filter.end_timestamp)
   const first = Math.min(...taken.map((each) => each.firstId))
   const last = Math.max(...taken.map((each) => each.lastId))
   const inRange = sql`l.id between ${first} and ${last} and l.created_at >= ${from} and l.created_at < ${until}`
-  if (condition)
+  if (conditions) {
+    // The newest rows of several indexes are among the newest of each.
+    const newest = conditions.map(
+      (condition) =>
+        sql`select id from (select l.id from logs l where ${condition} and ${inRange} order by l.id desc limit ${mostIndexed}) newest`,
+    )
+    const [only] = conditions
+    const among =
+      conditions.length === 1 ? sql`${only} and ${inRange}` : sql`l.id in (${sql.join(newest, sql` union `)})`
     return {
-      rows: sql`select l.* from logs l where ${condition} and ${inRange} order by l.id desc limit ${mostIndexed}`,
+      rows: sql`select l.* from logs l where ${among} order by l.id desc limit ${mostIndexed}`,
       limit: mostIndexed,
     }
+  }
   // An hour's rows may have ids among those of another hour.
   const oldest = Math.min(...taken.map((each) => each.hour)) * 3600
   return {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Store } from '../store.ts'
-import { matches, type RowFilter } from '../usage/usage-series.ts'
+import type { Db, Store } from '../store.ts'
+import { hasGroups, matches, type RowFilter } from '../usage/usage-series.ts'
 import { hasOutcome, type OutcomeFilter } from './log-outcome.ts'
 import type { LogRow } from './log-pages.ts'
 
@@ -93,4 +93,19 @@ export async function rowsAfter(
     .limit(limit)
     .execute()
   return rows.reverse()
+}
+
+/** Those of the rows whose users and tokens are in the filter's groups; all of them if the filter has none. */
+export async function ofGroups(db: Db, filter: RowFilter, rows: readonly LogRow[]): Promise<readonly LogRow[]> {
+  if (rows.length === 0 || !hasGroups(filter)) return rows
+  const { group, not_group } = filter
+  const ids = rows.map(({ id }) => id)
+  const found = await db
+    .selectFrom('logs as l')
+    .select('l.id')
+    .where('l.id', 'in', ids)
+    .where(matches('l', { ...(group && { group }), ...(not_group && { not_group }) }))
+    .execute()
+  const wanted = new Set(found.map(({ id }) => id))
+  return rows.filter(({ id }) => wanted.has(id))
 }

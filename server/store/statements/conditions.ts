@@ -1,10 +1,16 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../store.ts'
 
+const literal = (text: string) => text.replace(/[\\%_]/g, (mark) => `\\${mark}`)
+
 /** Rows whose `column` begins with `text`, compared case-insensitively; % and _ are literal. */
 export function startsWith(column: Expression<string>, text: string): RawBuilder<SqlBool> {
-  const pattern = `${text.replace(/[\\%_]/g, (mark) => `\\${mark}`)}%`
-  return sql<SqlBool>`lower(${column}) like lower(${pattern}) escape '\\'`
+  return sql<SqlBool>`lower(${column}) like lower(${`${literal(text)}%`}) escape '\\'`
+}
+
+/** Like `startsWith`, for rows that have the text anywhere in `column`. It reads every row. */
+export function contains(column: Expression<string>, text: string): RawBuilder<SqlBool> {
+  return sql<SqlBool>`lower(${column}) like lower(${`%${literal(text)}%`}) escape '\\'`
 }
 
 /** Rows whose comma-separated `column` contains `part`, which has no comma; case-sensitive. */

@@ -8,17 +8,22 @@ export type StatementBalances = Omit<Statement, 'month' | 'time_zone' | 'start' 
 /** The balance is known now, so those of the month follow from the changes since then. */
 export function statementBalances(
   figures: StatementFigures,
-  month: { start: number; isOver: boolean; withCosts: boolean },
+  month: { start: number; end: number; isOver: boolean; withCosts: boolean },
 ): StatementBalances {
   const { inside, later, ever } = figures
   const net = (parts: typeof inside) => sumOf(parts, ...givingTypes) - sumOf(parts, logType.consume)
-  const closing = figures.balance - net(later)
-  const unknown_changes = figures.granted - sumOf(ever, ...givingTypes)
+  const withoutRow = figures.granted - sumOf(ever, ...givingTypes)
+  // Since amounts are recorded, the only credit without a row is the one that an account is created with, as root is.
+  const initial = figures.createdAt >= figures.amountsSince ? Math.max(0, withoutRow) : 0
+  const isNew = figures.createdAt >= month.start && figures.createdAt <= month.end
+  const closing = figures.balance - net(later) - (figures.createdAt > month.end ? initial : 0)
+  const given = isNew ? initial : 0
+  const unknown_changes = withoutRow - initial
   const unknown_charges = figures.used - sumOf(ever, logType.consume)
   return {
-    opening: closing - net(inside),
+    opening: closing - net(inside) - given,
     top_ups: sumOf(inside, logType.topUp),
-    bonuses: sumOf(inside, logType.system),
+    bonuses: sumOf(inside, logType.system) + given,
     adjustments: sumOf(inside, logType.manage),
     charges: sumOf(inside, logType.consume),
     closing,

@@ -24,6 +24,8 @@ export interface StatementFigures {
   held: number
   granted: number
   used: number
+  /** When the account was created, in epoch seconds. */
+  createdAt: number
   /** Changes in the month, after it, and ever. */
   inside: StatementPart[]
   later: StatementPart[]
@@ -57,7 +59,7 @@ export async function statementFigures(
     ${part('inside', { start, end })}
     union all ${part('later', { start: end + 1, end: 0 })}
     union all ${part('ever', { start: 0, end: 0 })}
-    union all select 'user', 0, '', 0, u.quota, 0, 0, 0, 0,
+    union all select 'user', 0, '', u.created_time, u.quota, 0, 0, 0, 0,
       cast(coalesce((select sum(h.amount) from holds h where h.user_id = u.id), 0) as bigint), u.granted_quota, u.used_quota
       from users u where u.id = ${userId}
     union all select 'since', 0, '', 0, m.applied_at, 0, 0, 0, 0, 0, 0, 0 from schema_migrations m
@@ -70,6 +72,7 @@ export async function statementFigures(
     held: user.held,
     granted: user.granted,
     used: user.used,
+    createdAt: user.requests,
     inside: of('inside'),
     later: of('later'),
     ever: of('ever'),

@@ -66,6 +66,9 @@ export interface RowFilter {
   not_model_name?: Values<string>
   channel?: Values<number>
   not_channel?: Values<number>
+  /** The group of the row's user or token as it is now; see `groupOf`. */
+  group?: Values<string>
+  not_group?: Values<string>
 }
 
 type Values<T> = T | readonly T[]
@@ -94,12 +97,36 @@ function conditionsOf(filter: RowFilter) {
 
 /** The columns that a filter restricts. */
 export function filteredColumns(filter: RowFilter): Dimension[] {
-  return conditionsOf(filter).map(({ column }) => column)
+  const own = conditionsOf(filter).map(({ column }) => column)
+  return hasGroups(filter) ? [...own, 'user_id', 'token_id'] : own
+}
+
+/** Whether a filter restricts groups. */
+export function hasGroups({ group, not_group }: RowFilter): boolean {
+  return listOf(group).length + listOf(not_group).length > 0
+}
+
+/**
+ * The group of a row with the columns `user_id` and `token_id`, as it is now: the token's own group, or that of the user.
+ * Empty for rows whose user no longer exists.
+ */
+export function groupOf(alias: string): RawBuilder<string> {
+  const column = (name: string) => sql.ref(`${alias}.${name}`)
+  return sql<string>`coalesce((select nullif(t."group", '') from tokens t where t.id = ${column('token_id')}),
+    (select u."group" from users u where u.id = ${column('user_id')}), '')`
+}
+
+function groupConditions(alias: string, { group, not_group }: RowFilter): RawBuilder<unknown>[] {
+  const [wanted, excluded] = [listOf(group), listOf(not_group)]
+  return [
+    ...(wanted.length > 0 ? [sql`${groupOf(alias)} in (${sql.join(wanted)})`] : []),
+    ...(excluded.length > 0 ? [sql`${groupOf(alias)} not in (${sql.join(excluded)})`] : []),
+  ]
 }
 
 /** The filter as a condition on log rows, series or a channel's failures, which the query calls `alias`. */
 export function matches(alias: 'l' | 's' | 'f', filter: RowFilter): RawBuilder<SqlBool> {
-  const parts = conditionsOf(filter).flatMap(({ column, wanted, excluded }) => {
+  const own = conditionsOf(filter).flatMap(({ column, wanted, excluded }) => {
     const ref = sql.ref(`${alias}.${column}`)
     return [
       ...(wanted.length === 1 ? [sql`${ref} = ${wanted[0]}`] : []),
@@ -107,10 +134,12 @@ export function matches(alias: 'l' | 's' | 'f', filter: RowFilter): RawBuilder<S
       ...(excluded.length > 0 ? [sql`${ref} not in (${sql.join(excluded)})`] : []),
     ]
   })
+  // A channel's failures have neither users nor tokens, and are not asked for with groups.
+  const parts = alias === 'f' ? own : [...own, ...groupConditions(alias, filter)]
   return parts.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`${sql.join(parts, sql` and `)}`
 }
 
-/** Whether a row matches the filter. */
+/** Whether a row matches the filter, apart from its groups, which are not in the row. */
 export function rowMatches(row: Readonly<Record<Dimension, string | number>>, filter: RowFilter): boolean {
   return conditionsOf(filter).every(
     ({ column, wanted, excluded }) =>

@@ -86,6 +86,15 @@ const failover = JSON.stringify([
   { channelId: 1, status: 200, error: '', elapsedMs: 940 },
 ])
 
+/** How the seeded request was made, as the log stores it. */
+const seededDescription = {
+  path: '/v1/messages',
+  from: 'anthropic-messages',
+  to: 'openai-chat',
+  client: 'claude-cli/2.1.4',
+  with: { max_tokens: 32_000, temperature: 0.7, messages: 12, tools: 3, tool_choice: 'auto', thinking: 'adaptive' },
+}
+
 /** Writes months of usage, and states that cannot be created through the API. */
 function writeRows(site: Console): void {
   using database = openDatabase(site)
@@ -132,6 +141,7 @@ function writeRows(site: Console): void {
       token_id: 1,
       first_byte_time: 700,
       attempts: failover,
+      request: JSON.stringify(seededDescription),
     })
     const byName = (table: string, column: string) => database.prepare(`update ${table} set ${column} where name = ?`)
     for (const [name, type, status, ms] of channels) {

@@ -2,7 +2,7 @@ import type { Capture } from '../../../contract/api/capture.ts'
 import { rootAccount } from './console.ts'
 import { seededRequest } from './log-rows.ts'
 import type { Screen } from './screen.ts'
-import { failed, field } from './screen-steps.ts'
+import { failed } from './screen-steps.ts'
 
 const root = rootAccount
 
@@ -60,7 +60,11 @@ const recorded =
 
 /** The page with recordings, and the content of a request. */
 export const recording: readonly Screen[] = [
-  { path: '/recording?target=token&id=1', as: root, prepare: field('target_id') },
+  {
+    path: '/recording?target=token&id=1',
+    as: root,
+    prepare: (page) => page.locator('[data-field="target_id"] input[role="combobox"]').waitFor(),
+  },
   { path: '/recording', state: 'failed', as: root, fails: '**/api/capture/rule/', prepare: failed },
   {
     path: '/recording',
