@@ -8,10 +8,10 @@ import type {
   LimitReached,
   LogRow,
   OpLimits,
-  PlaceAsked,
   SettleOp,
   TakeResult,
 } from '../store/schema/ledger-types.ts'
+import { ChannelIsFull, type PlaceRequest } from './channel-place.ts'
 import { budgetError, type CallLimits, limitError } from './limits.ts'
 import type { ReturnQueue } from './return-queue.ts'
 import { releaseOp, type SettleDeps, settleOp, settleUntilDone } from './settle-until-done.ts'
@@ -20,21 +20,6 @@ import { releaseOp, type SettleDeps, settleOp, settleUntilDone } from './settle-
 export interface Account {
   userId: number
   tokenId: number
-}
-
-/** The place that a call needs on a channel with caps. */
-export interface PlaceRequest extends PlaceAsked {
-  channelId: number
-}
-
-/** Thrown if a channel has no place for a call. Nothing is taken. */
-export class ChannelIsFull extends Error {
-  readonly full: ChannelFull
-
-  constructor(full: ChannelFull) {
-    super('the channel is full')
-    this.full = full
-  }
 }
 
 export interface HoldRequest extends Account {

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sql } from 'kysely'
 import { bootstrapRoot } from '../api/bootstrap.ts'
 import type { CommandConfig } from '../config.ts'
 import { isPostgresUrl } from '../lib/network/database-url.ts'
@@ -9,6 +8,7 @@ import { randomHex } from '../lib/secrets/ids.ts'
 import { createSecrets } from '../lib/secrets/secrets.ts'
 import { openStore } from '../store/connection/open.ts'
 import { migrate } from '../store/migrations/migrate.ts'
+import { contentsOf } from '../store/snapshot/contents.ts'
 import type { Terminal } from './command.ts'
 import { writeKeyFile } from './restored-key.ts'
 
@@ -42,16 +42,12 @@ export async function installationFor(terminal: Terminal, { dryRun }: { dryRun: 
   return { config, secretKey, discard: () => discard(config, terminal), [Symbol.asyncDispose]: nothing }
 }
 
-/** A database with any table counts: it is either an installation or something that must not be touched. */
+/** The tables of another program count, too, because they must not be touched. */
 async function isThere({ databaseUrl }: CommandConfig): Promise<boolean> {
   if (!isPostgresUrl(databaseUrl)) return existsSync(databaseUrl) && statSync(databaseUrl).size > 0
   const store = openStore({ url: databaseUrl })
   try {
-    const found =
-      await sql`select 1 from information_schema.tables where table_schema = current_schema() limit 1`.execute(
-        store.read,
-      )
-    return found.rows.length > 0
+    return (await contentsOf(store)) !== 'nothing'
   } finally {
     await store.close()
   }

@@ -100,7 +100,7 @@ function copyLogJob(deps: Copying): Job {
 }
 
 /** Opens a sink by its address. */
-export function openSink(address: LogSinkAddress, nowMs: () => number): LogSink {
+function openSink(address: LogSinkAddress, nowMs: () => number): LogSink {
   return address.kind === 'clickhouse' ? createClickHouse(address) : createJsonLinesFolder(address.folder, nowMs)
 }
 

@@ -1,4 +1,5 @@
-import { ChannelIsFull, type Hold } from '../../billing/ledger.ts'
+import { ChannelIsFull } from '../../billing/channel-place.ts'
+import type { Hold } from '../../billing/ledger.ts'
 import { limitError } from '../../billing/limits.ts'
 import { GatewayError } from '../../errors.ts'
 import type { ChannelFull } from '../../store/schema/ledger-types.ts'

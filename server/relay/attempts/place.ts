@@ -1,4 +1,5 @@
-import type { Hold, PlaceRequest } from '../../billing/ledger.ts'
+import type { PlaceRequest } from '../../billing/channel-place.ts'
+import type { Hold } from '../../billing/ledger.ts'
 import type { AnyCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { isNewSession } from '../call/is-new-session.ts'

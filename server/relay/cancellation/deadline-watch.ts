@@ -28,7 +28,7 @@ export interface DeadlineWatch extends Clock {
   remove(wait: DeadlineWait): void
   /** Ends all waits that can be ended, and any added later. */
   cutAll(): void
-  /** The longest delay of the event loop since this was last called, as far as the timer has run. */
+  /** The longest delay of the event loop that the timer saw since this was last called. */
   longestLagMs(): number
   close(): void
 }

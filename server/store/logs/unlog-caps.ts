@@ -41,7 +41,7 @@ export async function unlogCaps(trx: Trx, rows: readonly Row[]): Promise<void> {
 
 /**
  * The same for all calls of a partition of the log. Returns what to add to each cap, because reading takes long and the
- * caps must not be locked meanwhile.
+ * caps must not be locked while it is read.
  */
 export async function capSumsOf(trx: Trx, partition: string): Promise<CapSum[]> {
   const { rows } = await sql<SummedRow & { id: number; metric: CapMetric; pattern: string | null; model: string }>`
