@@ -164,7 +164,7 @@ export const logEn = {
   'log.inspect.curl': 'Copy as curl',
   'log.inspect.json': 'Copy JSON',
   'log.ms': '{value} ms',
-  'log.sent.title': 'Request',
+  'log.sent.title': 'Format and parameters',
   'log.sent.dialect': 'Format',
   'log.sent.upstream': 'Upstream format',
   'log.sent.client': 'App',

@@ -167,7 +167,7 @@ export const logJa = {
   'log.inspect.curl': 'curl としてコピー',
   'log.inspect.json': 'JSON をコピー',
   'log.ms': '{value} ms',
-  'log.sent.title': 'リクエスト',
+  'log.sent.title': '形式とパラメーター',
   'log.sent.dialect': '形式',
   'log.sent.upstream': 'アップストリームの形式',
   'log.sent.client': 'アプリ',

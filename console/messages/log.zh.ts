@@ -160,7 +160,7 @@ export const logZh = {
   'log.inspect.curl': '复制为 curl',
   'log.inspect.json': '复制 JSON',
   'log.ms': '{value} 毫秒',
-  'log.sent.title': '请求',
+  'log.sent.title': '格式与参数',
   'log.sent.dialect': '格式',
   'log.sent.upstream': '上游格式',
   'log.sent.client': '应用',

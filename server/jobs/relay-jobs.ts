@@ -1,6 +1,6 @@
 import { pollJobs } from '../relay/background/poll-jobs.ts'
 import type { RelayDeps } from '../relay/call/deps.ts'
-import type { Job } from './scheduler.ts'
+import { type Job, unchanged } from './scheduler.ts'
 
 /** How often what calls leave in memory is written to the database, and background responses are looked after. */
 const everyMs = 2_000
@@ -10,6 +10,11 @@ export function relayJobs(relay: RelayDeps): Job[] {
   return [
     { name: 'count-failures', everyMs, run: relay.channelFailures.write },
     { name: 'stored-responses', everyMs, run: relay.responseOwners.write },
-    { name: 'background-jobs', everyMs, run: () => pollJobs(relay) },
+    {
+      name: 'background-jobs',
+      everyMs,
+      run: () => pollJobs(relay),
+      isQuiet: unchanged(relay.backgroundJobs.handled),
+    },
   ]
 }

@@ -117,7 +117,7 @@ describe('a failed call', () => {
     ] as const) {
       await using visit = await site.visit({ as })
       await visit.open(`/log/${request}`)
-      const card = visit.page.getByRole('region', { name: 'Request', exact: true })
+      const card = visit.page.getByRole('region', { name: 'Format and parameters', exact: true })
       await card.getByText('codex_cli_rs/0.42.0').waitFor()
       const [names, values] = [
         await card.getByRole('term').allTextContents(),

@@ -101,8 +101,9 @@ function Table(props: { label: string; heads: readonly string[]; rows: readonly 
   const { label, heads, rows } = props
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it
-    <section className="overflow-x-auto" tabIndex={0} aria-label={label}>
+    <section className="overflow-x-auto" tabIndex={0}>
       <table className="w-full text-sm">
+        <caption className="sr-only">{label}</caption>
         <thead>
           <tr className="border-b border-line text-muted">
             {heads.map((head, at) => (

@@ -47,12 +47,16 @@ export interface BackgroundJobs {
   done(job: BackgroundJob): Promise<void>
   /** Ends a job whose usage nobody can learn, by the same rule as a call whose process died. */
   abandon(job: BackgroundJob, why: string): Promise<void>
+  /** How often this process has begun a job or asked about one. */
+  handled(): number
 }
 
 /** Keeps the jobs in the database, under the name of one process until they are left to all. */
 export function createBackgroundJobs(store: Store, nodeId: string, clock: Clock): BackgroundJobs {
+  let handled = 0
   return {
     begin({ holdId, owned, call, limitSeconds }) {
+      handled++
       const now = epochSeconds(clock)
       const { id, user_id, channel_id, key_hash, model } = owned
       const times = { created_at: now, ends_at: now + limitSeconds, poll_at: now + firstPollSeconds, settle_until: 0 }
@@ -64,6 +68,7 @@ export function createBackgroundJobs(store: Store, nodeId: string, clock: Clock)
       const now = epochSeconds(clock)
       const due = await dueJobs(store.read, now, mostAtOnce)
       if (due.length === 0) return []
+      handled += due.length
       return store.write(async (trx) => {
         const taken: HeldJob[] = []
         for (const job of due) if (await takeTurn(trx, job, now + turnSeconds)) taken.push(job)
@@ -82,5 +87,6 @@ export function createBackgroundJobs(store: Store, nodeId: string, clock: Clock)
       if (hold) await store.ledger.apply([crashSettle(hold, epochSeconds(clock), `interrupted: ${why}`)])
       await store.write((trx) => removeJob(trx, job.hold_id))
     },
+    handled: () => handled,
   }
 }

@@ -220,8 +220,19 @@ const log: Screen[] = [
     only: 'wide',
     async prepare(page) {
       await rows(page)
-      await page.locator('main [role="group"] button[aria-haspopup="dialog"]').first().click()
+      await page.locator('main [role="group"] button[aria-haspopup="dialog"]').nth(1).click()
       await page.locator('[role="dialog"] [role="option"]').first().waitFor()
+    },
+  },
+  {
+    path: '/log?type=2&not_outcome=failed',
+    state: 'with the outcomes',
+    as: root,
+    only: 'wide',
+    async prepare(page) {
+      await rows(page)
+      await page.locator('main [role="group"] button[aria-haspopup="dialog"]').first().click()
+      await page.locator('[role="dialog"] input[type="checkbox"]').first().waitFor()
     },
   },
   {
