@@ -62,7 +62,7 @@ export const refusals = {
   costs_admin_only: 'Only admins can see costs and margins.',
   usage_by_channel_admin_only: 'Only admins can see usage by channel.',
   usage_table_by_channel_admin_only: 'Usage by channel is for admins.',
-  values_admin_only: 'Only admins can list users and channels.',
+  values_admin_only: 'Only admins can list users, channels and groups.',
   option_root_only: 'Only super admins can change this option.',
   batch_edit_only: 'Only the action edit can change fields.',
   batch_edit_empty: 'Send at least one of priority, weight, models and group.',

@@ -65,7 +65,7 @@ export const refusalJa = {
   'refusal.costs_admin_only': 'コストと利益を表示できるのは管理者だけです。',
   'refusal.usage_by_channel_admin_only': 'チャネル別の使用量を表示できるのは管理者だけです。',
   'refusal.usage_table_by_channel_admin_only': 'チャネル別の使用量は管理者専用です。',
-  'refusal.values_admin_only': 'ユーザーとチャネルの一覧を取得できるのは管理者だけです。',
+  'refusal.values_admin_only': 'ユーザー、チャネル、グループの一覧を取得できるのは管理者だけです。',
   'refusal.option_root_only': 'この設定を変更できるのはスーパー管理者だけです。',
   'refusal.batch_edit_only': 'フィールドを変更できるのは編集操作だけです。',
   'refusal.batch_edit_empty': '優先度、重み、モデル、グループのうち 1 つ以上を入力してください。',

@@ -59,7 +59,7 @@ export const refusalZh = {
   'refusal.costs_admin_only': '只有管理员可以查看成本和利润。',
   'refusal.usage_by_channel_admin_only': '只有管理员可以按渠道查看用量。',
   'refusal.usage_table_by_channel_admin_only': '按渠道的用量仅供管理员查看。',
-  'refusal.values_admin_only': '只有管理员可以列出用户和渠道。',
+  'refusal.values_admin_only': '只有管理员可以列出用户、渠道和分组。',
   'refusal.option_root_only': '只有超级管理员可以更改此设置。',
   'refusal.batch_edit_only': '只有编辑操作可以更改字段。',
   'refusal.batch_edit_empty': '请至少填写优先级、权重、模型和分组中的一项。',

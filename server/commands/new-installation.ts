@@ -47,7 +47,8 @@ async function isThere({ databaseUrl }: CommandConfig): Promise<boolean> {
   if (!isPostgresUrl(databaseUrl)) return existsSync(databaseUrl) && statSync(databaseUrl).size > 0
   const store = openStore({ url: databaseUrl })
   try {
-    return (await contentsOf(store)) !== 'nothing'
+    const contents = await contentsOf(store)
+    return contents === 'installation' || contents === 'foreign'
   } finally {
     await store.close()
   }

@@ -3,10 +3,19 @@ import { open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { mostUploadBytes } from '../../contract/api/import.ts'
+import { inTime } from '../lib/body-time.ts'
 import { randomHex } from '../lib/secrets/ids.ts'
 
 /** An uploaded file that is not kept. The message is a sentence for whoever sent it. */
-export class UploadRefused extends Error {}
+export class UploadRefused extends Error {
+  /** The status of the answer; 200 is that of other refusals. */
+  readonly status: 200 | 408 | 413
+
+  constructor(message: string, status: 200 | 408 | 413 = 200) {
+    super(message)
+    this.status = status
+  }
+}
 
 /** A file that was uploaded to import from. */
 export interface Upload {
@@ -23,8 +32,11 @@ const oldMs = 24 * 3_600_000
 
 /** Uploaded files of this host. Their names are random, so nothing that a caller sends becomes part of a path. */
 export interface ImportUploads {
-  /** Stores a file under a new id. Throws UploadRefused; nothing is left of the file then. */
-  store(body: ReadableStream<Uint8Array> | null, statedBytes: number): Promise<Upload>
+  /**
+   * Stores a file under a new id. `statedBytes` is its size according to its sender, who may be silent for `idleMs`; 0 = without
+   * a limit. Throws UploadRefused; nothing is left of the file then.
+   */
+  store(body: ReadableStream<Uint8Array> | null, given: { statedBytes: number; idleMs: number }): Promise<Upload>
   /** The path of a file; undefined if it is not on this host. */
   pathOf(id: string): string | undefined
   /** Deletes the files that nothing refers to, those of before yesterday, and what killed imports left behind. */
@@ -40,13 +52,13 @@ export function createImportUploads(
   const parent = join(dataDir, 'imports')
   const folder = join(parent, 'uploads')
   const uploads: ImportUploads = {
-    async store(body, statedBytes) {
+    async store(body, { statedBytes, idleMs }) {
       if (statedBytes > most) throw tooLarge()
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       const id = randomHex(16)
       const partial = join(folder, `${id}.part`)
       try {
-        const bytes = await write(body, partial, most)
+        const bytes = await write(body, partial, { most, idleMs })
         const kind = await kindOf(partial, bytes)
         await rename(partial, join(folder, id + ends[kind]))
         return { id, bytes, kind }
@@ -78,17 +90,32 @@ export function createImportUploads(
   return uploads
 }
 
-async function write(body: ReadableStream<Uint8Array> | null, path: string, most: number): Promise<number> {
+async function write(
+  body: ReadableStream<Uint8Array> | null,
+  path: string,
+  { most, idleMs }: { most: number; idleMs: number },
+): Promise<number> {
   let bytes = 0
   async function* counted() {
-    for await (const part of body ?? []) {
-      bytes += part.length
-      if (bytes > most) throw tooLarge()
-      yield part
+    const reader = body?.getReader()
+    try {
+      for (;;) {
+        const part = reader && (await inTime(reader.read(), idleMs, tooSlow))
+        if (!part || part.done) return
+        bytes += part.value.length
+        if (bytes > most) throw tooLarge()
+        yield part.value
+      }
+    } finally {
+      reader?.cancel().catch(() => undefined)
     }
   }
   await pipeline(counted(), createWriteStream(path, { mode: 0o600, flags: 'wx' }))
   return bytes
+}
+
+function tooSlow(): UploadRefused {
+  return new UploadRefused('The request body did not arrive in time.', 408)
 }
 
 /** What a file is by its content, whatever its name says. */
@@ -111,7 +138,7 @@ async function kindOf(path: string, bytes: number): Promise<Upload['kind']> {
 }
 
 function tooLarge(): UploadRefused {
-  return new UploadRefused('The file is larger than 512 MiB. Import it on the command line of the server.')
+  return new UploadRefused('The file is larger than 512 MiB. Import it on the command line of the server.', 413)
 }
 
 function refusalOf(error: unknown): unknown {

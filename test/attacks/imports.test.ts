@@ -188,7 +188,7 @@ forEachDatabase((_, openFresh) => {
         controller.enqueue(part)
       },
     })
-    await expect(uploads.store(endless, 10)).rejects.toThrow('larger than 512 MiB')
+    await expect(uploads.store(endless, { statedBytes: 10, idleMs: 0 })).rejects.toThrow('larger than 512 MiB')
     expect(sent).toBeLessThan(4_000_000)
     expect(readdirSync(folder()).filter((name) => name.endsWith('.part'))).toEqual([])
   })

@@ -62,7 +62,7 @@ async function sendOne(url: string, { request, media }: Shot): Promise<{ status:
     })
     const text = await readAnswer(response)
     // Documents are answered as they are.
-    const isFree = media || method === 'HEAD' || path.split('?')[0] === '/api/config/schema.json'
+    const isFree = media || method === 'HEAD' || /^\/api\/config\/schema\.json\/?$/.test(path.split('?')[0] ?? '')
     const what = faultOf(response, text, isFree)
     return { status: response.status, ...(what !== undefined && { what }) }
   } catch (error) {

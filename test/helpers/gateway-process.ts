@@ -28,6 +28,12 @@ function builtProgram(): string {
   return shared.tollgateServerProgram
 }
 
+/**
+ * Commands that put a new file in the place of a database. SQLite shares its state within a process by file, also with
+ * connections that were closed a moment ago, so a process that goes on must not do this.
+ */
+const replacing: ReadonlySet<string> = new Set(['restore', 'migrate-to'])
+
 /** Makes password hashes cheap in the server, too. */
 const quickPasswords = join(import.meta.dir, 'quick-passwords.ts')
 
@@ -121,7 +127,8 @@ export class Installation implements AsyncDisposable {
 
   /** Runs a subcommand, such as `audit`: in this process, unless the installation has a program of its own. */
   run(...args: string[]): Promise<Outcome> {
-    return this.#program === undefined ? runHere(args, this.#env) : this.runProcess(...args)
+    const isHere = this.#program === undefined && !replacing.has(args[0] ?? '')
+    return isHere ? runHere(args, this.#env) : this.runProcess(...args)
   }
 
   /** Runs a subcommand in a process, or, without arguments, a server that is expected to end. */

@@ -277,7 +277,7 @@ describe.skipIf(postgresMissing !== undefined)(`LiteLLM's database (${postgresMi
       await gateway.api('POST', '/api/user/', { username: 'Free', password: 'long enough 1' })
       await gateway.stop()
       const refused = await installation.run('import', '--from', from)
-      expect([refused.code, refused.output]).toEqual([1, expect.stringContaining('Add --merge')])
+      expect([refused.code, refused.output]).toEqual([1, expect.stringContaining('(--merge)')])
       const report = await imported(installation, '--from', from, '--merge')
       expect(report).toMatchObject({ mode: 'merge', added: { users: 5, tokens: 6, channels: 2, logs: 3 } })
       await onLitellm(from, `update "LiteLLM_UserTable" set spend = spend + 0.5 where user_id = 'u1'`)

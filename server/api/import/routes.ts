@@ -28,10 +28,11 @@ export function mountImports(router: ApiRouter, deps: Pick<ApiDeps, 'store' | 'c
   serve(router, api.import.upload, async ({ query, context }) => {
     const { raw } = context.req
     try {
-      const upload = await imports.uploads.store(raw.body, Number(raw.headers.get('content-length') ?? 0))
+      const statedBytes = Number(raw.headers.get('content-length') ?? 0)
+      const upload = await imports.uploads.store(raw.body, { statedBytes, idleMs: router.bodyTimeMs() })
       return { ...upload, name: shownName(query.name) }
     } catch (error) {
-      if (error instanceof UploadRefused) throw new ApiFailure(error.message)
+      if (error instanceof UploadRefused) throw new ApiFailure(error.message, error.status)
       throw error
     }
   })
