@@ -1,11 +1,12 @@
-import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { rounded } from './fields.ts'
 import type { Findings } from './findings.ts'
 import type { SourceOptions } from './options.ts'
-import { servedModels } from './prices.ts'
+import { servedModels, tableOf } from './prices.ts'
 import type { ChannelDraft } from './rows/channel-row.ts'
 
 const tables = ['ModelRatio', 'CompletionRatio', 'CacheRatio', 'CreateCacheRatio'] as const
-type Tables = Record<(typeof tables)[number], Record<string, unknown>>
+type Tables = Record<(typeof tables)[number], Record<string, number>>
 
 /** Parts of a price that have no counterpart in an option. */
 const withoutPlace = ['tiers', 'time_windows', 'max_tokens', 'video', 'audio', 'image', 'embedding']
@@ -83,17 +84,16 @@ function highest(serving: readonly Serving[]): JsonObject | undefined {
 
 function setPrice(found: Tables, name: string, price: JsonObject, findings: Findings): void {
   const input = numberOf(price, 'ratio')
-  const ratio = (value: number) => Number(value.toFixed(6))
-  found.ModelRatio[name] = ratio(input)
+  found.ModelRatio[name] = rounded(input)
   const completion = numberOf(price, 'completion_ratio')
-  if (completion > 0) found.CompletionRatio[name] = ratio(completion)
+  if (completion > 0) found.CompletionRatio[name] = rounded(completion)
   // The prices of cached tokens are absolute there, and a negative one means that they are free.
   for (const [table, field] of [
     ['CacheRatio', 'cached_input_ratio'],
     ['CreateCacheRatio', 'cache_write_5m_ratio'],
   ] as const) {
     const cached = numberOf(price, field)
-    if (cached !== 0) found[table][name] = ratio(Math.max(0, cached) / input)
+    if (cached !== 0) found[table][name] = rounded(Math.max(0, cached) / input)
   }
   const rest = withoutPlace.filter((part) => Boolean(price[part]))
   if (rest.length > 0)
@@ -111,9 +111,4 @@ function setPrice(found: Tables, name: string, price: JsonObject, findings: Find
 function numberOf(price: JsonObject | undefined, field: string): number {
   const value = Number(price?.[field] ?? 0)
   return Number.isFinite(value) ? value : 0
-}
-
-function tableOf(options: SourceOptions, key: (typeof tables)[number]): Record<string, unknown> {
-  const parsed = tryParse(options.get(key) ?? '{}')
-  return isObject(parsed) ? parsed : {}
 }

@@ -68,3 +68,6 @@ export function inner(value: JsonObject | undefined, name: string): JsonObject |
 export function textsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : []
 }
+
+/** A ratio or an amount of money with at most six decimals, as ratios here have. */
+export const rounded = (value: number) => Number(value.toFixed(6))

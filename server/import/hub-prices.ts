@@ -1,13 +1,10 @@
 import type { OptionKey } from '../../contract/options.ts'
-import { object, text, trimmed, truth } from './fields.ts'
+import { object, rounded, text, trimmed, truth } from './fields.ts'
 import type { Findings } from './findings.ts'
 import type { SourceDatabase, SourceRow } from './sources/source-database.ts'
 
 /** one-hub charges this many units for a price of 1 per call. */
 const unitsPerCall = 1000
-
-/** Ratios with at most six decimals, as ours have. */
-const ratio = (value: number) => Number(value.toFixed(6))
 
 const amountOf = (row: SourceRow, name: string) => Math.max(0, Number(row[name] ?? 0) || 0)
 
@@ -37,7 +34,7 @@ async function prices(
   }
   const set = (table: string, model: string, value: number) => {
     const entries = tables[table]
-    if (entries) entries[model] = ratio(value)
+    if (entries) entries[model] = rounded(value)
   }
   for (const row of await source.query('select * from "prices"')) {
     const model = trimmed(row, 'model')
@@ -106,7 +103,7 @@ async function groups(source: SourceDatabase, findings: Findings): Promise<[Opti
   for (const row of await source.query('select * from "user_groups"')) {
     const name = trimmed(row, 'symbol')
     if (name === '') continue
-    ratios[name] = ratio(amountOf(row, 'ratio'))
+    ratios[name] = rounded(amountOf(row, 'ratio'))
     const rate = Math.trunc(amountOf(row, 'api_rate'))
     if (rate > 0) limits[name] = { rpm_limit: rate }
     if (row['enable'] !== undefined && !truth(row, 'enable'))

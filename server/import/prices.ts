@@ -1,6 +1,7 @@
 import type { PriceRow } from '../../contract/api/import.ts'
 import { createPriceBook, type PriceBook } from '../billing/price-book.ts'
 import { isObject, tryParse } from '../lib/json.ts'
+import { rounded } from './fields.ts'
 import type { Findings } from './findings.ts'
 import type { ReadOptions, SourceOptions } from './options.ts'
 import type { Program } from './program.ts'
@@ -39,7 +40,10 @@ export function servedModels(channels: Iterable<Pick<ChannelDraft, 'type' | 'fie
 }
 
 /** The table of a ratio option. */
-function tableOf(options: SourceOptions, key: 'ModelRatio' | 'CompletionRatio' | 'ModelPrice'): Record<string, number> {
+export function tableOf(
+  options: SourceOptions,
+  key: 'ModelRatio' | 'CompletionRatio' | 'ModelPrice' | 'CacheRatio' | 'CreateCacheRatio',
+): Record<string, number> {
   const parsed = tryParse(options.get(key) ?? '{}')
   return isObject(parsed) ? (parsed as Record<string, number>) : {}
 }
@@ -81,8 +85,8 @@ export function completePrices(
     }
     const known = program.name === 'litellm' && !isPriced && asked !== sent ? book.sheet(asked, type) : undefined
     if (known !== undefined && known.perCall === 0n && known.prices.input > 0n) {
-      ratios[sent] = Number((Number(known.prices.input) / picoquota).toFixed(6))
-      completions[sent] = Number((Number(known.prices.output) / Number(known.prices.input)).toFixed(6))
+      ratios[sent] = rounded(Number(known.prices.input) / picoquota)
+      completions[sent] = rounded(Number(known.prices.output) / Number(known.prices.input))
       findings.add(
         'prices',
         'The model has no price under the name that is sent upstream. It gets that of its other name.',
@@ -178,7 +182,7 @@ export function priceTable(
   return [...rows.values()].sort((a, b) => a.model.localeCompare(b.model))
 }
 
-const money = (value: number) => `$${Number(value.toFixed(6))}`
+const money = (value: number) => `$${rounded(value)}`
 const tokens = (input: number, output: number | undefined) =>
   `${money(input)} / ${output === undefined ? '?' : money(output)}`
 const perCall = (price: number) => `${money(price)} a call`

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
-import { text } from '../fields.ts'
+import { rounded, text } from '../fields.ts'
 import type { LocalRow } from '../sources/local-sqlite.ts'
 import type { ReadModel } from './read-models.ts'
 import type { Reading } from './reading.ts'
@@ -18,12 +18,11 @@ type Tables = Record<'ModelRatio' | 'CompletionRatio' | 'CacheRatio' | 'CreateCa
 
 function priceTables({ later, quotaPerUnit }: Reading, models: readonly ReadModel[]): Tables {
   const tables: Tables = { ModelRatio: {}, CompletionRatio: {}, CacheRatio: {}, CreateCacheRatio: {} }
-  const ratio = (value: number) => Number(value.toFixed(6))
   const set = (name: string, costs: JsonObject) => {
     const input = Number(costs['input_cost_per_token'])
     const output = Number(costs['output_cost_per_token'] ?? 0)
-    tables.ModelRatio[name] = ratio(input * quotaPerUnit)
-    tables.CompletionRatio[name] = input > 0 ? ratio(output / input) : 1
+    tables.ModelRatio[name] = rounded(input * quotaPerUnit)
+    tables.CompletionRatio[name] = input > 0 ? rounded(output / input) : 1
     if (input === 0 && output > 0)
       later.add(
         'prices',
@@ -34,14 +33,14 @@ function priceTables({ later, quotaPerUnit }: Reading, models: readonly ReadMode
       ['CacheRatio', 'cache_read_input_token_cost'],
       ['CreateCacheRatio', 'cache_creation_input_token_cost'],
     ] as const)
-      if (input > 0 && typeof costs[field] === 'number') tables[table][name] = ratio(costs[field] / input)
+      if (input > 0 && typeof costs[field] === 'number') tables[table][name] = rounded(costs[field] / input)
   }
   for (const { sent, costs, asked, channel } of models) {
     if (!isPriced(costs)) continue
     const before = tables.ModelRatio[sent]
     const typed = `${sent}(${channel['type']})`
     if (before === undefined) set(sent, costs)
-    else if (before !== ratio(Number(costs['input_cost_per_token']) * quotaPerUnit)) {
+    else if (before !== rounded(Number(costs['input_cost_per_token']) * quotaPerUnit)) {
       later.add(
         'prices',
         'Deployments of the same model have different prices. Here the price depends on the type of the channel.',
