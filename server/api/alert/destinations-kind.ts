@@ -19,13 +19,12 @@ import {
   ConfigFault,
   type ConfigKind,
   EntryFault,
-  inEntry,
   maskedSecret,
   type PlanContext,
   type PlannedChange,
   plainSecret,
-  refuseTwice,
 } from '../config-kind.ts'
+import { planByName } from '../plan-by-name.ts'
 import { type CheckedAddress, changedAddress, newAddress } from './destination-input.ts'
 
 const parts = ['url', 'token', 'secret', 'to'] as const
@@ -39,25 +38,17 @@ export const alertDestinationsKind: ConfigKind<'alert_destinations'> = {
   names: (wanted) => wanted.map(({ name }) => name),
 
   async plan(trx, wanted, context) {
-    refuseTwice(
-      'alert_destinations',
-      wanted.map(({ name }) => name),
-    )
     const existing = await alertDestinations(trx, installationOwner)
-    const named = Map.groupBy(existing, ({ name }) => name)
-    const changes: PlannedChange[] = []
-    for (const [index, entry] of wanted.entries()) {
-      const path = ['alert_destinations', index]
-      const label = `alert_destinations: ${JSON.stringify(entry.name)}`
-      const sames = named.get(entry.name) ?? []
-      refuseSame(sames, path)
-      const change = await inEntry(path, label, () => planDestination(entry, sames[0], context))
-      if (change) changes.push({ ...change, make: (trx) => inEntry(path, label, () => change.make(trx)) })
-    }
-    const listed = new Set(wanted.map(({ name }) => name))
-    const others = existing.filter(({ name }) => !listed.has(name))
-    if (context.prune) changes.push(...others.map((row) => removal(row, context)))
-    return { changes, unlisted: others.map(({ name }) => name) }
+    return planByName(
+      {
+        section: 'alert_destinations',
+        ...{ wanted, existing, refuseSame },
+        nameOf: ({ name }) => name,
+        planEntry: (entry, row) => planDestination(entry, row, context),
+        removal: (row) => removal(row, context),
+      },
+      context,
+    )
   },
 
   async export(db, { secrets }, placeholder) {

@@ -21,11 +21,10 @@ import {
   type ConfigKind,
   differences,
   EntryFault,
-  inEntry,
   type PlanContext,
   type PlannedChange,
-  refuseTwice,
 } from '../config-kind.ts'
+import { planByName } from '../plan-by-name.ts'
 import { changeRule } from './change-rule.ts'
 import { newRule } from './rule-input.ts'
 
@@ -41,26 +40,18 @@ export const alertRulesKind: ConfigKind<'alert_rules'> = {
   names: (wanted) => wanted.map(({ name }) => name),
 
   async plan(trx, wanted, context) {
-    refuseTwice(
-      'alert_rules',
-      wanted.map(({ name }) => name),
-    )
     const existing = await alertRules(trx, installationOwner)
-    const named = Map.groupBy(existing, ({ name }) => name)
     const names = await namesIn(trx)
-    const changes: PlannedChange[] = []
-    for (const [index, entry] of wanted.entries()) {
-      const path = ['alert_rules', index]
-      const label = `alert_rules: ${JSON.stringify(entry.name)}`
-      const sames = named.get(entry.name) ?? []
-      refuseSame(sames, path)
-      const change = await inEntry(path, label, () => planRule(trx, entry, sames[0], { ...context, names }))
-      if (change) changes.push({ ...change, make: (trx) => inEntry(path, label, () => change.make(trx)) })
-    }
-    const listed = new Set(wanted.map(({ name }) => name))
-    const others = existing.filter(({ name }) => !listed.has(name))
-    if (context.prune) changes.push(...others.map((row) => removal(row, context)))
-    return { changes, unlisted: others.map(({ name }) => name) }
+    return planByName(
+      {
+        section: 'alert_rules',
+        ...{ wanted, existing, refuseSame },
+        nameOf: ({ name }) => name,
+        planEntry: (entry, row) => planRule(trx, entry, row, { ...context, names }),
+        removal: (row) => removal(row, context),
+      },
+      context,
+    )
   },
 
   async export(db) {

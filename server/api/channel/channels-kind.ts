@@ -16,13 +16,12 @@ import {
   type ConfigKind,
   differences,
   EntryFault,
-  inEntry,
   maskedSecret,
   type PlanContext,
   type PlannedChange,
   plainSecret,
-  refuseTwice,
 } from '../config-kind.ts'
+import { planByName } from '../plan-by-name.ts'
 import { carryFields } from './carry-input.ts'
 import { changedChannel, knownTypes, newChannels, removeChannelIn } from './change-channels.ts'
 import { bodyNames, bodyOf, type Columns, exportedEntry, fieldsOf } from './channel-entry.ts'
@@ -43,32 +42,22 @@ export const channelsKind: ConfigKind<'channels'> = {
   names: (wanted) => wanted.map(({ name }) => name),
 
   async plan(trx, wanted, context) {
-    refuseTwice(
-      'channels',
-      wanted.map(({ name }) => name),
-    )
     const existing = await existingChannels(trx)
-    const named = Map.groupBy(existing, ({ row }) => row.name)
-    const changes: PlannedChange[] = []
-    for (const [index, entry] of wanted.entries()) {
-      const path = ['channels', index]
-      const label = `channels: ${JSON.stringify(entry.name)}`
-      const sames = named.get(entry.name) ?? []
-      refuseSame(sames, path)
-      const change = await inEntry(path, label, () => planChannel(trx, entry, sames[0], context))
-      if (change) changes.push({ ...change, make: (trx) => inEntry(path, label, () => change.make(trx)) })
-    }
-    const listed = new Set(wanted.map(({ name }) => name))
-    const others = existing.filter(({ row }) => !listed.has(row.name))
-    if (context.prune)
-      for (const { row } of others)
-        changes.push({
+    return planByName(
+      {
+        section: 'channels',
+        ...{ wanted, existing, refuseSame },
+        nameOf: ({ row }) => row.name,
+        planEntry: (entry, same) => planChannel(trx, entry, same, context),
+        removal: ({ row }) => ({
           op: 'remove',
           name: row.name,
           fields: [],
           make: (trx) => removeChannelIn(trx, context.deps, { ...context.actor, id: row.id }),
-        })
-    return { changes, unlisted: others.map(({ row }) => row.name) }
+        }),
+      },
+      context,
+    )
   },
 
   async export(db, { secrets, catalogue }, placeholder) {
