@@ -7,8 +7,8 @@ export interface NamedSection<Entry, Existing> {
   wanted: readonly Entry[]
   existing: readonly Existing[]
   nameOf(existing: Existing): string
-  /** Throws ConfigFault if what has the name of an entry cannot be told apart. */
-  refuseSame(sames: readonly Existing[], path: readonly PropertyKey[]): void
+  /** Throws ConfigFault if what has the name of an entry cannot be told apart. Absent if names are unique. */
+  refuseSame?(sames: readonly Existing[], path: readonly PropertyKey[]): void
   /** What makes the installation like an entry; undefined = it is so already. */
   planEntry(
     entry: Entry,
@@ -30,7 +30,7 @@ export async function planByName<Entry extends { name: string }, Existing>(
     const path = [section, index]
     const label = `${section}: ${JSON.stringify(entry.name)}`
     const sames = named.get(entry.name) ?? []
-    refuseSame(sames, path)
+    refuseSame?.(sames, path)
     const change = await inEntry(path, label, () => planEntry(entry, sames[0]))
     if (change) changes.push({ ...change, make: (trx) => inEntry(path, label, () => change.make(trx)) })
   }

@@ -1,16 +1,14 @@
 import { Combobox } from '@base-ui/react/combobox'
 import { useQuery } from '@tanstack/react-query'
 import { Check } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { maxFilterValues } from '../../../contract/filter-values.ts'
 import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
+import { useLater } from '../../lib/use-later.ts'
 import { inputClass } from '../ui/input.tsx'
-import { Segmented } from '../ui/segmented.tsx'
+import { IsOrNot } from './is-or-not.tsx'
 import { type FacetValue, type ValuesOf, valuesQuery } from './values-query.ts'
-
-/** How long after the last keystroke the values are searched. */
-const pauseMs = 200
 
 interface Item {
   value: string
@@ -81,15 +79,7 @@ export function FacetPanel({ of, range, mine, label, value, onChange }: FacetPan
             change(chosen.slice(0, -1))
           }}
         />
-        <Segmented
-          label={t('table.facet.mode', { label })}
-          options={[
-            { value: 'is', label: t('table.facet.mode.is') },
-            { value: 'not', label: t('table.facet.mode.not') },
-          ]}
-          value={mode}
-          onChange={turn}
-        />
+        <IsOrNot label={label} value={mode} onChange={turn} />
         <Combobox.List
           aria-label={label}
           className="-mx-1 max-h-60 min-h-32 overflow-y-auto overscroll-contain outline-none"
@@ -145,13 +135,3 @@ const unknown = (value: string, isName: boolean): Item => ({
   name: isName ? value : `#${value}`,
   rows: undefined,
 })
-
-/** A text, once it has stayed the same for a moment. */
-function useLater(text: string): string {
-  const [later, setLater] = useState(text)
-  useEffect(() => {
-    const timer = setTimeout(() => setLater(text), pauseMs)
-    return () => clearTimeout(timer)
-  }, [text])
-  return later
-}

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { logOutcomes, ownOutcomes, usualSlowSeconds } from '../../../contract/log-outcomes.ts'
+import { IsOrNot } from '../../components/facets/is-or-not.tsx'
 import { Checkbox } from '../../components/ui/checkbox.tsx'
 import type { Trigger } from '../../components/ui/on-demand.tsx'
 import { PopoverPopup } from '../../components/ui/popover-popup.tsx'
@@ -39,15 +40,7 @@ export function OutcomePopup({ trigger, label, search, everybody, onChange }: Ou
   return (
     <PopoverPopup trigger={trigger} title={label} align="start">
       <div className="flex w-56 max-w-full flex-col items-start gap-2">
-        <Segmented
-          label={t('table.facet.mode', { label })}
-          options={[
-            { value: 'is', label: t('table.facet.mode.is') },
-            { value: 'not', label: t('table.facet.mode.not') },
-          ]}
-          value={mode}
-          onChange={turn}
-        />
+        <IsOrNot label={label} value={mode} onChange={turn} />
         <fieldset className="-mx-1 w-[calc(100%+0.5rem)]">
           <legend className="sr-only">{label}</legend>
           {(everybody ? logOutcomes : ownOutcomes).map((outcome) => (

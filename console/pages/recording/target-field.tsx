@@ -1,14 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { type Control, useWatch } from 'react-hook-form'
 import type { CaptureChoice } from '../../../contract/api/capture.ts'
 import { SearchSelectField } from '../../components/form/combobox-field.tsx'
 import { useText } from '../../lib/text.ts'
+import { useLater } from '../../lib/use-later.ts'
 import type { RecordingValues } from './form-values.ts'
 import { choicesQuery } from './queries.ts'
-
-/** How long after the last keystroke the server searches. */
-const pauseMs = 200
 
 /** Chooses the user, token or channel by name or ID; the server finds them. */
 export function TargetField({ control }: { control: Control<RecordingValues> }) {
@@ -35,14 +33,4 @@ export function TargetField({ control }: { control: Control<RecordingValues> }) 
 
 function labelOf({ id, name, detail }: CaptureChoice): string {
   return `${[name, detail === name ? '' : detail].filter((part) => part !== '').join(' · ')} (#${id})`
-}
-
-/** A text, once it has stayed the same for a moment. */
-function useLater(text: string): string {
-  const [later, setLater] = useState(text)
-  useEffect(() => {
-    const timer = setTimeout(() => setLater(text), pauseMs)
-    return () => clearTimeout(timer)
-  }, [text])
-  return later
 }

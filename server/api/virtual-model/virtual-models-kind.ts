@@ -13,15 +13,8 @@ import {
 import { recordAudit } from '../../store/installation/audit.ts'
 import type { Trx } from '../../store/store.ts'
 import { auditEvent } from '../audit-event.ts'
-import {
-  type ConfigKind,
-  differences,
-  EntryFault,
-  inEntry,
-  type PlanContext,
-  type PlannedChange,
-  refuseTwice,
-} from '../config-kind.ts'
+import { type ConfigKind, differences, EntryFault, type PlanContext, type PlannedChange } from '../config-kind.ts'
+import { planByName } from '../plan-by-name.ts'
 import { allTexts, checkName, checkPrice, checkSteps, refuseCircle, steppingOf } from './check-virtual-model.ts'
 
 /** The section `virtual_models`. An entry is complete: a field that is absent has its default. */
@@ -30,31 +23,29 @@ export const virtualModelsKind: ConfigKind<'virtual_models'> = {
   names: (wanted) => wanted.map(({ name }) => name),
 
   async plan(trx, wanted, context) {
-    refuseTwice(
-      'virtual_models',
-      wanted.map(({ name }) => name),
-    )
     const existing = await lockVirtualModels(trx)
-    const named = new Map(existing.map((row) => [row.name, row]))
     const listed = new Set(wanted.map(({ name }) => name))
-    const others = existing.filter(({ name }) => !listed.has(name))
     // Circles are looked for in what will be there, whatever the order of the changes.
-    const all = [...(context.prune ? [] : others.map(steppingOf)), ...wanted]
-    const changes: PlannedChange[] = []
-    for (const [index, entry] of wanted.entries()) {
-      const change = await inEntry(['virtual_models', index], `virtual_models: ${JSON.stringify(entry.name)}`, () => {
-        checkName(entry.name, [])
-        checkSteps(entry.steps)
-        checkPrice(entry.price)
-        refuseCircle(all, entry.name)
-        if (all.length > mostVirtualModels)
-          throw new EntryFault(`there can be at most ${mostVirtualModels} virtual models.`)
-        return planOf(entry, named.get(entry.name), context)
-      })
-      if (change) changes.push(change)
-    }
-    if (context.prune) changes.push(...others.map((row) => removal(row, context)))
-    return { changes, unlisted: others.map(({ name }) => name) }
+    const others = context.prune ? [] : existing.filter(({ name }) => !listed.has(name))
+    const all = [...others.map(steppingOf), ...wanted]
+    return planByName(
+      {
+        section: 'virtual_models',
+        ...{ wanted, existing },
+        nameOf: ({ name }) => name,
+        planEntry(entry, row) {
+          checkName(entry.name, [])
+          checkSteps(entry.steps)
+          checkPrice(entry.price)
+          refuseCircle(all, entry.name)
+          if (all.length > mostVirtualModels)
+            throw new EntryFault(`there can be at most ${mostVirtualModels} virtual models.`)
+          return planOf(entry, row, context)
+        },
+        removal: (row) => removal(row, context),
+      },
+      context,
+    )
   },
 
   async export(db) {

@@ -1,0 +1,14 @@
+import { useEffect, useState } from 'react'
+
+/** How long a text must stay the same before it is searched for, in milliseconds. */
+const pauseMs = 200
+
+/** A text, once it has stayed the same for a moment. */
+export function useLater(text: string): string {
+  const [later, setLater] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => setLater(text), pauseMs)
+    return () => clearTimeout(timer)
+  }, [text])
+  return later
+}
