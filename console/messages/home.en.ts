@@ -148,6 +148,7 @@ export const homeEn = {
   'home.spenders': 'Top spenders, 7 days',
   'home.spenders.none': 'Nothing was spent in the last 7 days.',
   'home.spenders.new': 'new',
+  'home.spenders.more': 'By user and model',
 
   'home.lasts':
     '{days, plural, =0 {Runs out in less than a day} one {Runs out in about # day} other {Runs out in about # days}}',

@@ -150,6 +150,7 @@ export const homeJa = {
   'home.spenders': '利用額の上位（7 日間）',
   'home.spenders.none': '過去 7 日間の利用はありません。',
   'home.spenders.new': '新規',
+  'home.spenders.more': 'ユーザーとモデル別',
 
   'home.lasts': '{days, plural, =0 {1 日以内になくなります} other {あと約 # 日でなくなります}}',
   'home.lasts.over': '残高がありません',

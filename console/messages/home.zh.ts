@@ -147,6 +147,7 @@ export const homeZh = {
   'home.spenders': '近 7 天消耗排行',
   'home.spenders.none': '近 7 天没有消耗。',
   'home.spenders.new': '新增',
+  'home.spenders.more': '按用户和模型查看',
 
   'home.lasts': '{days, plural, =0 {不足一天即用完} other {约 # 天后用完}}',
   'home.lasts.over': '余额已用完',

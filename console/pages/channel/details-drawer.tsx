@@ -9,7 +9,7 @@ import { Badge, Status } from '../../components/ui/badge.tsx'
 import { Banner } from '../../components/ui/banner.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Drawer } from '../../components/ui/drawer.tsx'
-import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { DetailsSkeleton, ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { formatTime, useFormatSum } from '../../lib/format.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { loadAreas, useText } from '../../lib/text.ts'
@@ -47,7 +47,7 @@ export function ChannelPeek(props: { id: string; onClose(): void; onEdit(channel
         )
       }
     >
-      {query.isPending && <Skeleton className="h-40 w-full" />}
+      {query.isPending && <DetailsSkeleton />}
       {query.isError && (
         <ErrorState title={t('channel.notFound')} text={query.error.message} onRetry={() => void query.refetch()} />
       )}

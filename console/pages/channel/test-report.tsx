@@ -6,7 +6,7 @@ import { channelStatus } from '../../../contract/statuses.ts'
 import { runBulk } from '../../components/data-table/run-bulk.ts'
 import { Button } from '../../components/ui/button.tsx'
 import { Drawer } from '../../components/ui/drawer.tsx'
-import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { DetailsSkeleton, ErrorState } from '../../components/ui/states.tsx'
 import { toCsv } from '../../lib/csv.ts'
 import { downloadFile } from '../../lib/download.ts'
 import { formatTime } from '../../lib/format.ts'
@@ -43,7 +43,7 @@ export function TestReport({ since, onClose, onPeek }: ReportProps) {
         </Button>
       }
     >
-      {isPending && <Skeleton className="h-40 w-full" />}
+      {isPending && <DetailsSkeleton />}
       {error && (
         <ErrorState title={t('table.error')} text={error.message} onRetry={() => void refetch()} busy={isFetching} />
       )}

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect } from 'react'
 import { SearchBox } from '../../components/data-table/search-box.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Card } from '../../components/ui/page.tsx'
-import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { EmptyState, ErrorState, FieldsSkeleton } from '../../components/ui/states.tsx'
 import { useText } from '../../lib/text.ts'
 import { useUrlState } from '../../lib/use-url-state.ts'
 import type { Option } from './drafts.ts'
@@ -123,8 +123,8 @@ function Loading(): ReactNode {
   return (
     <div role="status" className="flex flex-col gap-4 lg:ml-52">
       <span className="sr-only">{t('app.loading', { page: t('setting.title') })}</span>
-      <Skeleton className="h-80 w-full rounded-lg" />
-      <Skeleton className="h-80 w-full rounded-lg" />
+      <FieldsSkeleton className="h-80" />
+      <FieldsSkeleton className="h-80" />
     </div>
   )
 }

@@ -10,7 +10,7 @@ import { Button } from '../../components/ui/button.tsx'
 import { Drawer, type DrawerSteps } from '../../components/ui/drawer.tsx'
 import { Input } from '../../components/ui/input.tsx'
 import { Kpi } from '../../components/ui/kpi.tsx'
-import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { DetailsSkeleton, ErrorState } from '../../components/ui/states.tsx'
 import { formatCount, formatTime, quotaPerUnit, showsCurrency, useFormatQuota, useFormatSum } from '../../lib/format.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
@@ -41,7 +41,7 @@ export function UserPeek({ id, steps, onClose, onEdit }: UserPeekProps) {
       aside={user && <UserStatus user={user} />}
       footer={open && <Button onClick={() => onEdit(user)}>{t('do.edit')}</Button>}
     >
-      {query.isPending && <Skeleton className="h-40 w-full" />}
+      {query.isPending && <DetailsSkeleton />}
       {query.isError && (
         <ErrorState title={t('user.notFound')} text={query.error.message} onRetry={() => void query.refetch()} />
       )}
