@@ -2,6 +2,7 @@
 // price. Also tests selecting several rows at once.
 import { beforeAll, expect, test } from 'bun:test'
 import { ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
+import { axeFaults } from './support/audit.ts'
 import { openConsole, rootAccount } from './support/console.ts'
 import { openDatabase } from './support/database.ts'
 import { eventually } from './support/eventually.ts'
@@ -79,6 +80,7 @@ test('after a test of all channels, a report groups the failures by reason; a gr
   await report.getByText('0 passed, 3 failed').waitFor()
   const group = report.getByRole('region')
   expect(await group.count()).toBe(1)
+  expect(await axeFaults(page)).toEqual([])
   expect(await group.getByRole('listitem').allTextContents()).toHaveLength(3)
   const saving = page.waitForEvent('download')
   await report.getByRole('button', { name: 'Export CSV' }).click()

@@ -71,7 +71,9 @@ function Group({ group: { reason, channels }, onPeek }: { group: FailureGroup; o
   const t = useText()
   const [busy, setBusy] = useState(false)
   const enabled = channels.filter(isEnabled)
-  const disabled = channels.filter(({ status }) => status === channelStatus.disabled)
+  // Channels that were disabled before the tests are not offered.
+  const [disabledHere, setDisabledHere] = useState<readonly number[]>([])
+  const disabled = channels.filter(({ id, status }) => status === channelStatus.disabled && disabledHere.includes(id))
   const during = async (work: () => Promise<unknown>) => {
     setBusy(true)
     await work().catch(() => undefined)
@@ -85,6 +87,7 @@ function Group({ group: { reason, channels }, onPeek }: { group: FailureGroup; o
   const set = (rows: readonly Channel[], status: number) =>
     during(async () => {
       const isOn = status === channelStatus.enabled
+      if (!isOn) setDisabledHere(rows.map(({ id }) => id))
       await runBulk(text(isOn ? 'do.enable' : 'do.disable'), rows, (channel) => setChannelStatus(channel, status))
       await refreshChannels()
     })

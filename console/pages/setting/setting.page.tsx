@@ -58,7 +58,7 @@ export function SettingPage() {
 /** The query values of the link to a tab, without the state of other tabs. */
 function addressOf(tab: SettingTab) {
   const none = { q: undefined, page: undefined, sort: undefined, peek: undefined }
-  const noFilter = { actor: undefined, action: undefined, from: undefined, to: undefined }
+  const noFilter = { changed: undefined, actor: undefined, action: undefined, from: undefined, to: undefined }
   return { tab: tab === 'personal' ? undefined : tab, ...none, ...noFilter }
 }
 
