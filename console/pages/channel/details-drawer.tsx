@@ -73,7 +73,7 @@ function Details({ channel }: { channel: Channel }) {
         <Fact name={t('channel.balance')}>{balanceText(channel, t)}</Fact>
         {!classic && <Fact name={t('channel.used')}>{formatSum(channel.used_quota)}</Fact>}
         <Fact name={t('channel.group')}>
-          <Groups group={channel.group} />
+          <Groups group={channel.group} most={Number.POSITIVE_INFINITY} />
         </Fact>
         {!classic && <Fact name={t('channel.priority')}>{channel.priority}</Fact>}
         {!classic && <Fact name={t('channel.weight')}>{channel.weight}</Fact>}

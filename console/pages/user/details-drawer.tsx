@@ -86,6 +86,7 @@ function Details({ user }: { user: User }) {
             </Link>
           </Fact>
         )}
+        {user.spent_at > 0 && <Fact name={t('user.active')}>{formatTime(user.spent_at)}</Fact>}
         {user.created_time > 0 && <Fact name={t('user.created')}>{formatTime(user.created_time)}</Fact>}
       </dl>
       <Limits of={user} />
