@@ -82,7 +82,7 @@ export const homeEn = {
   'home.step.call.why': 'From the playground or your own app. Completes automatically.',
   'home.step.call.do': 'Open playground',
   'home.overview.good': 'All good',
-  'home.overview.empty': 'No channels yet: no calls can be made',
+  'home.overview.empty': 'No channels yet. Requests cannot be routed.',
   'home.overview.updated': 'Updated {time}',
   'home.overview.stale': 'Not updated since {time}: {reason}',
   'home.overview.failed': 'The overview could not be loaded',

@@ -26,7 +26,7 @@ export function changeShort(now: number, before: number | undefined, t: Text): s
   return formatPercent(now / before - 1, 0, 'exceptZero')
 }
 
-/** Figures of which less is better. The others are neither good nor bad, such as what was spent. */
+/** Figures that should be low. The others are neither good nor bad, such as the spend. */
 const lessIsBetter: readonly string[] = ['failed', 'first_byte']
 
 /** The class for a change: a figure that got clearly worse is red, one that got clearly better is green. */

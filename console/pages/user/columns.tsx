@@ -79,6 +79,8 @@ export function userColumns(t: Text): Column<User>[] {
       cell: (user) => <LastActive user={user} />,
       value: (user) => user.spent_at,
       sortable: true,
+      // The columns of the specification fill the width.
+      hidden: true,
       card: 'hide',
       skeleton: 'w-20',
     },
