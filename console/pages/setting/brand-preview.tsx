@@ -20,7 +20,11 @@ export function BrandPreview({ form }: { form: OptionForm }) {
       </div>
       <div className="flex w-full flex-col gap-3 rounded-md border border-dashed border-line bg-sunken p-3 sm:w-80">
         <p className="flex min-w-0 items-center gap-2.5" data-verbatim>
-          <img src={/^(?:https?:\/\/[^/]+\.|data:image\/)/.test(logo) ? logo : './logo.svg'} alt="" className="size-6 shrink-0 rounded-md object-contain" />
+          <img
+            src={/^(?:https?:\/\/[^/]+\.|data:image\/)/.test(logo) ? logo : './logo.svg'}
+            alt=""
+            className="size-6 shrink-0 rounded-md object-contain"
+          />
           <span className="truncate font-semibold tracking-[-0.01em]">{typed('SystemName') || 'Tollgate'}</span>
         </p>
         <p className="flex items-center gap-2.5 text-sm text-muted" aria-hidden="true">
