@@ -28,7 +28,7 @@ export interface Case {
   readonly fresh?: boolean
 }
 
-const ALL = ['direct', 'bare', 'gateway', 'peer'] as const
+const ALL = ['direct', 'bare', 'gateway', 'before', 'peer'] as const
 const PLAIN = {
   mode: 'closed',
   model: 'gpt-4o-mini',
