@@ -7,8 +7,8 @@ const key = `${randomBytes(12).toString('hex')}~`
 const openMark = `"${key}`
 
 const byteOrderMark = 0xef
-/** Less than this share of a text in long strings is not worth an outline. */
-const leastShare = 0.5
+/** With less than this share of a text in long strings, reading the rest twice could cost more than the limits allow. */
+const leastShare = 0.75
 
 /**
  * A JSON text in which long strings have been replaced with marks, which are short strings. Decoding and parsing a long

@@ -81,7 +81,9 @@ describe.each([
   })
 
   test('is changed by the parameters of its channel', async () => {
-    await rig.channel({ parameters: [{ op: 'set', path: 'temperature', value: 0.5 }] })
+    const parameters = [{ op: 'set', path: 'temperature', value: 0.5 }]
+    const fields = { models: 'm', parameters }
+    await rig.channel(fields)
     expect(JSON.parse((await call(plain(count))).sent ?? '')).toEqual({
       ...(JSON.parse(plain(count)) as object),
       temperature: 0.5,

@@ -107,7 +107,7 @@ function parse(bytes: Uint8Array, turns: Turns, { admit, outlines }: Reading): P
       turns,
       wanted: modelMember,
       admit: admit && ((scan) => admit(textOf(scan.wantedString))),
-      ...(outlines && { outlines }),
+      outlines: outlines === true,
     })
     return parsing instanceof Promise ? parsing.catch(refuse) : parsing
   } catch (error) {

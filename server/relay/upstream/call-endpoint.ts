@@ -170,13 +170,12 @@ function targetFor(
   isCompaction = false,
 ): Target | Promise<Target> {
   const signing = {
-    get body() {
-      return jsonTextOf(body) ?? ''
-    },
+    body: typeof body === 'string' ? body : '',
     nowMs: deps.clock.nowMs(),
     tokens: lent ? lending(deps.accessTokens, lent) : deps.accessTokens,
     fetchJson: through(deps.fetchJson, channel.carries?.proxy),
   }
+  if (body instanceof JsonBytes) Object.defineProperty(signing, 'body', { get: () => body.text, enumerable: true })
   const compacting =
     isCompaction && isChat(endpoint) ? endpoint.compactTarget?.(channel.upstream, call, signing) : undefined
   return compacting ?? endpoint.target(channel.upstream, call, signing)
