@@ -37,7 +37,7 @@ const stepBytes = 2 * 1024 * 1024
 /** Up to this size everything is done in one step. */
 const shortBytes = 256 * 1024
 /** Up to this size a text is parsed, because an outline would not be cheaper. */
-const outlinedFromBytes = 16 * 1024
+const outlinedFromBytes = 64 * 1024
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
