@@ -143,13 +143,13 @@ const oddMessages: readonly (() => unknown)[] = [
 ]
 
 function message(): unknown {
-  if (random.chance(0.04)) return random.pick(oddMessages)()
+  if (random.chance(0.015)) return random.pick(oddMessages)()
   const role = random.pick(['system', 'user', 'assistant', 'developer'])
   if (random.chance(0.6)) return { role, content: random.chance(0.3) ? 'short' : long() }
   return {
     role,
     content: Array.from({ length: 1 + random.int(3) }, () =>
-      random.chance(0.08) ? random.pick(oddParts)() : { type: 'text', text: random.chance(0.3) ? 'short' : long() },
+      random.chance(0.03) ? random.pick(oddParts)() : { type: 'text', text: random.chance(0.3) ? 'short' : long() },
     ),
   }
 }
@@ -157,7 +157,7 @@ function message(): unknown {
 function chat(): JsonObject {
   return {
     model: 'gpt-4o-mini',
-    messages: Array.from({ length: 3 + random.int(8) }, message),
+    messages: Array.from({ length: 12 + random.int(8) }, message),
     temperature: 0.5,
     ...(random.chance(0.25) && random.pick(oddMembers)()),
   }
@@ -170,7 +170,7 @@ test('random chats, with long texts wherever a text may be', async () => {
 })
 
 describe('long texts in every odd position', () => {
-  const plain = { role: 'user', content: 'words '.repeat(10_000) }
+  const plain = { role: 'user', content: 'words '.repeat(12_000) }
   test.each(oddParts.map((make, at) => [at, make] as const))('part %i', async (_, make) => {
     await expectSame(JSON.stringify({ model: 'm', messages: [plain, { role: 'user', content: [make()] }] }))
   })
@@ -196,7 +196,7 @@ describe('long texts in every odd position', () => {
 /** The request of a recording in which every text is as long as those of long conversations. */
 function lengthened(value: unknown, name = ''): unknown {
   if (typeof value === 'string')
-    return name === 'content' || name === 'text' ? `${value} ${'more words '.repeat(1_000)}` : value
+    return name === 'content' || name === 'text' ? `${value} ${'more words '.repeat(7_000)}` : value
   if (Array.isArray(value)) return value.map((each) => lengthened(each))
   if (!isObject(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, lengthened(each, key)]))
