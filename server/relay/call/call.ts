@@ -90,6 +90,10 @@ export interface CallState {
   needs?: ReadonlySet<Feature>
   /** The steps whose models can serve the call, for all that is known; absent = the call has no steps. */
   suitable?: ReadonlySet<PlanStep>
+  /**
+   * What attempts whose responses were given up cost the operator, in quota units; null = not known, absent = nothing.
+   */
+  lostCost?: number | null
   /** Quota is held for this call. */
   isHeld?: true
   /** The dialect of the last request that was prepared for an upstream, if the call is a conversation. */
