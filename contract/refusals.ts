@@ -24,6 +24,8 @@ export const refusals = {
   cost_both: 'Enter either prices or a multiplier for {name}, not both.',
   cost_input_missing: 'Enter the price of input, or of a request, for {name}.',
   cost_decimals: 'The numbers of {name} may have at most six decimals.',
+  price_feed_missing: 'This channel has no scheduled price list.',
+  price_not_held: 'No price of {name} is held back.',
   price_url_missing: 'Enter the URL of the price list.',
   price_url_scheme: 'The URL of a price list must begin with https:// or http://.',
   price_url_userinfo: 'The URL of a price list must not contain a username or password.',

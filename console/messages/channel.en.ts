@@ -114,6 +114,7 @@ export const channelEn = {
   'channel.timeline.revive-key': 'Key resumed',
   'channel.timeline.revive-keys': 'Paused keys resumed',
   'channel.timeline.remove-dead-keys': 'Paused keys deleted',
+  'channel.timeline.sync-costs': 'Prices synced',
   'channel.timeline.set-costs': 'Costs set',
   'channel.timeline.create': 'Created',
   'channel.timeline.update': 'Edited',

@@ -115,6 +115,7 @@ export const channelJa = {
   'channel.timeline.revive-key': 'キーを再開',
   'channel.timeline.revive-keys': '一時停止中のキーを再開',
   'channel.timeline.remove-dead-keys': '一時停止中のキーを削除',
+  'channel.timeline.sync-costs': '価格を同期',
   'channel.timeline.set-costs': 'コストを設定',
   'channel.timeline.create': '作成',
   'channel.timeline.update': '編集',

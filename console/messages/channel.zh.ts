@@ -109,6 +109,7 @@ export const channelZh = {
   'channel.timeline.revive-key': '密钥已恢复',
   'channel.timeline.revive-keys': '已恢复暂停的密钥',
   'channel.timeline.remove-dead-keys': '已删除暂停的密钥',
+  'channel.timeline.sync-costs': '价格已同步',
   'channel.timeline.set-costs': '已设置成本',
   'channel.timeline.create': '创建',
   'channel.timeline.update': '编辑',

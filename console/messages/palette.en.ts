@@ -60,6 +60,8 @@ export const paletteEn = {
     '{count, plural, one {# request} other {# requests}} rejected: no enabled channel for group "{reason}"',
   'bell.item.model_no_price': '{count, plural, one {# request} other {# requests}} rejected: no price is set',
   'bell.item.balance_low': '{amount} left at the provider; {limit} spent in 7 days',
+  'bell.item.price_held': '{count, plural, one {# price held back} other {# prices held back}}',
+  'bell.item.price_feed_failed': 'Price list: {reason}',
   'bell.item.backup_failed': 'The last backup failed: {reason}',
   'bell.item.backup_old': 'The last backup is old',
   'bell.item.backup_none': 'No backups are set up',

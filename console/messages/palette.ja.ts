@@ -60,6 +60,8 @@ export const paletteJa = {
     '{count, plural, other {# 件のリクエスト}}を拒否：グループ「{reason}」に有効なチャネルがありません',
   'bell.item.model_no_price': '{count, plural, other {# 件のリクエスト}}を拒否：価格が設定されていません',
   'bell.item.balance_low': 'プロバイダーでの残高 {amount}、7 日間の利用額 {limit}',
+  'bell.item.price_held': '{count, plural, other {保留中の価格 # 件}}',
+  'bell.item.price_feed_failed': '価格表：{reason}',
   'bell.item.backup_failed': '前回のバックアップに失敗しました：{reason}',
   'bell.item.backup_old': '前回のバックアップが古くなっています',
   'bell.item.backup_none': 'バックアップが設定されていません',

@@ -59,6 +59,8 @@ export const paletteZh = {
   'bell.item.model_no_route': '{count, number} 次请求被拒绝：分组“{reason}”没有已启用的渠道',
   'bell.item.model_no_price': '{count, number} 次请求被拒绝：未设置价格',
   'bell.item.balance_low': '上游余额 {amount}，近 7 天消耗 {limit}',
+  'bell.item.price_held': '{count, number} 个价格暂缓生效',
+  'bell.item.price_feed_failed': '价格表：{reason}',
   'bell.item.backup_failed': '最近一次备份失败：{reason}',
   'bell.item.backup_old': '最近一次备份时间过久',
   'bell.item.backup_none': '尚未设置备份',

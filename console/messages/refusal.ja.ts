@@ -50,6 +50,8 @@ export const refusalJa = {
   'refusal.cost_both': '{name} には価格か倍率のどちらか一方だけを入力してください。',
   'refusal.cost_input_missing': '{name} の入力またはリクエストの価格を入力してください。',
   'refusal.cost_decimals': '{name} の数値は小数点以下 6 桁までです。',
+  'refusal.price_feed_missing': 'このチャネルには定期的に読み込む価格表がありません。',
+  'refusal.price_not_held': '{name} に保留中の価格はありません。',
   'refusal.price_url_missing': '価格表の URL を入力してください。',
   'refusal.price_url_scheme': '価格表の URL は https:// または http:// で始めてください。',
   'refusal.price_url_userinfo': '価格表の URL にユーザー名やパスワードを含めないでください。',

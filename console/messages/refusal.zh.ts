@@ -45,6 +45,8 @@ export const refusalZh = {
   'refusal.cost_both': '请为 {name} 输入价格或倍率，不能同时输入。',
   'refusal.cost_input_missing': '请为 {name} 输入输入价格或每次请求的价格。',
   'refusal.cost_decimals': '{name} 的数字最多六位小数。',
+  'refusal.price_feed_missing': '此渠道没有定时读取的价格表。',
+  'refusal.price_not_held': '没有暂缓生效的 {name} 价格。',
   'refusal.price_url_missing': '请输入价格表的 URL。',
   'refusal.price_url_scheme': '价格表的 URL 必须以 https:// 或 http:// 开头。',
   'refusal.price_url_userinfo': '价格表的 URL 不能包含用户名或密码。',

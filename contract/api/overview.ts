@@ -41,6 +41,8 @@ export const attentionKinds = [
   'backup_failed',
   'backup_old',
   'balance_low',
+  'price_held',
+  'price_feed_failed',
   'person_no_quota',
   'spend_jump',
   'backup_none',
@@ -70,9 +72,11 @@ export const attentionSchema = z.object({
   reason: z
     .string()
     .check(
-      z.describe('Why the gateway disabled or skips the channel; the group that has no route; why the backup failed.'),
+      z.describe(
+        'Why the gateway disabled or skips the channel; the group that has no route; why the backup or the check of a price list failed.',
+      ),
     ),
-  count: count('Attempts of the channel, or refused calls.'),
+  count: count('Attempts of the channel, refused calls, or prices that are held back.'),
   failed: count('How many of the attempts failed.'),
   amount: z.number().check(z.describe('Quota spent today or left, or the balance that the upstream reported.')),
   limit: z

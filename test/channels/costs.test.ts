@@ -201,6 +201,7 @@ forEachDatabaseUrl((_, freshUrl) => {
       expect((await set(rig, id, { models: { m: { input } } }))['success']).toBe(false)
     expect((await set(rig, id, { multiplier: -1 }))['success']).toBe(false)
     expect((await rig.raw('GET', `/api/channel/${id}/costs`))['data']).toEqual({
+      feed: null,
       multiplier: null,
       models: {},
       source: null,

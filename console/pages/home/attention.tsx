@@ -25,6 +25,8 @@ const colors: Readonly<Record<AttentionKind, DotColor>> = {
   backup_failed: 'red',
   backup_old: 'orange',
   balance_low: 'yellow',
+  price_held: 'yellow',
+  price_feed_failed: 'orange',
   person_no_quota: 'yellow',
   spend_jump: 'yellow',
   backup_none: 'grey',

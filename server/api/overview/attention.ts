@@ -3,8 +3,10 @@ import { balanceUnits } from '../../../contract/balance-units.ts'
 import { channelStatus } from '../../../contract/statuses.ts'
 import { createPriceBook } from '../../billing/price-book.ts'
 import { spendJumps } from '../../jobs/spend-jumps.ts'
+import { feedOf } from '../../jobs/stored-costs.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { installedAt } from '../../store/accounts/users.ts'
+import { channelsWithFeeds } from '../../store/channels/price-feeds.ts'
 import { coolDownsSince, type WatchedChannel, watchedChannels } from '../../store/channels/watched-channels.ts'
 import { lastBackups } from '../../store/installation/backups.ts'
 import { type RefusedModel, refusedModels, refusedPeople } from '../../store/logs/refused-calls.ts'
@@ -43,6 +45,7 @@ export async function attentionItems(ask: Ask): Promise<AttentionItem[]> {
   const found = await Promise.all([
     channelItems(ask, channels),
     balanceItems(ask, channels),
+    priceItems(ask),
     modelItems(ask),
     peopleItems(ask),
     spendItems(ask),
@@ -97,6 +100,34 @@ function failingNow(hours: readonly ChannelHour[]): { since: number; count: numb
     since = each.hour * hourSeconds
   }
   return count < leastAttempts || failed <= count * failingShare ? undefined : { since, count, failed }
+}
+
+/** Prices of scheduled lists that wait for a decision, and lists that cannot be read. */
+async function priceItems({ db }: Ask): Promise<Item[]> {
+  const channels = await channelsWithFeeds(db)
+  return channels.flatMap(({ id, name, price_feed }): Item[] => {
+    const feed = feedOf(price_feed)
+    if (!feed) return []
+    const target: Item['target'] = { type: 'channel', id, name }
+    const held = Object.values(feed.held)
+    const since = Math.min(...held.map((each) => each.since))
+    return [
+      ...(held.length > 0
+        ? [{ kind: 'price_held', target, since, count: held.length, act: 'open_channel' } as const]
+        : []),
+      ...(feed.error === ''
+        ? []
+        : [
+            {
+              kind: 'price_feed_failed',
+              target,
+              since: feed.failed_at,
+              reason: feed.error,
+              act: 'open_channel',
+            } as const,
+          ]),
+    ]
+  })
 }
 
 /** Balances in dollars can be compared with what was charged; other currencies and numbers cannot. */

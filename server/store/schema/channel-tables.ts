@@ -26,6 +26,8 @@ export interface ChannelsTable extends CarryColumns {
   config: string
   system_prompt: string
   unlogged_quota: number
+  /** The text of a JSON object with the price list that is read on a schedule, and the last result; '' = none. */
+  price_feed: Generated<string>
   /**
    * Ours: why the gateway last changed the status or skipped the channel, and when (epoch seconds); '' = nothing to
    * report.
