@@ -58,7 +58,8 @@ export const providerEn = {
   'channel.form.limits.remove': 'Remove limit {number}',
   'channel.form.limits.row': 'Limit {number}',
   'channel.form.draining': 'Drain',
-  'channel.form.draining.hint': 'The channel takes no new sessions. Running requests and pinned sessions finish.',
+  'channel.form.draining.hint':
+    'The channel takes no new sessions. Running requests finish, and its sessions go on there for a day.',
   'channel.limit.most': 'Maximum',
   'channel.limit.metric': 'What is limited',
   'channel.limit.window': 'Window',

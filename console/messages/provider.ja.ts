@@ -62,7 +62,7 @@ export const providerJa = {
   'channel.form.limits.row': '制限 {number}',
   'channel.form.draining': 'ドレイン',
   'channel.form.draining.hint':
-    '新しいセッションを受け付けません。実行中のリクエストと固定されたセッションは最後まで続きます。',
+    'チャネルは新しいセッションを受け付けません。実行中のリクエストは完了し、既存のセッションは 1 日間継続できます。',
   'channel.limit.most': '上限',
   'channel.limit.metric': '制限する対象',
   'channel.limit.window': '期間',

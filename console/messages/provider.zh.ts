@@ -56,7 +56,7 @@ export const providerZh = {
   'channel.form.limits.remove': '删除限制 {number}',
   'channel.form.limits.row': '限制 {number}',
   'channel.form.draining': '排空',
-  'channel.form.draining.hint': '该渠道不再接受新会话，进行中的请求和已固定的会话会继续完成。',
+  'channel.form.draining.hint': '该渠道不再接受新会话。进行中的请求会完成，属于它的会话可继续使用一天。',
   'channel.limit.most': '上限',
   'channel.limit.metric': '限制对象',
   'channel.limit.window': '时间窗口',

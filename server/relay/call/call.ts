@@ -84,6 +84,8 @@ export interface CallState {
   hasUnseenPrompt?: boolean
   /** Whether the channel and key being tried now are the place of the call's session; absent = it has no session. */
   isAtPlace?: boolean
+  /** The channel that takes no new sessions at which the call's session goes on; absent = none. */
+  staysAt?: number
   /** Milliseconds for which the call waited for a place on a channel; absent = it did not wait. */
   waitedMs?: number
   /** What the call needs from a service, once some code has asked. */
