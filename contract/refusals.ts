@@ -196,6 +196,7 @@ export const refusals = {
   budgets_own_only: 'You may only read your own budgets.',
   login_not_enabled: 'Your administrator has not enabled this login.',
   limit_now_window: 'A limit of calls at once has the window now, and no other limit has it.',
+  limit_raise_time: 'A raise of a limit needs the time until which it applies.',
   limits_alike: 'Two limits count the same: combine them, or choose other windows or models.',
   limit_zone: "The time zone of a limit must be UTC or the installation's own.",
   base_url_invalid: 'base_url must be a URL that begins with https:// or http://.',

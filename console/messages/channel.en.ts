@@ -160,6 +160,7 @@ export const channelEn = {
   'channel.limits.used': '{used} of {allowed}',
   'channel.limits.waiting': '{count, plural, one {# request waiting} other {# requests waiting}}',
   'channel.limits.keysFull': '{count, plural, one {# key at its limit} other {# keys at their limit}}',
+  'channel.limit.raised': 'Raised by {raise} until {time}',
   'channel.limits.resets': 'resets {time}',
   'channel.limit.owner.key': 'Each key',
   'channel.limit.metric.requests': 'Requests',

@@ -161,6 +161,7 @@ export const channelJa = {
   'channel.limits.used': '{used} / {allowed}',
   'channel.limits.waiting': '{count} 件のリクエストが待機中',
   'channel.limits.keysFull': '{count} 個のキーが制限に到達',
+  'channel.limit.raised': '{time} まで上限を {raise} 引き上げ中',
   'channel.limits.resets': '{time} にリセット',
   'channel.limit.owner.key': '各キー',
   'channel.limit.metric.requests': 'リクエスト数',

@@ -157,6 +157,7 @@ export const channelZh = {
   'channel.limits.used': '{used} / {allowed}',
   'channel.limits.waiting': '{count} 个请求等待中',
   'channel.limits.keysFull': '{count} 个密钥已达到限制',
+  'channel.limit.raised': '{time} 之前上限提高 {raise}',
   'channel.limits.resets': '{time} 重置',
   'channel.limit.owner.key': '每个密钥',
   'channel.limit.metric.requests': '请求数',

@@ -61,6 +61,9 @@ export const providerEn = {
   'channel.form.draining.hint':
     'The channel takes no new sessions. Running requests finish, and its sessions go on there for a day.',
   'channel.limit.most': 'Maximum',
+  'channel.limit.raise': 'Raise temporarily by',
+  'channel.limit.raise.hint': 'Leave empty for no raise.',
+  'channel.limit.until': 'Until',
   'channel.limit.metric': 'What is limited',
   'channel.limit.window': 'Window',
   'channel.limit.zone': 'Time zone',
@@ -68,7 +71,6 @@ export const providerEn = {
   'channel.limit.owner.channel': 'The whole channel',
   'channel.limit.models': 'Models',
   'channel.limit.models.hint': 'Upstream names, separated by commas; * matches any text. Leave empty for all models.',
-  'channel.limit.raised': 'Raised by {raise} until {time}',
   'channel.form.advanced': 'Timeouts and advanced',
   'channel.form.connect': 'Connect timeout',
   'channel.form.firstByte': 'First-byte timeout',

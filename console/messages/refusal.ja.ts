@@ -204,6 +204,7 @@ export const refusalJa = {
   'refusal.budgets_own_only': '表示できるのは自分の予算だけです。',
   'refusal.login_not_enabled': '管理者がこのログイン方法を有効にしていません。',
   'refusal.limit_now_window': '同時リクエスト数の制限の期間は「同時」に限られ、ほかの制限では使えません。',
+  'refusal.limit_raise_time': '上限を引き上げるには、期限を指定してください。',
   'refusal.limits_alike':
     '同じものを数える制限が 2 つあります。1 つにまとめるか、別の期間またはモデルを選んでください。',
   'refusal.limit_zone': '制限のタイムゾーンには UTC またはこのシステムのタイムゾーンを指定してください。',

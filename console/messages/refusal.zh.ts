@@ -193,6 +193,7 @@ export const refusalZh = {
   'refusal.budgets_own_only': '您只能查看自己的预算。',
   'refusal.login_not_enabled': '管理员未启用此登录方式。',
   'refusal.limit_now_window': '并发请求数限制的时间窗口必须是“同时”，其他限制不能使用该窗口。',
+  'refusal.limit_raise_time': '临时提高限制须设定截止时间。',
   'refusal.limits_alike': '有两个限制的计数内容相同：请合并它们，或选择不同的时间窗口或模型。',
   'refusal.limit_zone': '限制的时区必须是 UTC 或本系统的时区。',
   'refusal.base_url_invalid': 'Base URL 必须是以 https:// 或 http:// 开头的 URL。',
