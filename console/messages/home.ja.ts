@@ -109,6 +109,7 @@ export const homeJa = {
   'home.count.balance_low': '{count, plural, other {残高不足 # 件}}',
   'home.count.price_held': '{count, plural, other {価格の確認待ち # チャネル}}',
   'home.count.price_feed_failed': '{count, plural, other {読み込めない価格表 # 件}}',
+  'home.count.channel_loss': '{count, plural, other {赤字のチャネル # 件}}',
   'home.count.backup_failed': '前回のバックアップに失敗',
   'home.count.backup_old': '前回のバックアップが古い',
   'home.count.backup_none': 'バックアップ未設定',
@@ -123,6 +124,7 @@ export const homeJa = {
   'home.item.balance_low': 'プロバイダーの残高は {amount}、7 日間の利用額は {limit} です',
   'home.item.price_held': '{count, plural, other {価格表の # 件の価格は変動が大きいため保留中です}}',
   'home.item.price_feed_failed': '価格表を読み込めません：{reason}',
+  'home.item.channel_loss': '直近 24 時間のコストが請求額（{limit}）を {amount} 上回りました',
   'home.item.backup_failed': '前回のバックアップに失敗しました：{reason}',
   'home.item.backup_old':
     '前回のバックアップから時間がたっています。サーバーがバックアップを作成できるか確認してください。',

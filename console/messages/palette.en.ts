@@ -62,6 +62,7 @@ export const paletteEn = {
   'bell.item.balance_low': '{amount} left at the provider; {limit} spent in 7 days',
   'bell.item.price_held': '{count, plural, one {# price held back} other {# prices held back}}',
   'bell.item.price_feed_failed': 'Price list: {reason}',
+  'bell.item.channel_loss': 'Lost {amount} in 24 hours, {limit} charged',
   'bell.item.backup_failed': 'The last backup failed: {reason}',
   'bell.item.backup_old': 'The last backup is old',
   'bell.item.backup_none': 'No backups are set up',

@@ -62,6 +62,7 @@ export const paletteJa = {
   'bell.item.balance_low': 'プロバイダーでの残高 {amount}、7 日間の利用額 {limit}',
   'bell.item.price_held': '{count, plural, other {保留中の価格 # 件}}',
   'bell.item.price_feed_failed': '価格表：{reason}',
+  'bell.item.channel_loss': '24 時間で {amount} の赤字、請求額 {limit}',
   'bell.item.backup_failed': '前回のバックアップに失敗しました：{reason}',
   'bell.item.backup_old': '前回のバックアップが古くなっています',
   'bell.item.backup_none': 'バックアップが設定されていません',

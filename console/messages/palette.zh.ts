@@ -61,6 +61,7 @@ export const paletteZh = {
   'bell.item.balance_low': '上游余额 {amount}，近 7 天消耗 {limit}',
   'bell.item.price_held': '{count, number} 个价格暂缓生效',
   'bell.item.price_feed_failed': '价格表：{reason}',
+  'bell.item.channel_loss': '24 小时内亏损 {amount}，收费 {limit}',
   'bell.item.backup_failed': '最近一次备份失败：{reason}',
   'bell.item.backup_old': '最近一次备份时间过久',
   'bell.item.backup_none': '尚未设置备份',

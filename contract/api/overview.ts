@@ -43,6 +43,7 @@ export const attentionKinds = [
   'balance_low',
   'price_held',
   'price_feed_failed',
+  'channel_loss',
   'person_no_quota',
   'spend_jump',
   'backup_none',
@@ -78,10 +79,20 @@ export const attentionSchema = z.object({
     ),
   count: count('Attempts of the channel, refused calls, or prices that are held back.'),
   failed: count('How many of the attempts failed.'),
-  amount: z.number().check(z.describe('Quota spent today or left, or the balance that the upstream reported.')),
+  amount: z
+    .number()
+    .check(
+      z.describe(
+        'Quota spent today or left, the balance that the upstream reported, or what a channel lost in 24 hours.',
+      ),
+    ),
   limit: z
     .number()
-    .check(z.describe('What the amount is compared with: the median of 14 days, or what the channel spent in 7 days.')),
+    .check(
+      z.describe(
+        'What the amount is compared with: the median of 14 days, what the channel spent in 7 days, or what was charged for its requests.',
+      ),
+    ),
 })
 
 export type AttentionItem = z.output<typeof attentionSchema>

@@ -118,7 +118,26 @@ test('costs are set by hand or from a price list, where a tenfold price has to b
   })
   expect(response.status).toBe(200)
   await response.text()
-  await visit.open('/usage')
+  await site.api('PUT', `/api/channel/${id}/costs`, {
+    multiplier: null,
+    models: { 'gpt-4o': { input: 250, output: 1000 } },
+  })
+  const costly = await fetch(`${site.gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer sk-${key}-${id}` },
+    body: JSON.stringify(question),
+  })
+  await costly.text()
+  await visit.open('/usage?metric=margin')
   await page.getByRole('radio', { name: 'Margin' }).waitFor()
+  // A loss is drawn below zero, and its amounts are marked.
+  await eventually(() =>
+    page
+      .locator('main svg[role=img] g rect')
+      .evaluateAll((bars) =>
+        bars.some((bar) => bar.getAttribute('fill') !== 'transparent' && Number(bar.getAttribute('height')) > 10),
+      ),
+  ).toBe(true)
+  await page.locator('.text-bad').filter({ hasText: /^-/ }).first().waitFor()
   await page.getByRole('columnheader', { name: 'Upstream cost' }).waitFor()
 })

@@ -27,6 +27,7 @@ const colors: Readonly<Record<AttentionKind, DotColor>> = {
   balance_low: 'yellow',
   price_held: 'yellow',
   price_feed_failed: 'orange',
+  channel_loss: 'orange',
   person_no_quota: 'yellow',
   spend_jump: 'yellow',
   backup_none: 'grey',

@@ -28,6 +28,8 @@ const failingShare = 0.2
 /** A balance below this part of a unit of currency is too small for most calls. */
 const emptyBalance = 0.1
 const jumpFactor = 3
+/** Losses below this part of a unit of currency may come from rounding. */
+const leastLoss = 0.01
 const mostChannels = 5000
 
 type Item = Omit<AttentionItem, 'reason' | 'count' | 'failed' | 'amount' | 'limit'> & Partial<AttentionItem>
@@ -46,6 +48,7 @@ export async function attentionItems(ask: Ask): Promise<AttentionItem[]> {
     channelItems(ask, channels),
     balanceItems(ask, channels),
     priceItems(ask),
+    lossItems(ask, channels),
     modelItems(ask),
     peopleItems(ask),
     spendItems(ask),
@@ -127,6 +130,23 @@ async function priceItems({ db }: Ask): Promise<Item[]> {
             } as const,
           ]),
     ]
+  })
+}
+
+/** Channels whose requests of the last 24 hours cost more than was charged for them. */
+async function lossItems({ db, settings, now }: Ask, channels: readonly WatchedChannel[]): Promise<Item[]> {
+  const to = Math.floor(now / hourSeconds) + 1
+  const range = { from: to - dayHours, to }
+  const { top } = await rankUsage(db, { filter: {}, range, group: 'channel_id', metric: 'margin', limit: mostChannels })
+  const least = settings.QuotaPerUnit * leastLoss
+  const lost = new Map(top.filter(({ margin }) => -margin >= least).map((each) => [Number(each.g), each]))
+  return channels.flatMap((channel): Item[] => {
+    const found = lost.get(channel.id)
+    if (!found) return []
+    // What was charged for the requests whose cost is known.
+    const limit = found.cost + found.margin
+    const since = range.from * hourSeconds
+    return [{ kind: 'channel_loss', target: about(channel), since, amount: -found.margin, limit, act: 'open_channel' }]
   })
 }
 
