@@ -40,6 +40,7 @@ export type AuditAction =
   | 'log.export'
   | 'log.purge'
   | 'log.purged'
+  | 'log.test-copy'
   | 'login'
   | 'login.fail'
   | 'option.update'

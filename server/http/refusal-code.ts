@@ -10,7 +10,9 @@ interface Refusal {
 const valuePatterns: Readonly<Record<string, string>> = {
   field: String.raw`The input|[\w.]+`,
   key: String.raw`\w+`,
-  ...Object.fromEntries(['max', 'min', 'count', 'line'].map((name) => [name, String.raw`-?[\d.]+(?:e[+-]?\d+)?`])),
+  ...Object.fromEntries(
+    ['max', 'min', 'count', 'line', 'number'].map((name) => [name, String.raw`-?[\d.]+(?:e[+-]?\d+)?`]),
+  ),
 }
 
 const codes = Object.entries(refusals) as [RefusalCode, string][]
