@@ -184,6 +184,7 @@ export const successes: Readonly<Record<string, Success>> = {
   auditList: plain('GET', '/api/audit/'),
 
   backupList: plain('GET', '/api/backup/'),
+  logCopyState: plain('GET', '/api/log_copy/'),
   logCopyTest: made(logCopyOn, () => ['POST', '/api/log_copy/test']),
   backupStart: made(backupsOn, () => ['POST', '/api/backup/']),
   importList: made(importRun, () => ['GET', '/api/import/']),

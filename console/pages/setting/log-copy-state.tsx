@@ -5,7 +5,7 @@ import { Banner } from '../../components/ui/banner.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Skeleton } from '../../components/ui/states.tsx'
 import { CallError, call, translated } from '../../lib/call.ts'
-import { formatNumber, formatTime } from '../../lib/format.ts'
+import { formatCount, formatTime } from '../../lib/format.ts'
 import { isRoot, useSessionUser } from '../../lib/session.ts'
 import { loadAreas, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
@@ -48,8 +48,8 @@ async function stateWithWords(signal: AbortSignal): Promise<LogCopyView> {
 function Figures({ state }: { state: LogCopyView }) {
   const t = useText()
   const rows = [
-    [t('setting.logCopy.waiting'), formatNumber(state.waiting_rows)],
-    [t('setting.logCopy.sent'), formatNumber(state.sent_rows)],
+    [t('setting.logCopy.waiting'), formatCount(state.waiting_rows)],
+    [t('setting.logCopy.sent'), formatCount(state.sent_rows)],
     [t('setting.logCopy.last'), state.sent_at > 0 ? formatTime(state.sent_at) : t('setting.logCopy.never')],
   ] as const
   return (
