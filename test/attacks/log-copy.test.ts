@@ -4,11 +4,11 @@ import { createLogCopy } from '../../server/jobs/copy-log.ts'
 import { createMetadataGuard } from '../../server/outbound/metadata-guard.ts'
 import { addAccount, logRow } from '../helpers/accounts.ts'
 import { forEachDatabase } from '../helpers/databases.ts'
-import { type OutsideService, startService } from '../helpers/outside-services.ts'
+import { startService } from '../helpers/outside-services.ts'
 import { type Attacker, type Scene, scene } from './setup.ts'
 
 let asked: string[] = []
-let service: OutsideService
+let service: Awaited<ReturnType<typeof startService>>
 beforeAll(async () => {
   service = await startService((request, response) => {
     asked.push(`${request.method} ${request.url}`)
@@ -77,7 +77,7 @@ forEachDatabase((_, openFresh) => {
     await store.write((trx) =>
       trx
         .insertInto('logs')
-        .values(logRow(account, { created_at: 1 }))
+        .values({ ...logRow(account, { created_at: 1 }), quota: 0 })
         .execute(),
     )
     await put('LogCopyClickHouseURL', 'http://click.example:8123')

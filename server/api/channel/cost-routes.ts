@@ -1,23 +1,22 @@
-import type { ChannelCosts, CostPreview, ModelCost } from '../../../contract/api/channel-costs.ts'
+import type { CostPreview, ModelCost } from '../../../contract/api/channel-costs.ts'
 import { heldFactor } from '../../../contract/api/channel-costs.ts'
 import { api } from '../../../contract/api/index.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { type ApiRouter, type PersonCall, serve } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
-import { scaleDecimal } from '../../lib/decimal.ts'
 import { isObject, tryParse } from '../../lib/json.ts'
 import { isMetadataHost } from '../../lib/network/metadata-address.ts'
 import { splitList } from '../../lib/split-list.ts'
-import { type ChannelRow, channelById, lockChannel, updateChannel } from '../../store/channels/channels.ts'
+import { type ChannelRow, channelById, lockChannel } from '../../store/channels/channels.ts'
 import { recordAudit } from '../../store/installation/audit.ts'
 import { auditEvent } from '../audit-event.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
 import { createPerPerson } from '../per-person.ts'
+import { changedModels, checkCosts, costsOf, ownOf, rateNames, saveChannelCosts, withSource } from './channel-costs.ts'
 import { gatewayFeed, openRouterFeed } from './cost-feeds.ts'
 
 type CostDeps = Pick<ApiDeps, 'store' | 'clock' | 'upstreamPrices'> & { announce: Announce }
 
-const noCosts: ChannelCosts = { multiplier: null, models: {}, source: null }
 /** A price list can take ten seconds to arrive, so one person may not wait for any number of them. */
 const mostPreviews = 2
 
@@ -69,15 +68,6 @@ export function mountChannelCosts(router: ApiRouter, deps: CostDeps): void {
   }
 }
 
-/** The costs that are stored with a channel. */
-function costsOf({ costs }: Pick<ChannelRow, 'costs'>): ChannelCosts {
-  const stored = costs === '' ? undefined : tryParse(costs)
-  return isObject(stored) ? { ...noCosts, ...stored } : noCosts
-}
-
-const ownOf = (models: Readonly<Record<string, ModelCost>>, model: string) =>
-  Object.hasOwn(models, model) ? models[model] : undefined
-
 /** The names of the channel's models as they are sent upstream. */
 function upstreamModels({ models, model_mapping: mapping }: ChannelRow): string[] {
   const parsed = tryParse(mapping || '{}')
@@ -101,8 +91,6 @@ function rowOf(
   return { ...row, change: 'changed', factor: factorOf(old, cost), held: isHeld(old, cost) }
 }
 
-const rateNames = ['input', 'output', 'cached', 'cache_write', 'request', 'multiplier'] as const
-
 /** The largest new rate divided by the old one; null if no rate is in both, or the old one was free. */
 function factorOf(old: ModelCost, cost: ModelCost): number | null {
   const factors = rateNames.flatMap((name) => {
@@ -125,8 +113,7 @@ function isHeld(old: ModelCost, cost: ModelCost): boolean {
 async function saveCosts({ store, clock }: CostDeps, call: PersonCall<typeof api.channel.setCosts>) {
   const { id } = call.params
   const { multiplier, models, source, confirmed } = call.body
-  refuseFineDecimals('multiplier', multiplier ?? undefined)
-  for (const [model, cost] of Object.entries(models)) refuseCost(model, cost)
+  checkCosts({ multiplier, models })
   const url = source.url === '' ? '' : checkedUrl(source.url)
   return store.write(async (trx) => {
     const before = await lockChannel(trx, id)
@@ -139,13 +126,12 @@ async function saveCosts({ store, clock }: CostDeps, call: PersonCall<typeof api
       held.push(model)
       return [model, stored]
     })
-    const isEmpty = multiplier === null && kept.length === 0
-    const costs: ChannelCosts = {
-      multiplier,
-      models: Object.fromEntries(kept),
-      source: isEmpty ? null : { kind: source.kind, url, time: epochSeconds(clock) },
-    }
-    await updateChannel(trx, id, { costs: isEmpty ? '' : JSON.stringify(costs) })
+    const costs = withSource(
+      { multiplier, models: Object.fromEntries(kept) },
+      { kind: source.kind, url },
+      epochSeconds(clock),
+    )
+    await saveChannelCosts(trx, id, costs)
     const changed = changedModels(old, costs)
     const parts = [
       ...(old.multiplier === multiplier ? [] : [`multiplier=${old.multiplier} → ${multiplier}`]),
@@ -156,30 +142,6 @@ async function saveCosts({ store, clock }: CostDeps, call: PersonCall<typeof api
     await recordAudit(trx, auditEvent(clock, call, 'channel.set-costs', `channel ${id}`, parts.join(' ')))
     return { costs, held }
   })
-}
-
-function changedModels(old: ChannelCosts, now: ChannelCosts): number {
-  const names = new Set([...Object.keys(old.models), ...Object.keys(now.models)])
-  return [...names].filter((model) => {
-    const [from, to] = [ownOf(old.models, model), ownOf(now.models, model)]
-    return !from || !to || rateNames.some((name) => from[name] !== to[name])
-  }).length
-}
-
-function refuseCost(model: string, cost: ModelCost): void {
-  const given = rateNames.filter((name) => cost[name] !== undefined)
-  if (model === '' || [...model].length > 200) throw new ApiFailure('A model must have a name of 1 to 200 characters.')
-  if (given.length === 0) throw new ApiFailure(`Enter a price or a multiplier for ${model}.`)
-  if (cost.multiplier !== undefined && given.length > 1)
-    throw new ApiFailure(`Enter either prices or a multiplier for ${model}, not both.`)
-  if (cost.multiplier === undefined && cost.input === undefined && cost.request === undefined)
-    throw new ApiFailure(`Enter the price of input, or of a request, for ${model}.`)
-  for (const name of given) refuseFineDecimals(model, cost[name])
-}
-
-function refuseFineDecimals(name: string, value: number | undefined): void {
-  if (value !== undefined && scaleDecimal(String(value), 6)?.rounded !== false)
-    throw new ApiFailure(`The numbers of ${name} may have at most six decimals.`)
 }
 
 function feedUrl({ kind, url }: { kind: 'gateway' | 'openrouter'; url: string }, channel: ChannelRow): string {
