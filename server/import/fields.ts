@@ -17,11 +17,12 @@ export function textOf(value: unknown): string {
 /** What databases take for a number in a text. JavaScript also knows others, such as hexadecimal ones. */
 const isNumber = /^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?\s*$/i
 
-/** A whole number; a missing or unreadable one is `fallback`. */
+/** A whole number; a missing or unreadable one is `fallback`. Numbers that cannot be exact become the nearest ones that can. */
 export function integerOf(value: unknown, fallback = 0): number {
   if (value === null || value === undefined || value === '') return fallback
   const number = Math.trunc(typeof value === 'string' && !isNumber.test(value) ? Number.NaN : Number(value))
-  return Number.isFinite(number) ? number + 0 : fallback
+  if (!Number.isFinite(number)) return fallback
+  return Math.min(Number.MAX_SAFE_INTEGER, Math.max(Number.MIN_SAFE_INTEGER, number)) + 0
 }
 
 /** The column of a row as a text. */
@@ -31,17 +32,19 @@ export const trimmed = (row: SourceRow, name: string) => textOf(row[name]).trim(
 /** The column of a row as a whole number. */
 export const integer = (row: SourceRow, name: string, fallback = 0) => integerOf(row[name], fallback)
 
+const mostCounted = Number.MAX_SAFE_INTEGER - 1
+
 /**
  * An amount as it counts in the sums of a source, which leave out numbers that cannot be represented exactly: those come
  * from overflows.
  */
 export function counted(row: SourceRow, name: string): number {
   const value = integer(row, name)
-  return Number.isSafeInteger(value) ? value : 0
+  return Math.abs(value) <= mostCounted ? value : 0
 }
 
 /** SQL for an amount as `counted` reads it. */
-export function countedSql(dialect: SourceDatabase['dialect'], name: string, most = Number.MAX_SAFE_INTEGER): string {
+export function countedSql(dialect: SourceDatabase['dialect'], name: string, most = mostCounted): string {
   const column = `"${name}"`
   const inRange = `${column} between ${-most} and ${most}`
   // SQLite lets any column contain a text.
@@ -68,8 +71,12 @@ export function seconds(row: SourceRow, name: string, fallback = 0): number {
   }
   const number = integerOf(value, fallback)
   // In seconds, this would be the year 5138.
-  return number > 1e11 ? Math.floor(number / 1000) : number
+  const time = number > 1e11 ? Math.floor(number / 1000) : number
+  return time >= -1 && time < lastSecond ? time : fallback
 }
+
+/** The year 2100. Later times, and those before 1970, are errors of whoever wrote them. */
+const lastSecond = Date.UTC(2100, 0) / 1000
 
 /** True if a row was deleted but kept. */
 export const isDeleted = (row: SourceRow) => row['deleted_at'] !== null && row['deleted_at'] !== undefined
