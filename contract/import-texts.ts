@@ -36,9 +36,8 @@ export const importTexts = {
   channel_field_disables: 'The {key} is not valid here. It is dropped and the channel is disabled: {reason}',
   channel_url_appended:
     'new-api calls the URL of a custom channel as it is. Here the path of each call is appended: check the URL.',
-  channel_url_plan: 'The name of a coding plan stands in place of an URL. It becomes {url}.',
-  channel_url_plan_partly:
-    'The name of a coding plan stands in place of an URL. It becomes {url}, which serves only the API of OpenAI; the plan also has one of Anthropic.',
+  channel_coding_plan:
+    'A coding plan is named in place of a URL. The channel becomes an OpenAI-compatible one at {url}; requests in the format of Anthropic are translated.',
   channel_config_form: 'The config is not a JSON object and is dropped.',
   channel_setting: 'The setting {key} of the channel has no counterpart.',
   channel_column: 'The {key} of the channel has no counterpart.',

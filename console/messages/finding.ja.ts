@@ -33,9 +33,8 @@ export const findingJa = {
   'finding.channel_field_disables': '{key} はここでは無効なため破棄され、チャネルは無効になります：{reason}',
   'finding.channel_url_appended':
     'new-api はカスタムチャネルの URL をそのまま呼び出します。ここでは各リクエストのパスが付加されるため、URL を確認してください。',
-  'finding.channel_url_plan': 'URL の代わりにコーディングプランの名前が使われています。{url} に置き換えます。',
-  'finding.channel_url_plan_partly':
-    'URL の代わりにコーディングプランの名前が使われています。{url} に置き換えますが、これは OpenAI の API だけに対応します。プランには Anthropic の API もあります。',
+  'finding.channel_coding_plan':
+    'URL の代わりにコーディングプランの名前があります。チャネルは {url} の OpenAI 互換チャネルになり、Anthropic 形式のリクエストは変換されます。',
   'finding.channel_config_form': 'config は JSON オブジェクトではないため、破棄されます。',
   'finding.channel_setting': 'チャネルの設定 {key} に対応するものがありません。',
   'finding.channel_column': 'チャネルの {key} に対応するものがありません。',

@@ -29,9 +29,8 @@ export const findingZh = {
   'finding.channel_field_dropped': '{key} 在这里无效，已丢弃：{reason}',
   'finding.channel_field_disables': '{key} 在这里无效，已丢弃，该渠道被禁用：{reason}',
   'finding.channel_url_appended': 'new-api 直接调用自定义渠道的 URL，这里会附加各请求的路径：请检查该 URL。',
-  'finding.channel_url_plan': '此处填写的是编程套餐名称而非 URL，改为 {url}。',
-  'finding.channel_url_plan_partly':
-    '此处填写的是编程套餐名称而非 URL，改为 {url}，只提供 OpenAI 接口；该套餐还有 Anthropic 接口。',
+  'finding.channel_coding_plan':
+    '此处填写的是编程套餐名称而非 URL。该渠道改为 {url} 的 OpenAI 兼容渠道；Anthropic 格式的请求会被转换。',
   'finding.channel_config_form': 'config 不是 JSON 对象，已丢弃。',
   'finding.channel_setting': '该渠道的设置 {key} 没有对应项。',
   'finding.channel_column': '该渠道的 {key} 没有对应项。',

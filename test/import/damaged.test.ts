@@ -139,3 +139,38 @@ test('an id that is too large, and a view in place of a table, are named, and no
   expect(await store.read.selectFrom('imports').selectAll().execute()).toEqual([])
   await store.close()
 }, 60_000)
+
+test("new-api's names of coding plans become URLs, and other names are reported", async () => {
+  await using installation = new Installation()
+  await installation.create()
+  const rows = smallRows()
+  const plan = (id: number, type: number, base_url: string) => ({
+    id,
+    type,
+    key: 'id.secret',
+    name: base_url,
+    models: 'glm-4.7',
+    base_url,
+  })
+  rows.channels.push(
+    plan(2, 26, 'glm-coding-plan/'),
+    plan(3, 25, 'kimi-coding-plan'),
+    plan(4, 35, 'minimax-coding-plan'),
+  )
+  const report = await imported(installation, '--from', ownSource('new-api', rows))
+  const store = openStore({ url: installation.databaseUrl })
+  const channels = await store.read
+    .selectFrom('channels')
+    .select(['type', 'base_url', 'status'])
+    .orderBy('id')
+    .execute()
+  await store.close()
+  expect(channels.slice(1, 3)).toEqual([
+    { type: 50, base_url: 'https://open.bigmodel.cn/api/coding/paas/v4', status: 1 },
+    { type: 50, base_url: 'https://api.kimi.com/coding/v1', status: 1 },
+  ])
+  expect(channels[3]?.status).toBe(2)
+  expect(report.findings.map(({ code }) => code)).toEqual(
+    expect.arrayContaining(['channel_coding_plan', 'channel_field_disables']),
+  )
+}, 60_000)
