@@ -90,6 +90,13 @@ export const importReportSchema = z.object({
   changedMeanwhile: z
     .boolean()
     .check(z.describe('True if the source was written to while it was read: another run takes over the rest.')),
+  openCharges: z
+    .optional(count('Charges of the log that the source has not settled yet.'))
+    .check(
+      z.describe(
+        'How many charges the source has not settled yet. They, and the rows after them, follow in a later run.',
+      ),
+    ),
   seconds: z.number().check(z.describe('How long it took.')),
 })
 

@@ -85,6 +85,28 @@ export async function logSums(
   }
 }
 
+/** A charge that has been open for longer belongs to a call that nobody will settle. */
+const openSeconds = 3600
+const laiskyOpen = 6
+
+/**
+ * The first log row after an id whose charge the program has held and will still settle, in place: only Laisky's one-api has such
+ * rows. Undefined if there is none.
+ */
+export async function firstOpenCharge(
+  source: SourceDatabase,
+  { name }: Program,
+  { after, now }: { after: number; now: number },
+): Promise<{ id: number; count: number } | undefined> {
+  if (name !== 'laisky' || !source.tables.has('logs')) return undefined
+  const [row] = await source.query(
+    `select min("id") as first, count(*) as n from "logs"
+      where "id" > ${Math.trunc(after)} and "type" = ${laiskyOpen} and "created_at" > ${Math.trunc(now) - openSeconds}`,
+  )
+  const count = integerOf(row?.['n'])
+  return count === 0 ? undefined : { id: integerOf(row?.['first']), count }
+}
+
 /** Throws ImportFailed if a row has an id that is too large to be represented exactly. */
 export async function refuseLargeIds({ tables, query }: SourceDatabase): Promise<void> {
   for (const table of ['users', 'tokens', 'channels', 'redemptions', 'logs'] as const) {
