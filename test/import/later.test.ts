@@ -47,7 +47,7 @@ test('--follow takes over what is written in the meantime, once each, and ends c
     added: { users: 0, logs: 0 },
   })
   expect((await installation.run('audit')).output).toContain('0 faults.')
-}, 90_000)
+})
 
 test("--follow waits for charges that Laisky's one-api has not settled yet, and takes over what they became", async () => {
   const now = Math.floor(Date.now() / 1000)
@@ -127,4 +127,4 @@ test('leftovers are taken in by a version that knows them, once, and the others 
   const wrong = await installation.run('import', '--leftovers', file)
   expect([wrong.code, wrong.output]).toEqual([1, expect.stringContaining('Line 1 is not one of leftovers')])
   expect((await installation.run('import')).output).toContain('either --from or --leftovers')
-}, 60_000)
+})
