@@ -41,6 +41,7 @@ export type AuditAction =
   | 'log.export'
   | 'log.purge'
   | 'log.purged'
+  | 'log.test-copy'
   | 'login'
   | 'login.fail'
   | 'option.update'

@@ -22,7 +22,7 @@ import { backupJobs } from './jobs/backup-jobs.ts'
 import { capJobs, openLine } from './jobs/cap-jobs.ts'
 import { channelCalls } from './jobs/channel-calls.ts'
 import { type ChannelCare, createChannelCare } from './jobs/channel-care.ts'
-import { copyLogJobs } from './jobs/copy-log.ts'
+import { createLogCopy } from './jobs/copy-log.ts'
 import { holdJobs } from './jobs/hold-jobs.ts'
 import { createImportRuns, type ImportRuns } from './jobs/import-runs.ts'
 import { countUsage, logJobs } from './jobs/log-jobs.ts'
@@ -173,8 +173,8 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   bindGauges(metrics, batcher, relay)
   const parts = { sweep, pulse, relay, care, captures, settings, routing, mailer, sendAlert, imports, warn }
   const own = [...capJobs({ store, clock, relay, metrics }), ...backupJobs(backups), ...imports.jobs]
-  const copies = copyLogJobs({ ...sweep, ...config, metrics, warn })
-  const stopJobs = startJobs([...jobsOf(parts), ...own, ...copies], warn)
+  const logCopy = createLogCopy({ ...sweep, config, settings, guard, metrics, warn })
+  const stopJobs = startJobs([...jobsOf(parts), ...own, logCopy.job], warn)
   return {
     store,
     metrics,
@@ -186,7 +186,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       startTime: epochSeconds(clock),
       catalogue: () => providers.map(({ meta }) => ({ ...meta, models: [...meta.models] })),
       ...{ ...channelCalls(care, relay), ...routeReports(relay, store) },
-      ...{ logTail, captures, backups, imports, sendAlert, warn },
+      ...{ logTail, captures, backups, logCopy, imports, sendAlert, warn },
       rateRules: rules,
     },
     relay: {

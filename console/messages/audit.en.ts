@@ -38,6 +38,7 @@ export const auditEn = {
   'audit.do.installation.rotate-key': 'Secret key changed',
   'audit.do.log.export': 'Logs exported',
   'audit.do.log.purge': 'Log deletion started',
+  'audit.do.log.test-copy': 'Copy of the log tested',
   'audit.do.log.purged': 'Logs deleted',
   'audit.do.login': 'Logged in',
   'audit.do.login.fail': 'Login failed',

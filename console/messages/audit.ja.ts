@@ -37,6 +37,7 @@ export const auditJa = {
   'audit.do.installation.rotate-key': 'シークレットキーの変更',
   'audit.do.log.export': 'ログのエクスポート',
   'audit.do.log.purge': 'ログ削除の開始',
+  'audit.do.log.test-copy': 'ログのコピー先をテスト',
   'audit.do.log.purged': 'ログの削除',
   'audit.do.login': 'ログイン',
   'audit.do.login.fail': 'ログインの失敗',

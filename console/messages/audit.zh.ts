@@ -37,6 +37,7 @@ export const auditZh = {
   'audit.do.installation.rotate-key': '更换密钥',
   'audit.do.log.export': '导出日志',
   'audit.do.log.purge': '开始清理日志',
+  'audit.do.log.test-copy': '测试日志副本',
   'audit.do.log.purged': '清理日志完成',
   'audit.do.login': '登录',
   'audit.do.login.fail': '登录失败',

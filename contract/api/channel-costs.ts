@@ -34,7 +34,11 @@ const sourceSchema = z.object({
   time: z.int().check(z.describe('When they were saved, in epoch seconds.')),
 })
 
-const models = z.record(z.string(), modelCostSchema).check(
+/** A multiplier on the price list. */
+export const costMultiplier = z.number().check(z.gte(0), z.lte(1000))
+
+/** What an upstream charges, by the name that is sent to it. */
+export const modelCostsField = z.record(z.string(), modelCostSchema).check(
   z.refine((value) => Object.keys(value as object).length <= maxCostModels, {
     error: 'may have at most 1000 entries',
   }),
@@ -45,9 +49,9 @@ const models = z.record(z.string(), modelCostSchema).check(
 
 export const channelCostsSchema = z.object({
   multiplier: z
-    .nullable(z.number().check(z.gte(0), z.lte(1000)))
+    .nullable(costMultiplier)
     .check(z.describe('Multiplier on the price list, for models that are not listed; null means unknown.')),
-  models,
+  models: modelCostsField,
   source: z.nullable(sourceSchema).check(z.describe('Where the prices came from; null if there are none.')),
 })
 
@@ -153,10 +157,8 @@ export const channelCostsApi = {
     access: 'admin',
     params: idParams,
     body: z.object({
-      multiplier: z
-        .nullable(z.number().check(z.gte(0), z.lte(1000)))
-        .check(z.describe('Multiplier on the price list; null means unknown.')),
-      models,
+      multiplier: z.nullable(costMultiplier).check(z.describe('Multiplier on the price list; null means unknown.')),
+      models: modelCostsField,
       source: z._default(
         z
           .object({ kind: sourceSchema.shape.kind, url: z._default(trimmedText(500), '') })

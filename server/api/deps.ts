@@ -5,6 +5,7 @@ import type { ScheduledBackups } from '../backup/scheduled-backups.ts'
 import type { Captures } from '../captures/captures.ts'
 import type { RateRule } from '../http/rate-limit.ts'
 import type { AlertSender } from '../jobs/alert-sender.ts'
+import type { LogCopy } from '../jobs/copy-log.ts'
 import type { ChannelDraft, DraftReport } from '../jobs/draft-report.ts'
 import type { ImportRuns } from '../jobs/import-runs.ts'
 import type { LogTail } from '../jobs/log-tail.ts'
@@ -72,6 +73,7 @@ export interface ApiDeps {
   logTail: LogTail
   captures: Captures
   backups: Pick<ScheduledBackups, 'start' | 'nextAt'>
+  logCopy: Pick<LogCopy, 'state' | 'test'>
   imports: ImportRuns
   /** Sends a message to a destination of alerts. */
   sendAlert: AlertSender

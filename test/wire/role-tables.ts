@@ -174,6 +174,9 @@ GET    /api/audit/                        401   no    ok    ok    ban    401|bad
 GET    /api/backup/                       401   no    no    ok    ban    401|bad
 POST   /api/backup/                       401   no    no    ok    ban    401|bad
 
+GET    /api/log_copy/                     401   no    no    ok    ban    401|bad
+POST   /api/log_copy/test                 401   no    no    ok    ban    401|bad
+
 GET    /api/import/                       401   no    no    ok    ban    401|bad
 POST   /api/import/upload                 401   no    no    ok    ban    401|bad
 POST   /api/import/                       401   no    no    ok    ban    401|bad

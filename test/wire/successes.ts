@@ -200,6 +200,8 @@ export const successes: Readonly<Record<string, Success>> = {
   auditList: plain('GET', '/api/audit/'),
 
   backupList: plain('GET', '/api/backup/'),
+  logCopyState: plain('GET', '/api/log_copy/'),
+  logCopyTest: made(logCopyOn, () => ['POST', '/api/log_copy/test']),
   backupStart: made(backupsOn, () => ['POST', '/api/backup/']),
   importList: made(importRun, () => ['GET', '/api/import/']),
   importUpload: plain('POST', '/api/import/upload', 'model_list:\n  - model_name: m\n'),
@@ -406,6 +408,10 @@ function alertSuccesses(prefix: string, base: string, rule: object): Readonly<Re
 async function backupsOn(gate: WireGate): Promise<void> {
   await gate.gateway.api('PUT', '/api/option/', { key: 'BackupPassphrase', value: 'a passphrase of a test' })
   await gate.gateway.api('PUT', '/api/option/', { key: 'BackupStore', value: 'files' })
+}
+
+async function logCopyOn(gate: WireGate): Promise<void> {
+  await gate.gateway.api('PUT', '/api/option/', { key: 'LogCopyPlace', value: 'files' })
 }
 
 /** An import that waits for a file that no node has. */

@@ -12,6 +12,7 @@ import type { OptionForm } from './use-option-form.ts'
 const RatioEditor = lazy(() => import('./ratio-editor.tsx').then((it) => ({ default: it.RatioEditor })))
 const MailTest = lazy(() => import('./mail-test.tsx').then((it) => ({ default: it.MailTest })))
 const BackupState = lazy(() => import('./backup-state.tsx').then((it) => ({ default: it.BackupState })))
+const LogCopyState = lazy(() => import('./log-copy-state.tsx').then((it) => ({ default: it.LogCopyState })))
 const UpdateCheck = lazy(() => import('./update-check.tsx').then((it) => ({ default: it.UpdateCheck })))
 
 /** Additional content of a section besides its options. */
@@ -37,6 +38,13 @@ export function SectionExtra({ section, form }: { section: string; form: OptionF
       <Suspense fallback={<div className="h-16" />}>
         <BackupState form={form} />
         <ImportLink />
+      </Suspense>
+    )
+  }
+  if (section === 'log-copy') {
+    return (
+      <Suspense fallback={<div className="h-16" />}>
+        <LogCopyState form={form} />
       </Suspense>
     )
   }

@@ -1,26 +1,18 @@
-import type { ChannelCosts, CostPreview, ModelCost } from '../../../contract/api/channel-costs.ts'
+import type { CostPreview, ModelCost } from '../../../contract/api/channel-costs.ts'
 import { api } from '../../../contract/api/index.ts'
-import {
-  changedModels,
-  describeCost,
-  factorOf,
-  isHeld,
-  isSameCost,
-  ownCost,
-  rateNames,
-} from '../../billing/compare-costs.ts'
+import { changedModels, describeCost, factorOf, isHeld, isSameCost, ownCost } from '../../billing/compare-costs.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { type ApiRouter, type PersonCall, serve } from '../../http/serve-endpoint.ts'
 import { checkedUrl, listUrl, readPriceList } from '../../jobs/read-price-list.ts'
-import { costsOf, costsText, costsWithFeed, feedOf, newFeed, upstreamModels } from '../../jobs/stored-costs.ts'
+import { costsOf, costsWithFeed, feedOf, newFeed, upstreamModels } from '../../jobs/stored-costs.ts'
 import { epochSeconds } from '../../lib/clock.ts'
-import { scaleDecimal } from '../../lib/decimal.ts'
-import { type ChannelRow, channelById, lockChannel, updateChannel } from '../../store/channels/channels.ts'
+import { type ChannelRow, channelById, lockChannel } from '../../store/channels/channels.ts'
 import { priceFeedOf, setPriceFeed } from '../../store/channels/price-feeds.ts'
 import { recordAudit } from '../../store/installation/audit.ts'
 import { auditEvent } from '../audit-event.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
 import { createPerPerson } from '../per-person.ts'
+import { checkCosts, saveChannelCosts, withSource } from './channel-costs.ts'
 
 type CostDeps = Pick<ApiDeps, 'store' | 'clock' | 'upstreamPrices' | 'syncPrices'> & { announce: Announce }
 
@@ -115,8 +107,7 @@ function rowOf(
 async function saveCosts({ store, clock }: CostDeps, call: PersonCall<typeof api.channel.setCosts>) {
   const { id } = call.params
   const { multiplier, models, source, confirmed } = call.body
-  refuseFineDecimals('multiplier', multiplier ?? undefined)
-  for (const [model, cost] of Object.entries(models)) refuseCost(model, cost)
+  checkCosts({ multiplier, models })
   const url = source.url === '' ? '' : orRefuse(checkedUrl(source.url))
   return store.write(async (trx) => {
     const before = await lockChannel(trx, id)
@@ -129,13 +120,12 @@ async function saveCosts({ store, clock }: CostDeps, call: PersonCall<typeof api
       held.push(model)
       return [model, stored]
     })
-    const isEmpty = multiplier === null && kept.length === 0
-    const costs: ChannelCosts = {
-      multiplier,
-      models: Object.fromEntries(kept),
-      source: isEmpty ? null : { kind: source.kind, url, time: epochSeconds(clock) },
-    }
-    await updateChannel(trx, id, { costs: costsText(costs) })
+    const costs = withSource(
+      { multiplier, models: Object.fromEntries(kept) },
+      { kind: source.kind, url },
+      epochSeconds(clock),
+    )
+    await saveChannelCosts(trx, id, costs)
     const changed = changedModels(old.models, costs.models).length
     const parts = [
       ...(old.multiplier === multiplier ? [] : [`multiplier=${old.multiplier} → ${multiplier}`]),
@@ -146,22 +136,6 @@ async function saveCosts({ store, clock }: CostDeps, call: PersonCall<typeof api
     await recordAudit(trx, auditEvent(clock, call, 'channel.set-costs', `channel ${id}`, parts.join(' ')))
     return { costs: costsWithFeed(costs, feedOf(await priceFeedOf(trx, id))), held }
   })
-}
-
-function refuseCost(model: string, cost: ModelCost): void {
-  const given = rateNames.filter((name) => cost[name] !== undefined)
-  if (model === '' || [...model].length > 200) throw new ApiFailure('A model must have a name of 1 to 200 characters.')
-  if (given.length === 0) throw new ApiFailure(`Enter a price or a multiplier for ${model}.`)
-  if (cost.multiplier !== undefined && given.length > 1)
-    throw new ApiFailure(`Enter either prices or a multiplier for ${model}, not both.`)
-  if (cost.multiplier === undefined && cost.input === undefined && cost.request === undefined)
-    throw new ApiFailure(`Enter the price of input, or of a request, for ${model}.`)
-  for (const name of given) refuseFineDecimals(model, cost[name])
-}
-
-function refuseFineDecimals(name: string, value: number | undefined): void {
-  if (value !== undefined && scaleDecimal(String(value), 6)?.rounded !== false)
-    throw new ApiFailure(`The numbers of ${name} may have at most six decimals.`)
 }
 
 /** Sets or removes the price list that is read on a schedule. The one that is set is read within a minute. */
@@ -200,9 +174,7 @@ async function decideHeld({ store, clock }: CostDeps, call: PersonCall<typeof ap
     await setPriceFeed(trx, id, JSON.stringify(decided))
     const old = costsOf(channel)
     if (used.length > 0)
-      await updateChannel(trx, id, {
-        costs: costsText({ ...old, models: { ...old.models, ...Object.fromEntries(used) } }),
-      })
+      await saveChannelCosts(trx, id, { ...old, models: { ...old.models, ...Object.fromEntries(used) } })
     const words = [
       ...used.map(([model, cost]) => `used ${describeCost(model, ownCost(old.models, model), cost)}`),
       ...refused.map(([model, cost]) => `refused ${describeCost(model, ownCost(old.models, model), cost)}`),

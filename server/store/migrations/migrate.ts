@@ -35,6 +35,7 @@ import { logPartitioning } from './0034-log-partitions.ts'
 import { logSinks } from './0035-log-sinks.ts'
 import { importRuns } from './0036-import-runs.ts'
 import { feedsAndDrains } from './0037-feeds-and-drains.ts'
+import { logAttempts } from './0039-log-attempts.ts'
 
 const migrations: readonly Migration[] = [
   init,
@@ -70,6 +71,7 @@ const migrations: readonly Migration[] = [
   logSinks,
   importRuns,
   feedsAndDrains,
+  logAttempts,
 ]
 
 /** An arbitrary number for the lock that keeps two starting nodes from migrating at the same time. */
