@@ -13,6 +13,7 @@ import {
   precompressed,
   preloadedEntry,
   shortCatalogueTable,
+  smallerModules,
 } from './tools/vite-plugins.ts'
 
 const root = resolve(import.meta.dirname, 'console')
@@ -21,12 +22,12 @@ const server = process.env['TOLLGATE_SERVER'] ?? 'http://127.0.0.1:3000'
 const corePackages =
   /\/node_modules\/(?:react|react-dom|scheduler|use-sync-external-store|@tanstack\/(?:react-router(?!.*\/useBlocker)|router-core|history|react-store|store))\//
 const coreModules =
-  /\/console\/(?:lib\/(?:base-path|call|chunk|clipboard|commands|countdown|expiry|finish-login|hotkeys|languages|lucide-icon|message-format|observable|page-title|session|single-keys|status|storage|text|theme|toast|url-query)\.ts|components\/(?:outside-logins|ui\/(?:banner|button|icon-button|input|loading|page|password-input|spinner))\.tsx|app\/(?:brand|footer|lazy-page|preferences-buttons)\.tsx)$|\/contract\/api\/auth\.ts$/
+  /\/console\/(?:lib\/(?:base-path|call|chunk|commands|countdown|expiry|finish-login|hotkeys|languages|lucide-icon|message-format|observable|page-title|router-(?:boundary|link|query|scroll)|session|single-keys|status|storage|text|theme|toast|url-query)\.ts|components\/(?:outside-logins|ui\/(?:banner|button|icon-button|input|loading|page-heading|password-input|spinner))\.tsx|app\/(?:brand|footer|lazy-page|preferences-buttons)\.tsx)$|\/contract\/api\/auth\.ts$/
 
 /** Modules that nearly every page in the shell needs. The schemas of the contract are not among them. */
 const sharedPackages = /\/@tanstack\/(?:react-query|query-core)\/(?!.*\/(?:useQueries|queriesObserver)\.js)/
 const sharedModules =
-  /\/console\/(?:lib\/(?:crumb|csv|download|first-look|format|groups|list-source|preferences|query-client|read-usage|screen|self|undo|url-state|use-url-state|way-back)\.ts|components\/ui\/(?:checkbox|menu|on-demand|popover|segmented|select|states|use-confirm)\.tsx)$|\/contract\/(?:quota|statuses|log-types|api\/(?:channel|group|log|option|price|redemption|token|usage|user))\.ts$/
+  /\/console\/(?:lib\/(?:clipboard|crumb|csv|download|first-look|format|groups|list-source|preferences|query-client|read-usage|screen|self|undo|url-state|use-url-state|way-back)\.ts|components\/ui\/(?:checkbox|menu|on-demand|page|popover|segmented|select|states|use-confirm)\.tsx)$|\/contract\/(?:quota|statuses|log-types|api\/(?:channel|group|log|option|price|redemption|token|usage|user))\.ts$/
 
 /**
  * Parts that most pages need. One file compresses better than many small ones, and a browser requests only a few files
@@ -54,6 +55,7 @@ export default defineConfig({
   // URLs of files are relative to the file that names them, so that the console works under any path.
   base: './',
   plugins: [
+    smallerModules(resolve(root, 'lib')),
     endpointsAsData(resolve(import.meta.dirname, 'contract/api')),
     compiledMessages(resolve(root, 'messages')),
     dividedPages(root),
@@ -68,11 +70,7 @@ export default defineConfig({
   // React has had this hook for a long time; the package contains another one for versions of React that do not have
   // it.
   resolve: {
-    alias: [
-      { find: /^use-sync-external-store\/shim$/, replacement: 'react' },
-      // What every icon of the package imports.
-      { find: /^\.\.\/createLucideIcon\.mjs$/, replacement: resolve(root, 'lib/lucide-icon.ts') },
-    ],
+    alias: [{ find: /^use-sync-external-store\/shim$/, replacement: 'react' }],
   },
   define: { consoleVersion: JSON.stringify(version) },
   build: {

@@ -13,6 +13,7 @@ export const optionSections = {
   ratios: { tab: 'operations', title: 'Prices' },
   monitoring: { tab: 'operations', title: 'Monitoring' },
   relay: { tab: 'operations', title: 'Requests' },
+  logs: { tab: 'operations', title: 'Logs and privacy' },
   recording: { tab: 'operations', title: 'Recording' },
   backup: { tab: 'system', title: 'Backups' },
   'log-copy': { tab: 'system', title: 'Copy of the log' },

@@ -141,6 +141,8 @@ export const optionDefinitions = {
       'admin',
       "Make the billing endpoints return the token's figures instead of the user's.",
     ),
+  }),
+  ...section('logs', {
     LogConsumeEnabled: bool(true, 'admin', 'Write a log row for every charged call.'),
     LogErrorsEnabled: bool(true, 'admin', 'Write a log row for every failed call.'),
     LogRetentionDays: days(

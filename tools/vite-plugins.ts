@@ -60,6 +60,50 @@ export function shortCatalogueTable(): Plugin {
   }
 }
 
+/** Modules of packages, by the end of their path, with the exports that modules of the console provide instead. */
+const replacements: Readonly<Record<string, { exports: string; from: string }>> = {
+  // What every icon of the package imports.
+  '/lucide-react/dist/esm/createLucideIcon.mjs': { exports: 'default', from: 'lucide-icon.ts' },
+  '/@tanstack/react-router/dist/esm/link.js': { exports: 'Link', from: 'router-link.ts' },
+  '/@tanstack/react-router/dist/esm/CatchBoundary.js': { exports: 'CatchBoundary', from: 'router-boundary.ts' },
+  '/@tanstack/router-core/dist/esm/scroll-restoration.js': {
+    exports: 'setupScrollRestoration',
+    from: 'router-scroll.ts',
+  },
+  '/@tanstack/router-core/dist/esm/searchParams.js': {
+    exports: 'defaultParseSearch, defaultStringifySearch',
+    from: 'router-query.ts',
+  },
+}
+
+/**
+ * Replaces parts of packages that every page would wait for, although the console uses little of them. `folder`
+ * contains the replacements. The build fails if a package no longer has such a module.
+ */
+export function smallerModules(folder: string): Plugin {
+  const used = new Set<string>()
+  const whole = '?whole'
+  return {
+    name: 'smaller-modules',
+    apply: 'build',
+    enforce: 'pre',
+    load(id) {
+      const path = Object.keys(replacements).find((each) => id.endsWith(each))
+      const original = id.endsWith(whole)
+      if (original) return { code: readFileSync(id.slice(0, -whole.length), 'utf8'), moduleSideEffects: false }
+      if (path === undefined) return null
+      used.add(path)
+      const { exports, from } = replacements[path] ?? {}
+      const code = `export * from ${JSON.stringify(id + whole)}\nexport { ${exports} } from ${JSON.stringify(join(folder, from ?? ''))}`
+      return { code, moduleSideEffects: false }
+    },
+    buildEnd(error) {
+      const missing = Object.keys(replacements).filter((path) => !used.has(path))
+      if (error === undefined && missing.length > 0) throw new Error(`no module imports ${missing.join(', ')}`)
+    },
+  }
+}
+
 /** Lists the entry's imports in the page, so that they are loaded together with the entry. */
 export function preloadedEntry(): Plugin {
   return {
@@ -126,7 +170,6 @@ export function chunkNames(folder: string): (chunk: { name: string }) => string 
 interface PlainEndpoint {
   method: string
   path: string
-  access: string
   envelope: string
 }
 
@@ -143,9 +186,9 @@ function isConstant(value: unknown): boolean {
 function asData(value: unknown): string | undefined {
   if (isConstant(value)) return JSON.stringify(value)
   if (!isTable(value)) return undefined
-  const endpoints = Object.entries(value).map(([name, { method, path, access, envelope }]) => [
+  const endpoints = Object.entries(value).map(([name, { method, path, envelope }]) => [
     name,
-    { method, path, access, envelope },
+    { method, path, envelope },
   ])
   return JSON.stringify(Object.fromEntries(endpoints))
 }

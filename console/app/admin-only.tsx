@@ -1,6 +1,6 @@
 import { Link, Outlet } from '@tanstack/react-router'
 import { buttonClass } from '../components/ui/button.tsx'
-import { PageHeading } from '../components/ui/page.tsx'
+import { PageHeading } from '../components/ui/page-heading.tsx'
 import { isAdmin, useSessionUser } from '../lib/session.ts'
 import { useText } from '../lib/text.ts'
 

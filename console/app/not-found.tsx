@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { Search } from 'lucide-react'
 import { Button, buttonClass } from '../components/ui/button.tsx'
-import { PageHeading } from '../components/ui/page.tsx'
+import { PageHeading } from '../components/ui/page-heading.tsx'
 import { paletteOpen } from '../lib/commands.ts'
 import { useText } from '../lib/text.ts'
 

@@ -1,9 +1,8 @@
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from '../components/ui/button.tsx'
-import { PageHeading } from '../components/ui/page.tsx'
-import { isChunkFailure, isReachable } from '../lib/chunk.ts'
-import { copyText } from '../lib/clipboard.ts'
+import { PageHeading } from '../components/ui/page-heading.tsx'
+import { importPart, isChunkFailure, isReachable } from '../lib/chunk.ts'
 import { useText } from '../lib/text.ts'
 
 /** Shown in place of a page that could not be loaded or threw an error: what happened, and what to do next. */
@@ -23,6 +22,7 @@ export function PageError({ error, reset }: ErrorComponentProps) {
     reset()
     void router.invalidate()
   }
+  const copy = async (details: string) => (await importPart(() => import('../lib/clipboard.ts'))).copyText(details)
   const details = `${String(error)}\n${location.href}\n${error instanceof Error ? (error.stack ?? '') : ''}`
   return (
     <div role="alert" className="flex flex-col items-center gap-1 px-4 py-24 text-center">
@@ -32,7 +32,7 @@ export function PageError({ error, reset }: ErrorComponentProps) {
         <Button look="primary" busy={busy} onClick={() => void retry()}>
           {t('do.retry')}
         </Button>
-        <Button look="quiet" onClick={() => void copyText(details)}>
+        <Button look="quiet" onClick={() => void copy(details)}>
           {t('error.copyDetails')}
         </Button>
       </div>

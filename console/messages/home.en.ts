@@ -3,6 +3,10 @@ export const homeEn = {
   'home.title': 'home',
   'home.failed': 'failed to load home page content…',
   'home.text': 'One URL and one key for models from many providers.',
+  'home.point.keys': 'Create keys with their own limits, and pause them at any time.',
+  'home.point.costs': 'See every request with its cost, in real time.',
+  'home.point.failover': 'If a provider fails, requests go to the next one.',
+  'home.notice': 'Notice',
   'home.login': 'Log in',
   'home.register': 'Register',
   'home.status': 'System status',
@@ -78,7 +82,7 @@ export const homeEn = {
   'home.step.call.why': 'From the playground or your own app. Completes automatically.',
   'home.step.call.do': 'Open playground',
   'home.overview.good': 'All good',
-  'home.overview.empty': 'No channels yet: no calls can be made',
+  'home.overview.empty': 'No channels yet. Requests cannot be routed.',
   'home.overview.updated': 'Updated {time}',
   'home.overview.stale': 'Not updated since {time}: {reason}',
   'home.overview.failed': 'The overview could not be loaded',
@@ -157,6 +161,7 @@ export const homeEn = {
   'home.spenders': 'Top spenders, 7 days',
   'home.spenders.none': 'Nothing was spent in the last 7 days.',
   'home.spenders.new': 'new',
+  'home.spenders.more': 'By user and model',
 
   'home.lasts':
     '{days, plural, =0 {Runs out in less than a day} one {Runs out in about # day} other {Runs out in about # days}}',

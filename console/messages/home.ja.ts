@@ -4,6 +4,10 @@ export const homeJa = {
   'home.title': 'ホーム',
   'home.failed': 'ホームページの内容を読み込めませんでした…',
   'home.text': '1 つの URL と 1 つのキーで、多数のプロバイダーのモデルを利用できます。',
+  'home.point.keys': 'キーごとに上限を設定でき、いつでも停止できます。',
+  'home.point.costs': 'すべてのリクエストとコストをリアルタイムで確認できます。',
+  'home.point.failover': 'プロバイダーに障害が起きると、リクエストは次のプロバイダーに送られます。',
+  'home.notice': 'お知らせ',
   'home.login': 'ログイン',
   'home.register': 'アカウント登録',
   'home.status': 'システムの状態',
@@ -156,6 +160,7 @@ export const homeJa = {
   'home.spenders': '利用額の上位（7 日間）',
   'home.spenders.none': '過去 7 日間の利用はありません。',
   'home.spenders.new': '新規',
+  'home.spenders.more': 'ユーザーとモデル別',
 
   'home.lasts': '{days, plural, =0 {1 日以内になくなります} other {あと約 # 日でなくなります}}',
   'home.lasts.over': '残高がありません',

@@ -4,6 +4,10 @@ export const homeZh = {
   'home.title': '首页',
   'home.failed': '加载首页内容失败…',
   'home.text': '一个地址、一个密钥，通往众多服务商的模型。',
+  'home.point.keys': '创建各有额度的密钥，随时可以停用。',
+  'home.point.costs': '实时查看每次请求及其费用。',
+  'home.point.failover': '某个服务商出现故障时，请求会转到下一个。',
+  'home.notice': '公告',
   'home.login': '登录',
   'home.register': '注册',
   'home.status': '系统状况',
@@ -153,6 +157,7 @@ export const homeZh = {
   'home.spenders': '近 7 天消耗排行',
   'home.spenders.none': '近 7 天没有消耗。',
   'home.spenders.new': '新增',
+  'home.spenders.more': '按用户和模型查看',
 
   'home.lasts': '{days, plural, =0 {不足一天即用完} other {约 # 天后用完}}',
   'home.lasts.over': '余额已用完',

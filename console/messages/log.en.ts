@@ -59,7 +59,7 @@ export const logEn = {
   'log.request.none.text':
     'An entry appears when a request ends, unless the settings turn off logging of requests or of failed requests. Requests with an unknown key have no entry.',
   'log.request.leftOut':
-    'This request has no row of its own: too many calls failed like it at that time. The row below stands for it and counts {count, plural, one {# call} other {# calls}} without a row.',
+    'This request has no row of its own: too many requests failed in the same way. The row below also counts {count, plural, one {# request} other {# requests}} without a row.',
   'log.request.failed': 'Could not look up the request',
   'log.summary': 'Summary',
   'log.tail': 'Live',
@@ -90,7 +90,7 @@ export const logEn = {
   'log.peek.upstream': 'Upstream message',
   'log.peek.askedModel': 'Requested model',
   'log.peek.leftOut':
-    '{count, plural, one {# other call} other {# other calls}} failed in the same way and left no row: there were too many.',
+    '{count, plural, one {# more request} other {# more requests}} failed in the same way and have no row.',
   'log.peek.place': 'Session kept its channel',
   'log.peek.stream': 'Stream',
   'log.peek.yes': 'yes',

@@ -19,6 +19,7 @@ export const optionEn = {
   'section.ratios': 'Prices',
   'section.monitoring': 'Monitoring',
   'section.relay': 'Requests',
+  'section.logs': 'Logs and privacy',
   'section.recording': 'Recording',
   'section.backup': 'Backups',
   'section.log-copy': 'Copy of the log',

@@ -14,6 +14,7 @@ export const optionJa = {
   'section.ratios': '価格',
   'section.monitoring': '監視',
   'section.relay': 'リクエスト',
+  'section.logs': 'ログとプライバシー',
   'section.recording': 'リクエストのキャプチャ',
   'section.backup': 'バックアップ',
   'section.log-copy': 'ログのコピー',

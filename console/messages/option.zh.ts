@@ -14,6 +14,7 @@ export const optionZh = {
   'section.ratios': '价格',
   'section.monitoring': '监控设置',
   'section.relay': '调用设置',
+  'section.logs': '日志与隐私',
   'section.recording': '请求录制',
   'section.backup': '备份',
   'section.log-copy': '日志副本',

@@ -41,6 +41,8 @@ export const shellEn = {
   'noPermission.text':
     'This page is for administrators. If you need access with your account ({name}), ask an administrator.',
   'chart.asTable': 'Show as table',
+  'chart.show': 'Show {name}',
+  'chart.hide': 'Hide {name}',
   'chart.asPng': 'Save as image',
   'chart.asPng.failed': 'Could not create the image',
   'chart.asChart': 'Show as chart',

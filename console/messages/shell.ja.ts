@@ -42,6 +42,8 @@ export const shellJa = {
   'noPermission.text':
     'このページは管理者専用です。お使いのアカウント（{name}）でアクセスする必要がある場合は、管理者に依頼してください。',
   'chart.asTable': '表で表示',
+  'chart.show': '{name} を表示',
+  'chart.hide': '{name} を隠す',
   'chart.asPng': '画像として保存',
   'chart.asPng.failed': '画像を作成できませんでした',
   'chart.asChart': 'グラフで表示',

@@ -41,6 +41,8 @@ export const shellZh = {
   'noPermission.title': '没有权限',
   'noPermission.text': '此页面仅供管理员使用。你的账户（{name}）不是管理员；如有需要，请联系管理员。',
   'chart.asTable': '以表格显示',
+  'chart.show': '显示 {name}',
+  'chart.hide': '隐藏 {name}',
   'chart.asPng': '保存为图片',
   'chart.asPng.failed': '无法生成图片',
   'chart.asChart': '以图表显示',

@@ -1,7 +1,7 @@
 /** Texts of tokens: list, form, drawer, first steps. */
 export const tokenEn = {
   'token.title': 'my tokens',
-  'token.intro': 'API keys that your apps use to call the gateway.',
+  'token.intro': 'API keys that your apps use to send requests to the gateway.',
   'token.address': 'Base URL',
   'token.add': 'New token',
   'token.addTitle': 'new token',
@@ -10,9 +10,9 @@ export const tokenEn = {
   'token.name': 'name',
   'token.status': 'status',
   'token.key': 'key',
-  'token.keyUnknown': 'known after the first call',
+  'token.keyUnknown': 'known after the first request',
   'token.keyUnknown.why':
-    'This token was imported with only the hash of its key. The key works, and is shown here after its first call.',
+    'This token was imported with only the hash of its key. The key works, and is shown here after its first request.',
   'token.used': 'used quota',
   'token.remaining': 'remaining quota',
   'token.created': 'created',

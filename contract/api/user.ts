@@ -50,6 +50,8 @@ export const userSchema = z.object({
   inviter_id: z.int().check(z.describe('Id of the inviter; 0 means nobody.')),
   created_time: z.int().check(z.describe('Epoch seconds.')),
   ...limitsShown,
+  /** Added by Tollgate. */
+  spent_at: z.int().check(z.describe('When a request was last charged, in epoch seconds; 0 means never.')),
 })
 
 export type User = z.output<typeof userSchema>
@@ -66,6 +68,7 @@ export const userSortColumns = [
   'role',
   'status',
   'created_time',
+  'spent_at',
 ] as const
 
 export const createUserBody = z.object({

@@ -31,6 +31,7 @@ const blankUser: User = {
   monthly_budget: 0,
   spent_today: 0,
   spent_month: 0,
+  spent_at: 0,
 }
 
 /** The user as the response to a login shows it. */

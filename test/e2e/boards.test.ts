@@ -2,12 +2,12 @@
 // price. Also tests selecting several rows at once.
 import { beforeAll, expect, test } from 'bun:test'
 import { ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
+import { axeFaults } from './support/audit.ts'
 import { openConsole, rootAccount } from './support/console.ts'
 import { openDatabase } from './support/database.ts'
 import { eventually } from './support/eventually.ts'
 import { rowsOf } from './support/lists.ts'
 import { logWriter } from './support/log-rows.ts'
-import { toastShown } from './support/toasts.ts'
 
 const site = openConsole()
 const ids: Record<string, number> = {}
@@ -70,28 +70,43 @@ test('the models map flags models without a price, and links to the prices', asy
   await page.waitForURL('**/setting?tab=operation#ratios')
 })
 
-test('after a test of all channels, one click disables those that failed, and this can be undone', async () => {
+test('after a test of all channels, a report groups the failures by reason; a group can be disabled, enabled again and tested again', async () => {
   // Nothing listens at the channels' addresses, so each test fails.
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/channel')
   await page.getByRole('button', { name: 'Test all' }).click()
-  const disable = page.getByRole('button', { name: 'Disable failed channels' })
-  await page.getByText('0 passed, 3 failed').waitFor()
-  await page.getByText('Failed: idle, calm, busy').waitFor()
-  await page.getByRole('row').filter({ hasText: 'busy' }).getByText('Test failed').waitFor()
-  await disable.click()
-  await page.getByText('3 channels disabled').waitFor()
+  const report = page.getByRole('dialog', { name: 'Test results' })
+  await report.getByText('0 passed, 3 failed').waitFor()
+  const group = report.getByRole('region')
+  expect(await group.count()).toBe(1)
+  expect(await axeFaults(page)).toEqual([])
+  expect(await group.getByRole('listitem').allTextContents()).toHaveLength(3)
+  const saving = page.waitForEvent('download')
+  await report.getByRole('button', { name: 'Export CSV' }).click()
+  const [header, ...lines] = (await Bun.file(await (await saving).path()).text()).trim().split('\r\n')
+  expect(header).toContain('ID,Name,Type,Status,Response time,Error')
+  expect(lines.map((line) => line.split(',')[1]).sort()).toEqual(['busy', 'calm', 'idle'])
+  // A channel of the report is shown in its place; closing it leads back.
+  await group.getByRole('button', { name: 'busy', exact: true }).click()
+  await page.getByRole('dialog', { name: 'busy' }).waitFor()
+  await page.keyboard.press('Escape')
+  await report.waitFor()
+  await report.getByRole('button', { name: 'Disable 3 channels' }).click()
   const statuses = async () =>
     (await site.api<{ status: number }[]>('GET', '/api/channel/')).map(({ status }) => status)
   await eventually(statuses).toEqual([2, 2, 2])
-  await page.getByRole('button', { name: 'Undo' }).click()
+  await report.getByRole('button', { name: 'Enable 3 channels' }).click()
   await eventually(statuses).toEqual([1, 1, 1])
   await using upstream = await startFakeUpstream()
   upstream.always(ok())
   await site.api('PUT', '/api/channel/', { id: ids['idle'], base_url: upstream.url })
-  await page.getByRole('row').filter({ hasText: 'idle' }).getByRole('button', { name: 'Test' }).click()
+  await report.getByRole('button', { name: 'Test again' }).click()
+  await report.getByText('1 passed, 2 failed').waitFor()
+  await page.keyboard.press('Escape')
+  await report.waitFor({ state: 'detached' })
   await page.getByRole('row').filter({ hasText: 'idle' }).getByText('Test failed').waitFor({ state: 'detached' })
+  await page.getByRole('row').filter({ hasText: 'busy' }).getByText('Test failed').waitFor()
 })
 
 test('the result of testing all channels is also shown if the tests end before the page has seen them running', async () => {
@@ -108,7 +123,7 @@ test('the result of testing all channels is also shown if the tests end before t
     await route.fulfill({ response })
   })
   await page.getByRole('button', { name: 'Test all' }).click()
-  await toastShown(page, 'warning', '0 passed, 3 failed')
+  await page.getByRole('dialog', { name: 'Test results' }).getByText('passed').first().waitFor()
 })
 
 test('Shift+click selects all rows in between', async () => {

@@ -172,7 +172,7 @@ describe('a failed call', () => {
     const { page } = visit
     await visit.open(`/log?request=${left}`)
     await drawer(page).getByText('This request has no row of its own').waitFor()
-    await drawer(page).getByText('41 other calls failed in the same way').waitFor()
+    await drawer(page).getByText('41 more requests failed in the same way').waitFor()
   })
 
   test('is on the start page, which does not list channel tests, and links to its row', async () => {

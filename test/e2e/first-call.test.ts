@@ -32,7 +32,7 @@ async function logIn(page: Page): Promise<void> {
   await page.getByLabel('Password', { exact: true }).fill(rootAccount.password)
   await page.keyboard.press('Enter')
   await page.getByText('0 of 5 done').waitFor()
-  await page.getByText('No channels yet: no calls can be made').waitFor()
+  await page.getByText('No channels yet. Requests cannot be routed.').waitFor()
 }
 
 async function addChannel(page: Page): Promise<void> {

@@ -7,9 +7,10 @@ import { rootAccount } from './support/console.ts'
 import { openDatabase } from './support/database.ts'
 import { eventually } from './support/eventually.ts'
 import { rowsOf } from './support/lists.ts'
-import { busiestUser, newestFailure, openSeededConsole } from './support/seeded.ts'
+import { busiestUser, newestFailure, openHealthyConsole, openSeededConsole } from './support/seeded.ts'
 
 const site = openSeededConsole()
+const healthy = openHealthyConsole()
 
 if (process.env['UPDATE_SCREENSHOTS'] === '1')
   test('the screenshot of the overview for the README', async () => {
@@ -73,13 +74,17 @@ test('a user: balance, how long it lasts, and which requests failed and why', as
   await page.getByRole('dialog').getByRole('region', { name: 'Failure' }).locator('p').first().waitFor()
 })
 
-test('finance: who spent what last month, by user and model, as a file in dollars that adds up to the log rows', async () => {
+test('finance: three clicks from the overview save who spent what last month, by user and model, in dollars; the sum is that of the log rows', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
-  await visit.open('/usage?range=lastMonth&group=user&and=model')
+  await visit.open('/')
+  await page.getByRole('link', { name: 'By user and model' }).click()
+  await page.getByText('Last month', { exact: true }).click()
   const saving = page.waitForEvent('download')
   await page.getByRole('link', { name: 'Export CSV', exact: true }).click()
-  const text = await Bun.file(await (await saving).path()).text()
+  const file = await saving
+  const text = await Bun.file(await file.path()).text()
+  expect(text.slice(0, text.indexOf('\r'))).toContain('"user","model","usd","quota"')
   const total = text.trim().split('\r\n').at(-1)?.split(',') ?? []
   const now = new Date()
   const [start, end] = [-1, 0].map((months) => new Date(now.getFullYear(), now.getMonth() + months, 1).getTime() / 1000)
@@ -144,16 +149,34 @@ test('in Chinese: the failed requests and their number', async () => {
     .waitFor()
 })
 
-test('in the dark theme: what needs attention is dealt with, and then no longer listed', async () => {
+test('in the dark theme: what needs attention is listed with what to do, is dealt with, and then no longer listed', async () => {
   await using visit = await site.visit({ as: rootAccount, theme: 'dark' })
   const { page } = visit
   await visit.open('/')
-  const attention = page.getByRole('region', { name: 'Needs attention' })
-  const items = attention.getByRole('listitem')
+  const items = page.getByRole('region', { name: 'Needs attention' }).getByRole('listitem')
   await items.first().waitFor()
-  const before = await items.count()
   using database = openDatabase(site)
+  const off = database.query('select name from channels where status = 3').all() as { name: string }[]
+  expect(off).toHaveLength(2)
+  for (const { name } of off) {
+    const item = items.filter({ hasText: name })
+    await item.getByText('was disabled automatically: Incorrect API key provided').waitFor()
+    await item.getByRole('button', { name: 'Test and enable' }).waitFor()
+  }
+  const failing = items.filter({ hasText: /\d+ of \d+ requests failed/ }).first()
+  await failing.getByRole('link', { name: 'Open channel' }).waitFor()
+  const before = await items.count()
   database.run('update channels set status = 1 where status = 3')
   await visit.open('/')
-  await eventually(() => items.count()).toBeLessThan(before)
+  await eventually(() => items.count()).toBe(before - 2)
+})
+
+test('on a healthy installation, nothing needs attention', async () => {
+  await using visit = await healthy.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open('/')
+  await page.getByRole('status').filter({ hasText: 'All good' }).waitFor()
+  const attention = page.getByRole('region', { name: 'Needs attention' })
+  await attention.getByText('Nothing needs your attention.').waitFor()
+  expect(await attention.getByRole('listitem').count()).toBe(0)
 })

@@ -1,6 +1,7 @@
 // Specification: 2 (login screen, route guard), 4 (login, logout), 5 (login), 8 (401, messages), 9 (durations,
 // positions).
 import { describe, expect, test } from 'bun:test'
+import { axeFaults } from './support/audit.ts'
 import { openConsole, rootAccount } from './support/console.ts'
 import { eventually } from './support/eventually.ts'
 import { toastShown } from './support/toasts.ts'
@@ -64,9 +65,13 @@ describe('logging in', () => {
     await eventually(() => page.locator('[data-toast="error"]').count()).toBe(0)
   })
 
-  test('spec 2: links lead to the password reset and to the registration', async () => {
+  test('spec 2: links lead to the password reset and to the registration; on wide screens, the notice is beside the form', async () => {
+    await site.api('PUT', '/api/option/', { key: 'Notice', value: '**Maintenance** on Sunday' })
     await using visit = await site.visit()
     await visit.open('/login')
+    await visit.page.getByRole('region', { name: 'Notice' }).locator('strong').waitFor()
+    expect(await axeFaults(visit.page)).toEqual([])
+    await site.api('PUT', '/api/option/', { key: 'Notice', value: '' })
     const link = (name: string) => visit.page.getByRole('link', { name }).getAttribute('href')
     await eventually(() => link('Forgot password?')).toBe('/reset')
     await eventually(() => link('Register')).toBe('/register')

@@ -107,7 +107,8 @@ describe('the page', () => {
     await eventually(async () => (await attributes('ChannelDisableThreshold'))[0]).toBe('0')
   })
 
-  test('search finds options of all tabs by name and key, and the section links work', async () => {
+  test('search finds options of all tabs by name and key, the section links work, and options with their default value can be hidden', async () => {
+    await put('RetryTimes', '5')
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')
@@ -125,6 +126,13 @@ describe('the page', () => {
       const top = document.getElementById('relay')?.getBoundingClientRect().top ?? -1
       return top >= 0 && top < window.innerHeight
     })
+    await page.getByLabel(/Changed only/).check()
+    await box(page, 'TopUpLink').waitFor({ state: 'detached' })
+    await page.locator('#RetryTimes').getByRole('img', { name: 'Changed from the default' }).waitFor()
+    await put('RetryTimes', '2')
+    await page.reload()
+    await page.getByText(/Changed only/).waitFor()
+    await box(page, 'RetryTimes').waitFor({ state: 'detached' })
   })
 
   test('the palette leads to an option from every page', async () => {
@@ -246,6 +254,8 @@ describe('texts and numbers', () => {
     await box(page, 'RetryTimes').fill('2')
     await page.getByRole('tab', { name: 'Other settings' }).click()
     await box(page, 'SystemName').fill('My gate')
+    // The preview shows the name before it is saved.
+    await page.locator('#pages').getByText('My gate', { exact: true }).waitFor()
     await page.getByRole('region', { name: '3 changes' }).waitFor()
     await button(page, 'Review').click()
     const review = page.getByRole('region', { name: '3 changes' })

@@ -258,6 +258,23 @@ describe('the shell', () => {
     await page.keyboard.press('Enter')
     await eventually(() => page.evaluate(() => document.activeElement?.tagName)).toBe('MAIN')
   })
+
+  test('a new page begins at its top; the back button returns to where the last page was', async () => {
+    await using visit = await site.visit({ as: rootAccount, height: 400 })
+    const { page } = visit
+    const offset = () => page.evaluate(() => window.scrollY)
+    await visit.open('/setting?tab=operation')
+    await page.waitForFunction(() => document.body.scrollHeight > 2000)
+    await page.waitForFunction(() => !document.querySelector('.skeleton'))
+    await page.evaluate(() => window.scrollTo(0, 900))
+    await eventually(offset).toBe(900)
+    // A real click would first scroll to the link.
+    await page.getByRole('link', { name: 'About' }).first().dispatchEvent('click')
+    await page.getByRole('heading', { level: 1, name: 'About' }).waitFor()
+    await eventually(offset).toBe(0)
+    await page.goBack()
+    await eventually(offset).toBe(900)
+  })
 })
 
 describe('failed calls', () => {

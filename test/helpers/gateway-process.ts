@@ -207,9 +207,9 @@ export class Installation implements AsyncDisposable {
   }
 
   /** Runs a program of the repository with the environment of the installation, such as `tools/seed/main.ts`. */
-  runProgram(path: string): Promise<Outcome> {
+  runProgram(path: string, args: readonly string[] = []): Promise<Outcome> {
     return outcomeOf(
-      spawn(process.execPath, [path], { cwd: this.folder, env: this.#env, stdio: ['ignore', 'pipe', 'pipe'] }),
+      spawn(process.execPath, [path, ...args], { cwd: this.folder, env: this.#env, stdio: ['ignore', 'pipe', 'pipe'] }),
     )
   }
 

@@ -23,6 +23,8 @@ interface CallsPlan {
   readonly random: Random
   readonly nowSeconds: number
   readonly calls: number
+  /** No request fails because of a channel or a balance, and nobody spends much more than usual. */
+  readonly healthy: boolean
 }
 
 type Row = Insertable<LogsTable>
@@ -32,7 +34,8 @@ export async function addCalls(store: Store, plan: CallsPlan): Promise<void> {
   const { random, nowSeconds, calls } = plan
   const start = nowSeconds - days * daySeconds
   const rows: Row[] = []
-  const spread = Math.max(0, calls - burst.calls)
+  const burstCalls = plan.healthy ? 0 : Math.min(burst.calls, calls)
+  const spread = calls - burstCalls
   for (let index = 0; index < spread; index++) {
     // More calls by day than by night, and more now than two months ago.
     const at = start + Math.floor(Math.sqrt((index + 1) / spread) * days * daySeconds)
@@ -40,7 +43,7 @@ export async function addCalls(store: Store, plan: CallsPlan): Promise<void> {
     rows.push(call(plan, isNight && random.chance(0.7) ? at - 8 * hourSeconds : at, busyToken(plan)))
   }
   const [first] = plan.people
-  for (let index = 0; first && index < Math.min(burst.calls, calls); index++)
+  for (let index = 0; first && index < burstCalls; index++)
     rows.push(call(plan, nowSeconds - burst.daysAgo * daySeconds - random.int(6 * hourSeconds), first))
   rows.sort((one, other) => one.created_at - other.created_at)
   await store.write(async (trx) => {
@@ -55,13 +58,14 @@ export async function addCalls(store: Store, plan: CallsPlan): Promise<void> {
   })
 }
 
-/** A few tokens make most of the calls. */
-function busyToken({ people, random }: CallsPlan): SeededToken {
+/** A few tokens make most of the calls, unless the installation is healthy. */
+function busyToken({ people, random, healthy }: CallsPlan): SeededToken {
+  if (healthy) return random.pick(people)
   const index = Math.floor((random.int(1000) / 1000) ** 2.5 * people.length)
   return people[index] as SeededToken
 }
 
-function call({ channels, random }: CallsPlan, at: number, token: SeededToken): Row {
+function call({ channels, random, healthy }: CallsPlan, at: number, token: SeededToken): Row {
   const [model, price] = models[Math.floor((random.int(1000) / 1000) ** 2 * models.length)] as (typeof models)[number]
   const serving = channels.filter((each) => each.models.includes(model) && each.conduct !== 'off')
   const channel = random.pick(serving.filter(({ conduct }) => conduct === 'sound'))
@@ -82,7 +86,7 @@ function call({ channels, random }: CallsPlan, at: number, token: SeededToken): 
     elapsed_time: elapsed,
     is_stream: random.chance(0.6),
   }
-  if (random.chance(0.02)) return failedCall(shared, failing ?? channel, random)
+  if (random.chance(0.02)) return healthy ? invalidCall(shared) : failedCall(shared, failing ?? channel, random)
   const isRescued = failing !== undefined && random.chance(0.15)
   const tries = [
     { channelId: failing?.id ?? 0, status: 503, error: 'The server is overloaded', elapsedMs: 40 + random.int(200) },
@@ -99,7 +103,7 @@ function call({ channels, random }: CallsPlan, at: number, token: SeededToken): 
     first_byte_time: 80 + random.int(Math.min(elapsed, 2000)),
     cached_tokens: random.chance(0.25) ? Math.floor(prompt / 2) : 0,
     estimated: random.chance(0.01),
-    outcome: random.chance(0.97) ? 'complete' : random.chance(0.5) ? 'aborted' : 'interrupted',
+    outcome: healthy || random.chance(0.97) ? 'complete' : random.chance(0.5) ? 'aborted' : 'interrupted',
     attempts: isRescued ? JSON.stringify(tries) : '',
   }
 }
@@ -133,6 +137,21 @@ function failedCall(row: Omit<Row, 'type' | 'content'>, channel: SeededChannel, 
     upstream_message: message,
     channel_id: isUpstream ? channel.id : 0,
     attempts: isUpstream ? JSON.stringify(attempts) : '',
+  }
+}
+
+/** A call that failed because of what its caller sent. */
+function invalidCall(row: Omit<Row, 'type' | 'content'>): Row {
+  return {
+    ...row,
+    type: logType.error,
+    outcome: 'failed',
+    content: 'messages must not be empty',
+    endpoint: '/v1/chat/completions',
+    status: 400,
+    code: 'invalid_request',
+    channel_id: 0,
+    attempts: '',
   }
 }
 

@@ -44,6 +44,8 @@ interface ChannelsPlan {
   readonly random: Random
   readonly nowSeconds: number
   readonly channels: number
+  /** All channels work. */
+  readonly healthy: boolean
 }
 
 const refusal = 'Incorrect API key provided: sk-…. You can find your API key in the dashboard.'
@@ -58,7 +60,7 @@ export async function addChannels(store: Store, plan: ChannelsPlan): Promise<See
   await store.write(async (trx) => {
     for (let index = 0; index < plan.channels; index++) {
       const { meta } = providers[index % Math.min(providers.length, 37)] as (typeof providers)[number]
-      const conduct = conductOf(index)
+      const conduct = plan.healthy ? 'sound' : conductOf(index)
       // The first channels serve every model, so that each call of the example has a route.
       const own =
         index < 4 ? models.map(([name]) => name) : models.map(([name]) => name).filter(() => random.chance(0.3))
@@ -86,8 +88,9 @@ function conductOf(index: number): Conduct {
   return index % 13 === 12 ? 'off' : 'sound'
 }
 
-async function addState(trx: Trx, id: number, conduct: Conduct, { random, nowSeconds }: ChannelsPlan): Promise<void> {
-  const balance = random.int(500)
+async function addState(trx: Trx, id: number, conduct: Conduct, plan: ChannelsPlan): Promise<void> {
+  const { random, nowSeconds, healthy } = plan
+  const balance = random.int(500) + (healthy ? 500 : 0)
   const response_time = 200 + random.int(4000)
   const figures = {
     balance,

@@ -1,5 +1,5 @@
 // Fills a new installation with example data, to try the console with: 60 channels, 300 users, 400 tokens and 20,000 calls
-// of the last 60 days. See the usage below.
+// of the last 60 days. Some channels fail, unless `--healthy` is given. See the usage below.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -11,10 +11,10 @@ import { addCalls } from './calls.ts'
 import { addChannels } from './channels.ts'
 import { addPeople, password } from './people.ts'
 
-const usage = `Usage: npm run seed -- [--calls 20000] [--users 300] [--channels 60]
+const usage = `Usage: npm run seed -- [--calls 20000] [--users 300] [--channels 60] [--healthy]
 
 Fills a new installation with example data. Start the server once and stop it, then run this with the same DATA_DIR
-or DATABASE_URL. Every user can log in with the password "${password}".`
+or DATABASE_URL. Some channels fail and some are disabled; with --healthy, nothing needs attention. Every user can log in with the password "${password}".`
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -22,10 +22,12 @@ async function main(): Promise<number> {
       calls: { type: 'string', default: '20000' },
       users: { type: 'string', default: '300' },
       channels: { type: 'string', default: '60' },
+      healthy: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   })
   const amounts = { calls: Number(values.calls), users: Number(values.users), channels: Number(values.channels) }
+  const { healthy } = values
   const isValid = Object.values(amounts).every((amount) => Number.isSafeInteger(amount) && amount >= 1)
   if (values.help || !isValid) {
     console.log(usage)
@@ -47,8 +49,8 @@ async function main(): Promise<number> {
     const nowSeconds = Math.floor(Date.now() / 1000)
     const secrets = createSecrets(key)
     const people = await addPeople(store, { secrets, random, nowSeconds, users: amounts.users })
-    const channels = await addChannels(store, { secrets, random, nowSeconds, channels: amounts.channels })
-    await addCalls(store, { people, channels, random, nowSeconds, calls: amounts.calls })
+    const channels = await addChannels(store, { secrets, random, nowSeconds, channels: amounts.channels, healthy })
+    await addCalls(store, { people, channels, random, nowSeconds, calls: amounts.calls, healthy })
     console.log(`Added ${amounts.channels} channels, ${amounts.users} users and ${amounts.calls} calls.`)
     return 0
   } finally {

@@ -1,7 +1,8 @@
 import { scaleBand, scaleLinear } from 'd3-scale'
 import { stack, stackOffsetDiverging } from 'd3-shape'
-import { type KeyboardEvent, useState } from 'react'
-import { type ChartData, type FormatValue, fillOf, markOf } from './types.ts'
+import { type KeyboardEvent, useId, useState } from 'react'
+import { Hatch } from './hatch.tsx'
+import { type ChartData, type FormatValue, fillOf, markOf, patternedOf } from './types.ts'
 import { type Range, useRangeDrag } from './use-range-drag.ts'
 import { useWidth } from './use-width.ts'
 
@@ -47,6 +48,8 @@ function stacked(labels: ChartData['labels'], series: ChartData['series']) {
 export function Bars({ labels, series, format, height = 220, onPick, onRange, summary }: BarsProps) {
   const [box, width] = useWidth<HTMLDivElement>()
   const [at, setAt] = useState<number>()
+  const hatch = useId()
+  const patterned = patternedOf(series)
   const last = labels.length - 1
   const { layers, domain } = stacked(labels, series)
   const ticks = Math.min(4, Math.floor((height - space.bottom - space.top) / tickGap))
@@ -101,20 +104,21 @@ export function Bars({ labels, series, format, height = 220, onPick, onRange, su
             </text>
           </g>
         ))}
+        {patterned !== undefined && <Hatch id={hatch} />}
         {layers.map((layer, nth) => (
           <g key={layer.key} className={fillOf(series[nth]?.color, nth)}>
-            {layer.map(([from, to], index) => (
-              <rect
+            {layer.map(([from, to], index) => {
+              const place = { x: x(index), width: x.bandwidth(), y: y(to), height: Math.max(0, y(from) - y(to)) }
+              return (
                 // biome-ignore lint/suspicious/noArrayIndexKey: places along the axis
-                key={index}
-                x={x(index)}
-                width={x.bandwidth()}
-                y={y(to)}
-                height={Math.max(0, y(from) - y(to))}
-                rx={1}
-                opacity={isLit(index, at, range) ? 1 : 0.45}
-              />
-            ))}
+                <g key={index} opacity={isLit(index, at, range) ? 1 : 0.45}>
+                  <rect {...place} rx={1} />
+                  {layer.key === patterned && place.height > 0 && (
+                    <rect {...place} style={{ fill: `url(#${hatch})` }} />
+                  )}
+                </g>
+              )
+            })}
           </g>
         ))}
         {labels.map((label, index) => (

@@ -4,7 +4,7 @@ import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { ModelMark } from '../provider-mark.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
-import { type ChartData, type FormatValue, markOf } from './types.ts'
+import { type ChartData, type FormatValue, markOf, patternedOf, type Series } from './types.ts'
 
 interface FrameProps extends ChartData {
   title: string
@@ -17,7 +17,8 @@ interface FrameProps extends ChartData {
   actions?: ReactNode
   /** Hides the legend on narrow screens, where it would take several lines. */
   short?: boolean
-  children: ReactNode
+  /** Draws the chart with the series that the legend has not hidden. */
+  children(shown: ChartData['series']): ReactNode
 }
 
 /** Title and legend of a chart, and the switch to a table. */
@@ -25,7 +26,15 @@ export function ChartFrame(props: FrameProps) {
   const { title, summary, labels, series, labelHeading, format, actions, short = false, children } = props
   const t = useText()
   const [asTable, setAsTable] = useState(false)
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set())
   const figure = useRef<HTMLElement>(null)
+  // A hidden series stays in its place, so that the colours of the others do not change.
+  const shown = series.map((each) => (hidden.has(each.id) ? { ...each, values: [] } : each))
+  const toggle = (id: string) => {
+    const next = new Set(hidden)
+    if (!next.delete(id)) next.add(id)
+    setHidden(next)
+  }
   const save = async () => {
     const { savePicture } = await import('./chart-picture.ts')
     if (figure.current) await savePicture(figure.current)
@@ -34,7 +43,7 @@ export function ChartFrame(props: FrameProps) {
     <figure ref={figure} className="rounded-lg border border-line bg-surface" aria-label={title}>
       <figcaption className="flex min-h-11 flex-wrap items-center gap-x-4 gap-y-1 px-4 py-1.5">
         <span className="text-base font-medium">{title}</span>
-        <Legend series={series} className={short ? 'max-sm:hidden' : ''} />
+        <Legend series={shown} hidden={hidden} onToggle={toggle} className={short ? 'max-sm:hidden' : ''} />
         <span className="ml-auto flex items-center gap-1">
           {actions}
           {!asTable && (
@@ -57,24 +66,48 @@ export function ChartFrame(props: FrameProps) {
         {asTable ? (
           <ValueTable labels={labels} series={series} labelHeading={labelHeading} format={format} title={title} />
         ) : (
-          children
+          children(shown)
         )}
       </div>
     </figure>
   )
 }
 
-function Legend({ series, className }: { series: ChartData['series']; className: string }) {
+interface LegendProps {
+  series: readonly Series[]
+  hidden: ReadonlySet<string>
+  onToggle(id: string): void
+  className: string
+}
+
+/** The names of the series; each is a switch that hides its series. */
+function Legend({ series, hidden, onToggle, className }: LegendProps) {
+  const t = useText()
   if (series.length < 2) return null
+  const patterned = patternedOf(series)
   return (
-    <ul className={`flex flex-wrap gap-x-3 gap-y-0.5 text-xs text-muted ${className}`}>
-      {series.map((each, index) => (
-        <li key={each.id} className="flex items-center gap-1.5">
-          <span className={`size-2 rounded-[2px] ${markOf(each.color, index)}`} aria-hidden="true" />
-          {each.model !== undefined && <ModelMark model={each.model} />}
-          {each.name}
-        </li>
-      ))}
+    <ul className={`flex flex-wrap gap-x-1 text-xs text-muted ${className}`}>
+      {series.map((each, index) => {
+        const isHidden = hidden.has(each.id)
+        return (
+          <li key={each.id} data-hidden={isHidden || undefined}>
+            <button
+              type="button"
+              aria-pressed={!isHidden}
+              title={t(isHidden ? 'chart.show' : 'chart.hide', { name: each.name })}
+              onClick={() => onToggle(each.id)}
+              className={`flex min-h-6 items-center gap-1.5 rounded-sm px-1 hover:bg-active hover:text-fg ${isHidden ? 'line-through' : ''}`}
+            >
+              <span
+                className={`size-2 rounded-[2px] ${isHidden ? 'border border-edge' : markOf(each.color, index)} ${each.id === patterned ? 'hatched' : ''}`}
+                aria-hidden="true"
+              />
+              {each.model !== undefined && <ModelMark model={each.model} />}
+              {each.name}
+            </button>
+          </li>
+        )
+      })}
     </ul>
   )
 }

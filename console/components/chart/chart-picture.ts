@@ -47,8 +47,8 @@ function writeCaption(context: CanvasRenderingContext2D, figure: HTMLElement): v
   }
   context.textBaseline = 'middle'
   write(figure.getAttribute('aria-label') ?? '', '600 14px')
-  for (const entry of figure.querySelectorAll('figcaption li')) {
-    const mark = entry.firstElementChild
+  for (const entry of figure.querySelectorAll('figcaption li:not([data-hidden])')) {
+    const mark = entry.querySelector('[aria-hidden]')
     if (mark) context.fillStyle = getComputedStyle(mark).backgroundColor
     context.fillRect(x, captionPx / 2 + margin / 2 - markPx / 2, markPx, markPx)
     x += markPx + 6

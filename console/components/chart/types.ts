@@ -64,3 +64,15 @@ export function fillOf(color: DotColor | undefined, index: number): string | und
 export function markOf(color: DotColor | undefined, index: number): string | undefined {
   return color ? dotMark[color] : seriesMark[Math.min(index, seriesMark.length - 1)]
 }
+
+/**
+ * The id of the series that is also marked by a pattern, so that it can be told from the others without its colour: the
+ * one that means trouble or, if no colour has a meaning, the largest. Undefined if there is only one series to see.
+ */
+export function patternedOf(series: readonly Series[]): string | undefined {
+  const sums = series.map(({ values }) => values.reduce((sum, value) => sum + value, 0))
+  const seen = series.filter((_, index) => sums[index])
+  if (seen.length < 2) return undefined
+  const largest = series[sums.indexOf(Math.max(...sums))]
+  return (seen.some(({ color }) => color) ? seen.find(({ color }) => color === 'red') : largest)?.id
+}

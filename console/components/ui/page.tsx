@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { usePageTitle } from '../../lib/page-title.ts'
+import { PageHeading } from './page-heading.tsx'
 
 interface PageProps {
   /** The one heading of the page; also the title of the window. */
@@ -28,16 +28,6 @@ export function Page({ title, actions, text, width = 'normal', children }: PageP
       </header>
       {children}
     </div>
-  )
-}
-
-/** The heading alone, for pages with their own frame. It gets the focus when a link has led to the page. */
-export function PageHeading({ title, className = '' }: { title: string; className?: string }) {
-  usePageTitle(title)
-  return (
-    <h1 tabIndex={-1} className={`text-xl font-semibold tracking-[-0.01em] first-letter:uppercase ${className}`}>
-      {title}
-    </h1>
   )
 }
 

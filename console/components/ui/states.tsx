@@ -74,3 +74,64 @@ export function ChartSkeleton({ className }: { className: string }) {
     </div>
   )
 }
+
+const lineWidths = ['w-2/5', 'w-1/3', 'w-1/2', 'w-1/4', 'w-2/5', 'w-1/3', 'w-3/5', 'w-1/4', 'w-1/2']
+
+/** A placeholder in the shape of a list; its size must match the list that replaces it. */
+export function RowsSkeleton({ className }: { className: string }) {
+  return (
+    <div
+      aria-hidden="true"
+      className={`w-full divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface ${className}`}
+    >
+      {lineWidths.map((width, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: shapes have no identity
+        <div key={index} className="flex h-11 items-center justify-between gap-6 px-4">
+          <Skeleton className={`h-3.5 ${width}`} />
+          <Skeleton className="h-3.5 w-14" />
+        </div>
+      ))}
+    </div>
+  )
+}
+
+/** A placeholder in the shape of a form; its size must match the form that replaces it. */
+export function FieldsSkeleton({ className }: { className: string }) {
+  return (
+    <div
+      aria-hidden="true"
+      className={`flex w-full flex-col gap-5 overflow-hidden rounded-lg border border-line bg-surface p-4 ${className}`}
+    >
+      {lineWidths.slice(0, 6).map((width, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: shapes have no identity
+        <div key={index} className="flex shrink-0 flex-col gap-2">
+          <Skeleton className={`h-3.5 max-w-36 ${width}`} />
+          <div className="h-8 rounded-md border border-line" />
+        </div>
+      ))}
+    </div>
+  )
+}
+
+/** A placeholder in the shape of the details in a drawer: two figures, then names and values. */
+export function DetailsSkeleton() {
+  return (
+    <div aria-hidden="true" className="flex flex-col gap-5">
+      <div className="grid grid-cols-2 gap-3">
+        {['left', 'right'].map((side) => (
+          <div key={side} className="flex flex-col gap-2 rounded-lg border border-line px-4 py-3">
+            <Skeleton className="h-3.5 w-1/2" />
+            <Skeleton className="h-6 w-2/3" />
+          </div>
+        ))}
+      </div>
+      {lineWidths.slice(0, 5).map((width, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: shapes have no identity
+        <div key={index} className="flex gap-6">
+          <Skeleton className="h-3.5 w-24 shrink-0" />
+          <Skeleton className={`h-3.5 ${width}`} />
+        </div>
+      ))}
+    </div>
+  )
+}

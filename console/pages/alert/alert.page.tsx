@@ -4,7 +4,7 @@ import { lazy, Suspense, useState } from 'react'
 import { Button } from '../../components/ui/button.tsx'
 import { Card, Page } from '../../components/ui/page.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
-import { EmptyState, Skeleton } from '../../components/ui/states.tsx'
+import { EmptyState, RowsSkeleton } from '../../components/ui/states.tsx'
 import { isAdmin, useSessionUser } from '../../lib/session.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { loadAreas, useText } from '../../lib/text.ts'
@@ -65,7 +65,7 @@ export function AlertPage() {
       ) : (
         <>
           <Sections current={tab} own={admin && scope === 'own'} />
-          <Suspense fallback={<Skeleton className="h-72 w-full rounded-lg" />}>{contents[tab]}</Suspense>
+          <Suspense fallback={<RowsSkeleton className="h-72" />}>{contents[tab]}</Suspense>
         </>
       )}
       <Suspense fallback={null}>

@@ -8,7 +8,7 @@ import { Banner } from '../../components/ui/banner.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { CopyField } from '../../components/ui/copy-field.tsx'
 import { IconButton } from '../../components/ui/icon-button.tsx'
-import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { EmptyState, ErrorState, RowsSkeleton } from '../../components/ui/states.tsx'
 import { type Question, useConfirm } from '../../components/ui/use-confirm.tsx'
 import { formatRelative } from '../../lib/format.ts'
 import { loadAreas, useText } from '../../lib/text.ts'
@@ -36,7 +36,7 @@ export function Destinations({ scope }: { scope: AlertScope }) {
         busy={isFetching}
       />
     )
-  if (!data) return <Skeleton className="h-72 w-full rounded-lg" />
+  if (!data) return <RowsSkeleton className="h-72" />
   const isFull = data.length >= mostDestinations[scope]
   const add = (
     <Button icon={<Plus />} disabled={isFull} onClick={() => setEdited('new')}>

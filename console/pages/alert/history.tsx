@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { AlertHistory } from '../../../contract/api/alert.ts'
 import { Pagination } from '../../components/data-table/pagination.tsx'
 import { type DotColor, dotMark, Status } from '../../components/ui/badge.tsx'
-import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { EmptyState, ErrorState, RowsSkeleton } from '../../components/ui/states.tsx'
 import { formatRelative, formatTime } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import { type AlertScope, historyQuery, historySize } from './queries.ts'
@@ -26,7 +26,7 @@ export function History({ scope, page, onPage }: HistoryProps) {
         busy={isFetching}
       />
     )
-  if (!data) return <Skeleton className="h-72 w-full rounded-lg" />
+  if (!data) return <RowsSkeleton className="h-72" />
   const pages = Math.max(1, Math.ceil(data.total / historySize))
   return (
     <div aria-busy={isPlaceholderData}>

@@ -5,7 +5,7 @@ import { deleteQuestion } from '../../components/data-table/delete-question.ts'
 import { Badge, Status } from '../../components/ui/badge.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { IconButton } from '../../components/ui/icon-button.tsx'
-import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { EmptyState, ErrorState, RowsSkeleton } from '../../components/ui/states.tsx'
 import { Switch } from '../../components/ui/switch.tsx'
 import { type Question, useConfirm } from '../../components/ui/use-confirm.tsx'
 import { formatRelative, formatTime } from '../../lib/format.ts'
@@ -36,7 +36,7 @@ export function Rules({ scope, onEdit }: RulesProps) {
         busy={rules.isFetching}
       />
     )
-  if (!rules.data) return <Skeleton className="h-72 w-full rounded-lg" />
+  if (!rules.data) return <RowsSkeleton className="h-72" />
   if (rules.data.length === 0) return <ReadyRules scope={scope} onUse={onEdit} />
   return (
     <>

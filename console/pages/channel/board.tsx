@@ -5,7 +5,7 @@ import { channelStatus } from '../../../contract/statuses.ts'
 import { FilterBar } from '../../components/data-table/filter-bar.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
-import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { EmptyState, ErrorState, RowsSkeleton } from '../../components/ui/states.tsx'
 import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import type { SetSearch } from '../../lib/use-url-state.ts'
@@ -36,7 +36,7 @@ export function HealthBoard({ search, setSearch, onPeek }: BoardProps) {
   if (error && !data) {
     return <ErrorState title={t('table.error')} text={error.message} onRetry={() => void refetch()} busy={isFetching} />
   }
-  if (!data || limits.isPending) return <Skeleton className="h-96 w-full rounded-lg" />
+  if (!data || limits.isPending) return <RowsSkeleton className="h-96" />
   if (data.channels.length === 0) {
     return (
       <div className="rounded-lg border border-line bg-surface">

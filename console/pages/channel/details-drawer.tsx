@@ -9,7 +9,7 @@ import { Badge, Status } from '../../components/ui/badge.tsx'
 import { Banner } from '../../components/ui/banner.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Drawer } from '../../components/ui/drawer.tsx'
-import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { DetailsSkeleton, ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { formatTime, useFormatSum } from '../../lib/format.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { loadAreas, useText } from '../../lib/text.ts'
@@ -47,7 +47,7 @@ export function ChannelPeek(props: { id: string; onClose(): void; onEdit(channel
         )
       }
     >
-      {query.isPending && <Skeleton className="h-40 w-full" />}
+      {query.isPending && <DetailsSkeleton />}
       {query.isError && (
         <ErrorState title={t('channel.notFound')} text={query.error.message} onRetry={() => void query.refetch()} />
       )}
@@ -73,7 +73,7 @@ function Details({ channel }: { channel: Channel }) {
         <Fact name={t('channel.balance')}>{balanceText(channel, t)}</Fact>
         {!classic && <Fact name={t('channel.used')}>{formatSum(channel.used_quota)}</Fact>}
         <Fact name={t('channel.group')}>
-          <Groups group={channel.group} />
+          <Groups group={channel.group} most={Number.POSITIVE_INFINITY} />
         </Fact>
         {!classic && <Fact name={t('channel.priority')}>{channel.priority}</Fact>}
         {!classic && <Fact name={t('channel.weight')}>{channel.weight}</Fact>}

@@ -9,7 +9,7 @@ import { useAppForm } from '../../components/form/use-app-form.ts'
 import { Banner } from '../../components/ui/banner.tsx'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Page } from '../../components/ui/page.tsx'
-import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { ErrorState, FieldsSkeleton, Skeleton } from '../../components/ui/states.tsx'
 import { useCrumb } from '../../lib/crumb.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { loadAreas, text, useText } from '../../lib/text.ts'
@@ -166,7 +166,7 @@ function ChannelForm({ channel }: { channel?: Channel }) {
             </Suspense>
           )}
           {!classic && (
-            <Suspense fallback={<Skeleton className="h-96 w-full" />}>
+            <Suspense fallback={<FieldsSkeleton className="h-96" />}>
               <AdvancedSection form={form} />
               <CarrySection form={form} channel={channel} />
             </Suspense>

@@ -1,5 +1,6 @@
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { Ellipsis, RefreshCw, Trash2 } from 'lucide-react'
+import { ClipboardList, Ellipsis, RefreshCw, Trash2 } from 'lucide-react'
 import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
 import type { Channel } from '../../../contract/api/channel.ts'
 import { roles } from '../../../contract/roles.ts'
@@ -25,13 +26,14 @@ import { nameOf, useTypeName } from './channel-parts.tsx'
 import { channelColumns } from './columns.tsx'
 import { ChannelFilters, filterCount, filterOf, noFilters } from './filters.tsx'
 import { AddLink, NoChannels } from './no-channels.tsx'
-import { channels, removeDisabledChannels, updateAllBalances } from './queries.ts'
+import { channels, progressQuery, removeDisabledChannels, updateAllBalances } from './queries.ts'
 import { parseChannelSearch } from './search.ts'
 import { TestAllButton } from './test-all.tsx'
 
 const ChannelPeek = lazy(() => import('./details-drawer.tsx').then((it) => ({ default: it.ChannelPeek })))
 const HealthBoard = lazy(() => import('./board.tsx').then((it) => ({ default: it.HealthBoard })))
 const ModelsMap = lazy(() => import('./models-map.tsx').then((it) => ({ default: it.ModelsMap })))
+const TestReport = lazy(() => import('./test-report.tsx').then((it) => ({ default: it.TestReport })))
 const BulkEditDialog = lazy(() => import('./bulk-edit.tsx').then((it) => ({ default: it.BulkEditDialog })))
 
 const rowId = (channel: Channel) => String(channel.id)
@@ -61,7 +63,12 @@ export function ChannelListPage() {
     { value: 'models', label: t('channel.view.models') },
   ] as const
   return (
-    <Page title={t('channel.title')} text={t('channel.intro')} width="full" actions={<PageActions />}>
+    <Page
+      title={t('channel.title')}
+      text={t('channel.intro')}
+      width="full"
+      actions={<PageActions onReport={(since) => setSearch({ report: String(since) })} />}
+    >
       <div className="pb-3">
         <Segmented
           label={t('channel.view')}
@@ -82,6 +89,13 @@ export function ChannelListPage() {
       <Suspense fallback={null}>
         {search.peek !== undefined && (
           <ChannelPeek id={search.peek} onClose={() => setSearch({ peek: undefined })} onEdit={edit} />
+        )}
+        {search.report !== undefined && search.peek === undefined && (
+          <TestReport
+            since={Number(search.report)}
+            onClose={() => setSearch({ report: undefined })}
+            onPeek={(id) => setSearch({ peek: String(id) })}
+          />
         )}
       </Suspense>
     </Page>
@@ -141,8 +155,8 @@ function ChannelTable({ edit }: { edit(channel: Channel): void }) {
   )
 }
 
-/** Actions for all channels, and the link to a new one. */
-function PageActions() {
+/** Actions for all channels, and the link to a new one. `onReport` shows the result of the tests since a time. */
+function PageActions({ onReport }: { onReport(since: number): void }) {
   const t = useText()
   const classic = useClassicServer()
   const [ask, question] = useConfirm()
@@ -168,7 +182,15 @@ function PageActions() {
         toast.success(text('channel.removeDisabled.done', { count }))
       },
     })
+  const lastTests = useQuery({ ...progressQuery, enabled: !classic }).data
   const entries = [
+    {
+      id: 'report',
+      label: t('channel.report.last'),
+      icon: <ClipboardList />,
+      disabled: !lastTests?.finished_at,
+      run: () => onReport(lastTests?.started_at ?? 0),
+    },
     {
       id: 'remove',
       label: t('channel.removeDisabled'),
@@ -179,7 +201,7 @@ function PageActions() {
   ]
   return (
     <>
-      <TestAllButton />
+      <TestAllButton onFailures={onReport} />
       <Button icon={<RefreshCw />} busy={busy} onClick={() => void balances()}>
         {t('channel.balances')}
       </Button>

@@ -6,7 +6,7 @@ import { SearchBox } from '../../components/data-table/search-box.tsx'
 import { Badge, Status } from '../../components/ui/badge.tsx'
 import { Checkbox } from '../../components/ui/checkbox.tsx'
 import { Select } from '../../components/ui/select.tsx'
-import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { EmptyState, ErrorState, RowsSkeleton } from '../../components/ui/states.tsx'
 import { useText } from '../../lib/text.ts'
 import { listOf, nameOf } from './channel-parts.tsx'
 import { NoChannels } from './no-channels.tsx'
@@ -49,7 +49,7 @@ export function ModelsMap({ search, onNarrow }: { search: Narrowing; onNarrow(ch
     [data],
   )
   const rows = useMemo(() => rowsOf(data ?? [], group), [data, group])
-  if (isPending) return <Skeleton className="h-64 w-full rounded-lg" />
+  if (isPending) return <RowsSkeleton className="h-64" />
   if (error) {
     return <ErrorState title={t('table.error')} text={error.message} onRetry={() => void refetch()} busy={isFetching} />
   }

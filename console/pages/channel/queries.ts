@@ -303,11 +303,6 @@ export function testedBadly(rows: readonly Channel[], since: number): Channel[] 
   return rows.filter((channel) => channel.test_error && channel.test_time >= since)
 }
 
-/** Enabled channels whose last test failed at or after `since` (epoch seconds). */
-export function failedSince(rows: readonly Channel[], since: number): Channel[] {
-  return testedBadly(rows, since).filter(isEnabled)
-}
-
 /** True for a channel that accepts calls. */
 export function isEnabled(channel: Pick<Channel, 'status'>): boolean {
   return channel.status === channelStatus.enabled

@@ -23,6 +23,8 @@ export interface ChannelSearch extends ListSearch {
   problems?: string | undefined
   /** For the health board: with `1`, cards are shown instead of a table. */
   cards?: string | undefined
+  /** The report on the test of all channels that began at this time (epoch seconds) is open. */
+  report?: string | undefined
 }
 
 /** Reads the query of the list of channels. */
@@ -37,5 +39,6 @@ export function parseChannelSearch(raw: RawSearch): ChannelSearch {
     model: someText(raw['model']?.trim()),
     problems: oneOf(raw['problems'], ['1']),
     cards: oneOf(raw['cards'], ['1']),
+    report: wholeNumber(raw['report'], 1)?.toString(),
   }
 }

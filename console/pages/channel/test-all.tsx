@@ -10,16 +10,18 @@ import { queryClient } from '../../lib/query-client.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { text, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
-import { nameOf } from './channel-parts.tsx'
-import { failedSince, progressQuery, refreshChannels, testedBadly, watchedQuery } from './queries.ts'
+import { progressQuery, refreshChannels } from './queries.ts'
 
 const pollMs = 1000
 /** For a server that does not report progress: the interval between reloads of the rows, and the number of reloads. */
 const lookMs = 3000
 const looks = 20
 
-/** Starts the test of all channels and shows its progress; rows are updated as their tests end. */
-export function TestAllButton() {
+/**
+ * Starts the test of all channels and shows its progress; rows are updated as their tests end. `onFailures` is called
+ * after the tests if some of them failed, with the time at which they began (epoch seconds).
+ */
+export function TestAllButton({ onFailures }: { onFailures(since: number): void }) {
   const t = useText()
   const [starting, setStarting] = useState(false)
   const classic = useClassicServer()
@@ -30,7 +32,7 @@ export function TestAllButton() {
     refetchInterval: ({ state }) => (state.data?.running ? pollMs : false),
   })
   const { running = false, done = 0, total = 0 } = progress.data ?? {}
-  const expectEnd = useWhileRunning(progress.data, progress.dataUpdatedAt)
+  const expectEnd = useWhileRunning(progress.data, progress.dataUpdatedAt, onFailures)
   const start = async () => {
     setStarting(true)
     try {
@@ -90,7 +92,11 @@ function useLooking(): () => void {
  * Reloads the channels whenever tests end, and reports the result after the last test. Call the returned function when
  * tests are started, because they may end before polling has seen them running.
  */
-function useWhileRunning(progress: TestProgress | undefined, updatedAt: number): () => void {
+function useWhileRunning(
+  progress: TestProgress | undefined,
+  updatedAt: number,
+  onFailures: (since: number) => void,
+): () => void {
   const { running = false, done = 0, total = 0, failed = 0, started_at = 0 } = progress ?? {}
   const expected = useRef(running)
   // biome-ignore lint/correctness/useExhaustiveDependencies: each test that ended changes a row
@@ -102,36 +108,13 @@ function useWhileRunning(progress: TestProgress | undefined, updatedAt: number):
     if (expected.current && !running) {
       void refreshChannels()
       if (failed === 0) toast.success(text('channel.testAll.done', { ok: total, failed }))
-      else void warnOfFailed(total - failed, failed, started_at)
+      else onFailures(started_at)
     }
     expected.current = running
   }, [running, total, failed, started_at, updatedAt])
   return () => {
     expected.current = true
   }
-}
-
-/** Number of names that fit into a toast. */
-const mostNames = 3
-
-/**
- * Shows how many channels failed, and the names of those that failed at or after `since` (epoch seconds); one click
- * disables them.
- */
-async function warnOfFailed(ok: number, failed: number, since: number): Promise<void> {
-  const rows = await queryClient.fetchQuery({ ...watchedQuery, staleTime: 0 }).catch(() => [])
-  const names = testedBadly(rows, since).map((channel) => nameOf(channel, text))
-  const run = () => void import('./disable-failed.ts').then((it) => it.disableFailed(since)).catch(() => undefined)
-  toast.warning(text('channel.testAll.done', { ok, failed }), {
-    ...(names.length > 0 && {
-      detail: text('channel.testAll.which', {
-        names: names.slice(0, mostNames).join(', '),
-        more: Math.max(0, names.length - mostNames),
-      }),
-    }),
-    // Channels that the gateway has already disabled need no further action.
-    ...(failedSince(rows, since).length > 0 && { action: { label: text('channel.disableFailed'), run } }),
-  })
 }
 
 function refreshRows(): Promise<void> {

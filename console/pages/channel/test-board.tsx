@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Channel } from '../../../contract/api/channel.ts'
 import { channelStatus } from '../../../contract/statuses.ts'
-import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { ErrorState, RowsSkeleton } from '../../components/ui/states.tsx'
 import { formatPercent } from '../../lib/format.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { type Text, useText } from '../../lib/text.ts'
@@ -35,7 +35,7 @@ export function TestBoard({ onPeek }: { onPeek(channel: Channel): void }) {
   const { data, error, isPending, refetch, isFetching } = useQuery(watchedQuery)
   const classic = useClassicServer()
   const traffic = useQuery({ ...trafficQuery, enabled: !classic })
-  if (isPending) return <Skeleton className="h-64 w-full rounded-lg" />
+  if (isPending) return <RowsSkeleton className="h-64" />
   if (error) {
     return <ErrorState title={t('table.error')} text={error.message} onRetry={() => void refetch()} busy={isFetching} />
   }

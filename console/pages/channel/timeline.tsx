@@ -3,7 +3,7 @@ import { useState } from 'react'
 import type { TimelineEntry } from '../../../contract/api/channel-health.ts'
 import { type DotColor, Status } from '../../components/ui/badge.tsx'
 import { Button } from '../../components/ui/button.tsx'
-import { Skeleton } from '../../components/ui/states.tsx'
+import { RowsSkeleton } from '../../components/ui/states.tsx'
 import { formatTime } from '../../lib/format.ts'
 import { type Text, useText } from '../../lib/text.ts'
 import { timelineQuery } from './queries.ts'
@@ -42,7 +42,7 @@ export function Timeline({ id }: { id: number }) {
   return (
     <section aria-label={t('channel.timeline')}>
       <h3 className="mb-2 text-sm font-medium">{t('channel.timeline')}</h3>
-      {isPending && <Skeleton className="h-40 w-full" />}
+      {isPending && <RowsSkeleton className="h-40 border-0!" />}
       {error && <p className="text-sm text-bad">{error.message}</p>}
       {data?.length === 0 && <p className="text-sm text-muted">{t('channel.timeline.none')}</p>}
       <ol className="divide-y divide-line text-sm">

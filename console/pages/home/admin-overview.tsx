@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { Overview } from '../../../contract/api/overview.ts'
 import { Banner } from '../../components/ui/banner.tsx'
 import { Card } from '../../components/ui/page.tsx'
-import { Skeleton } from '../../components/ui/states.tsx'
+import { RowsSkeleton } from '../../components/ui/states.tsx'
 import { formatPercent, formatTime, useFormatSum } from '../../lib/format.ts'
 import { lossClass } from '../../lib/loss-class.ts'
 import { overviewQuery } from '../../lib/overview.ts'
@@ -73,9 +73,16 @@ function Spenders({ spenders }: { spenders: Overview['spenders'] | undefined }) 
   const t = useText()
   const formatSum = useFormatSum()
   return (
-    <Card title={t('home.spenders')}>
+    <Card
+      title={t('home.spenders')}
+      actions={
+        <Link to="/usage" search={{ group: 'user', and: 'model' }} className="text-sm text-link hover:underline">
+          {t('home.spenders.more')}
+        </Link>
+      }
+    >
       <div className="min-h-40">
-        {!spenders && <Skeleton className="h-40 w-full" />}
+        {!spenders && <RowsSkeleton className="h-40 border-0!" />}
         {spenders?.length === 0 && <p className="py-10 text-center text-sm text-muted">{t('home.spenders.none')}</p>}
         <ul className="-my-1.5 divide-y divide-line text-sm">
           {spenders?.map(({ id, name, quota, before }) => (

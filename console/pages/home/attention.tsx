@@ -7,7 +7,7 @@ import { currencyText } from '../../../contract/quota.ts'
 import { type DotColor, dotMark, Status } from '../../components/ui/badge.tsx'
 import { Button, buttonClass } from '../../components/ui/button.tsx'
 import { Card } from '../../components/ui/page.tsx'
-import { Skeleton } from '../../components/ui/states.tsx'
+import { RowsSkeleton, Skeleton } from '../../components/ui/states.tsx'
 import { formatCount, formatPercent, formatRelative, formatSum, formatTime } from '../../lib/format.ts'
 import { languageTag, type Text, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
@@ -71,7 +71,7 @@ export function Attention({ items }: { items: readonly AttentionItem[] | undefin
   return (
     <Card title={t('home.attention')}>
       <div className="min-h-40">
-        {!items && <Skeleton className="h-40 w-full" />}
+        {!items && <RowsSkeleton className="h-40 border-0!" />}
         {items?.length === 0 && (
           <p className="flex items-center justify-center gap-2 py-14 text-sm text-muted">
             <CircleCheck className="size-4 text-good" aria-hidden="true" />

@@ -81,7 +81,8 @@ function Steps({ user, wasFlowing, onDismiss, onFlow, onFinish }: StepsProps) {
   if (known) opened.current ??= call ? 'short' : 'full'
   const [whole, setWhole] = useState(false)
   if (finished && !shown.current) return null
-  if ((opened.current ?? (wasFlowing ? 'short' : 'full')) === 'short' && !whole)
+  // Until it is known what is done, the line keeps the room that it has on most installations.
+  if (opened.current !== 'full' && !whole)
     return <OneLine steps={known ? steps : undefined} done={done} onShow={() => setWhole(true)} onDismiss={onDismiss} />
   return (
     <Card

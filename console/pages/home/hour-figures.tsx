@@ -97,25 +97,36 @@ function timeText(ms: number | null, t: Text): string {
   return t('home.overview.seconds', { value: (ms / 1000).toFixed(1) })
 }
 
+/** A change with its direction, such as `↑ 12%`. */
+const arrow = (change: number) => `${change > 0 ? '↑' : '↓'} ${formatPercent(Math.abs(change), 0)}`
+
 function Change({ figure: { now, before, upIsBad = false, extra } }: { figure: Figure }): ReactNode {
   const t = useText()
   // Beside another figure there is room only for the change itself.
   const isShort = extra !== undefined && now !== null && before !== null && before > 0
-  const change = isShort ? formatPercent(now / before - 1, 0, 'exceptZero') : changeText(now, before, t)
-  const worse = upIsBad && now !== null && before !== null && now > before * 1.2
+  const change = isShort ? arrow(now / before - 1) : changeText(now, before, t)
+  const color = upIsBad && now !== null && before !== null ? colorOf(now, before) : ''
   return (
     <>
       {extra !== undefined && (isShort ? `${extra} · ` : extra)}
-      {(extra === undefined || isShort) && <span className={worse ? 'text-bad' : ''}>{change}</span>}
+      {(extra === undefined || isShort) && <span className={color}>{change}</span>}
     </>
   )
+}
+
+/** Small changes of an hour mean nothing. */
+const notable = 1.2
+
+function colorOf(now: number, before: number): string {
+  if (now > before * notable) return 'text-bad'
+  return now * notable < before ? 'text-good' : ''
 }
 
 function changeText(now: number | null, before: number | null, t: Text): string {
   if (now === null || before === null) return blank
   if (now === before) return t('home.overview.same')
   if (before === 0) return t('home.overview.new')
-  return t('home.overview.change', { change: formatPercent(now / before - 1, 0, 'exceptZero') })
+  return t('home.overview.change', { change: arrow(now / before - 1) })
 }
 
 const noSum = { now: 0, before: 0, points: [] }

@@ -3,7 +3,7 @@ import type { Overview } from '../../../contract/api/overview.ts'
 import { Bars } from '../../components/chart/bars.tsx'
 import { ChartFrame } from '../../components/chart/chart-frame.tsx'
 import { Card } from '../../components/ui/page.tsx'
-import { Skeleton } from '../../components/ui/states.tsx'
+import { ChartSkeleton } from '../../components/ui/states.tsx'
 import { formatCount, formatTime } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 
@@ -14,7 +14,7 @@ const hourSeconds = 3600
 export function Outcomes({ day }: { day: Overview['day'] | undefined }) {
   const t = useText()
   const navigate = useNavigate()
-  if (!day) return <Skeleton className="h-[13.25rem] w-full rounded-lg" />
+  if (!day) return <ChartSkeleton className="h-[13.25rem] w-full" />
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
   const failed = sum(day.failed) + sum(day.interrupted)
   const count = failed + sum(day.succeeded)
@@ -43,7 +43,7 @@ export function Outcomes({ day }: { day: Overview['day'] | undefined }) {
   }
   return (
     <ChartFrame {...shown} title={t('home.outcomes')} labelHeading={t('home.outcomes.hour')}>
-      <Bars {...shown} height={height} onPick={pick} />
+      {(visible) => <Bars {...shown} series={visible} height={height} onPick={pick} />}
     </ChartFrame>
   )
 }

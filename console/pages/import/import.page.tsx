@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Button } from '../../components/ui/button.tsx'
 import { Card, Page } from '../../components/ui/page.tsx'
-import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { EmptyState, ErrorState, RowsSkeleton } from '../../components/ui/states.tsx'
 import { isRoot, useSessionUser } from '../../lib/session.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
@@ -44,7 +44,7 @@ function Newest() {
         busy={isFetching}
       />
     )
-  if (!data) return <Skeleton className="h-72 w-full rounded-lg" />
+  if (!data) return <RowsSkeleton className="h-72" />
   const [newest] = data
   if (newest && isActive(newest)) return <RunProgress run={newest} />
   if (!newest || search.new !== undefined)

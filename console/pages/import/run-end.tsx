@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { type ImportRun, importApi } from '../../../contract/api/import.ts'
 import { Banner, type BannerKind } from '../../components/ui/banner.tsx'
 import { Button, buttonClass } from '../../components/ui/button.tsx'
-import { Skeleton } from '../../components/ui/states.tsx'
+import { RowsSkeleton } from '../../components/ui/states.tsx'
 import { addressOf } from '../../lib/call.ts'
 import { downloadFile } from '../../lib/download.ts'
 import { useText } from '../../lib/text.ts'
@@ -62,7 +62,7 @@ export function RunEnd({ run }: { run: ImportRun }) {
         ) : report.isError ? (
           <Banner kind="bad" title={t('import.error.report')} />
         ) : (
-          <Skeleton className="h-72 w-full rounded-lg" />
+          <RowsSkeleton className="h-72" />
         ))}
     </div>
   )

@@ -7,7 +7,7 @@ import { Banner } from '../../components/ui/banner.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { CopyField } from '../../components/ui/copy-field.tsx'
 import { Drawer, type DrawerSteps } from '../../components/ui/drawer.tsx'
-import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { DetailsSkeleton, EmptyState, ErrorState } from '../../components/ui/states.tsx'
 import { formatCount, formatTime, useFormatQuota } from '../../lib/format.ts'
 import { rowIdOf } from '../../lib/log-row.ts'
 import { useText } from '../../lib/text.ts'
@@ -50,7 +50,7 @@ export function LogPeek({ id, log: found, listed, steps, everybody, onClose, onS
       {!log && asked.error && (
         <ErrorState title={t('log.peek.failed')} text={asked.error.message} onRetry={() => void asked.refetch()} />
       )}
-      {!log && !isGone && !asked.error && <Skeleton className="h-40 w-full" />}
+      {!log && !isGone && !asked.error && <DetailsSkeleton />}
     </LogDrawer>
   )
 }
@@ -74,7 +74,7 @@ export function RequestPeek({ request, everybody, onClose, onSearch }: RequestPe
       {error && log === undefined && (
         <ErrorState title={t('log.request.failed')} text={error.message} onRetry={() => void refetch()} />
       )}
-      {log === undefined && !error && <Skeleton className="h-40 w-full" />}
+      {log === undefined && !error && <DetailsSkeleton />}
     </LogDrawer>
   )
 }

@@ -60,7 +60,15 @@ export function Histogram(props: { filter: LogFilter; everybody: boolean; onRang
   return (
     <div className={`mb-3 ${slow ? 'opacity-60' : ''}`}>
       <ChartFrame {...shown} title={t('log.histogram')} labelHeading={t('log.time')} short>
-        <Bars {...shown} height={height} onPick={(index) => choose({ from: index, to: index })} onRange={choose} />
+        {(visible) => (
+          <Bars
+            {...shown}
+            series={visible}
+            height={height}
+            onPick={(index) => choose({ from: index, to: index })}
+            onRange={choose}
+          />
+        )}
       </ChartFrame>
     </div>
   )

@@ -6,7 +6,7 @@ import { logType } from '../../../contract/log-types.ts'
 import { Banner } from '../../components/ui/banner.tsx'
 import { CopyField } from '../../components/ui/copy-field.tsx'
 import { Card, Page } from '../../components/ui/page.tsx'
-import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { DetailsSkeleton, EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { formatNumber, formatRelative, formatTime } from '../../lib/format.ts'
 import { requestStart } from '../../lib/request-id.ts'
 import { isAdmin, isRoot, useSessionUser } from '../../lib/session.ts'
@@ -54,7 +54,7 @@ export function RequestPage() {
             busy={isFetching}
           />
         )}
-        {log === undefined && !error && !classic && <Skeleton className="h-96 w-full rounded-lg" />}
+        {log === undefined && !error && !classic && <DetailsSkeleton />}
       </div>
     </Page>
   )

@@ -1,19 +1,28 @@
 import { Link, useRouterState } from '@tanstack/react-router'
-import { useEffect, useId, useRef, useState } from 'react'
+import { type ComponentType, lazy, Suspense, useEffect, useId, useRef, useState } from 'react'
 import { authApi } from '../../../contract/api/auth.ts'
 import type { User } from '../../../contract/api/user.ts'
 import { OutsideLogins } from '../../components/outside-logins.tsx'
 import { Banner } from '../../components/ui/banner.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Input } from '../../components/ui/input.tsx'
-import { PageHeading } from '../../components/ui/page.tsx'
+import { PageHeading } from '../../components/ui/page-heading.tsx'
 import { PasswordInput } from '../../components/ui/password-input.tsx'
 import { CallError, call } from '../../lib/call.ts'
 import { useCountdown } from '../../lib/countdown.ts'
 import { useFinishLogin } from '../../lib/finish-login.ts'
 import { useServerStatus } from '../../lib/status.ts'
-import { useText } from '../../lib/text.ts'
+import { loadAreas, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
+
+/** The form does not wait for the panel. If it cannot be loaded, its place stays empty. */
+const LoginPanel = lazy(() =>
+  Promise.all([import('./panel.tsx'), loadAreas(['home', 'status'])]).then(
+    ([it]): { default: ComponentType } => ({ default: it.LoginPanel }),
+    () => ({ default: () => null }),
+  ),
+)
+const isWide = matchMedia('(min-width: 1024px)').matches
 
 /** Seconds to wait after the server has responded with "too many requests". */
 const coolDownSeconds = 30
@@ -31,31 +40,40 @@ export function LoginPage() {
   }, [expired, t])
 
   return (
-    <div className="w-full max-w-[22rem]">
-      <div className="mb-5 flex flex-col items-center text-center">
-        <PageHeading title={t('login.title')} className="text-2xl!" />
-      </div>
-      <div className="flex flex-col gap-4 rounded-xl border border-line bg-surface p-6 shadow-control">
-        {expired && <Banner kind="warn">{t('login.expired')}</Banner>}
-        {from !== undefined && from !== '/' && <p className="text-sm text-muted">{t('login.continue')}</p>}
-        <PasswordForm onDone={finish} />
-        <OutsideLogins onDone={finish} />
-      </div>
-      {register_enabled !== false && (
-        <p className="mt-5 text-center text-sm text-muted">
-          {t('login.noAccount')}{' '}
-          <Link to="/register" className="font-medium text-link hover:underline">
-            {t('login.register')}
-          </Link>
-        </p>
+    <div className="flex w-full max-w-4xl items-center justify-center gap-20">
+      {isWide && (
+        <aside className="min-w-0 flex-1 max-lg:hidden">
+          <Suspense fallback={null}>
+            <LoginPanel />
+          </Suspense>
+        </aside>
       )}
-      {status_page && (
-        <p className="mt-5 text-center text-sm text-muted">
-          <Link to="/status" className="font-medium text-link hover:underline">
-            {t('login.status')}
-          </Link>
-        </p>
-      )}
+      <div className="w-full max-w-[22rem] shrink-0">
+        <div className="mb-5 flex flex-col items-center text-center">
+          <PageHeading title={t('login.title')} className="text-2xl!" />
+        </div>
+        <div className="flex flex-col gap-4 rounded-xl border border-line bg-surface p-6 shadow-control">
+          {expired && <Banner kind="warn">{t('login.expired')}</Banner>}
+          {from !== undefined && from !== '/' && <p className="text-sm text-muted">{t('login.continue')}</p>}
+          <PasswordForm onDone={finish} />
+          <OutsideLogins onDone={finish} />
+        </div>
+        {register_enabled !== false && (
+          <p className="mt-5 text-center text-sm text-muted">
+            {t('login.noAccount')}{' '}
+            <Link to="/register" className="font-medium text-link hover:underline">
+              {t('login.register')}
+            </Link>
+          </p>
+        )}
+        {status_page && (
+          <p className="mt-5 text-center text-sm text-muted">
+            <Link to="/status" className="font-medium text-link hover:underline">
+              {t('login.status')}
+            </Link>
+          </p>
+        )}
+      </div>
     </div>
   )
 }

@@ -3,7 +3,7 @@ import type { CaptureRule } from '../../../contract/api/capture.ts'
 import { Status } from '../../components/ui/badge.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Card } from '../../components/ui/page.tsx'
-import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { EmptyState, ErrorState, RowsSkeleton } from '../../components/ui/states.tsx'
 import { formatTime } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
@@ -25,7 +25,7 @@ export function RulesTable() {
       />
     )
   }
-  if (!rules) return <Skeleton className="h-48 w-full rounded-lg" />
+  if (!rules) return <RowsSkeleton className="h-48" />
   return (
     <Card title={t('recording.rules')}>
       {rules.length === 0 ? (

@@ -8,7 +8,7 @@ import { TextField } from '../../components/form/text-field.tsx'
 import { useAppForm } from '../../components/form/use-app-form.ts'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Page } from '../../components/ui/page.tsx'
-import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { ErrorState, FieldsSkeleton } from '../../components/ui/states.tsx'
 import { useCrumb } from '../../lib/crumb.ts'
 import { downloadFile } from '../../lib/download.ts'
 import { useText } from '../../lib/text.ts'
@@ -32,7 +32,7 @@ export function RedemptionFormPage() {
 function EditCode({ id }: { id: string }) {
   const t = useText()
   const query = useQuery({ ...redemptionQuery(id), staleTime: 0, gcTime: 0 })
-  if (query.isPending) return <Skeleton className="h-64 w-full rounded-lg" />
+  if (query.isPending) return <FieldsSkeleton className="h-64" />
   if (query.isError) {
     return (
       <ErrorState title={t('redemption.notFound')} text={query.error.message} onRetry={() => void query.refetch()}>

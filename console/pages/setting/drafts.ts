@@ -31,6 +31,13 @@ export function isChanged(option: Option, draft: string | undefined): draft is s
   return sentValue(option, draft) !== option.value
 }
 
+/** Whether the saved value of an option is not its default. A secret has no default. */
+export function differsFromDefault(option: Option): boolean {
+  if (option.secret) return option.is_set === true
+  if (option.kind === 'json') return plainJson(option.value) !== plainJson(option.default)
+  return option.value !== option.default
+}
+
 /** The problem with a draft, in the page's language; undefined if it may be sent. */
 export function problemOf(option: Option, draft: string, name: string): string | undefined {
   if (option.kind === 'json') return parseJson(draft) === undefined ? brokenJson(option.key, name) : undefined

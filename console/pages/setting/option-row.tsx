@@ -2,7 +2,7 @@ import { Lock } from 'lucide-react'
 import { type ReactNode, useId } from 'react'
 import { useText } from '../../lib/text.ts'
 import type { ControlProps } from './control-props.ts'
-import { isChanged, type Option } from './drafts.ts'
+import { differsFromDefault, isChanged, type Option } from './drafts.ts'
 import { OptionControl } from './option-control.tsx'
 import { choiceName, optionHint, optionName, unitName } from './option-names.ts'
 import { SecretControl } from './secret-control.tsx'
@@ -50,6 +50,14 @@ export function OptionRow({ option, form, inEditor }: { option: Option; form: Op
           <label htmlFor={id} className="text-sm font-medium">
             {optionName(option)}
           </label>
+          {differsFromDefault(option) && (
+            <span
+              role="img"
+              aria-label={t('setting.changed')}
+              title={t('setting.changed')}
+              className="ml-1.5 inline-block size-1.5 rounded-full bg-accent align-middle"
+            />
+          )}
           <p id={`${id}-hint`} className="text-sm text-muted">
             {optionHint(option)} <Default option={option} form={form} locked={locked} />
           </p>

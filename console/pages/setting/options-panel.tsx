@@ -2,11 +2,12 @@ import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
 import { SearchBox } from '../../components/data-table/search-box.tsx'
 import { Button } from '../../components/ui/button.tsx'
+import { Checkbox } from '../../components/ui/checkbox.tsx'
 import { Card } from '../../components/ui/page.tsx'
-import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { EmptyState, ErrorState, FieldsSkeleton } from '../../components/ui/states.tsx'
 import { useText } from '../../lib/text.ts'
 import { useUrlState } from '../../lib/use-url-state.ts'
-import type { Option } from './drafts.ts'
+import { differsFromDefault, type Option } from './drafts.ts'
 import { isFound, sectionName } from './option-names.ts'
 import { OptionRow } from './option-row.tsx'
 import { parseSettingSearch, type SettingTab } from './search.ts'
@@ -16,7 +17,7 @@ import type { OptionForm } from './use-option-form.ts'
 const tabOf: Readonly<Record<Option['tab'], SettingTab>> = { operations: 'operation', system: 'system', other: 'other' }
 
 /** Sections that come first on their tabs, in this order; other sections keep the server's order. */
-const firstSections = ['general', 'monitoring', 'quota', 'ratios', 'address', 'login', 'mail', 'updates']
+const firstSections = ['general', 'monitoring', 'quota', 'ratios', 'logs', 'address', 'login', 'mail', 'pages']
 
 function placeOf(section: string): number {
   const place = firstSections.indexOf(section)
@@ -34,7 +35,10 @@ export function OptionsPanel({ tab, form }: { tab: SettingTab; form: OptionForm 
   if (form.state === 'failed') {
     return <ErrorState title={t('setting.failed')} text={form.error?.message} onRetry={form.retry} busy={form.asking} />
   }
-  const shown = options.filter((option) => (words === '' ? tabOf[option.tab] === tab : isFound(option, words)))
+  const found = options.filter((option) => (words === '' ? tabOf[option.tab] === tab : isFound(option, words)))
+  const changed = found.filter(differsFromDefault)
+  const isChangedOnly = search.changed !== undefined
+  const shown = isChangedOnly ? changed : found
   const sections = [...new Set(shown.map((option) => option.section))].sort((a, b) => placeOf(a) - placeOf(b))
   const optionsOf = (section: string) => shown.filter((option) => option.section === section)
   return (
@@ -45,6 +49,13 @@ export function OptionsPanel({ tab, form }: { tab: SettingTab; form: OptionForm 
           label={t('setting.search')}
           onSearch={(q) => setSearch({ q: q === '' ? undefined : q }, { replace: true })}
         />
+        <label className="mt-3 flex items-center gap-2 text-sm">
+          <Checkbox
+            checked={isChangedOnly}
+            onChange={({ target }) => setSearch({ changed: target.checked ? '1' : undefined }, { replace: true })}
+          />
+          {t('setting.changedOnly', { count: changed.length })}
+        </label>
         <SectionLinks sections={sections.map((id) => ({ id, options: optionsOf(id) }))} />
       </div>
       <div className="flex min-w-0 flex-col gap-4">
@@ -53,9 +64,11 @@ export function OptionsPanel({ tab, form }: { tab: SettingTab; form: OptionForm 
             {t('setting.search.found', { count: shown.length })}
           </p>
         )}
-        {sections.length === 0 && <EmptyState title={t('setting.search.none')} />}
+        {sections.length === 0 && (
+          <EmptyState title={t(found.length === 0 ? 'setting.search.none' : 'setting.changedOnly.none')} />
+        )}
         {sections.map((id) => (
-          <Section key={id} id={id} options={optionsOf(id)} form={form} whole={words === ''} />
+          <Section key={id} id={id} options={optionsOf(id)} form={form} whole={words === '' && !isChangedOnly} />
         ))}
       </div>
     </div>
@@ -88,7 +101,7 @@ interface SectionProps {
   id: string
   options: readonly Option[]
   form: OptionForm
-  /** False during a search, when the section's other content is not shown. */
+  /** False if only some options are shown, when the section's other content is not shown. */
   whole: boolean
 }
 
@@ -123,8 +136,8 @@ function Loading(): ReactNode {
   return (
     <div role="status" className="flex flex-col gap-4 lg:ml-52">
       <span className="sr-only">{t('app.loading', { page: t('setting.title') })}</span>
-      <Skeleton className="h-80 w-full rounded-lg" />
-      <Skeleton className="h-80 w-full rounded-lg" />
+      <FieldsSkeleton className="h-80" />
+      <FieldsSkeleton className="h-80" />
     </div>
   )
 }

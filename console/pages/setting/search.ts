@@ -13,6 +13,8 @@ export interface SettingSearch extends ListSearch {
   tab?: SettingTab | undefined
   actor?: string | undefined
   action?: string | undefined
+  /** With `1`, only options that differ from their defaults are shown. */
+  changed?: string | undefined
   /** Time range in epoch seconds. */
   from?: number | undefined
   to?: number | undefined
@@ -25,6 +27,7 @@ export function parseSettingSearch(raw: RawSearch): SettingSearch {
     tab: oneOf(raw['tab'], settingTabs),
     actor: someText(raw['actor']?.trim()),
     action: someText(raw['action']),
+    changed: oneOf(raw['changed'], ['1']),
     from: wholeNumber(raw['from']),
     to: wholeNumber(raw['to']),
   }

@@ -12,6 +12,7 @@ import type { OptionForm } from './use-option-form.ts'
 const RatioEditor = lazy(() => import('./ratio-editor.tsx').then((it) => ({ default: it.RatioEditor })))
 const MailTest = lazy(() => import('./mail-test.tsx').then((it) => ({ default: it.MailTest })))
 const BackupState = lazy(() => import('./backup-state.tsx').then((it) => ({ default: it.BackupState })))
+const BrandPreview = lazy(() => import('./brand-preview.tsx').then((it) => ({ default: it.BrandPreview })))
 const LogCopyState = lazy(() => import('./log-copy-state.tsx').then((it) => ({ default: it.LogCopyState })))
 const UpdateCheck = lazy(() => import('./update-check.tsx').then((it) => ({ default: it.UpdateCheck })))
 
@@ -49,6 +50,13 @@ export function SectionExtra({ section, form }: { section: string; form: OptionF
     )
   }
   if (section === 'recording') return <RecordingLink />
+  if (section === 'pages') {
+    return (
+      <Suspense fallback={<div className="h-28 max-sm:h-40" />}>
+        <BrandPreview form={form} />
+      </Suspense>
+    )
+  }
   if (section === 'updates') {
     return (
       <Suspense fallback={<div className="h-16" />}>

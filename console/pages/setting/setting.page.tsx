@@ -1,7 +1,7 @@
 import { useBlocker } from '@tanstack/react-router'
 import { lazy, Suspense, useRef } from 'react'
 import { Page } from '../../components/ui/page.tsx'
-import { Skeleton } from '../../components/ui/states.tsx'
+import { FieldsSkeleton } from '../../components/ui/states.tsx'
 import { Tabs } from '../../components/ui/tabs.tsx'
 import { isAdmin, useSessionUser } from '../../lib/session.ts'
 import { useClassicServer } from '../../lib/status.ts'
@@ -36,7 +36,7 @@ export function SettingPage() {
   const content = (of: SettingTab) => {
     if (of === 'personal') return <PersonalPanel />
     return (
-      <Suspense fallback={<Skeleton className="h-96 w-full rounded-lg" />}>
+      <Suspense fallback={<FieldsSkeleton className="h-96" />}>
         {of === 'audit' ? <AuditPanel /> : <OptionsPanel key={of} tab={of} form={form} />}
       </Suspense>
     )
@@ -58,7 +58,7 @@ export function SettingPage() {
 /** The query values of the link to a tab, without the state of other tabs. */
 function addressOf(tab: SettingTab) {
   const none = { q: undefined, page: undefined, sort: undefined, peek: undefined }
-  const noFilter = { actor: undefined, action: undefined, from: undefined, to: undefined }
+  const noFilter = { changed: undefined, actor: undefined, action: undefined, from: undefined, to: undefined }
   return { tab: tab === 'personal' ? undefined : tab, ...none, ...noFilter }
 }
 

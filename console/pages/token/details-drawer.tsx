@@ -8,7 +8,7 @@ import { Button } from '../../components/ui/button.tsx'
 import { CopyField } from '../../components/ui/copy-field.tsx'
 import { Drawer, type DrawerSteps } from '../../components/ui/drawer.tsx'
 import { Kpi } from '../../components/ui/kpi.tsx'
-import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { DetailsSkeleton, ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { formatTime, useFormatQuota, useFormatSum } from '../../lib/format.ts'
 import { sessionUser } from '../../lib/session.ts'
 import { useText } from '../../lib/text.ts'
@@ -39,7 +39,7 @@ export function TokenPeek({ id, steps, onClose, onEdit }: TokenPeekProps) {
       aside={token && <TokenStatus token={token} />}
       footer={token && <Button onClick={() => onEdit(token)}>{t('do.edit')}</Button>}
     >
-      {query.isPending && <Skeleton className="h-40 w-full" />}
+      {query.isPending && <DetailsSkeleton />}
       {query.isError && (
         <ErrorState title={t('token.notFound')} text={query.error.message} onRetry={() => void query.refetch()} />
       )}

@@ -60,6 +60,12 @@ export function TokenStatus({ token }: { token: Token }) {
   )
 }
 
+/** The colour of the bar of what is left, from 0 to 1. */
+function barColor(left: number): string {
+  if (left < 0.05) return 'fill-red'
+  return left < 0.2 ? 'fill-orange' : 'fill-accent'
+}
+
 /** The remaining quota, with the used share as a bar; for unlimited tokens, a word. */
 export function Remaining({ token }: { token: Token }) {
   const t = useText()
@@ -71,7 +77,7 @@ export function Remaining({ token }: { token: Token }) {
     <span className="inline-flex items-center gap-2">
       <svg viewBox="0 0 40 4" className="h-1 w-10 shrink-0" aria-hidden="true" preserveAspectRatio="none">
         <rect width="40" height="4" rx="2" className="fill-active" />
-        <rect width={40 * left} height="4" rx="2" className={left < 0.1 ? 'fill-orange' : 'fill-accent'} />
+        <rect width={40 * left} height="4" rx="2" className={barColor(left)} />
       </svg>
       {formatQuota(token.remain_quota)}
     </span>

@@ -4,6 +4,9 @@ import { formatCount, formatNumber, formatPercent, useFormatSum } from '../../li
 import { lossClass } from '../../lib/loss-class.ts'
 import { type Text, useText } from '../../lib/text.ts'
 
+/** Smaller changes are not coloured. */
+const notableChange = 1.1
+
 /** How a figure compares with the previous period, in words; undefined if there is nothing to compare. */
 export function changeText(now: number, before: number | undefined, t: Text): string | undefined {
   if (before === undefined) return undefined
@@ -22,6 +25,16 @@ export function changeShort(now: number, before: number | undefined, t: Text): s
   if (before === undefined) return undefined
   if (before === 0) return changeText(now, before, t)
   return formatPercent(now / before - 1, 0, 'exceptZero')
+}
+
+/** Figures that should be low. The others are neither good nor bad, such as the spend. */
+const lessIsBetter: readonly string[] = ['failed', 'first_byte']
+
+/** The class for a change: a figure that got clearly worse is red, one that got clearly better is green. */
+function changeColor(name: string, now: number, before: number): string {
+  if (!lessIsBetter.includes(name)) return ''
+  if (now > before * notableChange) return 'text-bad'
+  return now * notableChange < before ? 'text-good' : ''
 }
 
 /** The totals of the period, each compared with the previous period. */
@@ -51,7 +64,8 @@ export function Figures({ usage }: { usage: Usage }) {
         // A loss has no percentage that would mean anything.
         const note = now < 0 || (before ?? 0) < 0 ? undefined : changeText(now, before, t)
         const value = name === 'margin' && now < 0 ? <span className={lossClass(now)}>{format(now)}</span> : format(now)
-        return <Kpi key={name} label={label} value={value} {...(note !== undefined && { note })} />
+        const colored = note !== undefined && <span className={changeColor(name, now, before ?? 0)}>{note}</span>
+        return <Kpi key={name} label={label} value={value} {...(colored && { note: colored })} />
       })}
     </div>
   )

@@ -1,6 +1,6 @@
 import { lazy, Suspense } from 'react'
 import { Card } from '../../components/ui/page.tsx'
-import { ChartSkeleton, EmptyState, Skeleton } from '../../components/ui/states.tsx'
+import { ChartSkeleton, EmptyState, RowsSkeleton } from '../../components/ui/states.tsx'
 import type { KnownUsage } from '../../lib/known-usage.ts'
 import { useText } from '../../lib/text.ts'
 import type { SetSearch } from '../../lib/use-url-state.ts'
@@ -40,7 +40,7 @@ export function Results({ usage, view, search, setSearch, narrowed, onNarrow, on
           </Suspense>
           {view.group !== 'none' &&
             (usage.fromRows === undefined ? (
-              <Suspense fallback={<Skeleton className="h-96 w-full rounded-lg" />}>
+              <Suspense fallback={<RowsSkeleton className="h-96" />}>
                 <UsageTable
                   view={view}
                   hasCosts={usage.total.cost !== undefined}

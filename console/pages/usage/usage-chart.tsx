@@ -49,7 +49,7 @@ export function UsageChart({ usage, view }: { usage: Usage; view: UsageView }) {
       format={format}
       actions={<IconButton label={t('usage.csv')} icon={<Download />} onClick={download} />}
     >
-      <Bars labels={labels} series={series} format={format} summary={summary} onPick={pick} height={280} />
+      {(shown) => <Bars labels={labels} series={shown} format={format} summary={summary} onPick={pick} height={280} />}
     </ChartFrame>
   )
 }

@@ -2,7 +2,7 @@ import type { User } from '../../../contract/api/user.ts'
 import { Cut } from '../../components/data-table/cut.tsx'
 import type { Column } from '../../components/data-table/types.ts'
 import { cut, formatNumber, formatQuota, formatRelative, formatTime } from '../../lib/format.ts'
-import type { Text } from '../../lib/text.ts'
+import { type Text, useText } from '../../lib/text.ts'
 import { Groups, roleText, statusText, UserRole, UserStatus } from './user-parts.tsx'
 
 const longestName = 15
@@ -74,6 +74,27 @@ export function userColumns(t: Text): Column<User>[] {
       skeleton: 'w-16',
     },
     {
+      id: 'spent_at',
+      header: t('user.active'),
+      cell: (user) => <LastActive user={user} />,
+      value: (user) => user.spent_at,
+      sortable: true,
+      // The columns of the specification fill the width.
+      hidden: true,
+      card: 'hide',
+      skeleton: 'w-20',
+    },
+    {
+      id: 'spent_month',
+      header: t('user.column.month'),
+      cell: (user) => formatQuota(user.spent_month ?? 0),
+      value: (user) => user.spent_month,
+      align: 'end',
+      hidden: true,
+      card: 'hide',
+      skeleton: 'w-14',
+    },
+    {
       id: 'created_time',
       header: t('user.created'),
       cell: (user) =>
@@ -118,4 +139,11 @@ function figures(t: Text): Column<User>[] {
       skeleton: 'w-10',
     },
   ]
+}
+
+/** How long ago a request of the user was last charged. Some servers do not report it. */
+function LastActive({ user: { spent_at = 0 } }: { user: Partial<User> }) {
+  const t = useText()
+  if (spent_at === 0) return <span className="text-muted">{t('user.active.never')}</span>
+  return <time title={formatTime(spent_at)}>{formatRelative(spent_at)}</time>
 }

@@ -10,7 +10,7 @@ import { Button } from '../../components/ui/button.tsx'
 import { Drawer, type DrawerSteps } from '../../components/ui/drawer.tsx'
 import { Input } from '../../components/ui/input.tsx'
 import { Kpi } from '../../components/ui/kpi.tsx'
-import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { DetailsSkeleton, ErrorState } from '../../components/ui/states.tsx'
 import { formatCount, formatTime, quotaPerUnit, showsCurrency, useFormatQuota, useFormatSum } from '../../lib/format.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
@@ -41,7 +41,7 @@ export function UserPeek({ id, steps, onClose, onEdit }: UserPeekProps) {
       aside={user && <UserStatus user={user} />}
       footer={open && <Button onClick={() => onEdit(user)}>{t('do.edit')}</Button>}
     >
-      {query.isPending && <Skeleton className="h-40 w-full" />}
+      {query.isPending && <DetailsSkeleton />}
       {query.isError && (
         <ErrorState title={t('user.notFound')} text={query.error.message} onRetry={() => void query.refetch()} />
       )}
@@ -86,6 +86,7 @@ function Details({ user }: { user: User }) {
             </Link>
           </Fact>
         )}
+        {user.spent_at > 0 && <Fact name={t('user.active')}>{formatTime(user.spent_at)}</Fact>}
         {user.created_time > 0 && <Fact name={t('user.created')}>{formatTime(user.created_time)}</Fact>}
       </dl>
       <Limits of={user} />

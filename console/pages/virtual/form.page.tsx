@@ -12,7 +12,7 @@ import { useAppForm } from '../../components/form/use-app-form.ts'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Checkbox } from '../../components/ui/checkbox.tsx'
 import { Page } from '../../components/ui/page.tsx'
-import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { ErrorState, FieldsSkeleton } from '../../components/ui/states.tsx'
 import { useCrumb } from '../../lib/crumb.ts'
 import { groupsQuery } from '../../lib/groups.ts'
 import { useText } from '../../lib/text.ts'
@@ -39,8 +39,7 @@ function EditModel({ id }: { id: string }) {
   const models = useQuery({ ...virtualModelsQuery, staleTime: 0 })
   const model = models.data?.find((each) => String(each.id) === id)
   // What was loaded before may be out of date, and the form keeps what it begins with.
-  if (models.isPending || (models.isFetching && !models.isFetchedAfterMount))
-    return <Skeleton className="h-96 w-full rounded-lg" />
+  if (models.isPending || (models.isFetching && !models.isFetchedAfterMount)) return <FieldsSkeleton className="h-96" />
   if (model) return <ModelForm model={model} />
   return (
     <ErrorState

@@ -7,7 +7,7 @@ import { Badge } from '../../components/ui/badge.tsx'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { IconButton } from '../../components/ui/icon-button.tsx'
 import { Card, Page } from '../../components/ui/page.tsx'
-import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { EmptyState, ErrorState, RowsSkeleton } from '../../components/ui/states.tsx'
 import { Switch } from '../../components/ui/switch.tsx'
 import { type Question, useConfirm } from '../../components/ui/use-confirm.tsx'
 import { useClassicServer } from '../../lib/status.ts'
@@ -53,7 +53,7 @@ function Models() {
         busy={models.isFetching}
       />
     )
-  if (!models.data) return <Skeleton className="h-72 w-full rounded-lg" />
+  if (!models.data) return <RowsSkeleton className="h-72" />
   if (models.data.length === 0)
     return (
       <Card>

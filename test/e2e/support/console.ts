@@ -94,11 +94,11 @@ export class Console {
     await borrowBrowser()
   }
 
-  /** Fills the installation with the data of `npm run seed`. */
-  async seed(): Promise<void> {
+  /** Fills the installation with the data of `npm run seed`, which gets `args`. */
+  async seed(...args: string[]): Promise<void> {
     await this.gateway.stop()
     const { code, output } =
-      (await this.#installation?.runProgram(join(import.meta.dir, '../../../tools/seed/main.ts'))) ?? {}
+      (await this.#installation?.runProgram(join(import.meta.dir, '../../../tools/seed/main.ts'), args)) ?? {}
     if (code !== 0) throw new Error(`seeding failed: ${output}`)
     this.#gateway = await this.#installation?.start()
   }

@@ -10,6 +10,13 @@ export function openSeededConsole(): Console {
   return site
 }
 
+/** A small installation of the same kind on which nothing needs attention. */
+export function openHealthyConsole(): Console {
+  const site = openConsole()
+  beforeAll(() => site.seed('--healthy', '--calls', '1500', '--users', '40', '--channels', '12'), 300_000)
+  return site
+}
+
 /** The example user who made the most calls. */
 export function busiestUser(site: Console): Account {
   using database = openDatabase(site)

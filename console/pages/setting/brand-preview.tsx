@@ -1,0 +1,37 @@
+import { Home } from 'lucide-react'
+import { useText } from '../../lib/text.ts'
+import { useLater } from '../../lib/use-later.ts'
+import type { OptionForm } from './use-option-form.ts'
+
+/** How the typed name and logo look at the top of the menu, before they are saved. */
+export function BrandPreview({ form }: { form: OptionForm }) {
+  const t = useText()
+  const typed = (key: string) => {
+    const option = form.find(key)
+    return option && form.shown(option).trim()
+  }
+  // Nothing is loaded from an address that is still being typed.
+  const logo = useLater(typed('Logo') ?? '')
+  return (
+    <div className="flex flex-wrap items-center gap-x-6 gap-y-2 py-4">
+      <div className="min-w-0 flex-1 basis-56">
+        <p className="text-sm font-medium">{t('setting.brand')}</p>
+        <p className="text-sm text-muted">{t('setting.brand.text')}</p>
+      </div>
+      <div className="flex w-full flex-col gap-3 rounded-md border border-dashed border-line bg-sunken p-3 sm:w-80">
+        <p className="flex min-w-0 items-center gap-2.5" data-verbatim>
+          <img
+            src={/^(?:https?:\/\/[^/]+\.|data:image\/)/.test(logo) ? logo : './logo.svg'}
+            alt=""
+            className="size-6 shrink-0 rounded-md object-contain"
+          />
+          <span className="truncate font-semibold tracking-[-0.01em]">{typed('SystemName') || 'Tollgate'}</span>
+        </p>
+        <p className="flex items-center gap-2.5 text-sm text-muted" aria-hidden="true">
+          <Home className="size-4" />
+          <span className="h-2 w-20 rounded-full bg-active" />
+        </p>
+      </div>
+    </div>
+  )
+}
