@@ -1,4 +1,5 @@
 import type { LedgerOp, LedgerResult, LedgerStore } from '../store/schema/ledger-types.ts'
+import { isRefusal } from '../store/statements/without-effect.ts'
 
 interface Waiting {
   op: LedgerOp
@@ -16,15 +17,6 @@ export interface Batcher {
 
 /** Maximum operations per transaction, so that the first operations of a burst need not wait for the last. */
 const largestBatch = 512
-
-/**
- * True if the database rejected the operation because of its content (SQLSTATE classes 22 and 23, SQLite's constraints
- * and types).
- */
-export function isRefusal(error: unknown): boolean {
-  const code = String((error as { code?: unknown } | undefined)?.code ?? '')
-  return /^(2[23]\w{3}|SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE))/.test(code) || error instanceof TypeError
-}
 
 /**
  * Batches operations for one store. If a whole batch is rejected, its operations are tried again one by one, so that

@@ -1,6 +1,7 @@
 import { type Clock, epochSeconds } from '../lib/clock.ts'
 import type { SettleOp, SettleResult } from '../store/schema/ledger-types.ts'
-import { type Batcher, isRefusal } from './batcher.ts'
+import { isRefusal, isWithoutEffect } from '../store/statements/without-effect.ts'
+import type { Batcher } from './batcher.ts'
 
 /** What settling needs. */
 export interface SettleDeps {
@@ -91,22 +92,4 @@ async function ownCharge(deps: SettleDeps, { log }: SettleOp): Promise<number | 
   } catch {
     return 'unknown'
   }
-}
-
-/**
- * Failures before anything was sent to PostgreSQL: network errors, a server that is starting up, and the driver's
- * timeouts.
- */
-const unsent = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|57P03)$/
-const unsentWords =
-  /^(timeout exceeded when trying to connect|timeout expired|Connection terminated due to connection timeout)$/
-
-/**
- * Whether it is certain that nothing was written: the operation was not sent, or the database itself reported the
- * failure.
- */
-function isWithoutEffect(error: unknown): boolean {
-  const { code, syscall, severity, message } = (error ?? {}) as Record<string, unknown>
-  if (syscall === 'connect' || unsent.test(String(code)) || unsentWords.test(String(message))) return true
-  return severity === 'ERROR' || isRefusal(error)
 }
