@@ -5,6 +5,7 @@ import { mayThink } from './api/model/may-think.ts'
 import { factsOf } from './api/model/model-facts.ts'
 import { createScheduledBackups } from './backup/scheduled-backups.ts'
 import { type Batcher, createBatcher } from './billing/batcher.ts'
+import { createLeases } from './billing/leases.ts'
 import { createLedger } from './billing/ledger.ts'
 import { ledgerReports } from './billing/ledger-reports.ts'
 import { createPriceBook, type PriceBook } from './billing/price-book.ts'
@@ -225,6 +226,7 @@ async function closeAll({ relay, captures, imports, care, mailer, sweep, warn, .
   const { batcher, failedCalls, stopJobs, store } = of
   await imports.close()
   await untilSettled(relay.ledger, batcher)
+  await relay.ledger.leases?.close()
   await failedCalls.close()
   await captures.close()
   await relay.channelFailures.write().catch((error) => warn(`failed attempts were not counted: ${String(error)}`))
@@ -343,14 +345,15 @@ function relayDeps({
     prices = priceBook(next, clock, prices)
   })
   const inLine = openLine({ store, nodeId, clock })
+  const returns = createReturnQueue(nowMs)
+  const leases = createLeases({ store, batcher, clock, nodeId, returns, warn: (text) => metrics.events.warning(text) })
+  leases?.setShare(settings.current().QuotaLeaseShare)
+  settings.onChange((next) => leases?.setShare(next.QuotaLeaseShare))
   const deps: RelayDeps = {
     ...inLine,
     ledger: createLedger({
-      batcher,
+      ...{ batcher, leases, returns, clock, nodeId },
       placeFreed: inLine.line.placeFreed,
-      returns: createReturnQueue(nowMs),
-      clock,
-      nodeId,
       holdWaitMs: () => settings.current().HoldWaitTime * 1000,
       ...ledgerReports(metrics.events, store),
     }),

@@ -1,20 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { GatewayError } from '../errors.ts'
 import { epochSeconds } from '../lib/clock.ts'
-import type {
-  ChannelFull,
-  CrashRow,
-  ExtendOp,
-  LimitReached,
-  LogRow,
-  OpLimits,
-  SettleOp,
-  TakeResult,
-} from '../store/schema/ledger-types.ts'
+import type { ChannelFull, CrashRow, HoldOp, LimitReached, LogRow, TakeResult } from '../store/schema/ledger-types.ts'
 import { ChannelIsFull, type PlaceRequest } from './channel-place.ts'
+import type { Leases } from './leases.ts'
 import { budgetError, type CallLimits, limitError } from './limits.ts'
+import { type Holds, OpenHold, opLimits, placeOf, unavailable } from './open-hold.ts'
 import type { ReturnQueue } from './return-queue.ts'
-import { releaseOp, type SettleDeps, settleOp, settleUntilDone } from './settle-until-done.ts'
+import { releaseOp, type SettleDeps, settleUntilDone } from './settle-until-done.ts'
 
 /** The user and the token whose quota a call uses. */
 export interface Account {
@@ -96,6 +89,8 @@ export interface Hold {
    */
   handOver(): void
   readonly isHandedOver: boolean
+  /** Resolves when the hold has a row in the database. Only calls that are paid from a lease must wait for it. */
+  stored(): Promise<void>
   /**
    * Must be called once the hold belongs to a job in the background, according to the database: from now on, this object can
    * do nothing with it.
@@ -122,7 +117,7 @@ export interface Ledger {
   adopt(open: OpenedHold): Hold
   /** Number of open holds of this process. */
   openHolds(): number
-  /** Number of holds that this process has asked for. */
+  /** Number of holds and leases that this process has asked for. */
   holdsTaken(): number
   /**
    * The state of a hold that is recorded under this process's name. `open`: a call owns it. `unsettled`: its call has
@@ -130,6 +125,8 @@ export interface Ledger {
    * lost.
    */
   stateOf(holdId: string): 'open' | 'unsettled' | 'unknown'
+  /** The leases from which calls are paid; absent on SQLite. */
+  readonly leases?: Leases | undefined
 }
 
 export interface LedgerDeps extends SettleDeps {
@@ -139,21 +136,16 @@ export interface LedgerDeps extends SettleDeps {
   holdWaitMs(): number
   /** Called when a call has freed its place on a channel with caps. */
   placeFreed?(): void
+  /** The leases of this process; absent on SQLite. */
+  leases?: Leases | undefined
 }
 
 /** The result of taking a hold: the hold, or a refusal because there is not enough quota. */
 type Taken = Exclude<TakeResult, LimitReached | ChannelFull>
 type Refused = Exclude<Taken, { ok: true }>
 
-/** The holds of this process. */
-interface Holds {
-  open: number
-  taken: number
-  readonly known: Map<string, 'open' | 'unsettled'>
-}
-
 export function createLedger(deps: LedgerDeps): Ledger {
-  const { batcher, returns } = deps
+  const { batcher, returns, leases } = deps
   const holds: Holds = { open: 0, taken: 0, known: new Map() }
   const { known } = holds
 
@@ -178,25 +170,9 @@ export function createLedger(deps: LedgerDeps): Ledger {
 
   async function take(request: HoldRequest, id: string, least: number): Promise<Taken> {
     const { limits, place } = request
-    const createdAt = epochSeconds(deps.clock)
     let result: TakeResult
     try {
-      result = (await batcher.push({
-        kind: 'hold',
-        id,
-        userId: request.userId,
-        tokenId: request.tokenId,
-        amount: request.amount,
-        minimum: least,
-        crashCharge: request.crashCharge,
-        crashRow: request.crashRow,
-        nodeId: deps.nodeId,
-        createdAt,
-        modelName: request.modelName,
-        requestId: request.requestId,
-        ...(limits && { limits: { ...opLimits(limits, createdAt), tokens: request.tokens ?? 0 } }),
-        ...(place && placeOf(place)),
-      })) as TakeResult
+      result = (await batcher.push(holdOp(deps, request, id, least))) as TakeResult
     } catch (error) {
       // The commit may have succeeded although its response was lost. Or it may succeed later, when a lock is released.
       // The hold then has no owner, and is swept.
@@ -206,6 +182,32 @@ export function createLedger(deps: LedgerDeps): Ledger {
     if (limits) limits.minutes = result.minutes
     if (!result.ok && result.reason === 'limit') throw limitError(result, request.tokens ?? 0)
     if (!result.ok && result.reason === 'full') throw new ChannelIsFull(result)
+    if (leases && result.ok && !limits && !place) leases.held(request)
+    return result
+  }
+
+  /** A hold from a lease, without waiting for the database; undefined if no lease covers it. */
+  function fromLease(request: HoldRequest): Hold | undefined {
+    if (!leases || request.limits || request.place || !leases.covers(request)) return undefined
+    const id = randomUUID()
+    const draw = leases.draw(holdOp(deps, request, id, request.amount))
+    if (!draw) return undefined
+    known.set(id, 'open')
+    holds.taken++
+    return new OpenHold(deps, holds, id, request, request, draw)
+  }
+
+  /** As `takeInTurn`, but first the leases of the account are called back. */
+  async function takeAtLast(request: HoldRequest, id: string, refused: Refused): Promise<Taken> {
+    let result: Taken = refused
+    for (let round = 0; round < 2; round++) {
+      if (!result.ok && result.leased && leases) {
+        await leases.callBack(request.userId)
+        result = await take(request, id, request.amount)
+      } else if (round > 0) break
+      if (!result.ok) result = await takeInTurn(request, id, result)
+      if (result.ok || request.signal?.aborted) break
+    }
     return result
   }
 
@@ -227,22 +229,27 @@ export function createLedger(deps: LedgerDeps): Ledger {
   }
 
   return {
+    leases,
     adopt: ({ id, placedOn, ...open }) => {
       const hold = new OpenHold(deps, holds, id, open, open)
       hold.placedOn = placedOn
       return hold
     },
     openHolds: () => holds.open,
-    holdsTaken: () => holds.taken,
+    holdsTaken: () => holds.taken + (leases?.asked() ?? 0),
     stateOf: (id) => known.get(id) ?? 'unknown',
     async tryHold(request) {
+      const leased = fromLease(request)
+      if (leased) return leased
       const hold = await opening(request, (id) => take(request, id, request.amount))
       return 'ok' in hold ? undefined : hold
     },
     async hold(request) {
+      const leased = fromLease(request)
+      if (leased) return leased
       const hold = await opening(request, async (id) => {
         const result = await take(request, id, request.amount)
-        return result.ok ? result : takeInTurn(request, id, result)
+        return result.ok ? result : takeAtLast(request, id, result)
       })
       if ('ok' in hold) throw refusal(hold)
       return hold
@@ -250,8 +257,25 @@ export function createLedger(deps: LedgerDeps): Ledger {
   }
 }
 
-function unavailable(cause: unknown): GatewayError {
-  return new GatewayError('database_unavailable', 'the account database cannot be reached; try again', { cause })
+function holdOp(deps: LedgerDeps, request: HoldRequest, id: string, least: number): HoldOp {
+  const { limits, place } = request
+  const createdAt = epochSeconds(deps.clock)
+  return {
+    kind: 'hold',
+    id,
+    userId: request.userId,
+    tokenId: request.tokenId,
+    amount: request.amount,
+    minimum: least,
+    crashCharge: request.crashCharge,
+    crashRow: request.crashRow,
+    nodeId: deps.nodeId,
+    createdAt,
+    modelName: request.modelName,
+    requestId: request.requestId,
+    ...(limits && { limits: { ...opLimits(limits, createdAt), tokens: request.tokens ?? 0 } }),
+    ...(place && placeOf(place)),
+  }
 }
 
 function refusal(result: Refused): GatewayError {
@@ -261,130 +285,4 @@ function refusal(result: Refused): GatewayError {
   if (result.available <= 0 && !result.othersOpen)
     return new GatewayError('token_exhausted', 'the quota of the token is exhausted: raise it, or use another token')
   return new GatewayError('pre_consume_token_quota_failed', 'token quota is not enough')
-}
-
-function placeOf({ channelId, ...caps }: PlaceRequest) {
-  return { caps, channelId }
-}
-
-function opLimits({ token, user }: CallLimits, at: number): OpLimits {
-  return { token, user, at }
-}
-
-/** The quota of one open call. This is a class because thousands can be open at the same time. */
-class OpenHold implements Hold {
-  readonly id: string
-  amount: number
-  part: number
-  placedOn: number
-  readonly #deps: LedgerDeps
-  readonly #holds: Holds
-  readonly #userId: number
-  readonly #tokenId: number
-  readonly #limits: CallLimits | undefined
-  isHandedOver = false
-  isClosed = false
-
-  constructor(
-    deps: LedgerDeps,
-    holds: Holds,
-    id: string,
-    request: Pick<HoldRequest, 'userId' | 'tokenId' | 'limits' | 'place'>,
-    taken: { amount: number; part?: number },
-  ) {
-    this.id = id
-    this.amount = taken.amount
-    this.part = taken.part ?? 0
-    this.placedOn = request.place?.channelId ?? 0
-    this.#deps = deps
-    this.#holds = holds
-    this.#userId = request.userId
-    this.#tokenId = request.tokenId
-    this.#limits = request.limits
-    holds.open++
-  }
-
-  async extend(units: number, crashCharge: number, crashRow?: CrashRow): Promise<boolean> {
-    const result = await this.#extend({ amount: units, crashCharge, crashRow })
-    return result.ok
-  }
-
-  async move(
-    units: number,
-    crashCharge: number,
-    crashRow: CrashRow,
-    place: PlaceRequest | undefined,
-  ): Promise<boolean> {
-    const to = place ? placeOf(place) : { leaves: true as const }
-    const result = await this.#extend({ amount: units, crashCharge, crashRow, ...to })
-    if (!result.ok && result.reason === 'full') return false
-    if (this.placedOn !== 0) this.#deps.placeFreed?.()
-    this.placedOn = place?.channelId ?? 0
-    this.part = (result.ok && result.part) || 0
-    return true
-  }
-
-  async #extend(
-    op: Pick<ExtendOp, 'amount' | 'crashCharge' | 'crashRow' | 'caps' | 'channelId' | 'leaves'>,
-  ): Promise<TakeResult> {
-    const isPlaced = this.placedOn !== 0 || op.caps !== undefined
-    const result = (await this.#deps.batcher
-      .push({
-        kind: 'extend',
-        id: this.id,
-        userId: this.#userId,
-        tokenId: this.#tokenId,
-        minimum: Math.min(1, op.amount),
-        ...op,
-        ...(this.#limits && { limits: opLimits(this.#limits, epochSeconds(this.#deps.clock)) }),
-        ...(isPlaced && { placedOn: this.placedOn, at: epochSeconds(this.#deps.clock) }),
-      })
-      .catch((error: unknown) => Promise.reject(unavailable(error)))) as TakeResult
-    if (result.ok) this.amount += result.amount
-    return result
-  }
-
-  settle(settlement: Settlement): Promise<number> {
-    const op = Object.assign(settleOp(this.#deps, this.id, this.#account), settlement)
-    if (this.#limits) op.limits = opLimits(this.#limits, op.at)
-    return this.#close(op)
-  }
-
-  async release(): Promise<void> {
-    await this.#close(releaseOp(this.#deps, this.id, this.#account))
-  }
-
-  handOver(): void {
-    this.isHandedOver = true
-  }
-
-  leaveToJob(): void {
-    if (this.isClosed) throw new Error('a closed hold cannot be left to a job')
-    this.isClosed = true
-    this.isHandedOver = true
-    this.#holds.open--
-    this.#holds.known.delete(this.id)
-  }
-
-  get #account(): Account & { placedOn: number } {
-    return { userId: this.#userId, tokenId: this.#tokenId, placedOn: this.placedOn }
-  }
-
-  /** Resolves with the units charged. */
-  async #close(op: SettleOp): Promise<number> {
-    if (this.isClosed) throw new Error('a hold was closed twice')
-    this.isClosed = true
-    op.held = this.amount
-    const result = await settleUntilDone(this.#deps, op)
-    this.#holds.open--
-    if (result) this.#holds.known.delete(this.id)
-    else this.#holds.known.set(this.id, 'unsettled')
-    if (this.placedOn !== 0) this.#deps.placeFreed?.()
-    const { returns } = this.#deps
-    if (returns.isWaitedFor()) {
-      returns.returned(`t${this.#tokenId}`)
-      returns.returned(`u${this.#userId}`)
-    }
-    return result?.charged ?? 0
-  }
 }

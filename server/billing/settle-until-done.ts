@@ -54,7 +54,8 @@ export function settleOp(deps: SettleDeps, id: string, account: Owner): SettleOp
 /**
  * A settle must not be lost: it is retried until the database accepts it, and the hold row ensures that it takes effect
  * only once. A settle that the database rejects because of its content is tried once more without its log row. If that
- * is rejected, too, the hold is left to the sweep and the result is undefined.
+ * is rejected, too, the hold is left to the sweep and the result is undefined. If the lease that was to pay is gone, the
+ * result says so and nothing was charged.
  */
 export async function settleUntilDone(deps: SettleDeps, op: SettleOp): Promise<SettleResult | undefined> {
   let withLog = op.log !== undefined
@@ -63,11 +64,13 @@ export async function settleUntilDone(deps: SettleDeps, op: SettleOp): Promise<S
     try {
       const result = (await deps.batcher.push(withLog ? op : { ...op, log: undefined })) as SettleResult
       if (result.found && op.log && !withLog) deps.onRowRefused(op.log.request_id ?? '', result.charged)
-      if (result.found || op.charge === 0) return result
+      if (result.found || (op.charge === 0 && !result.leaseGone)) return result
       // We may have closed the hold ourselves, if an earlier try succeeded and only its response was lost.
       const written = mayBeDone ? await ownCharge(deps, op) : 'none'
+      if (typeof written === 'number') return { charged: written, found: true }
+      if (written === 'none' && result.leaseGone) return result
       if (written === 'none') deps.onHoldLost(op.id, op.charge)
-      return typeof written === 'number' ? { charged: written, found: true } : result
+      return { charged: result.charged, found: false }
     } catch (error) {
       deps.onSettleRetry(error)
       mayBeDone ||= !isWithoutEffect(error)

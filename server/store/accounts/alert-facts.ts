@@ -61,7 +61,7 @@ export interface AmountFault {
 const mostFaults = 20
 
 /**
- * Accounts and tokens for which granted = left + held + used does not hold. Reads no log rows, so it is cheap enough for
+ * Accounts and tokens for which granted = left + held + leased + used does not hold. Reads no log rows, so it is cheap enough for
  * a running server; the complete check is `balanceFaults`. One statement, so that it sees one snapshot.
  */
 export async function amountFaults(db: Db): Promise<AmountFault[]> {
@@ -69,10 +69,12 @@ export async function amountFaults(db: Db): Promise<AmountFault[]> {
     select 'user' as kind, u.id from users u
     where u.granted_quota <> u.quota + u.used_quota
       + coalesce((select sum(h.amount) from holds h where h.user_id = u.id), 0)
+      + coalesce((select sum(l.amount) from leases l where l.user_id = u.id), 0)
     union all
     select 'token', t.id from tokens t
     where t.granted_quota <> t.remain_quota + t.used_quota
       + coalesce((select sum(h.amount) from holds h where h.token_id = t.id and h.token_limited), 0)
+      + coalesce((select sum(l.amount) from leases l where l.token_id = t.id and l.token_limited), 0)
     limit ${sql.lit(mostFaults)}`.execute(db)
   return rows
 }

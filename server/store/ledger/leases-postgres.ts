@@ -16,17 +16,6 @@ export function leaseStore(pool: pg.Pool, book: LeaseBook): LeaseStore {
       book.add(id)
       return Number(taken)
     },
-    async giveBack({ id, userId, tokenId }) {
-      await pool.query({
-        name: 'lease-return',
-        text: 'select returned from tollgate_lease_return($1, $2, $3)',
-        values: [id, userId, tokenId],
-      })
-      book.remove(id)
-    },
-    async isLeased(userId) {
-      const { rowCount } = await pool.query('select 1 from leases where user_id = $1 limit 1', [userId])
-      return (rowCount ?? 0) > 0
-    },
+    forget: (id) => book.remove(id),
   }
 }

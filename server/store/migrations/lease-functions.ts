@@ -32,24 +32,6 @@ begin
     values (lease_id, node, of_user, of_token, limited, taken, 1, floor(extract(epoch from clock_timestamp()))::bigint);
 end $$`
 
-/** Gives the rest of a lease back to the account that it was taken from. Returns null if the lease is gone. */
-const returnLease = `
-create or replace function tollgate_lease_return(lease_id text, of_user bigint, of_token bigint, out returned bigint)
-language plpgsql as $$
-declare
-  limited boolean;
-begin
-  perform 1 from users where id = of_user for no key update;
-  perform 1 from tokens where id = of_token for no key update;
-  delete from leases where id = lease_id returning amount, token_limited into returned, limited;
-  if returned > 0 then
-    update users set quota = quota + returned where id = of_user;
-    if limited then
-      update tokens set remain_quota = remain_quota + returned where id = of_token;
-    end if;
-  end if;
-end $$`
-
 const leaseParameters = 'l_ids text[], l_versions bigint[], l_drawn bigint[]'
 
 /**
@@ -115,4 +97,4 @@ begin
 end $$`
 
 /** The functions of leases, in the order in which they can be installed. */
-export const leaseFunctions: readonly string[] = [takeLease, returnLease, leasedFunction, mixedFunction]
+export const leaseFunctions: readonly string[] = [takeLease, leasedFunction, mixedFunction]

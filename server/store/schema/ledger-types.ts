@@ -230,12 +230,16 @@ export interface LedgerStore {
   readonly leases?: LeaseStore
 }
 
-/** A lease to be taken. */
-export interface LeaseRequest {
+/** A lease, and whose it is. */
+export interface LeaseOfAccount {
   id: string
-  nodeId: string
   userId: number
   tokenId: number
+}
+
+/** A lease to be taken. */
+export interface LeaseRequest extends LeaseOfAccount {
+  nodeId: string
   /** Percent of what is left. */
   share: number
   /** The most units that are useful, and the fewest. */
@@ -243,15 +247,10 @@ export interface LeaseRequest {
   least: number
 }
 
-/** The leases of this process. Operations that name a lease must come in one batch at a time. */
+/** The leases of this process. Operations that name one of them must come in one batch at a time. */
 export interface LeaseStore {
   /** Resolves with the units taken; undefined if the share is too small. */
   take(request: LeaseRequest): Promise<number | undefined>
-  /**
-   * Returns what is in a lease, which may be one of another process, to its account. Takes effect once. No operation that
-   * names the lease may be open in this process.
-   */
-  giveBack(lease: { id: string; userId: number; tokenId: number }): Promise<void>
-  /** Whether any process has a lease on the user's balance. */
-  isLeased(userId: number): Promise<boolean>
+  /** Must be called when a lease was returned. */
+  forget(id: string): void
 }
