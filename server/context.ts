@@ -36,7 +36,7 @@ import { refreshJob } from './jobs/refresh-caches.ts'
 import { relayJobs } from './jobs/relay-jobs.ts'
 import { type Job, startJobs, unchanged } from './jobs/scheduler.ts'
 import { sweepDeps } from './jobs/sweep-deps.ts'
-import { type SweepDeps, sweepHolds, sweepOwnHolds, unregisterNode } from './jobs/sweep-holds.ts'
+import { type SweepDeps, sweepHolds, sweepOwnHolds, sweepOwnLeases, unregisterNode } from './jobs/sweep-holds.ts'
 import { type Clock, epochSeconds, systemClock } from './lib/clock.ts'
 import { createSecrets, type Secrets } from './lib/secrets/secrets.ts'
 import { Turns } from './lib/turns.ts'
@@ -239,6 +239,7 @@ async function closeAll({ relay, captures, imports, care, mailer, sweep, warn, .
   await mailer.idle()
   // This process leaves the list of nodes once nothing recorded under its name needs it any more.
   await sweepOwnHolds(sweep, relay.ledger)
+    .then(() => relay.ledger.leases && sweepOwnLeases(sweep, relay.ledger.leases))
     .then(() => unregisterNode(sweep))
     .catch((error) => warn(`open requests are left to other processes: ${String(error)}`))
   await store.close()

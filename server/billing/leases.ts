@@ -175,7 +175,9 @@ class NodeLeases implements Leases {
       entry.holds = 0
       entry.sinceMs = nowMs
     }
-    if (++entry.holds >= busyHolds) this.#take(entry, amount, nowMs)
+    const { current } = entry
+    const isNeeded = !current || current.free < Math.max(amount, current.size / 4)
+    if (++entry.holds >= busyHolds && isNeeded) this.#take(entry, amount, nowMs)
   }
 
   callBack(userId: number): Promise<void> {

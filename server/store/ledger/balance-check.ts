@@ -117,10 +117,11 @@ function faultsOf(kind: BalanceFault['kind'], rows: readonly Figures[], mayOverd
     }
     const sum = row.left + row.held + row.leased + row.used
     if (row.granted !== sum) {
+      const leased = row.leased === 0 ? '' : ` + leased ${row.leased}`
       faults.push({
         kind,
         id: row.id,
-        text: `granted ${row.granted}, but left ${row.left} + held ${row.held} + leased ${row.leased} + used ${row.used} = ${sum}`,
+        text: `granted ${row.granted}, but left ${row.left} + held ${row.held}${leased} + used ${row.used} = ${sum}`,
       })
     }
     if (row.leased < 0 || row.held < 0) faults.push({ kind, id: row.id, text: 'held or leased is below zero' })
