@@ -186,7 +186,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       startTime: epochSeconds(clock),
       catalogue: () => providers.map(({ meta }) => ({ ...meta, models: [...meta.models] })),
       ...{ ...channelCalls(care, relay), ...routeReports(relay, store) },
-      ...{ logTail, captures, backups, imports, sendAlert, warn },
+      ...{ logTail, captures, backups, imports, sendAlert, warn, leases: relay.ledger.leases },
       rateRules: rules,
     },
     relay: {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { tokenStatus, userStatus } from '../../../contract/statuses.ts'
 import type { Db } from '../store.ts'
+import { leasedOfToken, leasedOfUser } from './leased.ts'
 
 /** How many ids one query names. */
 const idsAtOnce = 500
@@ -11,14 +12,14 @@ function parts(ids: readonly number[]): number[][] {
   )
 }
 
-/** The balances of accounts, including what open calls hold. */
+/** The balances of accounts, including what open calls hold and processes have leased. */
 export async function balancesOf(db: Db, userIds: readonly number[]): Promise<Map<number, number>> {
   const held = sql<number>`coalesce((select sum(amount) from holds where holds.user_id = users.id), 0)`
   const balances = new Map<number, number>()
   for (const ids of parts(userIds)) {
     const rows = await db
       .selectFrom('users')
-      .select(['id', sql<number>`quota + ${held}`.as('balance')])
+      .select(['id', sql<number>`quota + ${held} + ${leasedOfUser('users.id')}`.as('balance')])
       .where('id', 'in', ids)
       .execute()
     for (const { id, balance } of rows) balances.set(id, Number(balance))
@@ -42,7 +43,8 @@ export async function tokenFacts(db: Db, userIds: readonly number[]): Promise<To
   for (const ids of parts(userIds)) {
     const rows = await db
       .selectFrom('tokens')
-      .select(['id', 'user_id', 'name', 'remain_quota', 'unlimited_quota', 'expired_time'])
+      .select(['id', 'user_id', 'name', 'unlimited_quota', 'expired_time'])
+      .select(sql<number>`remain_quota + ${leasedOfToken('tokens.id')}`.as('remain_quota'))
       .where('user_id', 'in', ids)
       .where('status', 'in', [tokenStatus.enabled, tokenStatus.exhausted])
       .orderBy('id')
