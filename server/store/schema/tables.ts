@@ -50,7 +50,7 @@ export interface UsersTable extends LimitColumns {
   group: string
   aff_code: string | null
   inviter_id: number
-  /** Ours: all quota ever given or taken, other than by usage; quota + used_quota + open holds = granted_quota. */
+  /** Ours: all quota ever given or taken, other than by usage; quota + used_quota + open holds + leases = granted_quota. */
   granted_quota: number
   /** Ours: the part of used_quota whose log rows were purged or never written. */
   unlogged_quota: number
