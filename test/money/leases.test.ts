@@ -5,6 +5,7 @@ import { systemClock } from '../../server/lib/clock.ts'
 import { deleteToken, setTokenQuota, updateToken } from '../../server/store/accounts/tokens.ts'
 import { addUserQuota, setUserQuota } from '../../server/store/accounts/user-changes.ts'
 import { balanceFaults } from '../../server/store/ledger/balance-check.ts'
+import { saveCaps } from '../../server/store/ledger/caps.ts'
 import { type Account, addAccount, figuresOf } from '../helpers/accounts.ts'
 import { asking, charging, type LeaseNode, list, startLeaseNode, untilLeased } from '../helpers/lease-nodes.ts'
 import { postgresMissing } from '../helpers/postgres.ts'
@@ -183,6 +184,26 @@ function suite(): void {
     }
     expect(await rowsOf(node, account)).toEqual(Array(6).fill('7 complete'))
     expect(node.lost).toEqual([])
+  })
+
+  test('a call from a lease is counted by a cap that its channel got in the meantime, and overdraws only if it may', async () => {
+    const node = await start()
+    const account = await addAccount(node.store, { user: 100_000, token: 50_000 })
+    await untilLeased(node, account, 10)
+    const hold = await node.ledger.hold(asking(account, 10))
+    const none = { models: '', zone: 'UTC', raise_by: 0, raise_until: 0 }
+    const cap = { owner: 'channel' as const, metric: 'quota' as const, period: 'ever' as const, most: 1_000, ...none }
+    await node.store.write((trx) => saveCaps(trx, account.channelId, [cap], Math.floor(Date.now() / 1000)))
+    expect(await hold.settle(charging(account, 7))).toBe(7)
+    expect(await node.store.read.selectFrom('cap_counts').select('used').execute()).toEqual([{ used: 7 }])
+    const above = await node.ledger.hold(asking(account, 10))
+    expect(await above.settle(charging(account, 15, { mayGoNegative: true }))).toBe(15)
+    expect(await figuresOf(node.store, account)).toMatchObject({ used: 22, tokenUsed: 22, channelUsed: 22 })
+    expect(await faultsOf(node)).toEqual([])
+    node.leases.setShare(0)
+    while ((await leasesOf(node, account)).length > 0) await new Promise((resolve) => setTimeout(resolve, 10))
+    expect(await figuresOf(node.store, account)).toMatchObject({ quota: 99_978, remain: 49_978 })
+    expect(await faultsOf(node)).toEqual([])
   })
 
   test('the calls of a node that was considered dead are charged from the balance', async () => {
