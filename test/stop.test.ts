@@ -281,5 +281,5 @@ forEachDatabaseUrl((name, freshUrl) => {
     group.signalLeader('SIGTERM')
     // Any exit code is possible, because on a slow machine the signal may arrive while new workers start.
     expect(await group.ended).toBeNumber()
-  }, 60_000)
+  })
 })

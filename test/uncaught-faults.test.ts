@@ -71,7 +71,7 @@ test('an uncaught error ends no stream, is logged and counted, and everything co
     expect(metrics).toContain('\ntollgate_uncaught_faults_total 2\n')
     expect(await gateway.stop()).toBe(0)
   })
-}, 60_000)
+})
 
 test.each([
   [
@@ -81,19 +81,15 @@ test.each([
     'shutdown failed: Error: cannot be closed',
   ],
   ['it loses nothing if the disk is full', untidy, 0, 'shutting down'],
-])(
-  'while the gateway shuts down, %s, and can be started again',
-  async (_, code, exitCode, said) => {
-    await withPreload(code, async (preload) => {
-      await using installation = new Installation(undefined, { BUN_OPTIONS: `--preload ${preload}` })
-      const gateway = await installation.start()
-      expect(await gateway.stop()).toBe(exitCode)
-      expect(gateway.said()).toContain(said)
-      await installation.start()
-    })
-  },
-  60_000,
-)
+])('while the gateway shuts down, %s, and can be started again', async (_, code, exitCode, said) => {
+  await withPreload(code, async (preload) => {
+    await using installation = new Installation(undefined, { BUN_OPTIONS: `--preload ${preload}` })
+    const gateway = await installation.start()
+    expect(await gateway.stop()).toBe(exitCode)
+    expect(gateway.said()).toContain(said)
+    await installation.start()
+  })
+})
 
 test('a log that cannot be written neither ends nor blocks the gateway', async () => {
   await withPreload(faulty, async (preload) => {
@@ -106,4 +102,4 @@ test('a log that cannot be written neither ends nor blocks the gateway', async (
     expect(await metrics()).toContain('\ntollgate_uncaught_faults_total 2\n')
     expect(await gateway.stop()).toBe(0)
   })
-}, 60_000)
+})

@@ -88,7 +88,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(done.output).toContain('0 holds open; 0 faults.')
     expect(done.code).toBe(0)
     expect(await remaining(restored, token.id)).toBe(100_000 - crashCharge)
-  }, 60_000)
+  })
 })
 
 /** What the open calls of an installation are charged if its process dies. */
@@ -148,4 +148,4 @@ test('a backup for a new machine brings its secret key with it', async () => {
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}, 60_000)
+})

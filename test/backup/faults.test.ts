@@ -28,7 +28,7 @@ beforeAll(async () => {
     expect(written.code).toBe(0)
   }
   await gateway.stop()
-}, 60_000)
+})
 
 afterAll(async () => {
   await source[Symbol.asyncDispose]()
@@ -188,7 +188,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(done.output).toContain(`The backup ${file} could not be written: the file would be larger than`)
     expect(done.code).toBe(1)
     expect(readdirSync(full.folder).filter((each) => each.includes('full.backup'))).toEqual([])
-  }, 60_000)
+  })
 })
 
 test('a restore that does not fit on the disk leaves nothing and says so', async () => {

@@ -37,7 +37,7 @@ beforeAll(async () => {
   writeFileSync(keyFile, randomBytes(32))
   await source.run('backup', file, '--key-file', keyFile)
   expected = await rowsOf(source.databaseUrl)
-}, 60_000)
+})
 
 afterAll(async () => {
   await source[Symbol.asyncDispose]()

@@ -78,7 +78,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     await again.api('GET', '/api/user/self')
     // The copy knows nothing of a backup that is being made.
     expect((await again.api<{ backups: BackupEntry[] }>('GET', '/api/backup/')).backups).toHaveLength(1)
-  }, 60_000)
+  })
 
   test(`one node makes a backup when it is due, keeps the newest, and tries again after a failure (${name})`, async () => {
     const url = await freshUrl()
@@ -148,7 +148,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await store.close()
       rmSync(folder, { recursive: true, force: true })
     }
-  }, 60_000)
+  })
 })
 
 test('a large backup is uploaded to an object store in parts, and old ones are removed', async () => {
@@ -193,4 +193,4 @@ test('a large backup is uploaded to an object store in parts, and old ones are r
   expect(gateway.said()).toContain('the backup failed: the object store responded with status 503 (SlowDown)')
   expect(objects.refusals).toEqual([])
   expect(readFileSync(file).length).toBe(first.bytes)
-}, 60_000)
+})

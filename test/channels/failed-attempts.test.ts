@@ -23,7 +23,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
       channels: false,
       env: { GLOBAL_API_RATE_LIMIT: '1000000' },
     })
-  }, 60_000)
+  })
   beforeEach(() =>
     rig.clear({
       RetryTimes: '1',

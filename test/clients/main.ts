@@ -2,6 +2,7 @@
 // --python, it runs the libraries from PyPI.
 import { parseArgs } from 'node:util'
 import { startMatrixRig } from '../matrix/support/rig.ts'
+import { dyingClients, dyingColumns, runDying } from './dying.ts'
 import { installClient, installNode } from './install.ts'
 import { libraries } from './libraries.ts'
 import { markdown, type Table, writeTable } from './page.ts'
@@ -61,6 +62,19 @@ async function refusedCellsOf(client: Client, path: string): Promise<string[]> {
   return cells
 }
 
+/** The table cells of a client, one for each way in which the first service dies. */
+async function dyingCellsOf(client: Client, path: string): Promise<string[]> {
+  const place = folderOf(client)
+  if ('failure' in place) return dyingColumns.map(() => place.failure)
+  const outcomes = await runDying(client, { folder: place.folder, path })
+  return outcomes.map((outcome, at) => {
+    const text = outcome.faults.join('; ') || passed
+    console.log(`${client.name}, the first service ${dyingColumns[at]}: ${text} (${outcome.called.join(', ')})`)
+    if (values.verbose || text !== passed) tell(outcome)
+    return text
+  })
+}
+
 function tell({ printed }: Pick<Outcome, 'printed'>): void {
   console.log(printed.trim().slice(-3000).replaceAll(/^/gm, '    '))
 }
@@ -96,6 +110,7 @@ const plans: readonly Plan[] = values.python
   : [
       { name: 'programs', clients: programs, ...task },
       { name: 'libraries', clients: libraries, ...task },
+      { name: 'dying', clients: dyingClients, columns: dyingColumns, cells: dyingCellsOf },
       { name: 'refusals', clients: programs, columns: refusals, cells: refusedCellsOf },
     ]
 for (const plan of plans) {

@@ -46,7 +46,8 @@ export interface Client {
 
 const json = (value: unknown) => JSON.stringify(value, undefined, 2)
 
-const claudeCode: Client = {
+/** Claude Code, which speaks Messages. */
+export const claudeCode: Client = {
   name: 'Claude Code',
   id: 'claude-code',
   packages: { '@anthropic-ai/claude-code': '2.1.332' },
@@ -83,7 +84,8 @@ wire_api = "responses"
   }),
 }
 
-const geminiCli: Client = {
+/** Gemini CLI, which speaks Gemini. */
+export const geminiCli: Client = {
   name: 'Gemini CLI',
   id: 'gemini-cli',
   packages: { '@google/gemini-cli': '0.61.0' },
@@ -147,6 +149,28 @@ function signedIn(token: string) {
     },
     last_refresh: new Date().toISOString(),
   }
+}
+
+/** Codex, which keeps a WebSocket open for its turns and asks the service to shorten a conversation of 1,000 tokens. */
+export const codexSockets: Client = {
+  ...codex,
+  name: 'Codex, with WebSockets and compaction by the service',
+  model: 'gpt-5.5',
+  start: ({ url, token }) => ({
+    args: [...codexArgs, 'gpt-5.5', prompt],
+    env: { TOLLGATE_KEY: token },
+    files: {
+      '.codex/config.toml': `model_provider = "tollgate"
+model_auto_compact_token_limit = 1000
+[model_providers.tollgate]
+name = "OpenAI"
+base_url = "${url}/v1"
+env_key = "TOLLGATE_KEY"
+wire_api = "responses"
+supports_websockets = true
+`,
+    },
+  }),
 }
 
 const opencode: Client = {

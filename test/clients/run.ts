@@ -6,8 +6,8 @@ import type { Rig } from '../matrix/support/rig.ts'
 import { endLeftovers } from './leftovers.ts'
 import { type Client, noteOf, type Place } from './programs.ts'
 import { pythonCommand } from './python.ts'
-import { type Seen, scriptedModel } from './scripted-model.ts'
-import { after, noteText, secret } from './tasks.ts'
+import { nothingSeen, type Seen, scriptedModel } from './scripted-model.ts'
+import { after, commandOutput, noteText, secret } from './tasks.ts'
 
 /** An upstream that uses one dialect, and the channel type that leads to it. */
 export interface Upstream {
@@ -33,7 +33,7 @@ export interface Outcome {
   printed: string
 }
 
-const longestMs = 60_000
+const longestMs = 180_000
 
 /** Gives one client the task through a channel of one dialect, and checks the result. */
 export async function runTask(
@@ -47,14 +47,15 @@ export async function runTask(
     const place = await placeIn(base, rig, client, upstream)
     const note = noteOf(place)
     writeFileSync(note, noteText)
-    const { behaviour, seen } = scriptedModel(fakeOf(upstream.provider, upstream.dialect), note)
-    rig.answer(behaviour)
+    const seen = nothingSeen()
+    rig.answer(scriptedModel(fakeOf(upstream.provider, upstream.dialect), note, seen))
     const since = await lastId(rig)
     const refusedBefore = await refusedTokens(rig)
     const { exit, printed } = await startClient(client, place, { folder: installed, path })
+    const reported = client.asksForObject ? [secret] : [secret, commandOutput]
     const faults = [
       ...(exit === 0 ? [] : [`exit code ${exit}`]),
-      ...(printed.includes(secret) ? [] : ['the final text was not printed']),
+      ...(reported.every((each) => printed.includes(each)) ? [] : ['the final text was not printed']),
       ...(client.asksForObject ? [] : toolFaults(note, seen)),
       ...refusalFaults(client, (await refusedTokens(rig)) - refusedBefore),
       ...(await rowFaults(rig, since, seen.all, client.expects)),
@@ -87,7 +88,7 @@ async function placeIn(base: string, rig: Rig, client: Client, { type, dialect }
   return { url: rig.gateway.url, token, ...folders }
 }
 
-/** Starts a client in its folder and waits until it ends. It is killed after a minute. */
+/** Starts a client in its folder and waits until it ends. It is killed after three minutes. */
 export async function startClient(
   client: Client,
   place: Place,
@@ -137,7 +138,8 @@ function refusalFaults({ asksWithWrongToken }: Client, refused: number): string[
 
 const rows = (rig: Rig) => rig.gateway.context.store.read.selectFrom('logs')
 
-async function lastId(rig: Rig): Promise<number> {
+/** The id of the newest log row. */
+export async function lastId(rig: Rig): Promise<number> {
   const row = await rows(rig).select('id').orderBy('id', 'desc').limit(1).executeTakeFirst()
   return row?.id ?? 0
 }

@@ -17,21 +17,24 @@ export interface Seen {
   called: string[]
 }
 
+/** To be filled by a model. */
+export const nothingSeen = (): Seen => ({ tasks: 0, all: 0, called: [] })
+
 /**
  * A model that reads the note, changes it, runs a command and reports what it learned, using whatever tools it is
  * offered. It derives its progress from the history alone, as a real model does. If a request forces one tool, the
- * model calls that tool. A request without tools, such as one for a title, is answered with a single word.
+ * model calls that tool. A request without tools is answered with a single word (it may be for a title), or with a
+ * summary of what was done if anything was. Everything it does is added to `seen`.
  */
-export function scriptedModel(fake: Fake, note: string): { behaviour: Behaviour; seen: Seen } {
-  const seen: Seen = { tasks: 0, all: 0, called: [] }
+export function scriptedModel(fake: Fake, note: string, seen: Seen): Behaviour {
   const threads = new Threads()
-  const model = behaviour('does the task', (exchange) => {
+  return behaviour('does the task', (exchange) => {
     const body = threads.whole(exchange.request.fields)
     seen.all += 1
     const forced = forcedTool(body)
     if (forced) return says(fake, objectFor(forced, body)).run(exchange)
     const tools = offeredTools(body)
-    if (!toolFor('run', tools)) return says(fake, saying('Task')).run(exchange)
+    if (!toolFor('run', tools)) return says(fake, saying(callsIn(body) > 0 ? summaryOf(body) : 'Task')).run(exchange)
     seen.tasks += 1
     const said = nextOf(body, note)
     seen.called.push(...said.calls.map(({ name }) => name).filter((name) => name !== finalTool))
@@ -39,7 +42,6 @@ export function scriptedModel(fake: Fake, note: string): { behaviour: Behaviour;
     threads.keep(answerId, body, said)
     return says(fake, { ...said, answerId }).run(exchange)
   })
-  return { behaviour: model, seen }
 }
 
 /** The conversations that the service stores for threads of the Messages API, keyed by response id. */
@@ -93,12 +95,30 @@ function nextOf(body: JsonObject, note: string): Said {
   return { thought: '', text: '', calls: [made] }
 }
 
-/** The number of tool calls in a request's history. */
+/** What the model has to know in order to go on without the history. */
+function summaryOf(body: JsonObject): string {
+  const output = JSON.stringify(body).includes(commandOutput) ? ` The output was ${commandOutput}.` : ''
+  return `The password is ${secret}.${output} Calls so far: ${callsIn(body)}.`
+}
+
+/** Texts that stand for one call each: in the history for a summary, and in that of smolagents. */
+const toldCalls = ['[called the tool ', 'Calling tools:']
+
+const historyOf = (body: JsonObject) => [body['messages'], body['input'], body['contents']].find(Array.isArray) ?? []
+
+/** The number of tool calls in a request's history, and before the last summary in it. */
 function callsIn(body: JsonObject): number {
-  const list = [body['messages'], body['input'], body['contents']].find(Array.isArray) ?? []
-  const calls = list.filter(isObject).reduce((sum, item) => sum + callsOf(item), 0)
-  // smolagents describes each call as text.
-  return calls > 0 ? calls : JSON.stringify(list).split('Calling tools:').length - 1
+  const text = JSON.stringify(historyOf(body))
+  const summed = Number([...text.matchAll(/Calls so far: (\d+)/g)].at(-1)?.[1] ?? 0)
+  const calls = unsummedCalls(body)
+  return summed + (calls > 0 ? calls : Math.max(...toldCalls.map((told) => text.split(told).length - 1)))
+}
+
+/** The number of tool calls in a request's history. */
+export function unsummedCalls(body: JsonObject): number {
+  return historyOf(body)
+    .filter(isObject)
+    .reduce((sum, item) => sum + callsOf(item), 0)
 }
 
 const callTypes = new Set(['function_call', 'custom_tool_call'])

@@ -5,9 +5,9 @@ export const after = 'State: final'
 export const noteName = 'note.txt'
 export const noteText = `The password is ${secret}.\n${before}\n`
 
-/** The shell computes the output, so the output appears only if the command was really run. */
-export const command = 'echo ran-$((40 + 2))'
-export const commandOutput = 'ran-42'
+/** The output is computed, so it appears only if the command was really run. Gemini CLI blocks `$(…)`. */
+export const command = 'expr 7654300 + 22'
+export const commandOutput = '7654322'
 
 export const prompt = `Read ${noteName} in the current folder, change "${before}" in it to "${after}", run \`${command}\`, and tell me the password.`
 

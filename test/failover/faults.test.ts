@@ -11,7 +11,7 @@ for (const { id, name, needs, play } of faults) {
     test(title, async () => {
       await using stage = await startStage('fake', needs === 'StreamRescue' ? { StreamRescue: 'true' } : {})
       expect(await play(stage)).toBeString()
-    }, 60_000)
+    })
 }
 
 test('there are sixteen faults', () => {

@@ -552,4 +552,4 @@ test('a source is never written to', async () => {
   await using installation = await emptyInstallation()
   await imported(installation, '--from', from)
   expect(readFileSync(from).equals(readFileSync(copy))).toBe(true)
-}, 60_000)
+})

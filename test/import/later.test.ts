@@ -46,7 +46,7 @@ test('--follow takes over what is written in the meantime, once each, and ends c
     added: { users: 0, logs: 0 },
   })
   expect((await installation.run('audit')).output).toContain('0 faults.')
-}, 90_000)
+})
 
 test('leftovers are taken in by a version that knows them, once, and the others are named', async () => {
   await using installation = await emptyInstallation()
@@ -92,4 +92,4 @@ test('leftovers are taken in by a version that knows them, once, and the others 
   const wrong = await installation.run('import', '--leftovers', file)
   expect([wrong.code, wrong.output]).toEqual([1, expect.stringContaining('Line 1 is not one of leftovers')])
   expect((await installation.run('import')).output).toContain('either --from or --leftovers')
-}, 60_000)
+})

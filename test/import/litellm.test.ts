@@ -142,7 +142,7 @@ general_settings: {master_key: sk-master-1}
     expect(JSON.parse(by.get('aws')?.model_mapping ?? '')).toEqual({ aws: 'anthropic.claude-3' })
     expect(await imported(installation, '--from', file)).toMatchObject({ mode: 'again', added: { channels: 0 } })
     await store.close()
-  }, 60_000)
+  })
 
   test('that is of no use is named, and nothing changes', async () => {
     await using installation = new Installation()
@@ -160,7 +160,7 @@ general_settings: {master_key: sk-master-1}
       expect([name, code, output]).toEqual([name, 1, expect.stringContaining(words)])
       expect(output.trim().split('\n').length).toBeLessThan(4)
     }
-  }, 60_000)
+  })
 })
 
 describe.skipIf(postgresMissing !== undefined)(`LiteLLM's database (${postgresMissing ?? 'small'})`, () => {

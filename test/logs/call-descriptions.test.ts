@@ -16,7 +16,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
   beforeAll(async () => {
     const database = kind === 'postgres' ? { databaseUrl: await freshUrl() } : {}
     rig = await startRelayRig({ ...database, channels: false, env: { GLOBAL_API_RATE_LIMIT: '1000000' } })
-  }, 60_000)
+  })
   beforeEach(async () => {
     await rig.clear({ RetryTimes: '0', LogErrorsEnabled: 'true' })
     await rig.channel()

@@ -25,7 +25,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     // Without a URL, a gateway creates its own SQLite file.
     database = kind === 'postgres' ? { databaseUrl: await freshUrl() } : {}
     rig = await startRelayRig({ ...database, clock: { nowMs: () => nowMs }, channels: false, env: manyCalls })
-  }, 60_000)
+  })
   beforeEach(async () => {
     nowMs += 3_600_000
     await rig.clear({ RetryTimes: '0', LogErrorsEnabled: 'true' })

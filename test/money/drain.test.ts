@@ -33,7 +33,7 @@ test('a call that starts its next attempt while all calls are being cut off gets
   expect([response.status, await response.text()]).toEqual([503, expect.stringContaining('shutting_down')])
   expect(upstream.requests).toHaveLength(1)
   expect(await gateway.balances(caller.userId, caller.tokenId)).toMatchObject({ quota: 1000, used: 0, holds: 0 })
-}, 60_000)
+})
 
 forEachDatabaseUrl((name, freshUrl) => {
   test('on SIGTERM, callers whose calls are cut off are informed and charged for what they received, and no hold is left', async () => {

@@ -52,7 +52,7 @@ describe('a session', () => {
     for (let turn = 0; turn < 5; turn++) expect(await places(caller, sessions)).toEqual(moved)
     const [row] = await rig.gateway.logs()
     expect(Boolean(row?.kept_place)).toBe(moved.get('session 19') === home.get('session 19'))
-  }, 60_000)
+  })
 
   test('without a name is recognised by how it begins, and one with a name alone if the option says so', async () => {
     for (const key of sixKeys) await rig.channel({ key })

@@ -33,7 +33,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     const clock = { nowMs: () => Date.now() + time.skewMs }
     const databaseUrl = name === 'postgres' ? { databaseUrl: await freshUrl() } : {}
     rig = await startRelayRig({ channels: false, clock, ...databaseUrl })
-  }, 60_000)
+  })
   afterAll(() => rig[Symbol.asyncDispose]())
   beforeEach(async () => {
     // What a failed test has left would fail the next ones, too.
@@ -415,5 +415,5 @@ describe('kill -9 of the process that began it', () => {
     test('postgres: another process charges it, once', async () => {
       await using database = await newPostgresDatabase()
       await proof(database.url)
-    }, 60_000)
+    })
 })

@@ -175,7 +175,7 @@ test('an answer that is compressed although the request forbids it, and that dec
   )
   expectError(await call('/v1/chat/completions', chat, caller.token), 502, 'bad_response_body')
   expect(await charged(rig, caller, 0)).toEqual([])
-}, 60_000)
+})
 
 test('a transcript in another text format, and a stream requested with stream=True in a form, count as answers', async () => {
   const lines = says('lines', 'text/plain', '[00:00.00] Hello')

@@ -292,4 +292,4 @@ test('when the server stops, a turn is charged before its socket is closed', asy
   expect((await idle.closed).code).toBe(1001)
   expect((await failed(busy)).error.code).toBe('shutting_down')
   expect((await busy.closed).code).toBe(1001)
-}, 60_000)
+})

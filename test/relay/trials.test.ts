@@ -177,4 +177,4 @@ test('when a channel is deleted, its state is removed', async () => {
   expect(await leftAlone()).not.toBe('0')
   await rig.clear()
   await until(async () => (await leftAlone()) === '0')
-}, 60_000)
+})

@@ -64,17 +64,13 @@ const requests: [name: string, path: string, body: () => object | string][] = [
 ]
 
 describe('a very long request is passed on quickly:', () => {
-  test.each(requests)(
-    '%s',
-    async (_, path, body) => {
-      const caller = await rig.caller({ user: 100_000_000, token: 100_000_000 })
-      rig.upstream.next(fake.status(400))
-      const before = rig.upstream.requests.length
-      await see(rig.gateway.post(path, body(), caller.token))
-      expect(rig.upstream.requests.length).toBe(before + 1)
-    },
-    60_000,
-  )
+  test.each(requests)('%s', async (_, path, body) => {
+    const caller = await rig.caller({ user: 100_000_000, token: 100_000_000 })
+    rig.upstream.next(fake.status(400))
+    const before = rig.upstream.requests.length
+    await see(rig.gateway.post(path, body(), caller.token))
+    expect(rig.upstream.requests.length).toBe(before + 1)
+  })
 })
 
 test('a very long request with a name in both spellings is refused quickly', async () => {
@@ -83,4 +79,4 @@ test('a very long request with a name in both spellings is refused quickly', asy
   const body = { ...fields, some_field: 0, someField: 0 }
   const seen = await see(rig.gateway.post(inGoogle('google'), body, caller.token))
   expect([seen.status, seen.error?.message]).toEqual([400, expect.stringContaining('someField appears twice')])
-}, 60_000)
+})

@@ -69,37 +69,42 @@ forEachDatabaseUrl((name, freshUrl) => {
     await isSound()
   })
 
-  test('a stream of a virtual model goes on at the next step, twice, each at its own price', async () => {
-    await rig.services()
-    await rig.gateway.setOption('ModelRatio', '{"m":1,"m2":3,"m3":5}')
-    await rig.gateway.setOption('CompletionRatio', '{"m":1,"m2":1,"m3":1}')
-    await rig.channel({ type: 31, models: 'm', key: 'key-1' })
-    await rig.channel({ type: 14, models: 'm2', key: 'key-2' })
-    await rig.channel({ type: 24, models: 'm3', key: 'key-3' })
-    const { id } = await rig.gateway.api<{ id: number }>('POST', '/api/virtual-model/', {
-      ...{ name: 'best', steps: ['m', 'm2', 'm3'].map((model) => ({ model })), stream_rescue: true },
-    })
-    const caller = await rig.caller()
-    rig.next(
-      says({ text: text.slice(0, cut), breaks: 'end', usage: undefined }),
-      goesOn(text, { most: 150, breaks: 'end' }),
-      goesOn(text, { usage: { promptTokens: 60, completionTokens: 90 } }),
-    )
-    const answer = answerIn('openai-chat', await rig.whole('openai-chat', { model: 'best' }, caller))
-    await rig.gateway.api('DELETE', `/api/virtual-model/${id}`)
-    expect(answer.text).toBe(text)
-    expect(rig.upstream.requests.map(({ key }) => key)).toEqual(['key-1', 'key-2', 'key-3'])
-    const units = await used(caller)
-    const [row, ...others] = await charged(rig, caller, units)
-    expect(others).toEqual([])
-    expect(row).toMatchObject({ outcome: 'rescued', model_name: 'm3', asked_model: 'best' })
-    // The last step alone costs 150 tokens at 5 units.
-    const before = units - 150 * 5
-    expect(before).toBeGreaterThan(promptTokens + 20)
-    expect(before).toBeLessThan((row?.prompt_tokens ?? 0) * 3 + (row?.completion_tokens ?? 0) * 3)
-    expect(attemptsOf(row)).toMatchObject([{ model: 'm' }, { model: 'm2' }, { model: 'm3', error: '' }])
-    await isSound()
-  })
+  test.each(['2', '0'])(
+    'a stream of a virtual model goes on at the next step, twice, each at its own price (RetryTimes %s)',
+    async (retryTimes) => {
+      await rig.services()
+      await rig.gateway.setOption('RetryTimes', retryTimes)
+      await rig.gateway.setOption('ModelRatio', '{"m":1,"m2":3,"m3":5}')
+      await rig.gateway.setOption('CompletionRatio', '{"m":1,"m2":1,"m3":1}')
+      await rig.channel({ type: 31, models: 'm', key: 'key-1' })
+      await rig.channel({ type: 14, models: 'm2', key: 'key-2' })
+      await rig.channel({ type: 24, models: 'm3', key: 'key-3' })
+      const { id } = await rig.gateway.api<{ id: number }>('POST', '/api/virtual-model/', {
+        ...{ name: 'best', steps: ['m', 'm2', 'm3'].map((model) => ({ model })), stream_rescue: true },
+      })
+      const caller = await rig.caller()
+      rig.next(
+        says({ text: text.slice(0, cut), breaks: 'end', usage: undefined }),
+        goesOn(text, { most: 150, breaks: 'end' }),
+        goesOn(text, { usage: { promptTokens: 60, completionTokens: 90 } }),
+      )
+      const answer = answerIn('openai-chat', await rig.whole('openai-chat', { model: 'best' }, caller))
+      await rig.gateway.api('DELETE', `/api/virtual-model/${id}`)
+      await rig.gateway.setOption('RetryTimes', '2')
+      expect(answer.text).toBe(text)
+      expect(rig.upstream.requests.map(({ key }) => key)).toEqual(['key-1', 'key-2', 'key-3'])
+      const units = await used(caller)
+      const [row, ...others] = await charged(rig, caller, units)
+      expect(others).toEqual([])
+      expect(row).toMatchObject({ outcome: 'rescued', model_name: 'm3', asked_model: 'best' })
+      // The last step alone costs 150 tokens at 5 units.
+      const before = units - 150 * 5
+      expect(before).toBeGreaterThan(promptTokens + 20)
+      expect(before).toBeLessThan((row?.prompt_tokens ?? 0) * 3 + (row?.completion_tokens ?? 0) * 3)
+      expect(attemptsOf(row)).toMatchObject([{ model: 'm' }, { model: 'm2' }, { model: 'm3', error: '' }])
+      await isSound()
+    },
+  )
 
   test('a stream of a virtual model that may not go on for this failure ends as broken', async () => {
     await rig.services('openai-chat')

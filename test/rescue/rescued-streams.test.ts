@@ -38,7 +38,7 @@ describe.each(textNames)('the text %s', (name) => {
       expect([cut, answerIn('openai-chat', seen).text]).toEqual([cut, text])
       expect(textOf(withoutComments(seen.text))).toBe(text)
     }
-  }, 60_000)
+  })
 
   test('is the same if the other model repeats its last words', async () => {
     await rig.services('openai-chat', 'openai-chat')
@@ -46,21 +46,17 @@ describe.each(textNames)('the text %s', (name) => {
       const seen = await rescued('openai-chat', text, cut, { repeats: repeatsOf(name), size: 1 + (cut % 9) })
       expect([cut, answerIn('openai-chat', seen).text]).toEqual([cut, text])
     }
-  }, 60_000)
+  })
 
   describe.each(callers)('for callers of %s', (caller) => {
-    test.each(callers)(
-      'from services that speak %s',
-      async (service) => {
-        await rig.services(service, service)
-        for (const [index, cut] of cutsOf(text, 6).entries()) {
-          const how = (['end', 'error', 'reset', 'nonsense'] as const)[index % 4] ?? 'end'
-          const seen = await rescued(caller, text, cut, { how, repeats: index % 2 ? repeatsOf(name) : 0 })
-          expect([cut, how, answerIn(caller, seen).text]).toEqual([cut, how, text])
-          checkNames(caller, seen)
-        }
-      },
-      60_000,
-    )
+    test.each(callers)('from services that speak %s', async (service) => {
+      await rig.services(service, service)
+      for (const [index, cut] of cutsOf(text, 6).entries()) {
+        const how = (['end', 'error', 'reset', 'nonsense'] as const)[index % 4] ?? 'end'
+        const seen = await rescued(caller, text, cut, { how, repeats: index % 2 ? repeatsOf(name) : 0 })
+        expect([cut, how, answerIn(caller, seen).text]).toEqual([cut, how, text])
+        checkNames(caller, seen)
+      }
+    })
   })
 })

@@ -185,5 +185,5 @@ forEachDatabase((_, openFresh) => {
     expect(own.json.data).toEqual([])
     // The index finds failed calls of any age.
     expect(await names('?outcome=failed')).toEqual(['interrupted', 'failed'])
-  }, 60_000)
+  })
 })

@@ -105,7 +105,7 @@ describe('AWS event streams', () => {
     const bytes = Buffer.concat([awsFrame({ ':event-type': 'long' }, payload), awsFrame({ ':event-type': 'b' }, 'c')])
     const [long, last] = messages(awsText(), bytes, 500)
     expect([long?.length, last]).toEqual(['long '.length + payload.length, 'b c'])
-  }, 20_000)
+  })
 })
 
 function withHeaders(frame: Uint8Array, head: Uint8Array): Uint8Array {

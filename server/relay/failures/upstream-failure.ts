@@ -6,6 +6,7 @@ import type { Failure } from '../../dialects/neutral/reply.ts'
 import { readErrorBody } from '../../dialects/openai-passthrough/errors.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, tryParse, tryStringify } from '../../lib/json.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import { withoutKey } from '../../lib/secrets/without-key.ts'
 import { AttemptFailed, judgeFailure, judgeStatus, retryAfterSeconds } from './retry-policy.ts'
 
@@ -100,7 +101,7 @@ export function reasonOf({ plain, error }: AttemptFailed, key: string): string {
   const { cause } = error
   // A network error may quote the URL or a header, and so contain the key.
   return cause instanceof Error && !(cause instanceof GatewayError)
-    ? `${error.message}: ${withoutKey(cause.message, key)}`
+    ? `${error.message}: ${withoutKey(messageOf(cause), key)}`
     : error.message
 }
 

@@ -61,7 +61,12 @@ export class StreamRescue implements Rescuer {
   }
 
   get isPossible(): boolean {
-    return this.#told.canGoOn && this.#rescues < this.#deps.settings().RetryTimes
+    // The next step of a virtual model is no retry, here as before an answer.
+    return this.#told.canGoOn && (this.#mayRetry || (this.#call.step?.next.size ?? 0) > 0)
+  }
+
+  get #mayRetry(): boolean {
+    return this.#rescues < this.#deps.settings().RetryTimes
   }
 
   /** The encoder of a stream that is translated. */
@@ -107,13 +112,14 @@ export class StreamRescue implements Rescuer {
   }
 
   async goOn(broken: Broken): Promise<NextPart | undefined> {
+    const mayRetry = this.#mayRetry
     this.#rescues++
     const attempt = this.#call.state.attempts.at(-1)
     if (attempt) attempt.error = broken.error.message
     try {
       const conversation = partsOf({ ...this.#call, state: this.#state })
       const call = isTextAlone(conversation) ? await this.#callAfter(broken, conversation) : undefined
-      const next = call && (await this.#next(call, broken))
+      const next = call && (await this.#next(call, broken, mayRetry))
       return next && (await this.#attempt(next, broken))
     } catch (error) {
       // The caller sees the error with which the stream broke off.
@@ -161,9 +167,13 @@ export class StreamRescue implements Rescuer {
 
   /**
    * The channel that goes on, with its place, once the hold covers it: one of the same model that has not been tried, the next step
-   * of a virtual model, one that has been tried, or the same one again.
+   * of a virtual model, one that has been tried, or the same one again. Without a retry left, only the next step.
    */
-  async #next(call: RelayCall, { open: { hold, channel }, error }: Broken): Promise<Next | undefined> {
+  async #next(
+    call: RelayCall,
+    { open: { hold, channel }, error }: Broken,
+    mayRetry: boolean,
+  ): Promise<Next | undefined> {
     const deps = this.#deps
     const settings = deps.settings()
     const nowMs = deps.deadlineWatch.nowMs()
@@ -174,12 +184,9 @@ export class StreamRescue implements Rescuer {
       const placed = await nextPaid(deps, call, hold, except)
       return placed && { call, placed, skipped: new Set([channel.id]) }
     }
-    const choices: (() => Promise<Next | undefined>)[] = [
-      () => place(tried),
-      () => nextStep(deps, call, { hold, channel }, failedAttempt(error, 200)),
-      () => place(new Set([channel.id])),
-    ]
-    if (settings.SameChannelRetries > 0) choices.push(() => place(new Set()))
+    const stepOn = () => nextStep(deps, call, { hold, channel }, failedAttempt(error, 200))
+    const choices = mayRetry ? [() => place(tried), stepOn, () => place(new Set([channel.id]))] : [stepOn]
+    if (mayRetry && settings.SameChannelRetries > 0) choices.push(() => place(new Set()))
     for (const choose of choices) {
       const next = await choose()
       if (next || call.signal.aborted) return next

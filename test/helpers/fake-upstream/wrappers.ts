@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { constants, createGzip, type Gzip } from 'node:zlib'
+import type { RecordedRequest } from './recorded-request.ts'
 import { sendPieces } from './sse.ts'
 import { type Behaviour, behaviour, type Exchange, type Framing, type HeaderList, pause } from './types.ts'
 
@@ -91,6 +92,29 @@ export function thenCloses(how: 'fin' | 'reset', inner: Behaviour): Behaviour {
       exchange.end()
       setTimeout(() => (how === 'fin' ? exchange.fin() : exchange.reset()), 10)
     },
+  }))
+}
+
+/** Sends a good response, but resets the connection after this many pieces of its body, if it has more. */
+export function breaksOffAfter(pieces: number, inner: Behaviour): Behaviour {
+  return wrapped(`breaksOffAfter ${pieces} ${inner.name}`, inner, (exchange) => {
+    let left = pieces
+    return {
+      write: async (data) => {
+        if (left-- > 0) return exchange.write(data)
+        // What was sent before must arrive.
+        await pause(50, exchange.callerLeft)
+        exchange.reset()
+        return false
+      },
+    }
+  })
+}
+
+/** Sends a good response whose pieces of text are changed. */
+export function rewritten(inner: Behaviour, change: (text: string, request: RecordedRequest) => string): Behaviour {
+  return wrapped(`rewritten ${inner.name}`, inner, (exchange) => ({
+    write: (data) => exchange.write(typeof data === 'string' ? change(data, exchange.request) : data),
   }))
 }
 
