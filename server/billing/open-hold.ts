@@ -3,7 +3,7 @@ import { epochSeconds } from '../lib/clock.ts'
 import type { CrashRow, ExtendOp, OpLimits, SettleOp, SettleResult, TakeResult } from '../store/schema/ledger-types.ts'
 import type { PlaceRequest } from './channel-place.ts'
 import type { Draw } from './draw.ts'
-import type { Account, Hold, HoldRequest, LedgerDeps, Settlement } from './ledger.ts'
+import type { Account, Hold, HoldRequest, LedgerDeps, Settlement } from './hold.ts'
 import type { CallLimits } from './limits.ts'
 import { releaseOp, settleOp, settleUntilDone } from './settle-until-done.ts'
 
