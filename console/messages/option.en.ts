@@ -165,6 +165,8 @@ export const optionEn = {
     'A process may take up to this share of a balance in advance, so that requests do not wait for PostgreSQL to hold their cost. 0 = off. If a process is killed, requests that it sent in the last few milliseconds may be free of charge. No effect on SQLite.',
   'option.ApproximateTokenEnabled': 'Estimate tokens',
   'option.ApproximateTokenEnabled.hint': 'Estimates tokens as 0.38 per byte instead of using the tokenizer.',
+  'option.PriceSyncEnabled': 'Scheduled price lists',
+  'option.PriceSyncEnabled.hint': 'Read the price lists of channels that have one on their schedule. If off, prices stay as they are.',
   'option.UnpricedModelPolicy': 'Unpriced models',
   'option.UnpricedModelPolicy.hint':
     'How to handle requests for models that have neither an entry here nor a built-in price.',

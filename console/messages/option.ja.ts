@@ -162,6 +162,8 @@ export const optionJa = {
     '各プロセスが残高から前もって確保できる割合の上限です。リクエストは PostgreSQL でのクォータの確保を待たずに済みます。0 はオフです。プロセスが強制終了された場合、直前の数ミリ秒に送信したリクエストが課金されないことがあります。SQLite では効果がありません。',
   'option.ApproximateTokenEnabled': 'トークン数の推定',
   'option.ApproximateTokenEnabled.hint': 'トークナイザーを使わず、1 バイトあたり 0.38 トークンとして推定します。',
+  'option.PriceSyncEnabled': '価格表の定期読み込み',
+  'option.PriceSyncEnabled.hint': 'チャネルに設定された価格表を定期的に読み込みます。無効にすると、価格は変わりません。',
   'option.UnpricedModelPolicy': '価格のないモデル',
   'option.UnpricedModelPolicy.hint': 'ここにも組み込みにも価格がないモデルへのリクエストの扱いです。',
   'choice.UnpricedModelPolicy.refuse': '拒否',

@@ -153,6 +153,8 @@ export const optionZh = {
     '每个进程最多可预先占用余额的这一比例，调用因此无需等待 PostgreSQL 预扣额度。0 表示关闭。进程被强制结束时，它在最后几毫秒内发出的调用可能不会计费。对 SQLite 无效。',
   'option.ApproximateTokenEnabled': '使用近似方式估算 token 数',
   'option.ApproximateTokenEnabled.hint': '按字节数的 0.38 估算，不使用分词器。',
+  'option.PriceSyncEnabled': '定时读取价格表',
+  'option.PriceSyncEnabled.hint': '按设定的间隔读取各渠道的价格表。关闭后价格保持不变。',
   'option.UnpricedModelPolicy': '没有价格的模型',
   'option.UnpricedModelPolicy.hint': '模型在此处与内置价格表中都没有价格时的处理方式。',
   'choice.UnpricedModelPolicy.refuse': '拒绝调用',

@@ -21,6 +21,7 @@ const leftOut = [
     'captures',
     'channel_dead_keys',
     'channel_failures',
+    'drain_sessions',
     'error_minutes',
     'holds',
     'leases',

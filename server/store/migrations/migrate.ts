@@ -34,6 +34,7 @@ import { backgroundJobs } from './0032-background-jobs.ts'
 import { logPartitioning } from './0034-log-partitions.ts'
 import { logSinks } from './0035-log-sinks.ts'
 import { importRuns } from './0036-import-runs.ts'
+import { feedsAndDrains } from './0037-feeds-and-drains.ts'
 import { leases } from './0040-leases.ts'
 
 const migrations: readonly Migration[] = [
@@ -69,6 +70,7 @@ const migrations: readonly Migration[] = [
   logPartitioning,
   logSinks,
   importRuns,
+  feedsAndDrains,
   leases,
 ]
 
