@@ -203,6 +203,15 @@ export const optionDefinitions = {
       'How long a call waits for quota that other open calls of the same account could give back.',
       'the call does not wait',
     ),
+    QuotaLeaseShare: {
+      kind: 'number',
+      default: '0',
+      min: 0,
+      max: 50,
+      writer: 'root',
+      description:
+        'The share of a balance, in percent, that a process may take in advance while many calls of an account arrive, so that they do not wait for PostgreSQL to hold their quota. 0 = off. If a process is killed, calls that it sent in the last few milliseconds may be free of charge. No effect on SQLite.',
+    },
     ApproximateTokenEnabled: bool(
       false,
       'admin',

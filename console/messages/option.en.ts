@@ -162,6 +162,9 @@ export const optionEn = {
   'option.HoldWaitTime': 'Wait for quota',
   'option.HoldWaitTime.hint':
     'How long a request waits for quota that other open requests of the account may release. 0 = no wait.',
+  'option.QuotaLeaseShare': 'Share of a balance taken in advance (%)',
+  'option.QuotaLeaseShare.hint':
+    'A process may take up to this share of a balance in advance, so that requests do not wait for PostgreSQL to hold their cost. 0 = off. If a process is killed, requests that it sent in the last few milliseconds may be free of charge. No effect on SQLite.',
   'option.ApproximateTokenEnabled': 'Estimate tokens',
   'option.ApproximateTokenEnabled.hint': 'Estimates tokens as 0.38 per byte instead of using the tokenizer.',
   'option.PriceSyncEnabled': 'Scheduled price lists',

@@ -159,6 +159,9 @@ export const optionJa = {
   'option.HoldWaitTime': 'クォータの待機時間',
   'option.HoldWaitTime.hint':
     '同じアカウントの処理中のリクエストがクォータを解放するまで、リクエストが待つ時間です。0 は待機なしです。',
+  'option.QuotaLeaseShare': '前もって確保する残高の割合（%）',
+  'option.QuotaLeaseShare.hint':
+    '各プロセスが残高から前もって確保できる割合の上限です。リクエストは PostgreSQL でのクォータの確保を待たずに済みます。0 はオフです。プロセスが強制終了された場合、直前の数ミリ秒に送信したリクエストが課金されないことがあります。SQLite では効果がありません。',
   'option.ApproximateTokenEnabled': 'トークン数の推定',
   'option.ApproximateTokenEnabled.hint': 'トークナイザーを使わず、1 バイトあたり 0.38 トークンとして推定します。',
   'option.PriceSyncEnabled': '価格表の定期読み込み',

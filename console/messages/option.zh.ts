@@ -150,6 +150,9 @@ export const optionZh = {
     '分组名 → rpm_limit、tpm_limit、concurrency_limit、daily_budget、monthly_budget。适用于未单独设置限制的用户；0 或不填表示不限制。',
   'option.HoldWaitTime': '等待额度',
   'option.HoldWaitTime.hint': '调用等待同一账户其他进行中的调用退还额度的最长时间。0 表示不等待。',
+  'option.QuotaLeaseShare': '预先占用的余额比例 (%)',
+  'option.QuotaLeaseShare.hint':
+    '每个进程最多可预先占用余额的这一比例，调用因此无需等待 PostgreSQL 预扣额度。0 表示关闭。进程被强制结束时，它在最后几毫秒内发出的调用可能不会计费。对 SQLite 无效。',
   'option.ApproximateTokenEnabled': '使用近似方式估算 token 数',
   'option.ApproximateTokenEnabled.hint': '按字节数的 0.38 估算，不使用分词器。',
   'option.PriceSyncEnabled': '定时读取价格表',

@@ -2,6 +2,7 @@ import type { Channel, ChannelTypeEntry } from '../../contract/api/channel.ts'
 import type { PriceList } from '../../contract/api/price.ts'
 import type { DryRun, DryRunRequest, VirtualWarning } from '../../contract/api/virtual-model.ts'
 import type { ScheduledBackups } from '../backup/scheduled-backups.ts'
+import type { Leases } from '../billing/leases.ts'
 import type { Captures } from '../captures/captures.ts'
 import type { RateRule } from '../http/rate-limit.ts'
 import type { AlertSender } from '../jobs/alert-sender.ts'
@@ -75,6 +76,8 @@ export interface ApiDeps {
   backups: Pick<ScheduledBackups, 'start' | 'nextAt'>
   logCopy: Pick<LogCopy, 'state' | 'test'>
   imports: ImportRuns
+  /** Calls the leases on a balance back before it is changed; absent if there are none. */
+  leases?: Pick<Leases, 'callBack' | 'mayBeOut'> | undefined
   /** Sends a message to a destination of alerts. */
   sendAlert: AlertSender
   warn(message: string): void

@@ -24,6 +24,7 @@ const leftOut = [
     'drain_sessions',
     'error_minutes',
     'holds',
+    'leases',
   ],
   ...[
     'import_rows',

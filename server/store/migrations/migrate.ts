@@ -36,6 +36,7 @@ import { logSinks } from './0035-log-sinks.ts'
 import { importRuns } from './0036-import-runs.ts'
 import { feedsAndDrains } from './0037-feeds-and-drains.ts'
 import { logAttempts } from './0039-log-attempts.ts'
+import { leases } from './0040-leases.ts'
 
 const migrations: readonly Migration[] = [
   init,
@@ -72,6 +73,7 @@ const migrations: readonly Migration[] = [
   importRuns,
   feedsAndDrains,
   logAttempts,
+  leases,
 ]
 
 /** An arbitrary number for the lock that keeps two starting nodes from migrating at the same time. */

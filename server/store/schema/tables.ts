@@ -50,7 +50,7 @@ export interface UsersTable extends LimitColumns {
   group: string
   aff_code: string | null
   inviter_id: number
-  /** Ours: all quota ever given or taken, other than by usage; quota + used_quota + open holds = granted_quota. */
+  /** Ours: all quota ever given or taken, other than by usage; quota + used_quota + open holds + leases = granted_quota. */
   granted_quota: number
   /** Ours: the part of used_quota whose log rows were purged or never written. */
   unlogged_quota: number
@@ -257,6 +257,23 @@ export interface HoldsTable {
   window_tokens: Generated<number>
 }
 
+/**
+ * Ours: a part of a balance that a process has taken in advance, for calls to come. It is neither left nor held: for every
+ * user, left + held + leased + used = granted, and likewise for tokens with a quota of their own.
+ */
+export interface LeasesTable {
+  id: string
+  node_id: string
+  user_id: number
+  token_id: number
+  /** Whether the amount was taken from the token's remain_quota, too. */
+  token_limited: boolean
+  amount: number
+  /** Rises with every batch that takes from the lease, so that no batch takes effect twice. */
+  version: number
+  created_at: number
+}
+
 /** Ours: what tokens and users with limits used in each second of the last minute. */
 export interface LimitWindowsTable {
   owner: 'token' | 'user'
@@ -329,6 +346,7 @@ export interface Tables {
   config_marks: ConfigMarksTable
   sessions: SessionsTable
   holds: HoldsTable
+  leases: LeasesTable
   limit_windows: LimitWindowsTable
   nodes: NodesTable
   one_time_codes: OneTimeCodesTable

@@ -22,6 +22,7 @@ export const tablePolicies = {
   options: 'always',
   sessions: 'moved',
   holds: 'always',
+  leases: 'always',
   limit_windows: 'always',
   nodes: 'never',
   one_time_codes: 'moved',
