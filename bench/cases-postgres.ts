@@ -11,9 +11,9 @@ export function postgresCases(quick: boolean): Case[] {
     connections: 32,
     warmupSeconds: quick ? 0.5 : 2,
     seconds: quick ? 2 : 6,
-    targets: ['bare', 'gateway', 'before', 'gateway-2', 'gateway-4', 'peer'],
+    targets: ['bare', 'gateway', 'leases', 'before', 'gateway-2', 'gateway-4', 'peer'],
   } as const
-  const single = { ...plain, targets: ['bare', 'gateway', 'before', 'peer'] } as const
+  const single = { ...plain, targets: ['bare', 'gateway', 'leases', 'before', 'peer'] } as const
   return [
     { ...plain, id: 'pg-plain', title: 'plain, 1 KB body, 32 connections, one account', moreRounds: 2 },
     { ...plain, id: 'pg-accounts', title: 'plain, 1 KB body, 32 connections, 100 accounts', accounts: true },

@@ -28,7 +28,7 @@ export interface Case {
   readonly fresh?: boolean
 }
 
-const ALL = ['direct', 'bare', 'gateway', 'peer'] as const
+const ALL = ['direct', 'bare', 'gateway', 'before', 'peer'] as const
 const PLAIN = {
   mode: 'closed',
   model: 'gpt-4o-mini',
@@ -53,6 +53,8 @@ export function allCases(quick: boolean): Case[] {
     { ...plain, id: 'plain-100k', title: 'plain, 100 KB body, 32 connections', bodyBytes: 102_400 },
     { ...plain, id: 'plain-1m', title: 'plain, 1 MB body, 8 connections', bodyBytes: 1_048_576, connections: 8 },
     { ...stream, id: 'sse', title: 'stream of 32 chunks in 4 writes, 32 connections', moreRounds: 2 },
+    { ...plain, id: 'plain-256', title: 'plain, 1 KB body, 256 connections', connections: 256 },
+    { ...stream, id: 'sse-256', title: 'stream of 32 chunks in 4 writes, 256 connections', connections: 256 },
     { ...stream, id: 'sse-each', title: 'stream of 32 chunks in 32 writes, 32 connections', model: 'gpt-4' },
     {
       ...stream,

@@ -11,6 +11,8 @@ export interface Options {
   readonly processes: readonly number[]
   /** On PostgreSQL: the number of calls in the log from the beginning. */
   readonly calls: number
+  /** On PostgreSQL: the share (percent) of balances that a second gateway leases; 0 = no second gateway. */
+  readonly leases: number
   /** A folder with another checkout, whose gateway is measured beside this one. */
   readonly before: string | undefined
   readonly gateway: boolean
@@ -28,6 +30,7 @@ const USAGE = `npm run bench -- [options]
   --database d   sqlite (default) or postgres: the PostgreSQL of the tests, or the server in TEST_POSTGRES_URL
   --processes n  with postgres: numbers of processes (default 1,2,4)
   --calls n      with postgres: calls in the log from the beginning (default 0)
+  --leases n     with postgres: measures a gateway with QuotaLeaseShare=n as well
   --before dir   measures the gateway of another checkout as well
   --no-gateway   without the gateway      --no-peer   without the peer
   --force        although the machine is busy
@@ -63,6 +66,7 @@ export function readOptions(args: readonly string[]): Options {
     database,
     processes: (flags.get('--processes') ?? '1,2,4').split(',').map(Number),
     calls: Number(flags.get('--calls') ?? 0),
+    leases: Number(flags.get('--leases') ?? 0),
     before: flags.get('--before'),
     gateway: !flags.has('--no-gateway'),
     peer: !flags.has('--no-peer'),
@@ -71,6 +75,6 @@ export function readOptions(args: readonly string[]): Options {
   }
 }
 
-const WITH_VALUE = new Set(['--only', '--rounds', '--database', '--processes', '--calls', '--before'])
+const WITH_VALUE = new Set(['--only', '--rounds', '--database', '--processes', '--calls', '--leases', '--before'])
 
 const KNOWN = new Set([...WITH_VALUE, '--quick', '--no-gateway', '--no-peer', '--force', '--write', '--no-write'])

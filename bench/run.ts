@@ -55,19 +55,23 @@ function starters(mock: Mock, folder: string, options: Options): Starters {
 }
 
 /** The gateways to measure: on PostgreSQL, in one and in several processes; and that of another checkout, if there is one. */
-function gateways(mock: Mock, folder: string, { database, processes, before, calls }: Options): Starters {
-  const plan = (name: Target['name'], count: number, checkout?: string) => () =>
-    startGateway(mock, {
-      name,
-      folder: mkdtempSync(join(folder, 'gateway-')),
-      calls: database === 'postgres' ? calls : undefined,
-      processes: count,
-      checkout,
-    })
+function gateways(mock: Mock, folder: string, { database, processes, before, calls, leases }: Options): Starters {
+  const plan =
+    (name: Target['name'], count: number, checkout?: string, share = 0) =>
+    () =>
+      startGateway(mock, {
+        name,
+        folder: mkdtempSync(join(folder, 'gateway-')),
+        calls: database === 'postgres' ? calls : undefined,
+        processes: count,
+        checkout,
+        leases: share,
+      })
   const all = new Map<Target['name'], () => Promise<Target>>()
   if (processes.includes(1)) all.set('gateway', plan('gateway', 1))
   if (before !== undefined) all.set('before', plan('before', 1, before))
   if (database === 'sqlite') return all
+  if (leases > 0) all.set('leases', plan('leases', 1, undefined, leases))
   if (processes.includes(2)) all.set('gateway-2', plan('gateway-2', 2))
   if (processes.includes(4)) all.set('gateway-4', plan('gateway-4', 4))
   return all

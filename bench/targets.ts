@@ -19,9 +19,9 @@ export interface Mock extends Upstream {
 
 /**
  * The programs that can be measured. `gateway-2` and `gateway-4` are the gateway in two and in four processes; `before`
- * is the gateway of another checkout.
+ * is the gateway of another checkout, and `leases` is this gateway with leases.
  */
-export type TargetName = 'direct' | 'bare' | 'gateway' | 'gateway-2' | 'gateway-4' | 'before' | 'peer'
+export type TargetName = 'direct' | 'bare' | 'gateway' | 'gateway-2' | 'gateway-4' | 'leases' | 'before' | 'peer'
 
 /** A program that the load tool can send its requests to. */
 export interface Target {
@@ -99,13 +99,15 @@ export interface GatewayPlan {
   readonly calls?: number | undefined
   /** The number of its processes. */
   readonly processes?: number
+  /** The share of balances that it leases. */
+  readonly leases?: number | undefined
   /** Another checkout whose program is started. */
   readonly checkout?: string | undefined
 }
 
 /** Starts the gateway with a fresh database and adds a channel for each dialect and port of the mock. */
 export async function startGateway(mock: Upstream, plan: GatewayPlan): Promise<Target> {
-  const { name, folder, calls, processes = 1, checkout = ROOT } = plan
+  const { name, folder, calls, processes = 1, leases = 0, checkout = ROOT } = plan
   const port = await freePort()
   const database = calls === undefined ? undefined : await newBenchDatabase()
   const env = {
@@ -130,6 +132,7 @@ export async function startGateway(mock: Upstream, plan: GatewayPlan): Promise<T
     models: MESSAGES_MODEL,
   })
   await addChannel(url, { name: 'tls', base_url: `https://127.0.0.1:${mock.tlsPort}`, models: TLS_MODEL })
+  if (leases > 0) await setOption(url, 'QuotaLeaseShare', String(leases))
   const onPostgres = database ? `, ${processes} processes, PostgreSQL ${await databaseVersion(database.url)}` : ''
   return {
     name,
@@ -195,6 +198,13 @@ async function addChannel(
   const response = await fetch(`${url}/api/channel/`, { method: 'POST', headers, body })
   const answer = (await response.json()) as { success?: boolean; message?: string }
   if (!answer.success) throw new Error(`the channel ${channel.name} was refused: ${response.status} ${answer.message}`)
+}
+
+async function setOption(url: string, key: string, value: string): Promise<void> {
+  const headers = { 'content-type': 'application/json', authorization: ACCESS_TOKEN }
+  const response = await fetch(`${url}/api/option/`, { method: 'PUT', headers, body: JSON.stringify({ key, value }) })
+  const answer = (await response.json()) as { success?: boolean; message?: string }
+  if (!answer.success) throw new Error(`the option ${key} was refused: ${response.status} ${answer.message}`)
 }
 
 function packageVersion(folder: string): string {

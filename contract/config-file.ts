@@ -3,6 +3,7 @@ import { destinationKindNames } from './alert-destinations.ts'
 import { createAlertRuleBody } from './api/alert.ts'
 import { channelConfigSchema, createChannelBody } from './api/channel.ts'
 import { writtenCarries } from './api/channel-carries.ts'
+import { costMultiplier, modelCostsField } from './api/channel-costs.ts'
 import { channelLimitsField } from './api/channel-limits.ts'
 import { maxKeys } from './api/channel-operations.ts'
 import { maxQuota, text, trimmedText } from './api/fields.ts'
@@ -94,6 +95,15 @@ export const channelEntry = z.strictObject({
 })
 
 export type ChannelEntry = z.output<typeof channelEntry>
+
+export const channelCostsEntry = z.strictObject({
+  multiplier: z.optional(
+    costMultiplier.check(z.describe('Multiplier on the price list, for models that are not listed.')),
+  ),
+  models: z.optional(modelCostsField),
+})
+
+export type ChannelCostsEntry = z.output<typeof channelCostsEntry>
 
 /** The columns of the section `groups`, and the options in which they are stored. */
 export const groupColumns = {
@@ -217,6 +227,11 @@ export const configFileSchema = z.strictObject({
   tool_prices: z.optional(z.record(name(200), ratio('ToolPrice')).check(atMost)),
   service_tiers: z.optional(z.record(name(200), ratio('ServiceTierRatio')).check(atMost)),
   channels: z.optional(z.array(channelEntry).check(z.maxLength(mostEntries))),
+  channel_costs: z.optional(
+    z
+      .record(name(100), channelCostsEntry)
+      .check(atMost, z.describe('What the upstreams of channels charge, by the name of the channel.')),
+  ),
   virtual_models: z.optional(z.array(virtualModelEntry).check(z.maxLength(mostVirtualModels))),
   alert_destinations: z.optional(z.array(alertDestinationEntry).check(z.maxLength(100))),
   alert_rules: z.optional(z.array(alertRuleEntry).check(z.maxLength(100))),
@@ -232,6 +247,7 @@ export const configSections = [
   'tool_prices',
   'service_tiers',
   'channels',
+  'channel_costs',
   'virtual_models',
   'alert_destinations',
   'alert_rules',

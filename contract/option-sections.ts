@@ -16,6 +16,7 @@ export const optionSections = {
   logs: { tab: 'operations', title: 'Logs and privacy' },
   recording: { tab: 'operations', title: 'Recording' },
   backup: { tab: 'system', title: 'Backups' },
+  'log-copy': { tab: 'system', title: 'Copy of the log' },
   storage: { tab: 'system', title: 'Object storage' },
 } as const satisfies Record<string, { tab: 'operations' | 'system' | 'other'; title: string }>
 

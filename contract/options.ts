@@ -1,5 +1,6 @@
 import { bool, days, type OptionDefinition, quota, seconds, secret, section, table, text } from './option-kinds.ts'
 import { relayOptions } from './relay-options.ts'
+import { storageOptions } from './storage-options.ts'
 
 /** Every option: type, default, unit, who may write it and what it does. Server, console and docs read this table. */
 export const optionDefinitions = {
@@ -202,6 +203,15 @@ export const optionDefinitions = {
       'How long a call waits for quota that other open calls of the same account could give back.',
       'the call does not wait',
     ),
+    QuotaLeaseShare: {
+      kind: 'number',
+      default: '0',
+      min: 0,
+      max: 50,
+      writer: 'root',
+      description:
+        'The share of a balance, in percent, that a process may take in advance while many calls of an account arrive, so that they do not wait for PostgreSQL to hold their quota. 0 = off. If a process is killed, calls that it sent in the last few milliseconds may be free of charge. No effect on SQLite.',
+    },
     ApproximateTokenEnabled: bool(
       false,
       'admin',
@@ -209,6 +219,11 @@ export const optionDefinitions = {
     ),
   }),
   ...section('ratios', {
+    PriceSyncEnabled: bool(
+      true,
+      'admin',
+      'Read the price lists of channels that have one on a schedule. Off: prices stay as they are until somebody changes them.',
+    ),
     UnpricedModelPolicy: {
       kind: 'choice',
       default: 'refuse',
@@ -297,80 +312,7 @@ export const optionDefinitions = {
     MessagePusherToken: secret('Token of the Message Pusher server.'),
   }),
   ...relayOptions,
-  ...section('recording', {
-    CaptureStore: {
-      kind: 'choice',
-      default: 'files',
-      choices: ['files', 's3'],
-      writer: 'root',
-      description:
-        'Where recorded requests are stored, compressed and encrypted. files: in the data folder of the node that served the request. s3: in the object store.',
-    },
-    CaptureRetentionDays: {
-      kind: 'integer',
-      default: '7',
-      min: 1,
-      max: 365,
-      unit: 'days',
-      writer: 'root',
-      description: 'Recorded requests older than this are deleted.',
-    },
-  }),
-  ...section('backup', {
-    BackupStore: {
-      kind: 'choice',
-      default: 'off',
-      choices: ['off', 'files', 's3'],
-      writer: 'root',
-      description:
-        'Where scheduled backups are written. off: nowhere. files: to BackupFolder on the node that makes the backup. s3: to the object store.',
-    },
-    BackupPassphrase: secret(
-      'Scheduled backups are encrypted with this passphrase. Keep it in another place, too: nobody can restore a backup without it.',
-    ),
-    BackupFolder: text(
-      'root',
-      'Folder for the files: a name in the data folder, or an absolute path. A disk of its own is best.',
-      'backups',
-    ),
-    BackupEveryHours: {
-      kind: 'integer',
-      default: '24',
-      min: 1,
-      max: 744,
-      writer: 'root',
-      description: 'Hours between two backups.',
-    },
-    BackupHour: {
-      kind: 'integer',
-      default: '3',
-      min: 0,
-      max: 23,
-      writer: 'root',
-      description: 'Hour of the day (UTC) from which the hours between backups are counted.',
-    },
-    BackupKeep: {
-      kind: 'integer',
-      default: '7',
-      min: 1,
-      max: 1000,
-      writer: 'root',
-      description: 'How many backups are kept. Older ones are deleted after a new one has been written.',
-    },
-    BackupIncludesKey: bool(
-      false,
-      'root',
-      'Put the secret key in scheduled backups, so that a new machine needs nothing but the backup and its passphrase.',
-    ),
-  }),
-  ...section('storage', {
-    S3Endpoint: text('root', 'URL of an S3-compatible object store, without the bucket.'),
-    S3Region: text('root', 'Region of the object store.', 'us-east-1'),
-    S3Bucket: text('root', 'Name of the bucket.'),
-    S3Prefix: text('root', 'Folder in the bucket; empty means the bucket itself.'),
-    S3AccessKeyId: text('root', 'Id of the access key to the object store.'),
-    S3SecretAccessKey: secret('Secret of the access key to the object store.'),
-  }),
+  ...storageOptions,
 } as const satisfies Record<string, OptionDefinition>
 
 export type OptionKey = keyof typeof optionDefinitions

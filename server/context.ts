@@ -5,6 +5,7 @@ import { mayThink } from './api/model/may-think.ts'
 import { factsOf } from './api/model/model-facts.ts'
 import { createScheduledBackups } from './backup/scheduled-backups.ts'
 import { type Batcher, createBatcher } from './billing/batcher.ts'
+import { createLeases } from './billing/leases.ts'
 import { createLedger } from './billing/ledger.ts'
 import { ledgerReports } from './billing/ledger-reports.ts'
 import { createPriceBook, type PriceBook } from './billing/price-book.ts'
@@ -22,7 +23,7 @@ import { backupJobs } from './jobs/backup-jobs.ts'
 import { capJobs, openLine } from './jobs/cap-jobs.ts'
 import { channelCalls } from './jobs/channel-calls.ts'
 import { type ChannelCare, createChannelCare } from './jobs/channel-care.ts'
-import { copyLogJobs } from './jobs/copy-log.ts'
+import { createLogCopy } from './jobs/copy-log.ts'
 import { holdJobs } from './jobs/hold-jobs.ts'
 import { createImportRuns, type ImportRuns } from './jobs/import-runs.ts'
 import { countUsage, logJobs } from './jobs/log-jobs.ts'
@@ -30,12 +31,13 @@ import { createLogTail } from './jobs/log-tail.ts'
 import { tokenMarker } from './jobs/mark-tokens.ts'
 import { createNotifyRoot } from './jobs/notify.ts'
 import { peopleJobs } from './jobs/people-jobs.ts'
+import { priceSyncJobs } from './jobs/price-sync.ts'
 import type { Pulse } from './jobs/pulse.ts'
 import { refreshJob } from './jobs/refresh-caches.ts'
 import { relayJobs } from './jobs/relay-jobs.ts'
 import { type Job, startJobs, unchanged } from './jobs/scheduler.ts'
 import { sweepDeps } from './jobs/sweep-deps.ts'
-import { type SweepDeps, sweepHolds, sweepOwnHolds, unregisterNode } from './jobs/sweep-holds.ts'
+import { type SweepDeps, sweepHolds, sweepOwnHolds, sweepOwnLeases, unregisterNode } from './jobs/sweep-holds.ts'
 import { type Clock, epochSeconds, systemClock } from './lib/clock.ts'
 import { createSecrets, type Secrets } from './lib/secrets/secrets.ts'
 import { Turns } from './lib/turns.ts'
@@ -172,8 +174,8 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   bindGauges(metrics, batcher, relay)
   const parts = { sweep, pulse, relay, care, captures, settings, routing, mailer, sendAlert, imports, warn }
   const own = [...capJobs({ store, clock, relay, metrics }), ...backupJobs(backups), ...imports.jobs]
-  const copies = copyLogJobs({ ...sweep, ...config, metrics, warn })
-  const stopJobs = startJobs([...jobsOf(parts), ...own, ...copies], warn)
+  const logCopy = createLogCopy({ ...sweep, config, settings, guard, metrics, warn })
+  const stopJobs = startJobs([...jobsOf(parts), ...own, logCopy.job], warn)
   return {
     store,
     metrics,
@@ -185,7 +187,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       startTime: epochSeconds(clock),
       catalogue: () => providers.map(({ meta }) => ({ ...meta, models: [...meta.models] })),
       ...{ ...channelCalls(care, relay), ...routeReports(relay, store) },
-      ...{ logTail, captures, backups, imports, sendAlert, warn },
+      ...{ logTail, captures, backups, logCopy, imports, sendAlert, warn, leases: relay.ledger.leases },
       rateRules: rules,
     },
     relay: {
@@ -225,6 +227,7 @@ async function closeAll({ relay, captures, imports, care, mailer, sweep, warn, .
   const { batcher, failedCalls, stopJobs, store } = of
   await imports.close()
   await untilSettled(relay.ledger, batcher)
+  await relay.ledger.leases?.close()
   await failedCalls.close()
   await captures.close()
   await relay.channelFailures.write().catch((error) => warn(`failed attempts were not counted: ${String(error)}`))
@@ -237,6 +240,7 @@ async function closeAll({ relay, captures, imports, care, mailer, sweep, warn, .
   await mailer.idle()
   // This process leaves the list of nodes once nothing recorded under its name needs it any more.
   await sweepOwnHolds(sweep, relay.ledger)
+    .then(() => relay.ledger.leases && sweepOwnLeases(sweep, relay.ledger.leases))
     .then(() => unregisterNode(sweep))
     .catch((error) => warn(`open requests are left to other processes: ${String(error)}`))
   await store.close()
@@ -295,6 +299,7 @@ function jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer
   return [
     pulse.job,
     { name: 'channel-tests', everyMs: testsDueMs, run: care.health.testIfDue },
+    ...priceSyncJobs(care.prices),
     ...holdJobs(sweep, ledger),
     ...relayJobs(relay),
     refreshJob(store, { settings, routing, captures }),
@@ -343,14 +348,15 @@ function relayDeps({
     prices = priceBook(next, clock, prices)
   })
   const inLine = openLine({ store, nodeId, clock })
+  const returns = createReturnQueue(nowMs)
+  const leases = createLeases({ store, batcher, clock, nodeId, returns, warn: (text) => metrics.events.warning(text) })
+  leases?.setShare(settings.current().QuotaLeaseShare)
+  settings.onChange((next) => leases?.setShare(next.QuotaLeaseShare))
   const deps: RelayDeps = {
     ...inLine,
     ledger: createLedger({
-      batcher,
+      ...{ batcher, leases, returns, clock, nodeId },
       placeFreed: inLine.line.placeFreed,
-      returns: createReturnQueue(nowMs),
-      clock,
-      nodeId,
       holdWaitMs: () => settings.current().HoldWaitTime * 1000,
       ...ledgerReports(metrics.events, store),
     }),

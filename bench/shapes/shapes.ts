@@ -36,6 +36,19 @@ const unknown = (json: (bytes: number) => string) => (bytes: number) => withMemb
 const same = (item: string) => unknown((bytes) => list(bytes, () => item))
 const page = 'word '.repeat(200)
 
+/** A chat of long texts that consist of escapes, with other members. */
+function escapesAnd(tools: string): (bytes: number) => string {
+  return (bytes) => {
+    const texts = list(bytes, () => `{"role":"user","content":"${'\\u00e9'.repeat(2_000)}"}`)
+    return `{"model":"${model}","tools":${tools},"messages":${texts}}`
+  }
+}
+
+function readTwice(bytes: number): string {
+  const tools = list(bytes / 5, (index) => `{"type":"function","function":{"name":"f${index}","parameters":{}}}`)
+  return `{"x":{"text":"${'x'.repeat(2_000)}"},${escapesAnd(tools)((bytes * 4) / 5).slice(1)}`
+}
+
 const refusedOrPassedOn: readonly Shape[] = [
   { title: 'zeros in an unknown field', path: chat, body: same('0') },
   { title: 'empty lists in an unknown field', path: chat, body: same('[]') },
@@ -63,6 +76,9 @@ const refusedOrPassedOn: readonly Shape[] = [
   },
   { title: 'one long string', path: chat, body: unknown((bytes) => `"${'x'.repeat(bytes)}"`) },
   { title: 'one string of escapes', path: chat, body: unknown((bytes) => `"${'\\"'.repeat(bytes / 2)}"`) },
+  { title: 'long texts of escapes', path: chat, body: escapesAnd('[]') },
+  // A text that is not part of the prompt has to be parsed after all, and with it everything else.
+  { title: 'long texts of escapes and tools, read twice', path: chat, body: (bytes) => readTwice(bytes) },
   {
     title: 'messages of one letter',
     path: chat,

@@ -323,7 +323,7 @@ const table = [
     path: '/import',
     file: 'import/import',
     for: 'admins',
-    areas: ['import'],
+    areas: ['import', 'finding', 'refusal'],
     search: parseImportSearch,
     heading: { title: 'import.title', text: 'import.intro', width: 'narrow' },
   },

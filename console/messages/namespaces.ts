@@ -7,6 +7,7 @@ import type { carryEn } from './carry.en.ts'
 import type { channelEn } from './channel.en.ts'
 import type { chatEn } from './chat.en.ts'
 import type { commonEn } from './common.en.ts'
+import type { findingEn } from './finding.en.ts'
 import type { formEn } from './form.en.ts'
 import type { homeEn } from './home.en.ts'
 import type { importEn } from './import.en.ts'
@@ -44,6 +45,7 @@ interface Catalogues {
   channel: typeof channelEn
   chat: typeof chatEn
   common: typeof commonEn
+  finding: typeof findingEn
   form: typeof formEn
   home: typeof homeEn
   import: typeof importEn

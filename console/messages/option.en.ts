@@ -22,6 +22,7 @@ export const optionEn = {
   'section.logs': 'Logs and privacy',
   'section.recording': 'Recording',
   'section.backup': 'Backups',
+  'section.log-copy': 'Copy of the log',
   'section.storage': 'Object storage (S3)',
 
   'option.PasswordLoginEnabled': 'Password login',
@@ -161,8 +162,13 @@ export const optionEn = {
   'option.HoldWaitTime': 'Wait for quota',
   'option.HoldWaitTime.hint':
     'How long a request waits for quota that other open requests of the account may release. 0 = no wait.',
+  'option.QuotaLeaseShare': 'Share of a balance taken in advance (%)',
+  'option.QuotaLeaseShare.hint':
+    'A process may take up to this share of a balance in advance, so that requests do not wait for PostgreSQL to hold their cost. 0 = off. If a process is killed, requests that it sent in the last few milliseconds may be free of charge. No effect on SQLite.',
   'option.ApproximateTokenEnabled': 'Estimate tokens',
   'option.ApproximateTokenEnabled.hint': 'Estimates tokens as 0.38 per byte instead of using the tokenizer.',
+  'option.PriceSyncEnabled': 'Scheduled price lists',
+  'option.PriceSyncEnabled.hint': 'Read the price lists of channels that have one on their schedule. If off, prices stay as they are.',
   'option.UnpricedModelPolicy': 'Unpriced models',
   'option.UnpricedModelPolicy.hint':
     'How to handle requests for models that have neither an entry here nor a built-in price.',
@@ -294,6 +300,27 @@ export const optionEn = {
   'option.BackupKeep.hint': 'Older backups are deleted after a new one has been written.',
   'option.BackupIncludesKey': 'Include the secret key',
   'option.BackupIncludesKey.hint': 'A new machine then needs only the backup and its passphrase.',
+  'option.LogCopyPlace': 'Copy the log to',
+  'option.LogCopyPlace.hint':
+    'New log rows are copied every few seconds, beginning with the oldest row. Requests never wait for it.',
+  'choice.LogCopyPlace.off': 'Off',
+  'choice.LogCopyPlace.s3': 'Object storage (S3)',
+  'choice.LogCopyPlace.clickhouse': 'ClickHouse',
+  'choice.LogCopyPlace.files': 'Folder',
+  'option.LogCopyClickHouseURL': 'ClickHouse URL',
+  'option.LogCopyClickHouseURL.hint': 'URL of its HTTP interface, such as http://clickhouse:8123.',
+  'option.LogCopyClickHouseDatabase': 'ClickHouse database',
+  'option.LogCopyClickHouseDatabase.hint': 'The table tollgate_logs is created in it.',
+  'option.LogCopyClickHouseUser': 'ClickHouse user',
+  'option.LogCopyClickHouseUser.hint': 'Leave empty if no login is needed.',
+  'option.LogCopyClickHousePassword': 'ClickHouse password',
+  'option.LogCopyClickHousePassword.hint': 'Stored encrypted and never shown again.',
+  'option.LogCopyFolder': 'Folder',
+  'option.LogCopyFolder.hint':
+    'A name in the data folder, or an absolute path. One file of JSON lines is written for each day.',
+  'option.LogCopyMonths': 'Months to keep',
+  'option.LogCopyMonths.hint':
+    'Besides the current month. 0 = all. For object storage, set a lifecycle rule of the bucket instead.',
   'option.S3Endpoint': 'Endpoint',
   'option.S3Endpoint.hint': 'URL of an S3-compatible store, without the bucket.',
   'option.S3Region': 'Region',

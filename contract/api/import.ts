@@ -21,10 +21,18 @@ const sumLine = z.object({
 
 export type SumLine = z.output<typeof sumLine>
 
+/** Values of the placeholders of a sentence. */
+const values = z.record(z.string(), z.string())
+
 /** What the import did with something that could not be taken over as it was. */
 const finding = z.object({
   kind: z.string().check(z.describe('What it concerns.')),
-  text: z.string().check(z.describe('A whole sentence: what was found, and what becomes of it.')),
+  text: z.string().check(z.describe('A whole sentence in English: what was found, and what becomes of it.')),
+  code: z.optional(z.string().check(z.describe('The code of the sentence. It does not change; the sentence may.'))),
+  values: z.optional(values.check(z.describe('The values in the sentence.'))),
+  reason: z
+    .optional(z.object({ code: z.string(), values: z.optional(values) }))
+    .check(z.describe('The code of the value `reason`, if it is a refusal of the management API.')),
   count: count('How often it was found.'),
   examples: z.array(z.string()).check(z.describe('The first rows that it concerns.')),
 })
@@ -82,6 +90,13 @@ export const importReportSchema = z.object({
   changedMeanwhile: z
     .boolean()
     .check(z.describe('True if the source was written to while it was read: another run takes over the rest.')),
+  openCharges: z
+    .optional(count('Charges of the log that the source has not settled yet.'))
+    .check(
+      z.describe(
+        'How many charges the source has not settled yet. They, and the rows after them, follow in a later run.',
+      ),
+    ),
   seconds: z.number().check(z.describe('How long it took.')),
 })
 
@@ -125,6 +140,8 @@ export const importRunSchema = z.object({
   total: count('Log rows in all; 0 if the stage has none.'),
   per_second: count('Rows a second since the stage began.'),
   error: z.string().check(z.describe('Why it failed: a sentence that says what to do.')),
+  error_code: z.optional(z.string().check(z.describe('The code of the sentence, if it has one.'))),
+  error_values: z.optional(values.check(z.describe('The values in the sentence.'))),
   can_continue: z.boolean().check(z.describe('True if its source is still known, so that it can be run again.')),
   has_leftovers: z.boolean().check(z.describe('True if there is a file to download.')),
 })

@@ -12,6 +12,7 @@ import { doctorApi } from './doctor.ts'
 import { groupApi } from './group.ts'
 import { importApi } from './import.ts'
 import { logApi } from './log.ts'
+import { logCopyApi } from './log-copy.ts'
 import { modelApi } from './model.ts'
 import { oauthApi } from './oauth.ts'
 import { optionApi } from './option.ts'
@@ -49,6 +50,7 @@ export const api = {
   virtualModel: virtualModelApi,
   audit: auditApi,
   backup: backupApi,
+  logCopy: logCopyApi,
   import: importApi,
   capture: captureApi,
   redemption: redemptionApi,

@@ -1,5 +1,6 @@
 import { alertDestinationsKind } from './alert/destinations-kind.ts'
 import { alertRulesKind } from './alert/rules-kind.ts'
+import { channelCostsKind } from './channel/channel-costs-kind.ts'
 import { channelsKind } from './channel/channels-kind.ts'
 import type { ConfigKind } from './config-kind.ts'
 import { optionsKind } from './option/options-kind.ts'
@@ -14,6 +15,7 @@ export const configKinds: readonly ConfigKind[] = [
   optionsKind,
   ...tableKinds,
   channelsKind,
+  channelCostsKind,
   virtualModelsKind,
   alertDestinationsKind,
   alertRulesKind,

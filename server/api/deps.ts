@@ -2,9 +2,11 @@ import type { Channel, ChannelTypeEntry } from '../../contract/api/channel.ts'
 import type { PriceList } from '../../contract/api/price.ts'
 import type { DryRun, DryRunRequest, VirtualWarning } from '../../contract/api/virtual-model.ts'
 import type { ScheduledBackups } from '../backup/scheduled-backups.ts'
+import type { Leases } from '../billing/leases.ts'
 import type { Captures } from '../captures/captures.ts'
 import type { RateRule } from '../http/rate-limit.ts'
 import type { AlertSender } from '../jobs/alert-sender.ts'
+import type { LogCopy } from '../jobs/copy-log.ts'
 import type { ChannelDraft, DraftReport } from '../jobs/draft-report.ts'
 import type { ImportRuns } from '../jobs/import-runs.ts'
 import type { LogTail } from '../jobs/log-tail.ts'
@@ -58,6 +60,8 @@ export interface ApiDeps {
   upstreamModels(id: number): Promise<UpstreamResult<string[]>>
   /** A price list, read through the proxy of a channel and without its key. */
   upstreamPrices(id: number, url: string): Promise<UpstreamResult<JsonObject>>
+  /** Reads the scheduled price list of a channel now. */
+  syncPrices(id: number): Promise<void>
   /** Tests a channel that is not stored, and lists the models of its upstream. */
   probeDraft(draft: ChannelDraft): Promise<DraftReport>
   /** The models that enabled channels serve to a group, with their current prices. */
@@ -70,7 +74,10 @@ export interface ApiDeps {
   logTail: LogTail
   captures: Captures
   backups: Pick<ScheduledBackups, 'start' | 'nextAt'>
+  logCopy: Pick<LogCopy, 'state' | 'test'>
   imports: ImportRuns
+  /** Calls the leases on a balance back before it is changed; absent if there are none. */
+  leases?: Pick<Leases, 'callBack' | 'mayBeOut'> | undefined
   /** Sends a message to a destination of alerts. */
   sendAlert: AlertSender
   warn(message: string): void

@@ -19,6 +19,7 @@ import { mountDoctor } from './doctor/routes.ts'
 import { mountGroups } from './group/routes.ts'
 import { mountImports } from './import/routes.ts'
 import { mountLogs } from './log/routes.ts'
+import { mountLogCopy } from './log-copy/routes.ts'
 import { mountModels } from './model/routes.ts'
 import { mountOAuth } from './oauth/routes.ts'
 import { mountOpenApi } from './openapi/routes.ts'
@@ -81,6 +82,7 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   mountVirtualModels(router, { ...deps, announce })
   mountAudit(router, deps)
   mountBackups(router, deps)
+  mountLogCopy(router, deps)
   mountImports(router, deps)
   mountCaptures(router, { ...deps, announce })
   mountRedemptions(router, deps)

@@ -2,6 +2,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { basename, join } from 'node:path'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
+import { operatorFolder } from '../lib/operator-folder.ts'
 import type { MetadataGuard } from '../outbound/metadata-guard.ts'
 import { createS3, type S3 } from '../outbound/s3.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -17,7 +18,7 @@ import {
 } from '../store/installation/backups.ts'
 import { backupRun, beginRun, finishRun, touchRun } from '../store/installation/job-runs.ts'
 import type { Store } from '../store/store.ts'
-import { backupFolder, backupName, isBackupName } from './backup-folder.ts'
+import { backupName, isBackupName } from './backup-name.ts'
 import { fileSink, partialEnd, type Sink, writeBackup } from './write-backup.ts'
 
 const hourSeconds = 3600
@@ -193,7 +194,7 @@ function targetOf({ dataDir, guard }: ScheduledBackupDeps, options: Settings, na
       remove: s3.remove,
     }
   }
-  const folder = backupFolder(dataDir, options.BackupFolder)
+  const folder = operatorFolder(dataDir, 'BackupFolder', options.BackupFolder)
   const path = join(folder, name)
   return {
     place: 'files',

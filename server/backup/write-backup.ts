@@ -63,7 +63,7 @@ export async function writeBackup(options: BackupOptions, sink: Sink): Promise<W
 }
 
 /** Tables of a newer version would be missing in the backup. */
-function requireKnown({ migrations }: SnapshotFacts): void {
+function requireKnown({ migrations, missingTable }: SnapshotFacts): void {
   const unknown = migrations.find((name) => !migrationNames.includes(name))
   if (unknown !== undefined)
     throw new BackupError(
@@ -71,6 +71,10 @@ function requireKnown({ migrations }: SnapshotFacts): void {
     )
   if (migrations.length === 0)
     throw new BackupError('The database holds no installation, so there is nothing to back up.')
+  if (missingTable !== undefined)
+    throw new BackupError(
+      `The database is damaged: it has no table ${missingTable}. Restore a backup. Nothing was changed.`,
+    )
 }
 
 function headerOf({ facts }: Snapshot, now: Date, hasSecretKey: boolean): BackupHeader {

@@ -1,8 +1,9 @@
 import type { LedgerOp, LedgerResult, LedgerStore } from '../store/schema/ledger-types.ts'
+import { isRefusal } from '../store/statements/without-effect.ts'
 
 interface Waiting {
   op: LedgerOp
-  resolve(result: LedgerResult): void
+  resolve(result: LedgerResult | undefined): void
   reject(error: unknown): void
 }
 
@@ -10,21 +11,29 @@ interface Waiting {
 export interface Batcher {
   /** Resolves when the operation is durable; rejects if the database rejected it. */
   push(op: LedgerOp): Promise<LedgerResult>
+  /**
+   * Queues an operation that nobody waits for. It goes into the next batch, and starts one itself only after a few
+   * milliseconds, so that it costs no transaction of its own under load.
+   */
+  defer(op: LedgerOp): Deferred
   /** Operations not yet durable. */
   pending(): number
 }
 
+/** An operation that can still be withdrawn. */
+export interface Deferred {
+  /** As `push`; undefined once it was withdrawn. */
+  readonly done: Promise<LedgerResult | undefined>
+  /** Starts the batch now. */
+  hurry(): void
+  /** Withdraws the operation. False if its batch has begun; then nothing changes. */
+  withdraw(): boolean
+}
+
 /** Maximum operations per transaction, so that the first operations of a burst need not wait for the last. */
 const largestBatch = 512
-
-/**
- * True if the database rejected the operation because of its content (SQLSTATE classes 22 and 23, SQLite's constraints
- * and types).
- */
-export function isRefusal(error: unknown): boolean {
-  const code = String((error as { code?: unknown } | undefined)?.code ?? '')
-  return /^(2[23]\w{3}|SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE))/.test(code) || error instanceof TypeError
-}
+/** How long an operation that nobody waits for may wait for a batch. */
+const deferMs = 5
 
 /**
  * Batches operations for one store. If a whole batch is rejected, its operations are tried again one by one, so that
@@ -34,21 +43,38 @@ export function createBatcher(store: LedgerStore): Batcher {
   let queue: Waiting[] = []
   let running = false
   let inFlight = 0
+  /** True if somebody waits for an operation in the queue. */
+  let isAwaited = false
+  let timer: ReturnType<typeof setTimeout> | undefined
 
   function schedule(): void {
     if (running || queue.length === 0) return
+    if (isAwaited) begin()
+    else timer ??= setTimeout(begin, deferMs)
+  }
+
+  function begin(): void {
+    clearTimeout(timer)
+    timer = undefined
     running = true
     // Everything that arrives in this turn of the event loop joins the batch.
     setImmediate(() => void flush())
   }
 
   async function flush(): Promise<void> {
+    if (queue.length === 0) {
+      running = false
+      return
+    }
     const batch = queue.length > largestBatch ? queue.splice(0, largestBatch) : queue
-    if (batch === queue) queue = []
+    if (batch === queue) {
+      queue = []
+      isAwaited = false
+    }
     inFlight = batch.length
     try {
       const results = await store.apply(batch.map((each) => each.op))
-      for (const [index, each] of batch.entries()) each.resolve(results[index] as LedgerResult)
+      for (const [index, each] of batch.entries()) each.resolve(results[index])
     } catch (error) {
       // It is only worth finding the bad operation if the batch was rejected because of its content. An unreachable
       // database rejects every operation.
@@ -63,7 +89,7 @@ export function createBatcher(store: LedgerStore): Batcher {
   async function alone(each: Waiting): Promise<void> {
     try {
       const [result] = await store.apply([each.op])
-      each.resolve(result as LedgerResult)
+      each.resolve(result)
     } catch (error) {
       each.reject(error)
     }
@@ -72,9 +98,30 @@ export function createBatcher(store: LedgerStore): Batcher {
   return {
     push: (op) =>
       new Promise((resolve, reject) => {
-        queue.push({ op, resolve, reject })
+        queue.push({ op, resolve: resolve as Waiting['resolve'], reject })
+        isAwaited = true
         schedule()
       }),
+    defer(op) {
+      const { promise: done, resolve, reject } = Promise.withResolvers<LedgerResult | undefined>()
+      const waiting: Waiting = { op, resolve, reject }
+      queue.push(waiting)
+      schedule()
+      return {
+        done,
+        hurry() {
+          isAwaited = true
+          schedule()
+        },
+        withdraw() {
+          const at = queue.lastIndexOf(waiting)
+          if (at < 0) return false
+          queue.splice(at, 1)
+          resolve(undefined)
+          return true
+        },
+      }
+    },
     pending: () => queue.length + inFlight,
   }
 }

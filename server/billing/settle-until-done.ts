@@ -1,6 +1,7 @@
 import { type Clock, epochSeconds } from '../lib/clock.ts'
 import type { SettleOp, SettleResult } from '../store/schema/ledger-types.ts'
-import { type Batcher, isRefusal } from './batcher.ts'
+import { isRefusal, isWithoutEffect } from '../store/statements/without-effect.ts'
+import type { Batcher } from './batcher.ts'
 
 /** What settling needs. */
 export interface SettleDeps {
@@ -53,7 +54,8 @@ export function settleOp(deps: SettleDeps, id: string, account: Owner): SettleOp
 /**
  * A settle must not be lost: it is retried until the database accepts it, and the hold row ensures that it takes effect
  * only once. A settle that the database rejects because of its content is tried once more without its log row. If that
- * is rejected, too, the hold is left to the sweep and the result is undefined.
+ * is rejected, too, the hold is left to the sweep and the result is undefined. If the lease that was to pay is gone, the
+ * result says so and nothing was charged.
  */
 export async function settleUntilDone(deps: SettleDeps, op: SettleOp): Promise<SettleResult | undefined> {
   let withLog = op.log !== undefined
@@ -62,11 +64,13 @@ export async function settleUntilDone(deps: SettleDeps, op: SettleOp): Promise<S
     try {
       const result = (await deps.batcher.push(withLog ? op : { ...op, log: undefined })) as SettleResult
       if (result.found && op.log && !withLog) deps.onRowRefused(op.log.request_id ?? '', result.charged)
-      if (result.found || op.charge === 0) return result
+      if (result.found || (op.charge === 0 && !result.leaseGone)) return result
       // We may have closed the hold ourselves, if an earlier try succeeded and only its response was lost.
       const written = mayBeDone ? await ownCharge(deps, op) : 'none'
+      if (typeof written === 'number') return { charged: written, found: true }
+      if (written === 'none' && result.leaseGone) return result
       if (written === 'none') deps.onHoldLost(op.id, op.charge)
-      return typeof written === 'number' ? { charged: written, found: true } : result
+      return { charged: result.charged, found: false }
     } catch (error) {
       deps.onSettleRetry(error)
       mayBeDone ||= !isWithoutEffect(error)
@@ -91,22 +95,4 @@ async function ownCharge(deps: SettleDeps, { log }: SettleOp): Promise<number | 
   } catch {
     return 'unknown'
   }
-}
-
-/**
- * Failures before anything was sent to PostgreSQL: network errors, a server that is starting up, and the driver's
- * timeouts.
- */
-const unsent = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|57P03)$/
-const unsentWords =
-  /^(timeout exceeded when trying to connect|timeout expired|Connection terminated due to connection timeout)$/
-
-/**
- * Whether it is certain that nothing was written: the operation was not sent, or the database itself reported the
- * failure.
- */
-function isWithoutEffect(error: unknown): boolean {
-  const { code, syscall, severity, message } = (error ?? {}) as Record<string, unknown>
-  if (syscall === 'connect' || unsent.test(String(code)) || unsentWords.test(String(message))) return true
-  return severity === 'ERROR' || isRefusal(error)
 }

@@ -8,6 +8,7 @@ import { withStore } from './installed.ts'
 export interface AuditReport {
   checked: { users: number; tokens: number; channels: number }
   openHolds: number
+  openLeases: number
   faults: { kind: string; id?: number | string; text: string }[]
 }
 
@@ -17,16 +18,16 @@ export interface AuditReport {
  */
 export async function audit(store: Store): Promise<AuditReport> {
   const damage = await fileFaults(store)
-  const { faults, checked, openHolds } = await balanceFaults(store)
-  return { checked, openHolds, faults: [...damage.map((text) => ({ kind: 'database', text })), ...faults] }
+  const { faults, checked, openHolds, openLeases } = await balanceFaults(store)
+  return { checked, openHolds, openLeases, faults: [...damage.map((text) => ({ kind: 'database', text })), ...faults] }
 }
 
 /** The report as lines of text. */
-export function auditLines({ checked, openHolds, faults }: AuditReport): string[] {
+export function auditLines({ checked, openHolds, openLeases, faults }: AuditReport): string[] {
   const { users, tokens, channels } = checked
   return [
     ...faults.map(({ kind, id, text }) => `${kind}${id === undefined ? '' : ` ${id}`}: ${text}`),
-    `${users} users, ${tokens} tokens, ${channels} channels checked; ${openHolds} holds open; ${faults.length} faults.`,
+    `${users} users, ${tokens} tokens, ${channels} channels checked; ${openHolds} holds open${openLeases > 0 ? `, ${openLeases} leases` : ''}; ${faults.length} faults.`,
   ]
 }
 

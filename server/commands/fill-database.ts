@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { closeCopiedHolds } from '../jobs/sweep-holds.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -9,6 +9,7 @@ import { contentsOf } from '../store/snapshot/contents.ts'
 import { loadPostgres } from '../store/snapshot/load-postgres.ts'
 import type { LoadSource } from '../store/snapshot/load-source.ts'
 import { stageSqlite } from '../store/snapshot/load-sqlite.ts'
+import { isForeignSqlite } from '../store/snapshot/read-sqlite.ts'
 import { isDatabaseError, isFull } from '../store/statements/database-errors.ts'
 import type { Store } from '../store/store.ts'
 import { type AuditReport, audit } from './audit.ts'
@@ -101,6 +102,9 @@ async function requireReplaceable(
   { replace, what }: Pick<FillOptions, 'replace' | 'what'>,
 ): Promise<boolean> {
   if (!isPostgresUrl(url) && !existsSync(url)) return false
+  if (!isPostgresUrl(url) && statSync(url).isDirectory())
+    throw new CommandFailed(`${url} is a folder: name a file in it, such as tollgate.db. Nothing was changed.`)
+  if (!isPostgresUrl(url) && isForeignSqlite(url)) throw foreign()
   const store = opened(url)
   if (!store) {
     if (replace) return true
@@ -114,10 +118,7 @@ async function requireReplaceable(
       if (store.dialect === 'sqlite' && isDatabaseError(error)) return 'installation' as const
       throw error
     })
-    if (contents === 'foreign')
-      throw new CommandFailed(
-        'The database belongs to another program (it has a table users): use a database of its own. Nothing was changed.',
-      )
+    if (contents === 'foreign') throw foreign()
     if (contents === 'installation' && !replace)
       throw new CommandFailed(
         `The database already holds an installation. Use --replace to ${what} in its place, which deletes what it holds; or use an empty database. Nothing was changed.`,
@@ -128,6 +129,11 @@ async function requireReplaceable(
     await store.close()
   }
 }
+
+const foreign = () =>
+  new CommandFailed(
+    'The database belongs to another program (it has a table users): use a database of its own. Nothing was changed.',
+  )
 
 /** Undefined if the file cannot be read as a database. */
 function opened(url: string): OpenedStore | undefined {

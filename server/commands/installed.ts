@@ -6,6 +6,7 @@ import { openStore } from '../store/connection/open.ts'
 import type { OpenedStore } from '../store/connection/open-options.ts'
 import { secretCheck } from '../store/installation/installation.ts'
 import { isMigrated } from '../store/migrations/migrate.ts'
+import { schemaFault } from '../store/snapshot/schema-fault.ts'
 import type { Store } from '../store/store.ts'
 
 /** Throws if the database file does not exist. Opening a SQLite database creates it, and a command must not create one. */
@@ -24,6 +25,8 @@ export async function withStore<T>(config: CommandConfig, work: (store: OpenedSt
   try {
     if (!(await isMigrated(store)))
       throw new Error('The database holds no installation, or one that this version has not been started on yet.')
+    const fault = await schemaFault(store)
+    if (fault !== undefined) throw new Error(fault)
     return await work(store)
   } finally {
     await store.close()

@@ -1,8 +1,9 @@
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { isPostgresUrl } from '../lib/network/database-url.ts'
 import { openStore } from '../store/connection/open.ts'
 import { isMigrated, lockSchema } from '../store/migrations/migrate.ts'
 import { openSnapshot } from '../store/snapshot/open-snapshot.ts'
+import { schemaFault } from '../store/snapshot/schema-fault.ts'
 import { auditCommandIn } from './audit-command.ts'
 import { allRows } from './backup.ts'
 import { type AddCommand, CommandFailed, examples, exitCodes, type Terminal } from './command.ts'
@@ -58,6 +59,10 @@ async function migrateTo(terminal: Terminal, database: string, options: Options)
   requireDatabase(config)
   if (url === databaseUrl || (isPostgresUrl(url) && isSamePostgres(url, databaseUrl)))
     throw new CommandFailed('The other database is the one that the installation is in already.')
+  if (!isPostgresUrl(url) && !isPostgresUrl(databaseUrl) && dirname(url) === dirname(databaseUrl))
+    throw new CommandFailed(
+      `The other database must be in another folder than ${databaseUrl}, because a folder belongs to one installation: use sqlite:PATH/tollgate.db. Nothing was changed.`,
+    )
   const filled = await withQuietSource(databaseUrl, () => {
     terminal.note('Copying …')
     outliveSizeLimit()
@@ -110,6 +115,8 @@ async function withQuietSource<T>(url: string, work: () => Promise<T>): Promise<
       throw new CommandFailed(
         'The database holds no installation, or one that this version has not been started on yet. Start the server once, stop it, and run migrate-to again.',
       )
+    const fault = await schemaFault(store)
+    if (fault !== undefined) throw new CommandFailed(fault)
     if (store.dialect === 'sqlite') return await work()
     return await (store.writeUnlimited ?? store.write)(async (trx) => {
       await lockSchema(trx, store.dialect)

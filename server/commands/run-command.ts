@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { programName } from '../lib/program-files.ts'
+import { isDamaged, isFull } from '../store/statements/database-errors.ts'
 import { version } from '../version.ts'
 import { addApply } from './apply.ts'
 import { addAudit } from './audit.ts'
@@ -7,6 +8,7 @@ import { addBackup } from './backup.ts'
 import {
   type AddCommand,
   type CommandEnvironment,
+  CommandFailed,
   type ExitCode,
   exitCodes,
   type Terminal,
@@ -82,9 +84,27 @@ export async function runCommand(args: readonly string[], environment: CommandEn
       terminal.note(error.message)
       return exitCodes.unconfirmed
     }
-    if (!(error instanceof CommanderError)) throw error
+    if (!(error instanceof CommanderError)) throw withAdvice(error)
     // Commander has printed its message or the help already.
     return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
   }
   return code
+}
+
+/** A failure of the disk or the file of SQLite, with what to do. Other errors stay as they are. */
+function withAdvice(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof CommandFailed) return error
+  const cause = error.cause ?? error
+  const text = error.message.replace(/\.$/, '')
+  if (isDamaged(cause))
+    return new CommandFailed(
+      `The file of the database is damaged (${text}): restore a backup with "restore --replace". The file was not changed.`,
+      { cause: error },
+    )
+  if (isFull(cause))
+    return new CommandFailed(
+      `The disk cannot be written (${text}): free some space on the disk of the database, and run the command again. Nothing was changed.`,
+      { cause: error },
+    )
+  return error
 }

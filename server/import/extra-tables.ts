@@ -1,6 +1,6 @@
 import { integerOf, textOf } from './fields.ts'
 import type { Findings } from './findings.ts'
-import { pages, type SourceDatabase } from './sources/source-database.ts'
+import { pages, quoted, type SourceDatabase } from './sources/source-database.ts'
 
 /** Tables that are copied, or computed again here. */
 const covered: ReadonlySet<string> = new Set([
@@ -52,22 +52,22 @@ export async function leaveExtraTables(source: SourceDatabase, findings: Finding
     if (covered.has(table)) continue
     const sentence = `The table ${table} has no counterpart.`
     if (isDry || !columns.has('id')) {
-      const [row] = await source.query(`select count(*) as n from "${table}"`)
+      const [row] = await source.query(`select count(*) as n from ${quoted(table)}`)
       const count = integerOf(row?.['n'])
       if (count === 0) continue
       if (isDry) {
         findings.add('tables', sentence, `${count} rows`)
         continue
       }
-      for (const data of await source.query(`select * from "${table}" limit 100000`))
+      for (const data of await source.query(`select * from ${quoted(table)} limit 100000`))
         findings.leave({ kind: 'table', id: table, reason: 'no counterpart', data }, sentence)
       continue
     }
     // Ids may be texts, which cannot be paged through by number.
-    const [first] = await source.query(`select "id" from "${table}" limit 1`)
+    const [first] = await source.query(`select "id" from ${quoted(table)} limit 1`)
     if (first === undefined) continue
     const isNumbered = /^-?\d+$/.test(textOf(first['id']))
-    const all = isNumbered ? pages(source, table) : [await source.query(`select * from "${table}" limit 100000`)]
+    const all = isNumbered ? pages(source, table) : [await source.query(`select * from ${quoted(table)} limit 100000`)]
     for await (const rows of all)
       for (const data of rows)
         findings.leave(

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
-import type { SourceRow } from './sources/source-database.ts'
+import type { SourceDatabase, SourceRow } from './sources/source-database.ts'
 
 /** The largest amount that an account here can have. Larger ones in a source come from overflows. */
 export const mostQuota = 1e15
@@ -8,16 +8,21 @@ export const mostQuota = 1e15
 export function textOf(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (value instanceof Uint8Array) return textOf(Buffer.from(value).toString('utf8'))
-  if (value instanceof Date) return value.toISOString()
+  // MySQL stores dates that do not exist, such as 0000-00-00.
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? '' : value.toISOString()
   const text = typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value) : String(value)
   return (text.includes('\0') ? text.replaceAll('\0', '') : text).toWellFormed()
 }
 
-/** A whole number; a missing or unreadable one is `fallback`. */
+/** What databases take for a number in a text. JavaScript also knows others, such as hexadecimal ones. */
+const isNumber = /^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?\s*$/i
+
+/** A whole number; a missing or unreadable one is `fallback`. Numbers that cannot be exact become the nearest ones that can. */
 export function integerOf(value: unknown, fallback = 0): number {
   if (value === null || value === undefined || value === '') return fallback
-  const number = Math.trunc(Number(value))
-  return Number.isFinite(number) ? number + 0 : fallback
+  const number = Math.trunc(typeof value === 'string' && !isNumber.test(value) ? Number.NaN : Number(value))
+  if (!Number.isFinite(number)) return fallback
+  return Math.min(Number.MAX_SAFE_INTEGER, Math.max(Number.MIN_SAFE_INTEGER, number)) + 0
 }
 
 /** The column of a row as a text. */
@@ -26,6 +31,27 @@ export const text = (row: SourceRow, name: string) => textOf(row[name])
 export const trimmed = (row: SourceRow, name: string) => textOf(row[name]).trim()
 /** The column of a row as a whole number. */
 export const integer = (row: SourceRow, name: string, fallback = 0) => integerOf(row[name], fallback)
+
+const mostCounted = Number.MAX_SAFE_INTEGER - 1
+
+/**
+ * An amount as it counts in the sums of a source, which leave out numbers that cannot be represented exactly: those come
+ * from overflows.
+ */
+export function counted(row: SourceRow, name: string): number {
+  const value = integer(row, name)
+  return Math.abs(value) <= mostCounted ? value : 0
+}
+
+/** SQL for an amount as `counted` reads it. */
+export function countedSql(dialect: SourceDatabase['dialect'], name: string, most = mostCounted): string {
+  const column = `"${name}"`
+  const inRange = `${column} between ${-most} and ${most}`
+  // SQLite lets any column contain a text.
+  if (dialect === 'sqlite')
+    return `case when typeof(${column}) in ('integer', 'real') and ${inRange} then cast(${column} as integer) else 0 end`
+  return `case when ${inRange} then ${column} else 0 end`
+}
 
 /** The column of a row as a truth value. */
 export function truth(row: SourceRow, name: string): boolean {
@@ -38,15 +64,19 @@ export function truth(row: SourceRow, name: string): boolean {
 /** The column of a row as epoch seconds. Some programs store milliseconds, and some a date. */
 export function seconds(row: SourceRow, name: string, fallback = 0): number {
   const value = row[name]
-  if (value instanceof Date) return Math.floor(value.getTime() / 1000)
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? fallback : Math.floor(value.getTime() / 1000)
   if (typeof value === 'string' && /^\d{4}-\d\d-\d\d/.test(value)) {
     const time = Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/.test(value) ? value : `${value.replace(' ', 'T')}Z`)
     return Number.isNaN(time) ? fallback : Math.floor(time / 1000)
   }
   const number = integerOf(value, fallback)
   // In seconds, this would be the year 5138.
-  return number > 1e11 ? Math.floor(number / 1000) : number
+  const time = number > 1e11 ? Math.floor(number / 1000) : number
+  return time >= -1 && time < lastSecond ? time : fallback
 }
+
+/** The year 2100. Later times, and those before 1970, are errors of whoever wrote them. */
+const lastSecond = Date.UTC(2100, 0) / 1000
 
 /** True if a row was deleted but kept. */
 export const isDeleted = (row: SourceRow) => row['deleted_at'] !== null && row['deleted_at'] !== undefined

@@ -15,7 +15,7 @@ import { ImportFailed } from './import-failed.ts'
 import { createLeftoverFile } from './leftover-file.ts'
 import type { Program } from './program.ts'
 import { keepsIds, recognise } from './programs.ts'
-import { type LogSums, logSums } from './source-sums.ts'
+import { firstOpenCharge, type LogSums, logSums, refuseLargeIds } from './source-sums.ts'
 import { openImport, openSource } from './sources/open-source.ts'
 import { pages, type SourceDatabase } from './sources/source-database.ts'
 import { unlessCancelled } from './sources/unless-cancelled.ts'
@@ -37,12 +37,14 @@ export async function runImport(deps: ImportDeps, options: ImportOptions): Promi
   const source = await unlessCancelled(openImport(options.from, needs, access), deps.signal)
   try {
     const program = await recognise(source)
+    await refuseLargeIds(source)
     const logs = options.logsFrom === undefined ? source : await open(options.logsFrom)
     try {
       if (!logs.tables.has('logs'))
         throw new ImportFailed(
           `${logs.label} has no table logs. If the log is in a database of its own, give its address with --logs-from.`,
         )
+      if (logs !== source) await refuseLargeIds(logs)
       return await importFrom(deps, options, { source, logs, program })
     } finally {
       if (logs !== source) await logs.close()
@@ -70,21 +72,26 @@ async function importFrom(deps: ImportDeps, options: ImportOptions, sources: Sou
   const began = nowMs()
   const wants = (part: ImportPart) => options.only.size === 0 || options.only.has(part)
   const earlier = await earlierImport(store.read, source, program)
-  const log = await logSums(logs, program, { after: earlier?.log_id ?? 0 })
+  const after = earlier?.log_id ?? 0
+  const all = await logSums(logs, program, { after })
+  const now = Math.floor(began / 1000)
+  const open = options.waitsForOpen ? await firstOpenCharge(logs, program, { after, now }) : undefined
+  const log = open ? await logSums(logs, program, { after, upTo: open.id - 1 }) : all
   const root = earlier ? undefined : await loneRoot(store.read)
   if (!earlier && !root && !options.merge)
     throw new ImportFailed(
       'The installation already has users, channels or a log. Import beside them (--merge), or into a new installation.',
     )
   progress({ stage: 'accounts', done: 0, total: 0 })
-  const base = await copyBase({ deps, sources, wants, earlier, root, log, dryRun: options.dryRun, leftovers })
+  const base = await copyBase({ deps, sources, wants, earlier, root, log: all, dryRun: options.dryRun, leftovers })
   const report = baseReport({ options, sources, base, earlier })
   if (!options.dryRun) await tellNodes(store)
   if (wants('logs')) {
     if (options.dryRun) report.added.logs = log.rows
     else await importLogs(deps, options, { sources, importId: base.importId, log, report })
-    report.changedMeanwhile = (await logSums(logs, program, { after: log.lastId })).rows > 0
+    report.changedMeanwhile = (await logSums(logs, program, { after: all.lastId })).rows > 0
   }
+  if (open) report.openCharges = open.count
   report.seconds = (nowMs() - began) / 1000
   return report
 

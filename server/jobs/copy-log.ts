@@ -1,31 +1,58 @@
 import { type Clock, epochSeconds } from '../lib/clock.ts'
-import type { LogSinkAddress } from '../lib/log-sink-address.ts'
 import type { Metrics } from '../metrics.ts'
-import { createClickHouse } from '../outbound/clickhouse.ts'
-import { createJsonLinesFolder } from '../outbound/json-lines-folder.ts'
 import type { LogSink, SinkRow } from '../outbound/log-sink.ts'
+import type { MetadataGuard } from '../outbound/metadata-guard.ts'
+import type { Settings } from '../settings/settings.ts'
 import type { LogRow } from '../store/logs/log-pages.ts'
 import {
   advanceSink,
+  beginSending,
   failSink,
   holdSink,
   type LogSinkState,
   releaseSink,
   sinkBacklog,
+  sinkState,
   unsentRows,
 } from '../store/logs/log-sinks.ts'
 import type { Store } from '../store/store.ts'
 import { decidedLogId } from '../store/usage/usage-rollup.ts'
+import { type LogCopyPlace, type LogCopySettings, logCopyMonths, logCopyPlace, openLogCopy } from './log-copy-place.ts'
 import type { Job } from './scheduler.ts'
 
 export interface CopyLogDeps {
   store: Store
   nodeId: string
   clock: Clock
-  logSink: LogSinkAddress | undefined
-  logSinkMonths: number
+  config: LogCopySettings['config']
+  settings: { current(): Settings }
+  guard: MetadataGuard
   metrics: Pick<Metrics, 'logCopied'>
   warn(message: string): void
+}
+
+/** How far the copy of the log is. Times are epoch seconds; 0 = never. */
+export interface LogCopyState {
+  /** Where it is, without credentials; empty if the log is not copied. */
+  name: string
+  /** True if LOG_SINK_URL chooses the place, so that the settings do not. */
+  isSetByEnvironment: boolean
+  waiting: number
+  sentRows: number
+  sentAt: number
+  lostRows: number
+  lostAt: number
+  /** Why the last attempt failed: a sentence; empty if it did not. */
+  error: string
+  failedAt: number
+}
+
+/** The copy of the log in a second place. */
+export interface LogCopy {
+  job: Job
+  state(): Promise<LogCopyState>
+  /** Tries whether rows could be stored now. Returns a sentence if not; `off` if there is no place. */
+  test(): Promise<string | 'ok' | 'off'>
 }
 
 const everyMs = 5_000
@@ -38,97 +65,174 @@ const longestRestSeconds = 60
 const forgetSeconds = 3600
 const monthSeconds = 31 * 86_400
 
-/** Copies new log rows to the sink every few seconds, on one node. Calls never wait for it. */
-export function copyLogJobs(deps: CopyLogDeps): Job[] {
-  return deps.logSink === undefined ? [] : [copyLogJob({ ...deps, address: deps.logSink })]
-}
-
-interface Copying extends CopyLogDeps {
-  address: LogSinkAddress
-}
-
-function copyLogJob(deps: Copying): Job {
-  const { store, nodeId, clock, address, logSinkMonths: months } = deps
-  const sink = openSink(address, () => clock.nowMs())
-  let failures = 0
-  let restUntil = 0
-  let forgottenAt = 0
-  let lostBefore: number | undefined
+/** Copies new log rows to the place that is set, every few seconds, on one node. Calls never wait for it. */
+export function createLogCopy(deps: CopyLogDeps): LogCopy {
+  const { store, nodeId, clock, config, guard } = deps
+  const nowMs = () => clock.nowMs()
+  const inForce = (): LogCopySettings => ({ config, settings: deps.settings.current() })
+  let copier: Copier | undefined
   let running: Promise<void> = Promise.resolve()
 
+  /** Copies to the place that is set now. Another place begins with its own cursor and without failures. */
   async function run(): Promise<void> {
-    const now = epochSeconds(clock)
-    if (now < restUntil) return
-    const state = await holdSink(store, { name: address.name, holder: nodeId, now, until: now + holdSeconds })
-    if (!state) return
-    if (state.lost_rows > (lostBefore ?? 0) && lostBefore !== undefined)
-      deps.warn(
-        `${state.lost_rows - lostBefore} log rows were deleted before they were copied to ${address.name}: the copy has a gap`,
-      )
-    lostBefore = state.lost_rows
-    try {
-      const sent = await copy(deps, sink, state)
-      if (failures > 0) deps.warn(`log rows are copied to ${address.name} again`)
-      failures = 0
-      await measure(deps, sent, false)
-      if (months > 0 && now - forgottenAt >= forgetSeconds) {
-        forgottenAt = now
-        await sink.forget(now - months * monthSeconds)
-      }
-    } catch (error) {
-      const text = error instanceof Error ? error.message : String(error)
-      if (failures === 0) deps.warn(`log rows cannot be copied to ${address.name}, and wait: ${text}`)
-      failures++
-      restUntil = now + Math.min(longestRestSeconds, 5 * 2 ** Math.min(failures, 5))
-      await failSink(store, address.name, text, now)
-      await measure(deps, state, true)
+    const place = logCopyPlace(inForce())
+    const key = JSON.stringify(place)
+    if (copier !== undefined && copier.key !== key) {
+      await releaseSink(store, copier.place.name, nodeId)
+      copier = undefined
     }
+    if (place === undefined) return
+    copier ??= { ...newCopier, key, place, sink: openLogCopy(place, guard, nowMs) }
+    await runCopier({ ...deps, months: logCopyMonths(inForce()) }, copier)
   }
 
   return {
-    name: 'copy-log',
-    everyMs,
-    run() {
-      running = run()
-      return running
+    job: {
+      name: 'copy-log',
+      everyMs,
+      run() {
+        running = run()
+        return running
+      },
+      async end() {
+        await running.catch(() => undefined)
+        if (copier) await releaseSink(store, copier.place.name, nodeId)
+      },
+      isQuiet: () => config.logSink === undefined && deps.settings.current().LogCopyPlace === 'off',
     },
-    async end() {
-      await running.catch(() => undefined)
-      await releaseSink(store, address.name, nodeId)
+    state: () => stateOf(store, inForce()),
+    async test() {
+      const place = logCopyPlace(inForce())
+      if (place === undefined) return 'off'
+      return openLogCopy(place, guard, nowMs)
+        .check()
+        .then(() => 'ok', sentenceOf)
     },
   }
 }
 
-/** Opens a sink by its address. */
-function openSink(address: LogSinkAddress, nowMs: () => number): LogSink {
-  return address.kind === 'clickhouse' ? createClickHouse(address) : createJsonLinesFolder(address.folder, nowMs)
+/** Copying to one place. */
+interface Copier {
+  readonly key: string
+  readonly place: LogCopyPlace
+  readonly sink: LogSink
+  failures: number
+  restUntil: number
+  forgottenAt: number
+  lostBefore: number | undefined
+}
+
+const newCopier = { failures: 0, restUntil: 0, forgottenAt: 0, lostBefore: undefined }
+
+interface Copying extends CopyLogDeps {
+  months: number
+}
+
+async function runCopier(deps: Copying, copier: Copier): Promise<void> {
+  const { store, nodeId, clock, warn } = deps
+  const { place, sink } = copier
+  const now = epochSeconds(clock)
+  if (now < copier.restUntil) return
+  const state = await holdSink(store, { name: place.name, holder: nodeId, now, until: now + holdSeconds })
+  if (!state) return
+  const lost = state.lost_rows - (copier.lostBefore ?? state.lost_rows)
+  if (lost > 0) warn(`${lost} log rows were deleted before they were copied to ${place.name}: the copy has a gap`)
+  copier.lostBefore = state.lost_rows
+  try {
+    const sent = await copy(deps, copier, state)
+    if (copier.failures > 0) warn(`log rows are copied to ${place.name} again`)
+    copier.failures = 0
+    await measure(deps, sent, false)
+    if (deps.months > 0 && now - copier.forgottenAt >= forgetSeconds) {
+      copier.forgottenAt = now
+      await sink.forget(now - deps.months * monthSeconds)
+    }
+  } catch (error) {
+    const text = sentenceOf(error)
+    if (copier.failures === 0) warn(`log rows cannot be copied to ${place.name}, and wait: ${text}`)
+    copier.failures++
+    copier.restUntil = now + Math.min(longestRestSeconds, 5 * 2 ** Math.min(copier.failures, 5))
+    await failSink(store, place.name, text, now)
+    await measure(deps, state, true)
+  }
+}
+
+/** A failure as a sentence, for the console and the server's own log. */
+function sentenceOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error)
+  const whole = text.charAt(0).toUpperCase() + text.slice(1)
+  return /[.!?]$/.test(whole) ? whole : `${whole}.`
+}
+
+/** How far the copy to the place that is set now is. */
+async function stateOf(store: Store, inForce: LogCopySettings): Promise<LogCopyState> {
+  const isSetByEnvironment = inForce.config.logSink !== undefined
+  const none = { waiting: 0, sentRows: 0, sentAt: 0, lostRows: 0, lostAt: 0, error: '', failedAt: 0 }
+  let name: string
+  try {
+    name = logCopyPlace(inForce)?.name ?? ''
+  } catch (error) {
+    return { ...none, name: '', isSetByEnvironment, error: sentenceOf(error) }
+  }
+  if (name === '') return { ...none, name, isSetByEnvironment }
+  const state = await sinkState(store.read, name)
+  const waiting = await sinkBacklog(store.read, state ?? { sent_to: 0 })
+  if (!state) return { ...none, name, isSetByEnvironment, waiting }
+  return {
+    ...{ name, isSetByEnvironment, waiting },
+    ...{ sentRows: state.sent_rows, sentAt: state.sent_at, lostRows: state.lost_rows, lostAt: state.lost_at },
+    ...{ error: state.error, failedAt: state.failed_at },
+  }
 }
 
 /** Copies until nothing is left, or long enough. Returns the state afterwards. */
 async function copy(
-  { store, nodeId, clock, address }: Copying,
-  sink: LogSink,
+  { store, nodeId, clock }: Copying,
+  { place: { name }, sink }: Copier,
   state: LogSinkState,
 ): Promise<LogSinkState> {
   let { sent_to, sent_rows } = state
+  const limit = rowsPerStep[store.dialect]
+  const exact = sink.collectSeconds !== undefined
+  const collected = sink.collectSeconds ?? 0
   // Rows that may still appear before others are awaited.
-  const upTo = (await decidedLogId(store)) ?? 0
+  const decided = (await decidedLogId(store)) ?? 0
   for (let step = 0; step < stepsPerRun; step++) {
-    const rows = await unsentRows(store, { after: sent_to, upTo, limit: rowsPerStep[store.dialect] })
+    // An attempt that may have arrived is repeated with the same rows.
+    const isRepeated = exact && state.sending_to > sent_to
+    const upTo = isRepeated ? Math.min(decided, state.sending_to) : decided
+    const collects = exact && !isRepeated && upTo - sent_to < limit
+    if (collects && !(await isDue(store, { after: sent_to, upTo, seconds: collected, now: epochSeconds(clock) }))) break
+    const rows = await unsentRows(store, { after: sent_to, upTo, limit })
     const to = rows.at(-1)?.id
-    if (to === undefined) break
+    if (to === undefined) {
+      // Retention has deleted all rows of the attempt.
+      if (!isRepeated) break
+      sent_to = state.sending_to
+      continue
+    }
+    if (exact && !(await beginSending(store, { name, holder: nodeId, to }))) break
     await sink.send(rows.map(sinkRow))
     const now = epochSeconds(clock)
-    const moved = { name: address.name, holder: nodeId, to, rows: rows.length, now, until: now + holdSeconds }
+    const moved = { name, holder: nodeId, to, rows: rows.length, now, until: now + holdSeconds }
     if (!(await advanceSink(store, moved))) break
     sent_to = to
     sent_rows += rows.length
-    if (rows.length < rowsPerStep[store.dialect]) break
+    if (!isRepeated && rows.length < limit) break
   }
   return { ...state, sent_to, sent_rows }
 }
 
-async function measure({ store, metrics }: Copying, state: LogSinkState, failing: boolean): Promise<void> {
+/** True if the oldest row that is not copied has waited for `seconds`. A row with a time in the future does not hold up others. */
+async function isDue(
+  store: Store,
+  { after, upTo, seconds, now }: { after: number; upTo: number; seconds: number; now: number },
+): Promise<boolean> {
+  const [oldest] = await unsentRows(store, { after, upTo, limit: 1 })
+  return oldest !== undefined && Math.abs(now - oldest.created_at) >= seconds
+}
+
+async function measure({ store, metrics }: CopyLogDeps, state: LogSinkState, failing: boolean): Promise<void> {
   const waiting = await sinkBacklog(store.read, state)
   metrics.logCopied({ waiting, sent: state.sent_rows, lost: state.lost_rows, failing })
 }

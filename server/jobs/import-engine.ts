@@ -30,6 +30,8 @@ export interface ImportOptions {
   dryRun: boolean
   /** Where files beside the installation are written. */
   dataDir: string
+  /** Leave out log rows from the first charge on that the program has not settled yet: a later run takes them over. */
+  waitsForOpen?: boolean
 }
 
 /** How far an import is. */

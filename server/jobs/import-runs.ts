@@ -1,6 +1,8 @@
 import { basename, dirname, join } from 'node:path'
 import { type ImportPart, type ImportReport, type ImportRun, importParts } from '../../contract/api/import.ts'
+import { importTexts } from '../../contract/import-texts.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
+import { codedTexts } from '../lib/coded-texts.ts'
 import { isObject, tryParse } from '../lib/json.ts'
 import { sourceAddress } from '../lib/network/source-address.ts'
 import { programUrl } from '../lib/program-files.ts'
@@ -233,6 +235,9 @@ async function outcomeOf(deps: ImportRunsDeps, { row, source, uploads, cancelled
   }
 }
 
+/** The code of a sentence that says why an import was not made. */
+const errorTextOf = codedTexts(importTexts)
+
 const partsOf = ({ parts }: ImportRunRow) => importParts.filter((part) => parts.split(',').includes(part))
 
 /** What people see in place of an address with a password. */
@@ -248,6 +253,8 @@ function viewOf(row: ImportRunRow, progress: RunProgress | undefined, now: numbe
   const isActive = state === 'queued' || state === 'running'
   const { stage, done, total, per_second } = progress?.now() ?? row
   const lost = `No running server has the uploaded file ${row.upload_name}. Upload it again.`
+  const error = isDead && row.state === 'queued' && row.upload !== '' ? lost : row.error
+  const coded = errorTextOf(error)
   return {
     ...{ id: row.id, state, dry_run: row.dry_run, source: row.source, merge: row.merge, since: row.since },
     only: partsOf(row),
@@ -256,7 +263,8 @@ function viewOf(row: ImportRunRow, progress: RunProgress | undefined, now: numbe
     finished_at: isActive ? 0 : row.finished_at || row.updated_at,
     stage: isActive ? (stage as ImportRun['stage']) : '',
     ...{ done, total, per_second },
-    error: isDead && row.state === 'queued' && row.upload !== '' ? lost : row.error,
+    error,
+    ...(coded && { error_code: coded.code, ...(coded.values && { error_values: coded.values }) }),
     can_continue: !isActive && row.sealed !== '',
     has_leftovers: /"leftoversFile":"[^"]/.test(row.report),
   }

@@ -1,21 +1,25 @@
 import { crashSettle } from '../billing/crash-settle.ts'
+import type { Leases } from '../billing/leases.ts'
 import type { Ledger } from '../billing/ledger.ts'
 import type { Events } from '../events.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
 import { machineName } from '../lib/machine.ts'
 import {
   abandonedHolds,
+  abandonedLeases,
   beat,
   type DeadNodes,
   holdIdsOf,
   holdNodeIds,
   holdsWithIds,
+  leasesOf,
   type NodeRow,
   nodesAndHolds,
   type OpenHold,
   removeDeadNodes,
   removeNode,
 } from '../store/installation/nodes.ts'
+import { returnLease } from '../store/ledger/leases.ts'
 import type { SettleOp, SettleResult } from '../store/schema/ledger-types.ts'
 import type { Store } from '../store/store.ts'
 import { fateOf } from './node-process.ts'
@@ -52,7 +56,7 @@ export async function unregisterNode({ store, nodeId }: Pick<SweepDeps, 'store' 
 
 /**
  * Closes the holds of dead processes: charges the prompt and what is known to have been delivered, gives the rest back,
- * and logs the call as interrupted. Several nodes can do this at the same time, because a hold can be closed only once.
+ * and logs the call as interrupted. Then returns their leases. Several nodes can do this at the same time, because a hold can be closed only once.
  */
 export async function sweepHolds(deps: SweepDeps): Promise<number> {
   const nodes = await nodesAndHolds(deps.store, deps.nodeId)
@@ -72,6 +76,12 @@ export async function closeCopiedHolds({ store, clock }: Pick<SweepDeps, 'store'
   return closeHoldsOf({ store, clock, nodeId: '', events: { holdSwept: () => undefined } }, dead)
 }
 
+/** Returns leases under this process's own name that do not belong to it, because the response of the database was lost. */
+export async function sweepOwnLeases({ store, nodeId }: SweepDeps, { owns }: Pick<Leases, 'owns'>): Promise<void> {
+  // Checked after reading, as in `sweepOwnHolds`.
+  for (const lease of await leasesOf(store.read, nodeId)) if (!owns(lease.id)) await returnLease(store, lease)
+}
+
 type ClosingDeps = Pick<SweepDeps, 'store' | 'clock' | 'nodeId'> & { events: Pick<Events, 'holdSwept'> }
 
 async function closeHoldsOf({ store, clock, nodeId, events }: ClosingDeps, dead: DeadNodes): Promise<number> {
@@ -89,6 +99,7 @@ async function closeHoldsOf({ store, clock, nodeId, events }: ClosingDeps, dead:
     })
     closed += holds.length
   }
+  for (const lease of await abandonedLeases(store, nodeId, dead)) await returnLease(store, lease)
   return closed
 }
 

@@ -43,6 +43,20 @@ const nameBitsLog = 17
 
 const nothing = new Uint8Array(0)
 
+/** An empty set of names that a finished scan left behind. New memory for each long text would cost more than the set. */
+let spareNames: Uint32Array | undefined
+
+function newNames(): Uint32Array {
+  const names = spareNames ?? new Uint32Array((1 << nameBitsLog) / 32)
+  spareNames = undefined
+  return names
+}
+
+/** Strings from this length on, quotes included, are noted if they are texts. */
+const longTextBytes = 1024
+/** The members whose strings are texts that people and models write, in the formats of all services. */
+const textNames = ['"content"', '"text"'].map((name) => new TextEncoder().encode(name))
+
 /** Different in each process, so that nobody can choose names whose hashes share a bit. */
 const hashFactor = randomBytes(4).readUInt32LE() | 1
 
@@ -58,6 +72,8 @@ export class JsonScan implements JsonShape {
   plainMembers = 0
   depth = 0
   names = 0
+  /** The start and the end of each long text, quotes included; undefined if they are not noted. */
+  readonly longTexts: number[] | undefined
   #bytes: Uint8Array
   #at = 0
   #level = 0
@@ -74,11 +90,15 @@ export class JsonScan implements JsonShape {
   #wantedValue: Uint8Array | undefined
   #seen: Uint32Array | undefined
 
-  /** `wanted` is the quoted name of a member of the top-level object whose string value is kept. */
-  constructor(bytes: Uint8Array, wanted: Uint8Array = nothing) {
+  /**
+   * `wanted` is the quoted name of a member of the top-level object whose string value is kept. `notesTexts`: the long
+   * texts are noted.
+   */
+  constructor(bytes: Uint8Array, wanted: Uint8Array = nothing, notesTexts = false) {
     this.#bytes = bytes
+    this.longTexts = notesTexts ? [] : undefined
     this.#wanted = wanted
-    if (bytes.length >= namedFromBytes) this.#seen = new Uint32Array((1 << nameBitsLog) / 32)
+    if (bytes.length >= namedFromBytes) this.#seen = newNames()
   }
 
   /** Continues with another text and adds its counts, including names, to the counts so far. */
@@ -88,7 +108,15 @@ export class JsonScan implements JsonShape {
     this.#level = 0
     this.#listLevel = Number.POSITIVE_INFINITY
     this.#wantedColon = -1
-    this.#seen ??= new Uint32Array((1 << nameBitsLog) / 32)
+    this.#seen ??= newNames()
+  }
+
+  /** Must be the last call. Leaves memory to the next scan; the counts remain. */
+  end(): void {
+    if (!this.#seen) return
+    this.#seen.fill(0)
+    spareNames = this.#seen
+    this.#seen = undefined
   }
 
   get isDone(): boolean {
@@ -112,6 +140,7 @@ export class JsonScan implements JsonShape {
         at = this.#string(at)
         this.#end = at
         if (this.#wantedColon >= 0) this.#keepWanted(at)
+        if (at - this.#start >= longTextBytes && this.longTexts) this.#noteText(this.longTexts, at)
       } else {
         if (byte === comma) this.values++
         else if (byte === colon) this.#member(at)
@@ -174,6 +203,28 @@ export class JsonScan implements JsonShape {
     while ((this.#bytes[at] ?? quote) <= space) at++
     if (at === this.#start) this.#wantedValue = this.#bytes.subarray(at, end)
     this.#wantedColon = -1
+  }
+
+  /** Notes the last string if it is the value of a member for texts. */
+  #noteText(texts: number[], end: number): void {
+    const colonAt = this.#lastBefore(this.#start)
+    if (this.#bytes[colonAt] !== colon) return
+    const nameEnd = this.#lastBefore(colonAt) + 1
+    for (const name of textNames) if (this.#endsName(nameEnd, name)) texts.push(this.#start, end)
+  }
+
+  #endsName(end: number, name: Uint8Array): boolean {
+    const start = end - name.length
+    for (let at = 0; at < name.length; at++) if (this.#bytes[start + at] !== name[at]) return false
+    // After a backslash, the quote would be part of a longer name.
+    return this.#bytes[start - 1] !== backslash
+  }
+
+  /** The position of the last byte before this one that is not white space. */
+  #lastBefore(at: number): number {
+    let before = at - 1
+    while ((this.#bytes[before] ?? quote) <= space) before--
+    return before
   }
 
   /** Reads the string that begins here and returns its end. */

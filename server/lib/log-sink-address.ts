@@ -8,6 +8,11 @@ export type LogSinkAddress =
 
 const databaseName = /^[A-Za-z_]\w{0,63}$/
 
+/** True for the name of a database of ClickHouse. It becomes part of statements, so nothing else is accepted. */
+export function isLogDatabase(name: string): boolean {
+  return databaseName.test(name)
+}
+
 /** Reads `http://user:password@host:8123/database` or `file:///folder`. Throws an error with the end of a sentence. */
 export function parseLogSink(text: string): LogSinkAddress {
   if (!URL.canParse(text)) throw new Error('is not an address')
@@ -18,10 +23,12 @@ export function parseLogSink(text: string): LogSinkAddress {
     return { kind: 'folder', name: `file://${folder}`, folder }
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new Error('must begin with http://, https:// (ClickHouse) or file:// (a folder for JSON lines)')
+    throw new Error(
+      'must begin with http://, https:// (ClickHouse) or file:// (a folder for JSON lines); an object store is chosen in the settings',
+    )
   if (url.search !== '' || url.hash !== '') throw new Error('must end with the name of the database')
   const database = decodeURIComponent(url.pathname.slice(1)) || 'default'
-  if (!databaseName.test(database)) throw new Error('must end with the name of a database: letters, digits and _')
+  if (!isLogDatabase(database)) throw new Error('must end with the name of a database: letters, digits and _')
   return {
     ...{ kind: 'clickhouse', name: `${url.origin}/${database}`, url: url.origin, database },
     ...{ user: decodeURIComponent(url.username), password: decodeURIComponent(url.password) },

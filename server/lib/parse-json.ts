@@ -1,3 +1,4 @@
+import { type JsonOutline, OutlineMaker } from './json-outline.ts'
 import { JsonScan, type JsonShape } from './json-scan.ts'
 import type { Turns } from './turns.ts'
 
@@ -13,11 +14,12 @@ export interface JsonLimits {
   depth: number
 }
 
-/** A parsed JSON text. */
+/** A parsed JSON text. If it has an outline, the text and the value are made when they are first read. */
 export interface ParsedJson {
-  text: string
-  value: unknown
-  shape: JsonShape
+  readonly text: string
+  readonly value: unknown
+  readonly shape: JsonShape
+  readonly outline?: JsonOutline
 }
 
 /** The reason why a text was not parsed. The message completes a sentence that starts with the name of the text. */
@@ -34,6 +36,8 @@ export class JsonFault extends Error {
 const stepBytes = 2 * 1024 * 1024
 /** Up to this size everything is done in one step. */
 const shortBytes = 256 * 1024
+/** Up to this size a text is parsed, because an outline would not be cheaper. */
+const outlinedFromBytes = 64 * 1024
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
@@ -45,6 +49,8 @@ export interface ParseOptions {
   admit?: ((scan: JsonScan) => Promise<void>) | undefined
   /** The name of the member that `admit` reads, in quotes. */
   wanted?: Uint8Array
+  /** True if an outline is enough for a text that has long strings. */
+  outlines?: boolean
 }
 
 /**
@@ -54,24 +60,54 @@ export interface ParseOptions {
  */
 export function parseJson(bytes: Uint8Array, options: ParseOptions): ParsedJson | Promise<ParsedJson> {
   if (bytes.length > shortBytes) return inSteps(bytes, options)
-  const scan = new JsonScan(bytes)
+  const scan = new JsonScan(bytes, undefined, options.outlines && bytes.length >= outlinedFromBytes)
   scan.step(bytes.length)
+  scan.end()
   checkShape(scan, options.limits)
-  return parsed(decoded(bytes), scan)
+  const maker = outlineMaker(bytes, scan)
+  maker?.step(bytes.length)
+  const outline = maker?.outline()
+  return outline ? outlined(outline, scan) : parsed(decoded(bytes), scan)
 }
 
-async function inSteps(bytes: Uint8Array, { limits, turns, admit, wanted }: ParseOptions): Promise<ParsedJson> {
-  const scan = new JsonScan(bytes, wanted)
+async function inSteps(
+  bytes: Uint8Array,
+  { limits, turns, admit, wanted, outlines }: ParseOptions,
+): Promise<ParsedJson> {
+  const scan = new JsonScan(bytes, wanted, outlines)
   while (!scan.isDone) {
     await turns.next()
     scan.step(stepBytes)
     checkShape(scan, limits)
   }
+  scan.end()
   await admit?.(scan)
   await turns.next()
+  const maker = outlineMaker(bytes, scan)
+  while (maker?.step(stepBytes)) await turns.next()
+  const outline = maker?.outline()
+  if (outline) return outlined(outline, scan)
   const text = decoded(bytes)
   await turns.next()
   return parsed(text, scan)
+}
+
+/** Undefined if no outline is wanted, or if it would not pay. */
+function outlineMaker(bytes: Uint8Array, { longTexts }: JsonScan): OutlineMaker | undefined {
+  return longTexts && OutlineMaker.pays(bytes, longTexts) ? new OutlineMaker(bytes, longTexts) : undefined
+}
+
+function outlined(outline: JsonOutline, shape: JsonShape): ParsedJson {
+  return {
+    outline,
+    shape,
+    get text() {
+      return outline.wholeText
+    },
+    get value() {
+      return outline.whole
+    },
+  }
 }
 
 function decoded(bytes: Uint8Array): string {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { fetchPlain } from '../lib/network/fetch-plain.ts'
 import type { LogSink, SinkRow } from './log-sink.ts'
+import type { MetadataGuard } from './metadata-guard.ts'
 
 export interface ClickHouseAddress {
   /** Without a path. */
@@ -39,13 +40,13 @@ const columns: readonly (readonly string[])[] = [
  * writes. After an attempt that may or may not have arrived, it waits until the server no longer works on it, reads which of the
  * rows are there, and sends the others.
  */
-export function createClickHouse(address: ClickHouseAddress): LogSink {
+export function createClickHouse(address: ClickHouseAddress, guard: MetadataGuard): LogSink {
   const table = `${address.database}.${tableName}`
   let major: number | undefined
   let mayHaveMore = true
 
   const ask = (query: string, body = '', parameters: Readonly<Record<string, string>> = {}) =>
-    request(address, query, body, parameters)
+    request(address, guard, query, body, parameters)
 
   async function prepare(): Promise<number> {
     const known = Number.parseInt(await ask('select version()'), 10)
@@ -90,6 +91,9 @@ export function createClickHouse(address: ClickHouseAddress): LogSink {
       }
       mayHaveMore = false
     },
+    async check() {
+      major = await prepare()
+    },
     async forget(before) {
       major ??= await prepare()
       const month = new Date(before * 1000).toISOString().slice(0, 7).replace('-', '')
@@ -125,23 +129,31 @@ function storedRow(row: SinkRow): Record<string, string | number | null> {
 
 async function request(
   { url, database, user, password }: ClickHouseAddress,
+  guard: MetadataGuard,
   query: string,
   body: string,
   parameters: Readonly<Record<string, string>>,
 ): Promise<string> {
   const search = new URLSearchParams({ database, query, ...parameters })
-  const response = await fetchPlain(`${url}/?${search}`, {
+  const response = await post(`${url}/?${search}`, guard, {
     method: 'POST',
     headers: { ...(user !== '' && { 'x-clickhouse-user': user, 'x-clickhouse-key': password }) },
     body,
     redirect: 'manual',
     signal: AbortSignal.timeout(timeoutMs),
-  }).catch((error: unknown) => {
-    throw new Error(`ClickHouse cannot be reached: ${error instanceof Error ? error.message : String(error)}`)
   })
   const answer = await response.text()
   // ClickHouse may find a fault after it has sent the status.
   if (response.status !== 200 || response.headers.has('x-clickhouse-exception-code'))
     throw new Error(`ClickHouse answered ${response.status}: ${answer.slice(0, longestAnswer).trim()}`)
   return answer.trim()
+}
+
+async function post(url: string, guard: MetadataGuard, init: Parameters<typeof fetchPlain>[1]): Promise<Response> {
+  try {
+    await guard.check(url)
+    return await fetchPlain(url, init)
+  } catch (error) {
+    throw new Error(`ClickHouse cannot be reached: ${error instanceof Error ? error.message : String(error)}`)
+  }
 }

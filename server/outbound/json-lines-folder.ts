@@ -1,6 +1,7 @@
-import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { mkdir, open, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { LogSink } from './log-sink.ts'
+import type { LogSink, SinkRow } from './log-sink.ts'
 
 /** A file that is larger than this is followed by the next one. */
 const largestFile = 256 * 1024 * 1024
@@ -14,21 +15,8 @@ const newline = 10
  */
 export function createJsonLinesFolder(folder: string, nowMs: () => number): LogSink {
   return {
-    async send(rows) {
-      await mkdir(folder, { recursive: true, mode: 0o700 })
-      const file = await open(await currentFile(folder, nowMs()), 'a+', 0o600)
-      try {
-        const { size } = await file.stat()
-        const last = Buffer.alloc(1)
-        if (size > 0) await file.read(last, 0, 1, size - 1)
-        // A crash may have left half a line.
-        const start = size > 0 && last[0] !== newline ? '\n' : ''
-        await file.appendFile(start + rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
-        await file.datasync()
-      } finally {
-        await file.close()
-      }
-    },
+    send: (rows) => writing(append(folder, nowMs(), rows)),
+    check: () => writing(tryOut(folder)),
     async forget(before) {
       const firstDay = new Date(before * 1000).toISOString().slice(0, 10)
       for (const name of await readdir(folder).catch(() => [])) {
@@ -36,6 +24,38 @@ export function createJsonLinesFolder(folder: string, nowMs: () => number): LogS
         if (day !== undefined && day < firstDay) await rm(join(folder, name))
       }
     },
+  }
+}
+
+async function append(folder: string, nowMs: number, rows: readonly SinkRow[]): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const file = await open(await currentFile(folder, nowMs), 'a+', 0o600)
+  try {
+    const { size } = await file.stat()
+    const last = Buffer.alloc(1)
+    if (size > 0) await file.read(last, 0, 1, size - 1)
+    // A crash may have left half a line.
+    const start = size > 0 && last[0] !== newline ? '\n' : ''
+    await file.appendFile(start + rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+    await file.datasync()
+  } finally {
+    await file.close()
+  }
+}
+
+async function tryOut(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const path = join(folder, `.test-${randomUUID()}`)
+  await writeFile(path, 'Tollgate can write files here.\n', { mode: 0o600 })
+  await rm(path)
+}
+
+/** The failure of a file as a sentence, without the path, which the name of the place has. */
+async function writing(work: Promise<void>): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    throw new Error(`the folder cannot be written (${(error as NodeJS.ErrnoException).code ?? String(error)})`)
   }
 }
 

@@ -14,4 +14,11 @@ export interface LogSink {
   send(rows: readonly SinkRow[]): Promise<void>
   /** Deletes what is older than that time (epoch seconds), in whole months or files. */
   forget(before: number): Promise<void>
+  /** Resolves if rows could be stored now, and rejects with a sentence if not. Stores no row. */
+  check(): Promise<void>
+  /**
+   * Rows are collected for this long (seconds), unless there are enough for a step, because each call makes an object. After a
+   * failure, exactly the same rows are sent again, also by another process.
+   */
+  collectSeconds?: number
 }

@@ -4,7 +4,7 @@ import { beginRecording } from './admission/begin-recording.ts'
 import { type RelayRouteDeps, refused, serveCaller } from './admission/serve-caller.ts'
 import { bodyLimits, decompressedBody } from './body/body-limits.ts'
 import { readForm } from './body/form-body.ts'
-import { readJson } from './body/json-body.ts'
+import { fieldsOf, readJson } from './body/json-body.ts'
 import type { CallBody, RelayCall } from './call/call.ts'
 import type { CallRoute } from './call/call-routes.ts'
 import type { Caller } from './call/caller.ts'
@@ -96,7 +96,7 @@ function answered(deps: RelayRouteDeps, incoming: Incoming, caller: Caller, call
 
 /** The model named by a request that could not be read as a call. */
 function requestedModel({ pathModel }: Incoming, { model }: CallRoute, body: CallBody | undefined): string {
-  const named = body?.kind === 'form' ? body.form.fields.get('model') : body?.json['model']
+  const named = body?.kind === 'form' ? body.form.fields.get('model') : body && fieldsOf(body)['model']
   return pathModel ?? model ?? (typeof named === 'string' ? named : '')
 }
 
@@ -105,7 +105,7 @@ function readBody(
   deps: RelayRouteDeps,
   { request, pathModel }: Incoming,
   caller: Caller,
-  { form, jsonToo, model, countOnly }: CallRoute,
+  { form, jsonToo, model, countOnly, mode, dialect }: CallRoute,
 ): Promise<CallBody> {
   const { source, limits } = decompressedBody(request, bodyLimits(request, deps.relay.settings()))
   const type = request.headers.get('content-type') ?? ''
@@ -113,7 +113,8 @@ function readBody(
   if (isJson) {
     // Counting tokens costs nothing.
     const admit = countOnly ? undefined : (named?: string) => admitLong(deps, caller, model ?? named ?? pathModel)
-    return readJson(source, limits, deps.relay, admit)
+    const outlines = mode === 'chat' && dialect === 'openai-chat' && !countOnly
+    return readJson(source, limits, deps.relay, { admit, outlines })
   }
   if (!type.toLowerCase().startsWith('multipart/form-data')) {
     throw new GatewayError('unsupported_media_type', 'this endpoint requires multipart/form-data')

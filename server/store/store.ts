@@ -5,9 +5,9 @@ import type { Tables } from './schema/tables.ts'
 export type Db = Kysely<Tables>
 export type Trx = Transaction<Tables>
 
-/** A message between nodes: which cached data is out of date. */
+/** A message between nodes: which cached data is out of date, or (`lease`) which user's leases are to be returned. */
 export interface Notice {
-  topic: 'settings' | 'channels' | 'token' | 'user' | 'capture' | 'import'
+  topic: 'settings' | 'channels' | 'token' | 'user' | 'capture' | 'import' | 'lease'
   /** Row id, or 0 for everything in the topic. */
   id: number
 }

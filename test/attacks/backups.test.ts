@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { backupFolder } from '../../server/backup/backup-folder.ts'
 import { createScheduledBackups } from '../../server/backup/scheduled-backups.ts'
+import { operatorFolder } from '../../server/lib/operator-folder.ts'
 import { createMetadataGuard } from '../../server/outbound/metadata-guard.ts'
 import { openStore } from '../../server/store/connection/open.ts'
 import { addBackupRow, listBackups } from '../../server/store/installation/backups.ts'
@@ -27,9 +27,9 @@ const climbing = [
 ]
 
 test('no folder of backups leads out of where it says it is', () => {
-  for (const folder of climbing) expect(() => backupFolder('/data', folder)).toThrow()
-  expect(backupFolder('/data', 'backups/daily')).toBe('/data/backups/daily')
-  expect(backupFolder('/data', '/mnt/disk')).toBe('/mnt/disk')
+  for (const folder of climbing) expect(() => operatorFolder('/data', 'BackupFolder', folder)).toThrow()
+  expect(operatorFolder('/data', 'BackupFolder', 'backups/daily')).toBe('/data/backups/daily')
+  expect(operatorFolder('/data', 'BackupFolder', '/mnt/disk')).toBe('/mnt/disk')
 })
 
 forEachDatabaseUrl((_, freshUrl) => {

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { openConsole, rootAccount } from './support/console.ts'
+import { openDatabase } from './support/database.ts'
 import { toastShown } from './support/toasts.ts'
 
 const site = openConsole()
@@ -31,6 +32,41 @@ test('the backup section makes a backup now, shows the last one, and says what f
   await page.getByText('The last backup failed').waitFor()
   await page.getByText(folder).first().waitFor()
   expect(existsSync(join(site.folder, 'tollgate.db'))).toBe(true)
+})
+
+test('the copy of the log is chosen, tested and watched in its section, and faults are told in the language of the page', async () => {
+  await using visit = await site.visit({ as: rootAccount, width: 390, language: 'ja' })
+  const { page } = visit
+  await visit.open('/setting?tab=system#log-copy')
+  await page.getByText('ログはコピーされていません。').waitFor()
+  const test = page.getByRole('button', { name: 'テスト', exact: true })
+  expect(await test.isDisabled()).toBe(true)
+  await site.api('PUT', '/api/option/', { key: 'LogCopyFolder', value: 'tollgate.db' })
+  await page.reload()
+  await page.getByLabel('ログのコピー先').first().selectOption('files')
+  await page.getByText('テストするには、変更を保存してください。').waitFor()
+  await page.getByRole('button', { name: '保存', exact: true }).click()
+  await page.getByText(`コピー先：file://${join(site.folder, 'tollgate.db')}`).waitFor()
+  await test.click()
+  await page.getByText('このコピー先にはログを保存できません').waitFor()
+  await page.getByText('フォルダーに書き込めません（EEXIST）。').waitFor()
+
+  // Another node copies, so that this one leaves the state alone.
+  await using db = openDatabase(site)
+  const name = `file://${join(site.folder, 'copied')}`
+  db.run(
+    `insert into log_sinks (name, holder, held_until, sent_to, sent_rows, sent_at, lost_rows, lost_at, error, failed_at)
+      values (?, 'elsewhere', 99999999999, 0, 1234, 1790000000, 2, 1790000001, 'The object store responded with status 403 (AccessDenied).', 1790000002)`,
+    [name],
+  )
+  await site.api('PUT', '/api/option/', { key: 'LogCopyFolder', value: 'copied' })
+  await page.reload()
+  await page.getByText('1,234', { exact: true }).waitFor()
+  await page.getByText('オブジェクトストレージがステータス 403 (AccessDenied) を返しました。').waitFor()
+  await page.getByText('コピーの前に 2 行が削除されました', { exact: false }).waitFor()
+  await test.click()
+  await toastShown(page, 'success', 'このコピー先にログを保存できます')
+  await site.api('PUT', '/api/option/', { key: 'LogCopyPlace', value: 'off' })
 })
 
 test('a channel that a file manages says so in the list and in its form', async () => {

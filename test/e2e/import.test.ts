@@ -56,6 +56,16 @@ test('spec 7: root uploads a database, sees what would happen, imports it, and f
     page.getByRole('link', { name: 'Download leftovers' }).click(),
   ])
   expect(leftovers.suggestedFilename()).toMatch(/^new-api-\d+-\d+\.jsonl$/)
+
+  for (const [language, sentence] of [
+    ['zh', '表 subscription_plans 没有对应项。'],
+    ['ja', 'テーブル subscription_plans に対応するものがありません。'],
+  ] as const) {
+    await using other = await site.visit({ as: rootAccount, language })
+    await other.open('/import')
+    await other.page.getByText(sentence).waitFor()
+    expect(await other.page.getByText('has no counterpart').count()).toBe(0)
+  }
 })
 
 test('a running import survives a reload, and can be cancelled; one that was killed can be continued', async () => {
@@ -99,6 +109,47 @@ test('a running import survives a reload, and can be cancelled; one that was kil
   await page.getByRole('button', { name: 'Continue' }).click()
   await eventually(() => Promise.resolve(again)).toEqual({ dry_run: false, merge: false, only: [], since: 0 })
   await page.getByText('250,000 of 1,000,000 log rows').waitFor()
+})
+
+test('why an import failed, and why a field was dropped, is told in the language of the page', async () => {
+  await using visit = await site.visit({ as: rootAccount, language: 'ja' })
+  const { page } = visit
+  const run = {
+    ...{ id: 78, state: 'failed', dry_run: true, source: 'one-api.db', merge: false, only: [], since: 0 },
+    ...{ started_by: 'root', created_at: 1_790_000_000, finished_at: 1_790_000_001, stage: '', done: 0, total: 0 },
+    ...{ per_second: 0, can_continue: false, has_leftovers: false },
+  }
+  let shown: object = {
+    ...run,
+    error: 'one-api.db is empty. Copy the database again while its program is stopped.',
+    ...{ error_code: 'fault_empty', error_values: { source: 'one-api.db' } },
+  }
+  await page.route('**/api/import/', (route) => route.fulfill({ json: { success: true, message: '', data: [shown] } }))
+  const finding = {
+    ...{ kind: 'channels', text: 'in English', count: 1, examples: ['channel 1'], code: 'channel_field_dropped' },
+    values: { key: 'status_code_mapping', reason: 'The statuses in status_map must be from 400 to 599.' },
+    reason: { code: 'status_map_range' },
+  }
+  const report = {
+    ...{ program: 'one-api', version: '', source: 'one-api.db', dryRun: true, mode: 'empty', sums: [], options: [] },
+    ...{ added: { users: 0, tokens: 0, channels: 0, codes: 0, logs: 0 }, prices: [], leftoversFile: '', leftovers: 0 },
+    ...{ changedMeanwhile: false, seconds: 1, findings: [finding, { ...finding, code: undefined, text: 'No code.' }] },
+  }
+  await page.route('**/api/import/78/report', (route) =>
+    route.fulfill({ json: { success: true, message: '', data: report } }),
+  )
+  await visit.open('/import')
+  await page
+    .getByText('one-api.db は空です。プログラムを停止した状態でデータベースをコピーし直してください。')
+    .waitFor()
+  shown = { ...run, state: 'done', error: '' }
+  await page.reload()
+  const told = page.getByText('status_code_mapping はここでは無効なため、破棄されます：', { exact: false })
+  await told.waitFor()
+  expect(await told.textContent()).toContain('400')
+  expect(await told.textContent()).not.toContain('must be')
+  // A sentence without a code is shown as the server wrote it.
+  expect(await page.getByText('No code.').getAttribute('lang')).toBe('en')
 })
 
 test('admins see that only a super admin can import', async () => {

@@ -7,6 +7,7 @@ import { mountApi } from '../../server/api/routes.ts'
 import { openCaptures } from '../../server/captures/open-captures.ts'
 import type { AppEnv } from '../../server/http/app-env.ts'
 import { createAlertSender } from '../../server/jobs/alert-sender.ts'
+import { createLogCopy } from '../../server/jobs/copy-log.ts'
 import { createImportRuns } from '../../server/jobs/import-runs.ts'
 import { createLogTail } from '../../server/jobs/log-tail.ts'
 import { createSecrets } from '../../server/lib/secrets/secrets.ts'
@@ -101,6 +102,7 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     updateAllBalances: async () => true,
     upstreamModels: async () => ({ ok: true, value: ['gpt-4'] }),
     upstreamPrices: async () => ({ ok: true, value: { data: [{ model_name: 'gpt-4', model_ratio: 15 }] } }),
+    syncPrices: async () => undefined,
     probeDraft: async () => ({
       ok: true,
       timeMs: 500,
@@ -118,6 +120,11 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     logTail,
     captures,
     imports,
+    logCopy: createLogCopy({
+      ...{ store, nodeId: 'a node', clock, settings, guard, warn },
+      config: { logSink: undefined, logSinkMonths: 0, dataDir },
+      metrics: { logCopied: () => undefined },
+    }),
     backups: { start: async () => 'off', nextAt: async () => 0 },
     sendAlert,
     warn,

@@ -8,6 +8,8 @@ export interface ObjectStore extends AsyncDisposable {
   refusals: string[]
   /** What to answer instead, once. */
   instead: Response[]
+  /** How many objects are stored without the client being told so. */
+  lostAnswers: number
 }
 
 export const storeKey = { id: 'AKIDEXAMPLE', secret: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }
@@ -37,20 +39,25 @@ export function startObjectStore(bucket: string): ObjectStore {
         objects.set(pathname, upload)
         return new Response('<CompleteMultipartUploadResult/>')
       }
-      if (request.method === 'PUT') objects.set(pathname, body)
+      if (request.method === 'PUT') {
+        objects.set(pathname, body)
+        if (store.lostAnswers-- > 0) return new Response(null, { status: 500 })
+      }
       if (request.method === 'DELETE') objects.delete(pathname)
       if (request.method !== 'GET') return new Response(null, { status: request.method === 'PUT' ? 200 : 204 })
       const found = objects.get(pathname)
       return found ? new Response(found as Uint8Array<ArrayBuffer>) : refuse(404, 'NoSuchKey')
     },
   })
-  return {
+  const store: ObjectStore = {
     url: `http://127.0.0.1:${server.port}`,
     objects,
     refusals,
     instead,
+    lostAnswers: 0,
     [Symbol.asyncDispose]: () => server.stop(true),
   }
+  return store
 }
 
 /** Serves the calls of a multipart upload. Returns the object when it is complete; undefined for other calls. */

@@ -6,7 +6,10 @@ export async function imported(installation: Installation, ...args: string[]): P
   const { code, output } = await installation.run('import', ...args, '--json')
   const line = output.split('\n').find((each) => each.startsWith('{'))
   if (line === undefined || code !== 0) throw new Error(output)
-  return JSON.parse(line) as ImportReport
+  const report = JSON.parse(line) as ImportReport
+  const uncoded = report.findings.filter(({ code }) => code === undefined)
+  if (uncoded.length > 0) throw new Error(`findings without a code: ${JSON.stringify(uncoded)}`)
+  return report
 }
 
 /** The line of a sum in a report. */

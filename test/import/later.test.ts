@@ -1,4 +1,5 @@
 // What happens after an import: the source is followed until the switch, and leftovers are taken in by a later version.
+import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -47,6 +48,40 @@ test('--follow takes over what is written in the meantime, once each, and ends c
   })
   expect((await installation.run('audit')).output).toContain('0 faults.')
 })
+
+test("--follow waits for charges that Laisky's one-api has not settled yet, and takes over what they became", async () => {
+  const now = Math.floor(Date.now() / 1000)
+  const row = { user_id: 2, created_at: now, username: 'mia', token_name: 'main', model_name: 'gpt-4o', channel_id: 1 }
+  const from = ownSource('laisky', {
+    ...smallRows(),
+    logs: [
+      { ...row, id: 1, type: 2, quota: 10 },
+      // An old one belongs to a call that nobody will settle.
+      { ...row, id: 2, type: 6, quota: 7, created_at: now - 4000 },
+      { ...row, id: 3, type: 6, quota: 500 },
+      { ...row, id: 4, type: 2, quota: 20 },
+      { ...row, id: 5, type: 6, quota: 900 },
+    ],
+  })
+  await using installation = await emptyInstallation()
+  const quotas = async () => {
+    const store = openStore({ url: installation.databaseUrl })
+    const rows = await store.read.selectFrom('logs').select(['quota', 'type']).orderBy('id').execute()
+    await store.close()
+    return rows.map(({ quota, type }) => `${type} ${quota}`)
+  }
+  const following = installation.begin('import', '--from', from, '--follow')
+  await following.said(/0 log rows, 0 users, 0 tokens, 0 channels; waiting for 2 open calls/)
+  expect(await quotas()).toEqual(['2 10', '2 7'])
+  const source = new Database(from)
+  source.run('update logs set type = 2, quota = 33 where id = 3')
+  source.close()
+  await following.said(/2 log rows, 0 users, 0 tokens, 0 channels; waiting for 1 open call/)
+  expect(await quotas()).toEqual(['2 10', '2 7', '2 33', '2 20'])
+  expect(await following.stop('SIGINT')).toBe(0)
+  expect(await quotas()).toEqual(['2 10', '2 7', '2 33', '2 20', '2 900'])
+  expect((await installation.run('audit')).output).toContain('0 faults.')
+}, 90_000)
 
 test('leftovers are taken in by a version that knows them, once, and the others are named', async () => {
   await using installation = await emptyInstallation()

@@ -4,16 +4,24 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import type { OptionKey } from '../../contract/options.ts'
 import { ConfigError, loadConfig } from '../../server/config.ts'
-import { copyLogJobs } from '../../server/jobs/copy-log.ts'
+import { createLogCopy } from '../../server/jobs/copy-log.ts'
 import { parseLogSink } from '../../server/lib/log-sink-address.ts'
+import { createSecrets } from '../../server/lib/secrets/secrets.ts'
 import type { SinkFigures } from '../../server/metrics.ts'
+import { createMetadataGuard } from '../../server/outbound/metadata-guard.ts'
+import { storedOption } from '../../server/settings/secret-options.ts'
+import { loadSettings, type SettingsSource } from '../../server/settings/settings.ts'
+import { saveOption } from '../../server/store/installation/options.ts'
 import { purgeLogs } from '../../server/store/logs/log-purge.ts'
 import { sinkState } from '../../server/store/logs/log-sinks.ts'
 import type { Store } from '../../server/store/store.ts'
 import { type Account, addAccount, logRow } from '../helpers/accounts.ts'
 import { type ClickHouse, clickhouseMissing, startClickHouse } from '../helpers/clickhouse.ts'
 import { forEachDatabase } from '../helpers/databases.ts'
+import { startObjectStore, storeKey } from '../helpers/object-store.ts'
 
 setDefaultTimeout(60_000)
 
@@ -56,14 +64,20 @@ forEachDatabase((name, openFresh) => {
   beforeEach(async () => {
     store = await openFresh()
     account = await addAccount(store, { user: 1_000 })
+    settings = await loadSettings(store, secrets, (message) => void warnings.push(message))
     now = start + 3600
     warnings = []
     fake.reset()
   })
 
-  const jobFor = (url: string, { nodeId = 'a', months = 0, of = store } = {}) => {
-    const [job] = copyLogJobs({
-      ...{ store: of, nodeId, clock: { nowMs: () => now * 1000 }, logSink: parseLogSink(url), logSinkMonths: months },
+  const secrets = createSecrets('a secret key for tests only')
+  let settings: SettingsSource
+
+  const copyTo = (url: string | undefined, { nodeId = 'a', months = 0 } = {}) =>
+    createLogCopy({
+      ...{ store, nodeId, clock: { nowMs: () => now * 1000 }, settings },
+      config: { logSink: url === undefined ? undefined : parseLogSink(url), logSinkMonths: months, dataDir: folder },
+      guard: createMetadataGuard(() => now * 1000),
       metrics: {
         logCopied(measured) {
           figures = measured
@@ -71,8 +85,13 @@ forEachDatabase((name, openFresh) => {
       },
       warn: (message) => void warnings.push(message),
     })
-    if (!job) throw new Error('no job')
-    return job
+  const jobFor = (url: string, options = {}) => copyTo(url, options).job
+  const set = async (values: Partial<Record<OptionKey, string>>) => {
+    for (const [key, value] of Object.entries(values) as [OptionKey, string][]) {
+      const stored = storedOption(secrets, key, value)
+      await store.write((trx) => saveOption(trx, key, stored.value, stored.sealed))
+    }
+    await settings.reload()
   }
   const addRows = (count: number, fields: Partial<ReturnType<typeof logRow>> = {}) =>
     store.write((trx) =>
@@ -133,7 +152,7 @@ forEachDatabase((name, openFresh) => {
     }
     expect(fake.ids()).toEqual(numbers(58))
     expect(warnings).toEqual([
-      expect.stringMatching(/^log rows cannot be copied to http:\S+\/logs, and wait: ClickHouse answered 500: no$/),
+      expect.stringMatching(/^log rows cannot be copied to http:\S+\/logs, and wait: ClickHouse answered 500: no\.$/),
       expect.stringContaining('log rows are copied to'),
     ])
     expect(JSON.stringify(warnings)).not.toContain('secret')
@@ -199,6 +218,120 @@ forEachDatabase((name, openFresh) => {
     await job.run()
     expect(readdirSync(target)).toEqual(['logs-2026-12-11.jsonl'])
     expect(warnings).toEqual([])
+  })
+
+  const objectStore = {
+    S3Bucket: 'bucket',
+    S3Prefix: 'gate',
+    S3AccessKeyId: storeKey.id,
+    S3SecretAccessKey: storeKey.secret,
+  }
+  const rowsOf = ({ objects }: { objects: Map<string, Uint8Array> }) =>
+    [...objects.values()].flatMap((bytes) =>
+      gunzipSync(bytes)
+        .toString()
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as { id: number; content: string }),
+    )
+  const idsIn = (objects: Parameters<typeof rowsOf>[0]) => rowsOf(objects).map(({ id }) => id)
+
+  test('rows are collected for a minute, and stored in the object store as compressed JSON lines', async () => {
+    await using objects = startObjectStore('bucket')
+    await set({ ...objectStore, S3Endpoint: objects.url, LogCopyPlace: 's3' })
+    now = start + 10
+    const { job, state, test: tryOut } = copyTo(undefined)
+    await addRows(3, { content: `quotes ' " \\ and\nlines, 日本語` })
+    await job.run()
+    expect(objects.objects.size).toBe(0)
+    now = start + 60
+    await job.run()
+    await addRows(2, { created_at: now })
+    await job.run()
+    expect([...objects.objects.keys()]).toEqual([
+      expect.stringMatching(/^\/bucket\/gate\/logs\/2026-10-31\/0{11}1-0{11}3-[0-9a-f]{12}\.jsonl\.gz$/),
+    ])
+    expect(rowsOf(objects)[0]?.content).toBe(`quotes ' " \\ and\nlines, 日本語`)
+    expect(await state()).toMatchObject({
+      ...{ name: `${objects.url}/bucket/gate/logs/`, isSetByEnvironment: false, waiting: 2, sentRows: 3 },
+      ...{ sentAt: now, lostRows: 0, error: '' },
+    })
+    now += 60
+    await job.run()
+    expect(idsIn(objects)).toEqual(numbers(5))
+    expect(await tryOut()).toBe('ok')
+    expect(objects.objects.size).toBe(2)
+    expect(objects.refusals).toEqual([])
+    expect(warnings).toEqual([])
+  })
+
+  test('an attempt that may have arrived is repeated with the same rows, also by another process; a failure is told in words', async () => {
+    await using objects = startObjectStore('bucket')
+    await set({ ...objectStore, S3Endpoint: objects.url, LogCopyPlace: 's3' })
+    const first = copyTo(undefined)
+    await addRows(4)
+    // The store has the object, but its response does not say so.
+    objects.lostAnswers = 1
+    await first.job.run()
+    expect(idsIn(objects)).toEqual(numbers(4))
+    expect(await first.state()).toMatchObject({
+      waiting: 4,
+      sentRows: 0,
+      error: 'The object store responded with status 500.',
+    })
+    await first.job.end?.()
+    await addRows(3)
+    const second = copyTo(undefined, { nodeId: 'b' })
+    await second.job.run()
+    expect(idsIn(objects)).toEqual(numbers(7))
+    expect(objects.objects.size).toBe(2)
+    expect(await second.state()).toMatchObject({ waiting: 0, sentRows: 7, error: '' })
+
+    await addRows(1)
+    objects.instead.push(new Response('<Error><Code>SlowDown</Code></Error>', { status: 503 }))
+    await second.job.run()
+    expect(warnings).toContainEqual(
+      expect.stringContaining('and wait: The object store responded with status 503 (SlowDown).'),
+    )
+    // Retention deletes the row before the store is back.
+    await purgeLogs(store, { before: start + 1000, now })
+    await addRows(1, { created_at: now })
+    now += 61
+    await second.job.run()
+    expect(idsIn(objects)).toEqual([...numbers(7), 9])
+    expect(await second.state()).toMatchObject({ lostRows: 1, lostAt: expect.any(Number), waiting: 0, error: '' })
+  })
+
+  test('a place that is chosen in the settings is used at once, and the former one is released', async () => {
+    const target = join(folder, `chosen-${name}`)
+    const copy = copyTo(undefined)
+    await addRows(2)
+    await copy.job.run()
+    expect(await copy.state()).toMatchObject({ name: '', waiting: 0 })
+    expect(await copy.test()).toBe('off')
+    await set({ LogCopyPlace: 'files', LogCopyFolder: target })
+    await copy.job.run()
+    expect(readdirSync(target)).toEqual(['logs-2026-11-01.jsonl'])
+    expect(await copy.test()).toBe('ok')
+    expect(readdirSync(target)).toHaveLength(1)
+    const url = new URL(fake.url)
+    await set({
+      ...{ LogCopyPlace: 'clickhouse', LogCopyClickHouseURL: url.origin, LogCopyClickHouseDatabase: 'logs' },
+      ...{ LogCopyClickHouseUser: 'me', LogCopyClickHousePassword: 'secret' },
+    })
+    await copy.job.run()
+    expect(fake.ids()).toEqual(numbers(2))
+    expect(fake.logins).toEqual(new Set(['me:secret']))
+    expect((await sinkState(store.read, `file://${target}`))?.holder).toBe('')
+    // The environment decides if both are set.
+    expect(await copyTo('file:///elsewhere').state()).toMatchObject({
+      name: 'file:///elsewhere',
+      isSetByEnvironment: true,
+    })
+    await set({ LogCopyPlace: 'files', LogCopyFolder: '/dev/null/x' })
+    expect(await copy.test()).toBe('The folder cannot be written (ENOTDIR).')
+    await set({ LogCopyFolder: '../climbed' })
+    expect(await copy.state()).toMatchObject({ name: '', error: 'LogCopyFolder is not a folder that may be used.' })
   })
 })
 

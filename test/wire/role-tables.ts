@@ -87,6 +87,9 @@ GET    /api/channel/{id}/upstream_models  401   no    ok    ok    ban    401|bad
 GET    /api/channel/tags                  401   no    ok    ok    ban    401|bad
 GET    /api/channel/{id}/costs            401   no    ok    ok    ban    401|bad
 PUT    /api/channel/{id}/costs            401   no    ok    ok    ban    401|bad
+PUT    /api/channel/{id}/costs/feed       401   no    ok    ok    ban    401|bad
+POST   /api/channel/{id}/costs/feed/check 401   no    ok    ok    ban    401|bad
+POST   /api/channel/{id}/costs/held       401   no    ok    ok    ban    401|bad
 POST   /api/channel/{id}/costs/preview    401   no    ok    ok    ban    401|bad
 POST   /api/channel/probe                 401   no    ok    ok    ban    401|bad
 GET    /api/channel/{id}                  401   no    ok    ok    ban    401|bad
@@ -170,6 +173,9 @@ GET    /api/audit/                        401   no    ok    ok    ban    401|bad
 
 GET    /api/backup/                       401   no    no    ok    ban    401|bad
 POST   /api/backup/                       401   no    no    ok    ban    401|bad
+
+GET    /api/log_copy/                     401   no    no    ok    ban    401|bad
+POST   /api/log_copy/test                 401   no    no    ok    ban    401|bad
 
 GET    /api/import/                       401   no    no    ok    ban    401|bad
 POST   /api/import/upload                 401   no    no    ok    ban    401|bad

@@ -112,6 +112,22 @@ export const successes: Readonly<Record<string, Success>> = {
   },
   channelCosts: made(channel, (id) => ['GET', `/api/channel/${id}/costs`]),
   channelSetCosts: made(channel, (id) => ['PUT', `/api/channel/${id}/costs`, { multiplier: 0.8, models: {} }]),
+  channelSetFeed: made(channel, (id) => [
+    'PUT',
+    `/api/channel/${id}/costs/feed`,
+    { feed: { kind: 'openrouter', every_hours: 24 } },
+  ]),
+  channelCheckFeed: async (gate, me) => {
+    const url = `${gate.upstream.url}/api/pricing`
+    const feed = { kind: 'gateway', url, every_hours: 24 }
+    await plain('PUT', `/api/channel/${gate.channelId}/costs/feed`, { feed })(gate, me)
+    return plain('POST', `/api/channel/${gate.channelId}/costs/feed/check`)(gate, me)
+  },
+  channelDecideHeld: async (gate, me) => {
+    const feed = { kind: 'openrouter', every_hours: 24 }
+    await plain('PUT', `/api/channel/${gate.channelId}/costs/feed`, { feed })(gate, me)
+    return plain('POST', `/api/channel/${gate.channelId}/costs/held`, {})(gate, me)
+  },
   channelPreviewCosts: made(
     ({ channelId, upstream }) => ({ channelId, upstream }),
     ({ channelId, upstream }) => [
@@ -184,6 +200,8 @@ export const successes: Readonly<Record<string, Success>> = {
   auditList: plain('GET', '/api/audit/'),
 
   backupList: plain('GET', '/api/backup/'),
+  logCopyState: plain('GET', '/api/log_copy/'),
+  logCopyTest: made(logCopyOn, () => ['POST', '/api/log_copy/test']),
   backupStart: made(backupsOn, () => ['POST', '/api/backup/']),
   importList: made(importRun, () => ['GET', '/api/import/']),
   importUpload: plain('POST', '/api/import/upload', 'model_list:\n  - model_name: m\n'),
@@ -390,6 +408,10 @@ function alertSuccesses(prefix: string, base: string, rule: object): Readonly<Re
 async function backupsOn(gate: WireGate): Promise<void> {
   await gate.gateway.api('PUT', '/api/option/', { key: 'BackupPassphrase', value: 'a passphrase of a test' })
   await gate.gateway.api('PUT', '/api/option/', { key: 'BackupStore', value: 'files' })
+}
+
+async function logCopyOn(gate: WireGate): Promise<void> {
+  await gate.gateway.api('PUT', '/api/option/', { key: 'LogCopyPlace', value: 'files' })
 }
 
 /** An import that waits for a file that no node has. */

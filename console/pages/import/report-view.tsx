@@ -3,6 +3,7 @@ import type { Finding, ImportReport } from '../../../contract/api/import.ts'
 import { Card } from '../../components/ui/page.tsx'
 import { formatCount } from '../../lib/format.ts'
 import { textByKey, useText } from '../../lib/text.ts'
+import { Sentence } from './sentence.tsx'
 
 const counted = ['users', 'tokens', 'channels', 'codes', 'logs'] as const
 
@@ -80,11 +81,9 @@ function Findings({ findings }: { findings: readonly Finding[] }) {
   return (
     <Card title={t('import.findings')}>
       <ul className="flex flex-col gap-3">
-        {findings.map(({ kind, text, count, examples }) => (
+        {findings.map(({ kind, text, code, values, reason, count, examples }) => (
           <li key={`${kind} ${text}`} className="text-sm break-words">
-            <p lang="en" data-verbatim>
-              {text}
-            </p>
+            <Sentence text={text} code={code} values={values} reason={reason} />
             <p className="text-muted" data-verbatim>
               {formatCount(count)}: {examples.join(', ')}
               {count > examples.length && ', …'}

@@ -10,6 +10,7 @@ import { downloadFile } from '../../lib/download.ts'
 import { useText } from '../../lib/text.ts'
 import { reportQuery, runAgain } from './queries.ts'
 import { ReportView } from './report-view.tsx'
+import { Sentence } from './sentence.tsx'
 
 const kinds = {
   done: 'good',
@@ -32,11 +33,7 @@ export function RunEnd({ run }: { run: ImportRun }) {
         <p className="break-words" data-verbatim>
           {source}
         </p>
-        {error !== '' && (
-          <p className="break-words" lang="en" data-verbatim>
-            {error}
-          </p>
-        )}
+        {error !== '' && <Sentence text={error} code={run.error_code} values={run.error_values} />}
         {state === 'interrupted' && <p>{t('import.end.interrupted.text')}</p>}
         {state === 'cancelled' && !dry_run && <p>{t('import.end.cancelled.text')}</p>}
       </Banner>

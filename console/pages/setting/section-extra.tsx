@@ -13,6 +13,7 @@ const RatioEditor = lazy(() => import('./ratio-editor.tsx').then((it) => ({ defa
 const MailTest = lazy(() => import('./mail-test.tsx').then((it) => ({ default: it.MailTest })))
 const BackupState = lazy(() => import('./backup-state.tsx').then((it) => ({ default: it.BackupState })))
 const BrandPreview = lazy(() => import('./brand-preview.tsx').then((it) => ({ default: it.BrandPreview })))
+const LogCopyState = lazy(() => import('./log-copy-state.tsx').then((it) => ({ default: it.LogCopyState })))
 const UpdateCheck = lazy(() => import('./update-check.tsx').then((it) => ({ default: it.UpdateCheck })))
 
 /** Additional content of a section besides its options. */
@@ -38,6 +39,13 @@ export function SectionExtra({ section, form }: { section: string; form: OptionF
       <Suspense fallback={<div className="h-16" />}>
         <BackupState form={form} />
         <ImportLink />
+      </Suspense>
+    )
+  }
+  if (section === 'log-copy') {
+    return (
+      <Suspense fallback={<div className="h-16" />}>
+        <LogCopyState form={form} />
       </Suspense>
     )
   }

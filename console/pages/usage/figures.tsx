@@ -1,6 +1,7 @@
 import type { Usage } from '../../../contract/api/usage.ts'
 import { Kpi } from '../../components/ui/kpi.tsx'
 import { formatCount, formatNumber, formatPercent, useFormatSum } from '../../lib/format.ts'
+import { lossClass } from '../../lib/loss-class.ts'
 import { type Text, useText } from '../../lib/text.ts'
 
 /** Smaller changes are not coloured. */
@@ -62,8 +63,9 @@ export function Figures({ usage }: { usage: Usage }) {
         const before = previous?.[name]
         // A loss has no percentage that would mean anything.
         const note = now < 0 || (before ?? 0) < 0 ? undefined : changeText(now, before, t)
+        const value = name === 'margin' && now < 0 ? <span className={lossClass(now)}>{format(now)}</span> : format(now)
         const colored = note !== undefined && <span className={changeColor(name, now, before ?? 0)}>{note}</span>
-        return <Kpi key={name} label={label} value={format(now)} {...(colored && { note: colored })} />
+        return <Kpi key={name} label={label} value={value} {...(colored && { note: colored })} />
       })}
     </div>
   )

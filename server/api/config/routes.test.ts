@@ -87,6 +87,60 @@ forEachDatabase((_, openFresh) => {
     expect((await put(`version: 1${channel()}`, '?dry_run=true')).json.data.changes).toEqual([])
   })
 
+  test('costs of channels are a section of their own: named by channel, complete, exported, and removed by --prune', async () => {
+    const costs = (entry: string) => `version: 1${channel()}channel_costs:\n  main: ${entry}\n`
+    const changes = async (text: string, query = '') => (await put(text, query)).json
+    const full = '{ multiplier: 0.9, models: { gpt-4: { input: 2.5, output: 10 }, other: { request: 0.04 } } }'
+    const first = await changes(costs(full))
+    expect(
+      first.data.changes.map(({ op, section, name }: Record<string, string>) => `${op} ${section} ${name}`),
+    ).toEqual(['add channels main', 'add channel_costs main'])
+    const [{ id }] = (await api.call('GET', '/api/channel/', { as: root.token })).json.data
+    const stored = async () => (await api.call('GET', `/api/channel/${id}/costs`, { as: root.token })).json.data
+    expect(await stored()).toMatchObject({
+      ...{ multiplier: 0.9, models: { 'gpt-4': { input: 2.5, output: 10 }, other: { request: 0.04 } } },
+      source: { kind: 'manual', url: '' },
+    })
+    expect((await changes(costs(full))).data).toEqual({ changes: [], unlisted: [], applied: false })
+    expect((await changes((await exported()).text, '?prune=true')).data.changes).toEqual([])
+    expect(parse((await exported()).text).channel_costs).toEqual({
+      main: { multiplier: 0.9, models: { 'gpt-4': { input: 2.5, output: 10 }, other: { request: 0.04 } } },
+    })
+
+    // An entry is complete, and a section that is absent is not touched.
+    expect((await changes(`version: 1${channel()}`)).data.changes).toEqual([])
+    expect((await changes(costs('{ models: { gpt-4: { multiplier: 0.5 } } }'), '?dry_run=true')).data.changes).toEqual([
+      {
+        ...{ op: 'change', section: 'channel_costs', name: 'main' },
+        fields: [
+          {
+            field: 'models',
+            before: '{"gpt-4":{"input":2.5,"output":10},"other":{"request":0.04}}',
+            after: '{"gpt-4":{"multiplier":0.5}}',
+          },
+          { field: 'multiplier', before: '0.9', after: '' },
+        ],
+      },
+    ])
+    for (const [entry, words] of [
+      ['{ models: { gpt-4: {} } }', 'Enter a price or a multiplier for gpt-4.'],
+      ['{ models: { gpt-4: { input: 1, multiplier: 1 } } }', 'not both'],
+      ['{ multiplier: 0.12345678 }', 'at most six decimals'],
+      ['{ multiplier: -1 }', 'multiplier'],
+      ['{ models: { gpt-4: { inputs: 1 } } }', 'inputs'],
+    ] as const)
+      expect(await changes(costs(entry))).toMatchObject({ success: false, message: expect.stringContaining(words) })
+    expect((await changes('version: 1\nchannel_costs: { nobody: { multiplier: 1 } }\n')).message).toContain(
+      'channel_costs: "nobody": there is no channel of that name.',
+    )
+    const without = 'version: 1\nchannel_costs: {}\n'
+    expect((await changes(without)).data.unlisted).toEqual([{ section: 'channel_costs', name: 'main' }])
+    expect((await changes(without, '?prune=true')).data.changes).toMatchObject([{ op: 'remove', name: 'main' }])
+    expect(await stored()).toEqual({ multiplier: null, models: {}, source: null })
+    const events = await api.store.read.selectFrom('audit_events').select('action').execute()
+    expect(events.filter(({ action }) => action === 'channel.set-costs')).toHaveLength(2)
+  })
+
   test('only root may read or write it, and nothing on the server can be referred to', async () => {
     expect((await put('version: 1\n', '', yaml, admin.token)).json.message).toContain('permission')
     const read = await api.call('GET', '/api/config', { as: admin.token })

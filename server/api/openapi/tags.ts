@@ -42,6 +42,7 @@ export const groupTags: Readonly<Record<keyof typeof api, Tag>> = {
   audit: { name: 'Audit log', description: 'Who changed what.' },
   import: { name: 'Imports', description: 'Taking over the data of other gateways.' },
   backup: { name: 'Backups', description: 'Backups that the server makes.' },
+  logCopy: { name: 'Copy of the log', description: 'The copy of the log in a second place.' },
   capture: { name: 'Recording', description: 'Bodies of requests, recorded for a limited time by order of root.' },
   redemption: { name: 'Redemption codes', description: 'Codes that can be redeemed for quota, and gifts of quota.' },
   doctor: { name: 'Self-check', description: 'What the command `doctor` calls to see how requests arrive.' },

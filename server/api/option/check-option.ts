@@ -1,10 +1,11 @@
 import { isIP } from 'node:net'
 import { isMailAddress } from '../../../contract/api/fields.ts'
 import { type OptionKey, optionDefinitions } from '../../../contract/options.ts'
-import { isBackupFolder } from '../../backup/backup-folder.ts'
 import { shortestPassphrase } from '../../backup/backup-key.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
+import { isLogDatabase } from '../../lib/log-sink-address.ts'
 import { isMetadataHost } from '../../lib/network/metadata-address.ts'
+import { isOperatorFolder } from '../../lib/operator-folder.ts'
 import { baseAddresses } from './option-text.ts'
 
 /** Switches that can be turned on only if the settings they need are set. */
@@ -49,6 +50,7 @@ const calledAddresses: readonly OptionKey[] = [
   'UpdateFeedURL',
   'MessagePusherAddress',
   'S3Endpoint',
+  'LogCopyClickHouseURL',
 ]
 
 /** Refuses values that are invalid in combination with others, and URLs that a browser would run as a script. */
@@ -73,8 +75,13 @@ export function checkOption(key: OptionKey, value: string, current: (key: Option
   if (key === 'CaptureStore' && value === 's3' && (current('S3Endpoint') === '' || current('S3Bucket') === ''))
     throw new ApiFailure('Set S3Endpoint and S3Bucket before you store recordings there.')
   if (key === 'BackupStore' && value !== 'off') checkBackups(value, current)
-  if (key === 'BackupFolder' && !isBackupFolder(value))
-    throw new ApiFailure('BackupFolder must be a name in the data folder, or an absolute path, without "..".')
+  if ((key === 'BackupFolder' || key === 'LogCopyFolder') && !isOperatorFolder(value))
+    throw new ApiFailure(`${key} must be a name in the data folder, or an absolute path, without "..".`)
+  if (key === 'LogCopyPlace') checkLogCopy(value, current)
+  if (key === 'LogCopyClickHouseURL' && value === '' && current('LogCopyPlace') === 'clickhouse')
+    throw new ApiFailure('Turn off LogCopyPlace before you clear LogCopyClickHouseURL.')
+  if (key === 'LogCopyClickHouseDatabase' && !isLogDatabase(value))
+    throw new ApiFailure('LogCopyClickHouseDatabase must consist of letters, digits and _.')
   if (key === 'BackupPassphrase' && value !== '' && value.length < shortestPassphrase)
     throw new ApiFailure(`BackupPassphrase must have at least ${shortestPassphrase} characters.`)
   if (key === 'BackupPassphrase' && value === '' && current('BackupStore') !== 'off')
@@ -100,6 +107,13 @@ function checkBackups(value: string, current: (key: OptionKey) => string): void 
   if (current('BackupPassphrase') === '') throw new ApiFailure('Set BackupPassphrase before you turn on backups.')
   if (value === 's3' && (current('S3Endpoint') === '' || current('S3Bucket') === ''))
     throw new ApiFailure('Set S3Endpoint and S3Bucket before you store backups there.')
+}
+
+function checkLogCopy(value: string, current: (key: OptionKey) => string): void {
+  if (value === 's3' && (current('S3Endpoint') === '' || current('S3Bucket') === ''))
+    throw new ApiFailure('Set S3Endpoint and S3Bucket before you copy the log there.')
+  if (value === 'clickhouse' && current('LogCopyClickHouseURL') === '')
+    throw new ApiFailure('Set LogCopyClickHouseURL before you copy the log there.')
 }
 
 /** Maximum length of the system name, which appears in the head of every page and in the subject of every email. */

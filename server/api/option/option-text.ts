@@ -11,10 +11,19 @@ export const baseAddresses: readonly OptionKey[] = [
   'GitHubOAuthBaseURL',
   'GitHubApiBaseURL',
   'S3Endpoint',
+  'LogCopyClickHouseURL',
 ]
 
 /** Options in which spaces at the beginning and end may be intended. */
-const verbatim: readonly OptionKey[] = ['Notice', 'About', 'HomePageContent', 'Footer', 'SMTPToken', 'BackupPassphrase']
+const verbatim: readonly OptionKey[] = [
+  'Notice',
+  'About',
+  'HomePageContent',
+  'Footer',
+  'SMTPToken',
+  'BackupPassphrase',
+  'LogCopyClickHousePassword',
+]
 
 /** The form in which a value is stored, however it was typed; throws if it is invalid. */
 export function optionText(key: OptionKey, value: string): string {

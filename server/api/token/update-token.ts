@@ -27,10 +27,12 @@ type Update = PersonCall<typeof api.token.update>
 
 /** Changes a token of the caller: only its status, or everything except its status. Returns the new row. */
 export async function updateOwnToken(
-  { store, clock, settings }: Pick<ApiDeps, 'store' | 'clock' | 'settings'>,
+  { store, clock, settings, leases }: Pick<ApiDeps, 'store' | 'clock' | 'settings' | 'leases'>,
   call: Update,
 ): Promise<TokenRow> {
   const { body, person, query } = call
+  const changesQuota = body.remain_quota != null || body.unlimited_quota !== undefined
+  if (changesQuota && !query.status_only && leases?.mayBeOut()) await leases.callBack(person.id)
   return store.write(async (trx) => {
     const token = await lockToken(trx, person.id, body.id)
     if (!token) throw new ApiFailure('Token not found.')

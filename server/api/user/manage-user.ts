@@ -11,7 +11,7 @@ import { auditEvent } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
 
 /** The dependencies of account changes. */
-export type UserDeps = Pick<ApiDeps, 'store' | 'settings' | 'clock' | 'captures'>
+export type UserDeps = Pick<ApiDeps, 'store' | 'settings' | 'clock' | 'captures' | 'leases'>
 
 /** People act only on accounts with lower roles; root acts on every account. */
 export function refuseUnlessAbove(person: { role: number }, target: { role: number }): void {

@@ -1,3 +1,4 @@
+import { logCopyPlace } from '../../jobs/log-copy-place.ts'
 import { sinkBacklog, sinkState } from '../../store/logs/log-sinks.ts'
 import { isWhole, logPartitions, strayRows } from '../../store/logs/partitions/log-partitions.ts'
 import { type Check, type Finding, fail, ok, warn } from './check.ts'
@@ -37,13 +38,13 @@ export const checkLog: Check = {
 /** Whether the copy of the log in another place is up to date. */
 export const checkLogSink: Check = {
   name: 'log copy',
-  async run({ config: { logSink }, store }): Promise<Finding[]> {
-    if (logSink === undefined) return []
-    const state = await sinkState(store.read, logSink.name)
-    if (!state)
-      return [warn(`Nothing was copied to ${logSink.name} yet.`, 'Start the server with LOG_SINK_URL, and look again.')]
+  async run({ config, settings, store }): Promise<Finding[]> {
+    const place = logCopyPlace({ config, settings })
+    if (place === undefined) return []
+    const state = await sinkState(store.read, place.name)
+    if (!state) return [warn(`Nothing was copied to ${place.name} yet.`, 'Start the server, and look again.')]
     const waiting = await sinkBacklog(store.read, state)
-    const text = `${state.sent_rows} log rows were copied to ${logSink.name}, ${waiting} wait.`
+    const text = `${state.sent_rows} log rows were copied to ${place.name}, ${waiting} wait.`
     const gap: Finding[] =
       state.lost_rows === 0
         ? []

@@ -93,6 +93,7 @@ async function run(flags: Flags, terminal: Terminal): Promise<void> {
     merge: flags.merge ?? false,
     dryRun: flags.dryRun ?? false,
     dataDir: config.dataDir,
+    waitsForOpen: flags.follow ?? false,
   }
   const work = async (store: OpenedStore) => {
     const secrets = await secretsOf(store, secretKey)
@@ -164,14 +165,21 @@ async function follow(deps: ImportDeps, options: ImportOptions, { note }: Termin
   note('Following the source. Stop its program, wait for the next line, and then end this command with Ctrl-C.')
   while (!stopping.signal.aborted) {
     await setTimeout(followMs, undefined, { signal: stopping.signal }).catch(() => undefined)
-    const { added, changedMeanwhile } = await runImport(deps, options)
+    // The last pass takes over what is there: nobody settles it any more.
+    const waitsForOpen = !stopping.signal.aborted
+    const { added, changedMeanwhile, openCharges } = await runImport(deps, { ...options, waitsForOpen })
     const what = [
       counted(added.logs, 'log row'),
       counted(added.users, 'user'),
       counted(added.tokens, 'token'),
       counted(added.channels, 'channel'),
     ].join(', ')
-    note(`${new Date(deps.nowMs()).toISOString()} ${what}${changedMeanwhile ? '; more is coming' : '; up to date'}`)
+    const state = changedMeanwhile
+      ? 'more is coming'
+      : openCharges
+        ? `waiting for ${counted(openCharges, 'open call')}`
+        : 'up to date'
+    note(`${new Date(deps.nowMs()).toISOString()} ${what}; ${state}`)
   }
 }
 

@@ -6,7 +6,7 @@ import { recordFigures, recordRows } from '../../store/imports/journal.ts'
 import { reserveIds, takenIds } from '../../store/imports/target.ts'
 import { carryColumns } from '../../store/schema/carry-columns.ts'
 import type { Trx } from '../../store/store.ts'
-import { integer, isDeleted } from '../fields.ts'
+import { counted, isDeleted } from '../fields.ts'
 import { type ChannelDraft, readChannel } from '../rows/channel-row.ts'
 import { pages } from '../sources/source-database.ts'
 import { assignIds, type IdMap, type Work } from './work.ts'
@@ -54,7 +54,7 @@ export async function copyChannels(work: Work): Promise<CopiedChannels> {
     for (const row of rows) {
       const draft = readChannel(row, work.program, work.findings)
       if (isDeleted(row) || !draft) continue
-      corrections.channelUsed += draft.used - integer(row, 'used_quota')
+      corrections.channelUsed += draft.used - counted(row, 'used_quota')
       drafts.push(draft)
     }
   const fresh = drafts.filter(({ id }) => !known.has(String(id)))

@@ -5,7 +5,7 @@ import { type BulkColumns, bulkInsert } from '../../store/imports/bulk-insert.ts
 import { type JournalRow, recordFigures, recordRows } from '../../store/imports/journal.ts'
 import { reserveIds, takenIds, takenTexts } from '../../store/imports/target.ts'
 import type { Trx } from '../../store/store.ts'
-import { integer, isDeleted, text } from '../fields.ts'
+import { counted, integer, isDeleted, text } from '../fields.ts'
 import { limitColumns } from '../rows/limit-columns.ts'
 import { readToken, type TokenDraft } from '../rows/token-row.ts'
 import { pages } from '../sources/source-database.ts'
@@ -61,13 +61,13 @@ export async function copyTokens(work: Work, users: IdMap): Promise<{ groups: Se
             problem ?? '',
           )
         work.corrections.tokens -= 1
-        work.corrections.tokenQuota -= integer(row, 'remain_quota')
-        work.corrections.tokenUsed -= integer(row, 'used_quota')
+        work.corrections.tokenQuota -= counted(row, 'remain_quota')
+        work.corrections.tokenUsed -= counted(row, 'used_quota')
         continue
       }
-      work.corrections.tokenQuota += draft.remain - integer(row, 'remain_quota')
-      work.corrections.tokenUsed += draft.used - integer(row, 'used_quota')
-      if (draft.unlimited && draft.remain !== integer(row, 'remain_quota'))
+      work.corrections.tokenQuota += draft.remain - counted(row, 'remain_quota')
+      work.corrections.tokenUsed += draft.used - counted(row, 'used_quota')
+      if (draft.unlimited && draft.remain !== counted(row, 'remain_quota'))
         findings.add(
           'amounts',
           'The balance of an unlimited token is negative, which means nothing. It is set to 0.',

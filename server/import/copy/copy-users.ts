@@ -6,7 +6,7 @@ import { type BulkColumns, bulkInsert } from '../../store/imports/bulk-insert.ts
 import { type JournalRow, recordFigures, recordRows } from '../../store/imports/journal.ts'
 import { reserveIds, takenIds, takenTexts } from '../../store/imports/target.ts'
 import type { Trx } from '../../store/store.ts'
-import { integer } from '../fields.ts'
+import { counted, integer } from '../fields.ts'
 import { limitColumns } from '../rows/limit-columns.ts'
 import { readUser, type UserDraft } from '../rows/user-row.ts'
 import { pages, type SourceRow } from '../sources/source-database.ts'
@@ -151,9 +151,9 @@ async function takenNow({ db, isFresh }: Work, { root }: Plan): Promise<Taken> {
 }
 
 function correct({ corrections }: Work, row: SourceRow, draft: UserDraft): void {
-  corrections.userQuota += draft.quota - integer(row, 'quota')
-  corrections.userUsed += draft.used - integer(row, 'used_quota')
-  corrections.requests += draft.requests - integer(row, 'request_count')
+  corrections.userQuota += draft.quota - counted(row, 'quota')
+  corrections.userUsed += draft.used - counted(row, 'used_quota')
+  corrections.requests += draft.requests - counted(row, 'request_count')
 }
 
 function journalRow({ importId }: Work, draft: UserDraft, ids: IdMap): JournalRow {

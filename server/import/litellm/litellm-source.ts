@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { integerOf, textOf } from '../fields.ts'
 import { createLocalDatabase, type LocalDatabase } from '../sources/local-sqlite.ts'
-import type { SourceDatabase, SourceRow } from '../sources/source-database.ts'
+import { quoted, type SourceDatabase, type SourceRow } from '../sources/source-database.ts'
 import { createLaterFindings } from './later-findings.ts'
 import { readKeys } from './read-keys.ts'
 import { readLog } from './read-log.ts'
@@ -82,7 +82,7 @@ async function rowsOf(
   const added = known.map((name) => `, floor(extract(epoch from "${name}")) as "${name}"`).join('')
   const names = [...columns].filter((name) => !known.includes(name)).map((name) => `"${name}"`)
   const first = columns.has('created_at') ? 'order by "LiteLLM".created_at' : ''
-  return source.query(`select ${names.join(', ')}${added} from "${table}" as "LiteLLM" ${first}`)
+  return source.query(`select ${names.join(', ')}${added} from ${quoted(table)} as "LiteLLM" ${first}`)
 }
 
 async function fill(reading: Reading, source: SourceDatabase | undefined, local: LocalDatabase): Promise<void> {
@@ -115,5 +115,5 @@ const mostKept = 100_000
 async function keepOthers(source: SourceDatabase, local: LocalDatabase): Promise<void> {
   for (const table of source.tables.keys())
     if (table.startsWith('LiteLLM_') && !covered.test(table))
-      local.keep(table, await source.query(`select * from "${table}" limit ${mostKept}`))
+      local.keep(table, await source.query(`select * from ${quoted(table)} limit ${mostKept}`))
 }

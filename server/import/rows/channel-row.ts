@@ -8,6 +8,7 @@ import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import { providerOf } from '../../providers/registry.ts'
 import type { ChannelFields } from '../../store/channels/channels.ts'
 import { channelType } from '../channel-types.ts'
+import { codingPlanUrl } from '../coding-plans.ts'
 import { integer, isDeleted, object, seconds, text, textOf, trimmed, truth } from '../fields.ts'
 import type { Findings } from '../findings.ts'
 import type { Program } from '../program.ts'
@@ -50,7 +51,15 @@ export function readChannel(row: SourceRow, program: Program, findings: Findings
       `type ${sourceType}`,
       `Type ${sourceType} has no counterpart here. The channel is disabled, as a custom one.`,
     )
-  const realType = type !== undefined && providerOf(type) ? type : customType
+  const plan = program.name === 'new-api' ? codingPlanUrl(trimmed(row, 'base_url')) : undefined
+  if (plan !== undefined)
+    findings.add(
+      'channels',
+      `A coding plan is named in place of a URL. The channel becomes an OpenAI-compatible one at ${plan}; requests in the format of Anthropic are translated.`,
+      example,
+    )
+  const known = type !== undefined && providerOf(type) ? type : customType
+  const realType = plan === undefined ? known : openaiCompatible
   const config = keysFromConfig({ key: trimmed(row, 'key'), config: text(row, 'config') })
   const source = { ...row, key: config.key, config: config.config }
   const { keys, mode, dead } = channelKeys(source, realType, program)
@@ -59,7 +68,7 @@ export function readChannel(row: SourceRow, program: Program, findings: Findings
     kept.disable('key', `The key does not have the form of its type. The channel is disabled.`)
   if (keys.length === 0) kept.disable('key', 'The channel has no key. It is disabled.')
 
-  kept.channel('base_url', { base_url: baseUrl(row, program, realType, kept) }, true)
+  kept.channel('base_url', { base_url: plan ?? baseUrl(row, program, realType, kept) }, true)
   kept.channel('models', { models: text(row, 'models') }, true)
   kept.channel('group', { group: text(row, 'group') })
   kept.channel('model_mapping', { model_mapping: text(row, 'model_mapping') }, text(row, 'model_mapping') !== '')

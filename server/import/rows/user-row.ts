@@ -1,7 +1,7 @@
 import { roles } from '../../../contract/roles.ts'
 import { userStatus } from '../../../contract/statuses.ts'
 import { randomHex } from '../../lib/secrets/ids.ts'
-import { integer, isDeleted, mostQuota, seconds, text, trimmed } from '../fields.ts'
+import { counted, integer, isDeleted, mostQuota, seconds, text, trimmed } from '../fields.ts'
 import type { Findings } from '../findings.ts'
 import type { Program } from '../program.ts'
 import type { SourceRow } from '../sources/source-database.ts'
@@ -45,7 +45,7 @@ export function readUser(row: SourceRow, program: Program, findings: Findings): 
     role: roleOf(integer(row, 'role', roles.user)),
     quota: amount(row, 'quota', `user ${id}`, findings) + withoutBudget(row, findings),
     used: amount(row, 'used_quota', `user ${id}`, findings),
-    requests: Math.max(0, integer(row, 'request_count')),
+    requests: Math.max(0, counted(row, 'request_count')),
     group: trimmed(row, 'group').slice(0, maxGroup) || 'default',
     inviterId: integer(row, 'inviter_id'),
     createdTime: seconds(row, 'created_time') || seconds(row, 'created_at'),

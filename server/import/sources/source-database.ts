@@ -44,11 +44,14 @@ export function tablesOf(rows: readonly SourceRow[]): Map<string, Set<string>> {
   return tables
 }
 
+/** A name in a query. */
+export const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
+
 /** The query of a page. */
 export function pageQuery(table: string, { after, upTo, limit, columns }: PageRequest): string {
-  const selected = columns?.map((name) => `"${name}"`).join(', ') ?? '*'
+  const selected = columns?.map(quoted).join(', ') ?? '*'
   const end = upTo === undefined ? '' : ` and id <= ${Math.trunc(upTo)}`
-  return `select ${selected} from "${table}" where id > ${Math.trunc(after)}${end} order by id limit ${Math.trunc(limit)}`
+  return `select ${selected} from ${quoted(table)} where id > ${Math.trunc(after)}${end} order by id limit ${Math.trunc(limit)}`
 }
 
 /** Reads a table in pages. */

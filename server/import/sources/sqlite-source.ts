@@ -23,9 +23,10 @@ export function openSqliteSource(path: string, label = path): SourceDatabase {
     database.run('PRAGMA trusted_schema = OFF')
     database.run('PRAGMA cell_size_check = ON')
     if (statSync(path).size < largestChecked) check(database, label)
+    // SQLite does not tell names by their case.
     const columns = database
       .query(
-        `select m.name as tab, c.name as col from sqlite_master m join pragma_table_info(m.name) c
+        `select lower(m.name) as tab, c.name as col from sqlite_master m join pragma_table_info(m.name) c
          where m.type = 'table' and m.name not like 'sqlite_%'`,
       )
       .all() as SourceRow[]

@@ -75,6 +75,7 @@ async function begin(answering: Answering, { id }: JsonObject): Promise<void> {
     throw badBody("the upstream's response in the background has no id", response.status)
   noteAttempt(deps, open, { sentAtMs, status: response.status })
   forgetBody(call)
+  await hold.stored()
   const isBegun = await deps.backgroundJobs
     .begin({
       holdId: hold.id,

@@ -3,8 +3,9 @@ import { inTime } from '../../lib/body-time.ts'
 import { readAtMost } from '../../lib/bytes/read-at-most.ts'
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import { countPlainMembers, findTwice } from '../../lib/json-edit.ts'
+import type { JsonOutline } from '../../lib/json-outline.ts'
 import type { JsonShape } from '../../lib/json-scan.ts'
-import { JsonFault, parseJson } from '../../lib/parse-json.ts'
+import { JsonFault, type ParsedJson, parseJson } from '../../lib/parse-json.ts'
 import type { Turns } from '../../lib/turns.ts'
 import type { DeadlineWait, DeadlineWatch } from '../cancellation/deadline-watch.ts'
 import { shuttingDown } from '../cancellation/shutting-down.ts'
@@ -27,15 +28,39 @@ interface ReadDeps {
   readonly turns: Turns
 }
 
-/** A JSON body that has been read. */
+/** A JSON body that has been read. If it has an outline, its text and value are made when they are first read. */
 export interface JsonBody {
   kind: 'json'
-  text: string
-  json: JsonObject
+  readonly text: string
+  readonly json: JsonObject
+  /** The body without its long texts; absent = the body is short, or has few of them. */
+  readonly outline?: JsonOutline
   /** The number of lists and objects in the body; absent = few. */
   containers?: number
   /** The models that its caller allows to answer, in order; absent = only the one in `model`. */
   models?: readonly string[]
+}
+
+/**
+ * The fields of a body, for decisions that do not depend on long texts, in place of which there may be the marks of an
+ * outline. What is sent or stored must be read from `json` or written with `JsonOutline.restored`.
+ */
+export function fieldsOf(body: JsonBody): JsonObject {
+  return body.outline ? (body.outline.value as JsonObject) : body.json
+}
+
+/** A body with other content. */
+export function withContent(
+  { kind, containers, models }: JsonBody,
+  { json, text }: Pick<JsonBody, 'json' | 'text'>,
+): JsonBody {
+  return { kind, text, json, ...(containers !== undefined && { containers }), ...(models && { models }) }
+}
+
+/** Whether an outline is enough for a long body, and what must be true of it before it is parsed. */
+interface Reading {
+  admit: Admit | undefined
+  outlines?: boolean
 }
 
 /**
@@ -47,24 +72,42 @@ export async function readJson(
   source: BodySource,
   limits: BodyLimits,
   deps: ReadDeps,
-  admit: Admit | undefined,
+  reading: Reading,
 ): Promise<JsonBody> {
   const bytes = await readBytes(source, limits, deps)
-  const parsing = parse(bytes, deps.turns, admit)
-  const { text, value, shape } = parsing instanceof Promise ? await parsing : parsing
+  const parsing = parse(bytes, deps.turns, reading)
+  const parsed = parsing instanceof Promise ? await parsing : parsing
+  const { shape } = parsed
+  const { text, value } = parsed.outline ?? parsed
   if (!isObject(value)) throw new GatewayError('invalid_json', 'the request body must be a JSON object')
   refuseTwice(text, value, shape)
-  return { kind: 'json', text, json: value, containers: shape.containers }
+  const { containers } = shape
+  return parsed.outline ? outlined(parsed.outline, containers) : { kind: 'json', text, json: value, containers }
+}
+
+function outlined(outline: JsonOutline, containers: number): JsonBody {
+  return {
+    kind: 'json',
+    outline,
+    containers,
+    get text() {
+      return outline.wholeText
+    },
+    get json() {
+      return outline.whole as JsonObject
+    },
+  }
 }
 
 /** Can throw GatewayError synchronously, before it returns a promise. */
-function parse(bytes: Uint8Array, turns: Turns, admit: Admit | undefined) {
+function parse(bytes: Uint8Array, turns: Turns, { admit, outlines }: Reading): ParsedJson | Promise<ParsedJson> {
   try {
     const parsing = parseJson(bytes, {
       limits: jsonLimits,
       turns,
       wanted: modelMember,
       admit: admit && ((scan) => admit(textOf(scan.wantedString))),
+      outlines: outlines === true,
     })
     return parsing instanceof Promise ? parsing.catch(refuse) : parsing
   } catch (error) {

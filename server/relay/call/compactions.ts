@@ -1,6 +1,7 @@
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Secrets } from '../../lib/secrets/secrets.ts'
+import { withContent } from '../body/json-body.ts'
 import type { CallBody } from './call.ts'
 import type { Caller } from './caller.ts'
 
@@ -67,7 +68,7 @@ export function withSummaries(seals: CompactionSeals, { tokenId }: Pick<Caller, 
   })
   if (!isChanged) return body
   const json = { ...body.json, input: items }
-  return { ...body, json, text: JSON.stringify(json) }
+  return withContent(body, { json, text: JSON.stringify(json) })
 }
 
 function opened(seals: CompactionSeals, tokenId: number, sealed: unknown, at: number): string | undefined {

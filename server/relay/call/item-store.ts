@@ -2,6 +2,7 @@ import type { StreamEncoder } from '../../dialects/neutral/dialect.ts'
 import { GatewayError } from '../../errors.ts'
 import { sseData } from '../../lib/bytes/sse.ts'
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import { withContent } from '../body/json-body.ts'
 import type { CallBody, RelayCall } from './call.ts'
 import type { Caller } from './caller.ts'
 
@@ -80,7 +81,7 @@ export function withItems(store: ItemStore, { tokenId }: Pick<Caller, 'tokenId'>
   })
   if (whole.every((item, at) => item === input[at])) return body
   const json = { ...body.json, input: whole }
-  return { ...body, json, text: JSON.stringify(json) }
+  return withContent(body, { json, text: JSON.stringify(json) })
 }
 
 /**

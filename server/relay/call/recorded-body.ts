@@ -1,4 +1,5 @@
 import type { RecordedBody } from '../../captures/recording.ts'
+import { JsonBytes } from '../../lib/json-bytes.ts'
 import type { CallBody } from './call.ts'
 
 /**
@@ -7,5 +8,6 @@ import type { CallBody } from './call.ts'
  */
 export function recordedBody(body: CallBody, sent: unknown): RecordedBody {
   if (body.kind === 'form') return { fields: body.form.fields, size: body.form.length }
+  if (sent instanceof JsonBytes) return sent.text
   return typeof sent === 'string' && sent !== '' ? sent : body.text
 }

@@ -1,5 +1,6 @@
 import type { Usage } from '../../../contract/usage.ts'
 import { maxOutputTokens } from '../../billing/model-limits.ts'
+import { fieldsOf } from '../body/json-body.ts'
 import type { AnyCall, CallBody, RelayCall } from '../call/call.ts'
 import type { Channel } from '../routing/routing-table.ts'
 
@@ -79,7 +80,7 @@ function namesUnseen(field: string, value: unknown): boolean {
 function hasUnseenPrompt(call: AnyCall): boolean {
   if (call.state.hasUnseenPrompt !== undefined) return call.state.hasUnseenPrompt
   if (call.state.body.kind === 'form' || call.mode === 'image-edits') return true
-  const { json } = call.state.body
+  const json = fieldsOf(call.state.body)
   return (
     call.facts.prompt.hasMedia === true ||
     call.facts.prompt.isOpenEnded === true ||

@@ -4,6 +4,7 @@ import type { ToolCounts } from '../../dialects/metering/tool-counts.ts'
 import { type HostedTool, hostedTools, searchesAlways } from '../../dialects/wire/hosted-tools.ts'
 import { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import { fieldsOf } from '../body/json-body.ts'
 import type { AnyCall } from '../call/call.ts'
 
 /**
@@ -46,7 +47,7 @@ function toolsOf(body: JsonObject, model: string): readonly HostedTool[] {
 /** The tool fees of a call, by the upstream's name for the model; undefined if no tool is enabled. */
 export function toolFees(call: AnyCall, prices: PriceBook, model: string, channelType: number): ToolFees | undefined {
   if (call.mode !== 'chat' || call.state.body.kind !== 'json') return undefined
-  const tools = toolsOf(call.state.body.json, model)
+  const tools = toolsOf(fieldsOf(call.state.body), model)
   return tools.length === 0 ? undefined : feesFor(tools, prices, model, channelType)
 }
 

@@ -14,11 +14,13 @@ const tokensPerExtraByte = 0.65
  */
 export function quickEstimate(prompt: PromptText): number {
   let tokens = prompt.fixedTokens
-  for (const text of prompt.texts) {
-    const extraBytes = Buffer.byteLength(text) - text.length
-    tokens += quickTokens(text.length, extraBytes)
-  }
+  for (const text of prompt.texts) tokens += textTokens(text)
   return tokens
+}
+
+/** The estimate for one text. */
+export function textTokens(text: string): number {
+  return quickTokens(text.length, Buffer.byteLength(text) - text.length)
 }
 
 /**

@@ -1,4 +1,3 @@
-import { isRefusal } from '../../billing/batcher.ts'
 import { type Clock, epochSeconds } from '../../lib/clock.ts'
 import {
   addFailedCalls,
@@ -8,6 +7,7 @@ import {
   type SharedRow,
 } from '../../store/logs/failed-calls.ts'
 import type { LogRow } from '../../store/schema/ledger-types.ts'
+import { isRefusal } from '../../store/statements/without-effect.ts'
 import type { Store } from '../../store/store.ts'
 
 /** Writes the log rows of failed calls in the background. */

@@ -184,7 +184,7 @@ function storingEndpoint({ provider, upstream }: Channel, model: string) {
 async function bodyOf(deps: RelayDeps, request: Request): Promise<string | undefined> {
   if (!request.body) return undefined
   const { source, limits } = decompressedBody(request, bodyLimits(request, deps.settings()))
-  const { text } = await readJson(source, limits, deps, undefined)
+  const { text } = await readJson(source, limits, deps, { admit: undefined })
   return text
 }
 

@@ -9,6 +9,7 @@ import { tierOf } from '../../dialects/wire/service-tier.ts'
 import { GatewayError } from '../../errors.ts'
 import { foldedName } from '../../lib/folded-name.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import { fieldsOf } from '../body/json-body.ts'
 import type { CallBody, RelayCall } from '../call/call.ts'
 import type { CallRoute } from '../call/call-routes.ts'
 import { type Caller, requireModel } from '../call/caller.ts'
@@ -23,6 +24,7 @@ import { forwardedHeaders } from '../headers/relay-headers.ts'
 import type { RoutingTable } from '../routing/routing-table.ts'
 import { describeCall } from './describe-request.ts'
 import type { Incoming } from './incoming.ts'
+import { readOutlined } from './read-outlined.ts'
 import { type ChannelAffinity, sessionOf } from './session-key.ts'
 
 /**
@@ -38,7 +40,7 @@ export function buildCall(
   { known, keeper, affinity, ...times }: BuildOptions,
 ): RelayCall {
   refuseAmbiguous(body, route.mode)
-  if (body.kind === 'json') refuseOtherModels(body.json)
+  if (body.kind === 'json') refuseOtherModels(fieldsOf(body))
   const compacts = compactionOf(body, route)
   const inBackground = isInBackground(body, route, compacts)
   const read = known
@@ -130,8 +132,8 @@ interface BuildOptions extends CallTimes {
 /** True if there is more than one channel or key for the call. Otherwise its session makes no difference. */
 function hasChoice(routing: RoutingTable, { chosenChannel, group }: Caller, model: string): boolean {
   if (chosenChannel) return chosenChannel.keyRing !== undefined
-  const candidates = routing.candidates(group, model)
-  return candidates.length > 1 || candidates[0]?.channel.keyRing !== undefined
+  const candidates = routing.allCandidates(group, model)
+  return candidates.length > 1 || candidates[0]?.channel.keyRing !== undefined || routing.hasDrained
 }
 
 /** The caller, bound to a proxy channel that its group is allowed to use for the model. */
@@ -150,6 +152,8 @@ function throughProxy(routing: RoutingTable, caller: Caller, id: number, model: 
  * completely.
  */
 function requestIn(body: CallBody, route: CallRoute, pathModel: string | undefined): ReadRequest {
+  const known = body.kind === 'json' && body.outline && readOutlined(body.outline, pathModel ?? route.model)
+  if (known) return { ...known, conversation: undefined }
   const fields = body.kind === 'json' ? body.json : formFacts(body.form.fields)
   if (route.mode !== 'chat' || route.dialect === 'openai-chat') {
     const facts = readRequest(route.mode, fields, pathModel ?? route.model)
@@ -213,7 +217,7 @@ function decisiveIn(mode: RelayMode): readonly string[] {
 function refuseAmbiguous(body: CallBody, mode: RelayMode): void {
   const inMode = decisiveIn(mode)
   const isDecisive = (name: string) => decisive.has(name) || inMode.includes(name)
-  const names = body.kind === 'json' ? Object.keys(body.json) : [...body.form.names.keys()]
+  const names = body.kind === 'json' ? Object.keys(fieldsOf(body)) : [...body.form.names.keys()]
   for (const name of names) {
     if (isDecisive(name)) continue
     const meant = foldedName(name)

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.ts'
 import { removeMember, setMembers } from '../../lib/json-edit.ts'
-import type { JsonBody } from '../body/json-body.ts'
+import { fieldsOf, withContent } from '../body/json-body.ts'
 import type { CallBody } from '../call/call.ts'
 import type { CallRoute } from '../call/call-routes.ts'
 
@@ -17,12 +17,12 @@ export function withCallerModels(
   { mode, dialect, countOnly }: Pick<CallRoute, 'mode' | 'dialect' | 'countOnly'>,
   isAllowed: boolean,
 ): CallBody {
-  if (body.kind !== 'json' || !('models' in body.json) || !isAllowed || countOnly) return body
+  if (body.kind !== 'json' || !('models' in fieldsOf(body)) || !isAllowed || countOnly) return body
   // Google names the model in the URL.
   if ((mode !== 'chat' && mode !== 'completions') || dialect === 'gemini') return body
   const { models: listed, ...rest } = body.json
   const text = removeMember(body.text, 'models')
-  const plain: JsonBody = { ...body, text, json: rest }
+  const plain = withContent(body, { json: rest, text })
   if (listed === null || (Array.isArray(listed) && listed.length === 0)) return plain
   const models = namesIn(rest['model'], listed)
   const [first] = models

@@ -2,6 +2,7 @@ import type { CallParameters } from '../../../contract/api/log-request.ts'
 import type { RequestFacts } from '../../dialects/neutral/dialect.ts'
 import { partsOf } from '../../dialects/wire/service-tier.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { fieldsOf } from '../body/json-body.ts'
 import type { CallBody } from '../call/call.ts'
 import type { CallRoute } from '../call/call-routes.ts'
 import { type MediaCounts, mediaIn } from './media-in.ts'
@@ -38,7 +39,7 @@ export function parametersOf({ mode }: Pick<CallRoute, 'mode'>, body: CallBody, 
     fromForm(parameters, body.form)
     return parameters
   }
-  const { json } = body
+  const json = fieldsOf(body)
   const config = json['generationConfig'] ?? json['generation_config']
   fromFields(parameters, json, isObject(config) ? config : json)
   if (mode !== 'chat') {

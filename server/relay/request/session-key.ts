@@ -1,7 +1,9 @@
 import type { RelayMode } from '../../../contract/relay-modes.ts'
 import type { DialectName } from '../../dialects/neutral/conversation.ts'
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import type { JsonOutline } from '../../lib/json-outline.ts'
 import { hashNumber, hashText } from '../../lib/quick-hash.ts'
+import { fieldsOf, type JsonBody } from '../body/json-body.ts'
 import type { CallBody } from '../call/call.ts'
 
 /** Which calls keep to a channel: all, only those that name their session, or none. */
@@ -27,10 +29,10 @@ const sessionHeaders = ['x-session-id', 'x-session-affinity', 'x-claude-code-ses
 export function sessionOf({ affinity, tokenId, headers, body, mode, dialect }: SessionSource): number | undefined {
   if (affinity === 'off') return undefined
   const ofToken = hashNumber(0, tokenId)
-  const name = namedIn(headers) ?? (body.kind === 'json' ? namedInBody(body.json) : undefined)
+  const name = namedIn(headers) ?? (body.kind === 'json' ? namedInBody(fieldsOf(body)) : undefined)
   if (name !== undefined) return hashText(ofToken, name)
   if (affinity === 'explicit' || mode !== 'chat' || body.kind !== 'json') return undefined
-  return beginningOf(ofToken, body.json, dialect)
+  return beginningOf(ofToken, body, dialect)
 }
 
 function namedIn(headers: Headers): string | undefined {
@@ -78,16 +80,18 @@ const systemRoles = new Set(['system', 'developer'])
  * A hash of what stays the same within a conversation: the system prompt, the names of the tools and the first message
  * of the user. Undefined if there is no such message.
  */
-function beginningOf(hash: number, json: JsonObject, dialect: DialectName): number | undefined {
+function beginningOf(hash: number, body: JsonBody, dialect: DialectName): number | undefined {
+  const { outline } = body
+  const json = fieldsOf(body)
   let mixed = hash
-  for (const field of systemFields) mixed = hashTexts(mixed, json[field])
+  for (const field of systemFields) mixed = hashTexts(mixed, json[field], outline)
   if (Array.isArray(json['tools'])) mixed = hashTools(mixed, json['tools'])
   const turns = json[dialect === 'gemini' ? 'contents' : dialect === 'openai-responses' ? 'input' : 'messages']
   if (isText(turns)) return hashText(mixed, turns)
   if (!Array.isArray(turns)) return undefined
   for (const turn of turns as unknown[]) {
     if (!isObject(turn)) return undefined
-    mixed = hashTexts(mixed, turn['content'] ?? turn['parts'])
+    mixed = hashTexts(mixed, turn['content'] ?? turn['parts'], outline)
     if (!systemRoles.has(String(turn['role']))) return mixed
   }
   return undefined
@@ -100,14 +104,17 @@ const mostTools = 64
 const changingText = 'x-anthropic-billing-header:'
 
 /** Mixes in a text, a list of parts with texts, or an object that holds such a list. Other content is skipped. */
-function hashTexts(hash: number, value: unknown): number {
-  if (typeof value === 'string') return value.startsWith(changingText) ? hash : hashText(hash, value)
+function hashTexts(hash: number, value: unknown, outline: JsonOutline | undefined): number {
+  if (typeof value === 'string') {
+    const text = outline ? outline.textOf(value) : value
+    return text.startsWith(changingText) ? hash : hashText(hash, text)
+  }
   if (Array.isArray(value)) {
     let mixed = hash
-    for (let at = 0; at < value.length && at < mostParts; at++) mixed = hashTexts(mixed, textIn(value[at]))
+    for (let at = 0; at < value.length && at < mostParts; at++) mixed = hashTexts(mixed, textIn(value[at]), outline)
     return mixed
   }
-  return isObject(value) ? hashTexts(hash, textIn(value)) : hash
+  return isObject(value) ? hashTexts(hash, textIn(value), outline) : hash
 }
 
 /** The text of a part; for Gemini's system instruction, its list of parts. */

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../errors.ts'
+import { JsonBytes } from '../../lib/json-bytes.ts'
 import { through } from '../../outbound/fetch-json.ts'
 import {
   type AccessTokens,
@@ -16,7 +17,7 @@ import { shuttingDown } from '../cancellation/shutting-down.ts'
 import { isOfCodex } from '../headers/relay-headers.ts'
 import type { Channel } from '../routing/routing-table.ts'
 import { withHeaders, withParameters, withStatus } from './carry.ts'
-import { type Attempting, type Prepared, prepare } from './prepare.ts'
+import { type Attempting, jsonTextOf, type Prepared, prepare } from './prepare.ts'
 import { type Conversing, prepareConversation } from './prepare-conversation.ts'
 import { leftUnsent, send } from './send.ts'
 import type { Patience } from './time-limits.ts'
@@ -148,7 +149,7 @@ function callTarget(
     target: carries ? withHeaders(forwarded, carries) : forwarded,
     headers: { ...headersFor(call, prepared), ...viaFor(deps, call, channel) },
     contentType: prepared.contentType,
-    body: prepared.body,
+    body: prepared.body instanceof JsonBytes ? prepared.body.bytes : prepared.body,
     ...(prepared.contentLength !== undefined && { contentLength: prepared.contentLength }),
     ...patience,
     httpVersion: channel.httpVersion,
@@ -174,6 +175,7 @@ function targetFor(
     tokens: lent ? lending(deps.accessTokens, lent) : deps.accessTokens,
     fetchJson: through(deps.fetchJson, channel.carries?.proxy),
   }
+  if (body instanceof JsonBytes) Object.defineProperty(signing, 'body', { get: () => body.text, enumerable: true })
   const compacting =
     isCompaction && isChat(endpoint) ? endpoint.compactTarget?.(channel.upstream, call, signing) : undefined
   return compacting ?? endpoint.target(channel.upstream, call, signing)
@@ -248,7 +250,7 @@ async function opened(
     if (channel.carries?.proxy) await deps.guard.check(channel.carries.proxy.url)
     if (leaving.hasLeft) throw leftUnsent()
     isSent = true
-    const response = await endpoint.open?.(target, typeof body === 'string' ? body : '', {
+    const response = await endpoint.open?.(target, jsonTextOf(body) ?? '', {
       call: upstreamCall,
       upstream: channel.upstream,
       signal: controller.signal,

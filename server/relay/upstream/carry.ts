@@ -2,12 +2,13 @@ import type { ParameterOperation } from '../../../contract/api/channel-carries.t
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import type { Target } from '../../providers/provider.ts'
 import type { Carries } from '../routing/carries.ts'
-import { type Prepared, written } from './prepare.ts'
+import { jsonTextOf, type Prepared, written } from './prepare.ts'
 
 /** A prepared request with the channel's parameters applied. Forms and bodies that are not JSON objects stay as they are. */
 export function withParameters(prepared: Prepared, { parameters }: Carries): Prepared {
-  if (!parameters || typeof prepared.body !== 'string') return prepared
-  const body = tryParse(prepared.body)
+  const text = parameters && jsonTextOf(prepared.body)
+  if (!parameters || text === undefined) return prepared
+  const body = tryParse(text)
   if (!isObject(body)) return prepared
   for (const operation of parameters) apply(body, operation)
   return { ...prepared, body: written(body) }

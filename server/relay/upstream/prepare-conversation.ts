@@ -15,6 +15,7 @@ import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { ChatEndpoint, HeadersInBody } from '../../providers/provider.ts'
 import { refuseHeavyInputs } from '../body/heavy-inputs.ts'
+import { fieldsOf } from '../body/json-body.ts'
 import { translatedLimits } from '../body/json-limits.ts'
 import { servingGroup } from '../call/at-step.ts'
 import { conversationOf, type RelayCall } from '../call/call.ts'
@@ -49,7 +50,7 @@ export function prepareConversation(deps: RelayDeps, attempting: Conversing): Pr
   if (call.compacts && !compactsNatively(deps, attempting)) return translated(deps, attempting, summaryRequest)
   // The caller's own bytes do not include the answer so far.
   if (endpoint.dialect.name !== call.dialect || call.goesOn) return translated(deps, attempting)
-  if (call.state.body.kind === 'json') refuseUnpriced(deps, attempting, call.state.body.json)
+  if (call.state.body.kind === 'json') refuseUnpriced(deps, attempting, fieldsOf(call.state.body))
   if (endpoint.lacks) refuseLacking(attempting)
   if (mustInline(call, endpoint)) return translated(deps, attempting)
   if (call.dialect !== 'openai-chat') return passedOn(deps, attempting)
@@ -87,7 +88,8 @@ function passedOn(deps: RelayDeps, attempting: Conversing): Prepared {
   const { call, channel, endpoint, upstreamModel, upstreamCall, capTokens } = attempting
   if (call.state.body.kind === 'form' || call.dialect === 'openai-chat')
     throw new GatewayError('invalid_json', 'the request body must be a JSON object')
-  const { json, text } = call.state.body
+  const { body } = call.state
+  const { json } = body
   if (call.dialect === 'openai-responses') {
     refuseKept(deps, call, json)
     refuseForeignCompaction(deps, attempting, json)
@@ -95,7 +97,7 @@ function passedOn(deps: RelayDeps, attempting: Conversing): Prepared {
   // A thread keeps the system prompt it was begun with, and the service refuses a different one.
   const systemPromptReset = channel.systemPrompt !== '' && continuedFrom(call) === undefined
   const headerEdits = endpoint.headersInBody?.(call.headers, upstreamModel) ?? nothingOfHeaders
-  const repair = repairs[call.dialect](json, text, {
+  const repair = repairs[call.dialect](json, body.text, {
     model: upstreamModel,
     ...(endpoint.takesUnsignedThoughts && { takesUnsigned: true }),
     ...(attempting.withoutThoughts && { withoutThoughts: true }),
@@ -116,7 +118,7 @@ function passedOn(deps: RelayDeps, attempting: Conversing): Prepared {
     ...jsonBody(
       endpoint.finish
         ? written(endpoint.finish({ ...json, ...edits }, upstreamCall, () => undefined))
-        : edited(text, json, edits),
+        : edited(body, edits),
     ),
     systemPromptReset,
     codec: { from: endpoint.dialect, to: undefined, dropped },
@@ -241,7 +243,7 @@ function encoded(conversation: Conversation, endpoint: ChatEndpoint) {
   }
 }
 
-function jsonBody(body: string) {
+function jsonBody(body: Prepared['body']) {
   return { body, contentLength: undefined, contentType: 'application/json', requestsUsage: false }
 }
 

@@ -8,8 +8,10 @@ import { type Losable, nameOf } from '../../dialects/wire/dropped-fields.ts'
 import { placeSystem, placeSystemItems, type SystemPlacement } from '../../dialects/wire/system-turns.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, tryStringify } from '../../lib/json.ts'
+import { JsonBytes } from '../../lib/json-bytes.ts'
 import { insertMembers, setMembers } from '../../lib/json-edit.ts'
 import type { ChatEndpoint, ModeEndpoint, UpstreamCall } from '../../providers/provider.ts'
+import { fieldsOf, type JsonBody } from '../body/json-body.ts'
 import type { RelayCall } from '../call/call.ts'
 import type { Channel } from '../routing/routing-table.ts'
 import type { Sending } from './send.ts'
@@ -26,7 +28,7 @@ export interface Codec {
 
 /** A request prepared for one channel. */
 export interface Prepared {
-  body: Sending['body']
+  body: Sending['body'] | JsonBytes
   contentLength: number | undefined
   contentType: string
   /** The gateway requested the usage chunk. A caller who did not request it gets the stream without it. */
@@ -97,29 +99,28 @@ export function prepare(attempting: Attempting): Prepared {
       systemPromptReset: false,
     }
   }
-  const { json, text } = call.state.body
+  const { body } = call.state
+  const translation = 'translation' in endpoint ? endpoint.translation : undefined
+  const finish = 'finish' in endpoint ? endpoint.finish : translation?.request
+  const fields = fieldsOf(body)
+  const isRenamed = refusesMaxTokens(attempting, fields)
+  const isBare = refusesMetadata(attempting, fields)
+  const isRewritten = isRenamed || isBare || finish !== undefined
+  const json = isRewritten ? body.json : fields
   const edits: JsonObject = {}
   if (upstreamModel !== json['model']) edits['model'] = upstreamModel
   const requestsUsage = asksForUsage(attempting)
   if (requestsUsage) {
     edits['stream_options'] = { ...(isObject(json['stream_options']) && json['stream_options']), include_usage: true }
   }
-  if (call.mode === 'chat' && 'dialect' in endpoint)
-    Object.assign(edits, repairChat(json, (endpoint.options?.toolRules ?? chatRules).ids))
-  const { systemPrompt } = attempting.channel
-  const systemPromptReset = systemPrompt !== '' && call.mode === 'chat'
-  if (systemPromptReset) edits['messages'] = withSystemPrompt(edits['messages'] ?? json['messages'], systemPrompt)
   if (call.mode === 'chat') {
-    const placed = chatPlaced(attempting, edits['messages'] ?? json['messages'], true)
-    if (placed) edits['messages'] = placed
+    const messages = messagesFor(attempting, json)
+    // New messages may depend on long texts, so they are made from the whole body.
+    if (messages) edits['messages'] = body.outline ? messagesFor(attempting, body.json) : messages
   }
   if (capTokens !== undefined) Object.assign(edits, capped(json, upstreamModel, capTokens))
-  const translation = 'translation' in endpoint ? endpoint.translation : undefined
   const dropped = new Set<string>()
   const lose = (what: Losable) => dropped.add(nameOf(what, 'openai-chat'))
-  const isRenamed = refusesMaxTokens(attempting, json)
-  const isBare = refusesMetadata(attempting, json)
-  const finish = 'finish' in endpoint ? endpoint.finish : translation?.request
   const rewritten = (body: JsonObject) => {
     if (isBare) lose('metadata')
     const stripped = isBare ? withoutMetadata(body) : body
@@ -127,15 +128,24 @@ export function prepare(attempting: Attempting): Prepared {
     return finish ? finish(limited, upstreamCall, lose) : limited
   }
   return {
-    body: isRenamed || isBare || finish ? written(rewritten({ ...json, ...edits })) : edited(text, json, edits),
+    body: isRewritten ? written(rewritten({ ...json, ...edits })) : edited(body, edits),
     ...(dropped.size > 0 && { dropped: [...dropped] }),
     ...(isRenamed && { renamed: ['max_tokens'] }),
     contentLength: undefined,
     contentType: 'application/json',
     requestsUsage,
-    systemPromptReset,
-    ...(translation && { translation: { reply: (answer) => translation.reply(answer, upstreamCall, json) } }),
+    systemPromptReset: call.mode === 'chat' && attempting.channel.systemPrompt !== '',
+    ...(translation && { translation: { reply: (answer) => translation.reply(answer, upstreamCall, body.json) } }),
   }
+}
+
+/** The messages to send in place of those of a chat request; undefined = they stay as they are. */
+function messagesFor(attempting: Attempting, json: JsonObject): unknown {
+  const { channel, endpoint } = attempting
+  const { messages } = 'dialect' in endpoint ? repairChat(json, (endpoint.options?.toolRules ?? chatRules).ids) : {}
+  const reset =
+    channel.systemPrompt === '' ? messages : withSystemPrompt(messages ?? json['messages'], channel.systemPrompt)
+  return chatPlaced(attempting, reset ?? json['messages'], true) ?? reset
 }
 
 /** OpenAI's own reasoning models refuse the older name of the limit. Other services may support only the older name. */
@@ -171,11 +181,26 @@ function tooDeep(cause?: unknown): GatewayError {
   return new GatewayError('invalid_json', 'the request body is nested too deeply', { cause })
 }
 
-/** The text of a JSON body with some fields set. Throws GatewayError (400). */
-export function edited(text: string, json: JsonObject, edits: JsonObject): string {
+/** A JSON body with some fields set. Throws GatewayError (400). */
+export function edited(body: JsonBody, edits: JsonObject): string | JsonBytes {
+  const { outline } = body
   const entries = Object.entries(edits)
-  if (entries.length === 0) return text
+  if (outline) {
+    const isSame = entries.length === 0
+    return new JsonBytes(isSame ? outline.bytes : outline.restored(editedText(outline.text, fieldsOf(body), edits)))
+  }
+  return entries.length === 0 ? body.text : editedText(body.text, body.json, edits)
+}
+
+/** The JSON text of a body that is sent; undefined for a form. */
+export function jsonTextOf(body: Prepared['body']): string | undefined {
+  if (typeof body === 'string') return body
+  return body instanceof JsonBytes ? body.text : undefined
+}
+
+function editedText(text: string, json: JsonObject, edits: JsonObject): string {
   try {
+    const entries = Object.entries(edits)
     return entries.every(([key]) => !(key in json)) ? insertMembers(text, entries) : setMembers(text, edits)
   } catch (error) {
     throw tooDeep(error)

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { tokenStatus, userStatus } from '../../../contract/statuses.ts'
 import type { Db } from '../store.ts'
+import { leasedOfToken, leasedOfUser } from './leased.ts'
 
 /** How many ids one query names. */
 const idsAtOnce = 500
@@ -11,14 +12,14 @@ function parts(ids: readonly number[]): number[][] {
   )
 }
 
-/** The balances of accounts, including what open calls hold. */
+/** The balances of accounts, including what open calls hold and processes have leased. */
 export async function balancesOf(db: Db, userIds: readonly number[]): Promise<Map<number, number>> {
   const held = sql<number>`coalesce((select sum(amount) from holds where holds.user_id = users.id), 0)`
   const balances = new Map<number, number>()
   for (const ids of parts(userIds)) {
     const rows = await db
       .selectFrom('users')
-      .select(['id', sql<number>`quota + ${held}`.as('balance')])
+      .select(['id', sql<number>`quota + ${held} + ${leasedOfUser('users.id')}`.as('balance')])
       .where('id', 'in', ids)
       .execute()
     for (const { id, balance } of rows) balances.set(id, Number(balance))
@@ -42,7 +43,8 @@ export async function tokenFacts(db: Db, userIds: readonly number[]): Promise<To
   for (const ids of parts(userIds)) {
     const rows = await db
       .selectFrom('tokens')
-      .select(['id', 'user_id', 'name', 'remain_quota', 'unlimited_quota', 'expired_time'])
+      .select(['id', 'user_id', 'name', 'unlimited_quota', 'expired_time'])
+      .select(sql<number>`remain_quota + ${leasedOfToken('tokens.id')}`.as('remain_quota'))
       .where('user_id', 'in', ids)
       .where('status', 'in', [tokenStatus.enabled, tokenStatus.exhausted])
       .orderBy('id')
@@ -61,7 +63,7 @@ export interface AmountFault {
 const mostFaults = 20
 
 /**
- * Accounts and tokens for which granted = left + held + used does not hold. Reads no log rows, so it is cheap enough for
+ * Accounts and tokens for which granted = left + held + leased + used does not hold. Reads no log rows, so it is cheap enough for
  * a running server; the complete check is `balanceFaults`. One statement, so that it sees one snapshot.
  */
 export async function amountFaults(db: Db): Promise<AmountFault[]> {
@@ -69,10 +71,12 @@ export async function amountFaults(db: Db): Promise<AmountFault[]> {
     select 'user' as kind, u.id from users u
     where u.granted_quota <> u.quota + u.used_quota
       + coalesce((select sum(h.amount) from holds h where h.user_id = u.id), 0)
+      + coalesce((select sum(l.amount) from leases l where l.user_id = u.id), 0)
     union all
     select 'token', t.id from tokens t
     where t.granted_quota <> t.remain_quota + t.used_quota
       + coalesce((select sum(h.amount) from holds h where h.token_id = t.id and h.token_limited), 0)
+      + coalesce((select sum(l.amount) from leases l where l.token_id = t.id and l.token_limited), 0)
     limit ${sql.lit(mostFaults)}`.execute(db)
   return rows
 }

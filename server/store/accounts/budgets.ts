@@ -5,6 +5,7 @@ import { tokenStatus, userStatus } from '../../../contract/statuses.ts'
 import type { Db } from '../store.ts'
 import { usageRows } from '../usage/usage-rows.ts'
 import { hourSeconds, kindFor } from '../usage/usage-series.ts'
+import { leasedOfToken, leasedOfUser } from './leased.ts'
 
 /** A limit, what is used of it, and how fast. */
 export interface BudgetRow {
@@ -118,7 +119,7 @@ function groupLimit({ groupLimits }: BudgetAsk, name: 'daily_budget' | 'monthly_
 
 function people(ask: BudgetAsk): RawBuilder<unknown> {
   return sql`
-    select u.id, u.username, u."group", u.quota, u.granted_quota, u.used_quota, u.daily_budget, u.monthly_budget,
+    select u.id, u.username, u."group", u.quota + ${leasedOfUser('u.id')} as quota, u.granted_quota, u.used_quota, u.daily_budget, u.monthly_budget,
       ${groupLimit(ask, 'daily_budget')} as group_day, ${groupLimit(ask, 'monthly_budget')} as group_month,
       ${spent(ask, 'u')}, ${rate(ask, 'u.created_time')} as rate
     from users u left join user_paces p on p.id = u.id
@@ -127,7 +128,7 @@ function people(ask: BudgetAsk): RawBuilder<unknown> {
 
 function keys(ask: BudgetAsk): RawBuilder<unknown> {
   return sql`
-    select t.id, t.name, t.user_id, u.username, t.unlimited_quota, t.granted_quota, t.remain_quota, t.daily_budget,
+    select t.id, t.name, t.user_id, u.username, t.unlimited_quota, t.granted_quota, t.remain_quota + ${leasedOfToken('t.id')} as remain_quota, t.daily_budget,
       t.monthly_budget, ${spent(ask, 't')}, ${rate(ask, 't.created_time')} as rate
     from tokens t join people u on u.id = t.user_id left join token_paces p on p.id = t.id
     where t.status in (${tokenStatus.enabled}, ${tokenStatus.exhausted})

@@ -1,7 +1,9 @@
+import { sql } from 'kysely'
 import { type Limits, limitsOf } from '../../../contract/limits.ts'
 import { tokenStatus } from '../../../contract/statuses.ts'
 import { needsRowLocks } from '../statements/conditions.ts'
 import type { Db, Trx } from '../store.ts'
+import { leasedOfToken, leasedOfUser } from './leased.ts'
 
 /** A token and its owner as the relay needs them. */
 export interface CallerRow {
@@ -133,10 +135,15 @@ export async function markExhausted(trx: Trx, tokenId: number): Promise<boolean>
 export async function quotaFigures(db: Db, tokenId: number, userId: number) {
   const token = await db
     .selectFrom('tokens')
-    .select(['remain_quota', 'used_quota', 'unlimited_quota', 'expired_time'])
+    .select(['used_quota', 'unlimited_quota', 'expired_time'])
+    .select(sql<number>`remain_quota + ${leasedOfToken('tokens.id')}`.as('remain_quota'))
     .where('id', '=', tokenId)
     .executeTakeFirst()
-  const user = await db.selectFrom('users').select(['quota', 'used_quota']).where('id', '=', userId).executeTakeFirst()
+  const user = await db
+    .selectFrom('users')
+    .select(['used_quota', sql<number>`quota + ${leasedOfUser('users.id')}`.as('quota')])
+    .where('id', '=', userId)
+    .executeTakeFirst()
   return { token, user }
 }
 
@@ -144,7 +151,7 @@ export async function quotaFigures(db: Db, tokenId: number, userId: number) {
 export async function tokenHasQuota(db: Db, tokenId: number): Promise<boolean> {
   const token = await db
     .selectFrom('tokens')
-    .select(['remain_quota', 'unlimited_quota'])
+    .select(['unlimited_quota', sql<number>`remain_quota + ${leasedOfToken('tokens.id')}`.as('remain_quota')])
     .where('id', '=', tokenId)
     .executeTakeFirst()
   if (!token) return false
@@ -155,7 +162,11 @@ export async function tokenHasQuota(db: Db, tokenId: number): Promise<boolean> {
 
 /** True while the account has quota left or open calls. */
 export async function userHasQuota(db: Db, userId: number): Promise<boolean> {
-  const user = await db.selectFrom('users').select('quota').where('id', '=', userId).executeTakeFirst()
+  const user = await db
+    .selectFrom('users')
+    .select(sql<number>`quota + ${leasedOfUser('users.id')}`.as('quota'))
+    .where('id', '=', userId)
+    .executeTakeFirst()
   if (!user || user.quota > 0) return user !== undefined
   const open = await db.selectFrom('holds').select('id').where('user_id', '=', userId).limit(1).executeTakeFirst()
   return open !== undefined

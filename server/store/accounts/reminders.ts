@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { userStatus } from '../../../contract/statuses.ts'
 import { needsRowLocks } from '../statements/conditions.ts'
 import type { Db, Trx } from '../store.ts'
+import { leasedOfUser } from './leased.ts'
 
 /** An account whose balance has crossed the threshold since it was last checked. */
 export interface Crossing {
@@ -25,7 +26,13 @@ export async function quotaCrossings(
   const held = sql<number>`coalesce((select sum(amount) from holds where holds.user_id = users.id), 0)`
   const rows = await db
     .selectFrom('users')
-    .select(['id', 'username', 'email', 'quota_armed', sql<number>`quota + ${held}`.as('balance')])
+    .select([
+      'id',
+      'username',
+      'email',
+      'quota_armed',
+      sql<number>`quota + ${held} + ${leasedOfUser('users.id')}`.as('balance'),
+    ])
     .where('id', '>', range.after)
     .where('id', '<=', range.upTo)
     .where('status', '=', userStatus.enabled)

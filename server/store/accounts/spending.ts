@@ -1,5 +1,7 @@
+import { sql } from 'kysely'
 import type { LimitOwner } from '../schema/ledger-types.ts'
 import type { Db } from '../store.ts'
+import { leasedOfToken, leasedOfUser } from './leased.ts'
 
 interface Ids {
   tokenId: number
@@ -46,12 +48,12 @@ export async function spendingOf(
   const columns = ['spent_today', 'spent_month', 'spent_at'] as const
   const token = await db
     .selectFrom('tokens')
-    .select([...columns, 'remain_quota as quota'])
+    .select([...columns, sql<number>`remain_quota + ${leasedOfToken('tokens.id')}`.as('quota')])
     .where('id', '=', tokenId)
     .executeTakeFirst()
   const user = await db
     .selectFrom('users')
-    .select([...columns, 'quota'])
+    .select([...columns, sql<number>`quota + ${leasedOfUser('users.id')}`.as('quota')])
     .where('id', '=', userId)
     .executeTakeFirst()
   const spent = (row: typeof user, open: number): Spending => ({

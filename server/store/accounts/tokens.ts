@@ -6,6 +6,7 @@ import type { TokensTable } from '../schema/tables.ts'
 import { needsRowLocks, startsWith } from '../statements/conditions.ts'
 import { type Listed, listPage, type Page } from '../statements/page.ts'
 import type { Db, Trx } from '../store.ts'
+import { leasedOfToken, withLeasesOfTokens } from './leased.ts'
 
 /** A token as stored: `key` is encrypted. */
 export type TokenRow = Selectable<TokensTable>
@@ -22,7 +23,7 @@ export type TokenSort =
   | 'expired_time'
 
 /** Tokens of one user. */
-export function listTokens(
+export async function listTokens(
   db: Db,
   userId: number,
   page: Page<TokenSort>,
@@ -34,7 +35,7 @@ export function listTokens(
     .$if(status !== 0, (query) => query.where(sql<number>`${statusAt(now)}`, '=', status))
     .$if(keyword !== '', (query) => query.where((eb) => startsWith(eb.ref('name'), keyword)))
   const direction = page.descending ? 'desc' : 'asc'
-  return listPage(
+  const listed = await listPage(
     db,
     matching,
     // A token with unlimited quota counts as having more left than any other token.
@@ -42,6 +43,7 @@ export function listTokens(
       query.selectAll().$if(page.sort === 'remain_quota', (sorted) => sorted.orderBy('unlimited_quota', direction)),
     page,
   )
+  return { ...listed, rows: await withLeasesOfTokens(db, listed.rows) }
 }
 
 /**
@@ -50,12 +52,13 @@ export function listTokens(
 const statusAt = (now: number) => sql<number>`case
   when status <> ${tokenStatus.enabled} then status
   when expired_time <> -1 and expired_time < ${now} then ${sql.lit(tokenStatus.expired)}
-  when not unlimited_quota and remain_quota <= 0 then ${sql.lit(tokenStatus.exhausted)}
+  when not unlimited_quota and remain_quota + ${leasedOfToken('tokens.id')} <= 0 then ${sql.lit(tokenStatus.exhausted)}
   else status end`
 
-/** A token of that user. A token of another user counts as missing. */
-export function tokenOf(db: Db, userId: number, id: number): Promise<TokenRow | undefined> {
-  return db.selectFrom('tokens').selectAll().where('id', '=', id).where('user_id', '=', userId).executeTakeFirst()
+/** A token of that user. A token of another user counts as missing. Its quota includes what processes have leased. */
+export async function tokenOf(db: Db, userId: number, id: number): Promise<TokenRow | undefined> {
+  const rows = await db.selectFrom('tokens').selectAll().where('id', '=', id).where('user_id', '=', userId).execute()
+  return (await withLeasesOfTokens(db, rows))[0]
 }
 
 /** The token whose key has one of these hashes, with the name of its owner. */
@@ -83,14 +86,15 @@ export async function learnKey(
 }
 
 /** Like `tokenOf`, with the row locked: nobody else can change it until the transaction ends. */
-export function lockToken(trx: Trx, userId: number, id: number): Promise<TokenRow | undefined> {
-  return trx
+export async function lockToken(trx: Trx, userId: number, id: number): Promise<TokenRow | undefined> {
+  const rows = await trx
     .selectFrom('tokens')
     .selectAll()
     .where('id', '=', id)
     .where('user_id', '=', userId)
     .$if(needsRowLocks(trx), (query) => query.forUpdate())
-    .executeTakeFirst()
+    .execute()
+  return (await withLeasesOfTokens(trx, rows))[0]
 }
 
 export type NewToken = Omit<
@@ -126,13 +130,16 @@ export async function updateToken(trx: Trx, id: number, fields: TokenFields): Pr
 }
 
 /**
- * Sets the remaining quota to a value. The granted quota changes by the same difference, even if calls spend quota in
- * the meantime.
+ * Sets the remaining quota, including what processes have leased of it, to a value. The granted quota changes by the same
+ * difference, even if calls spend quota in the meantime. If more is leased than the new quota, what is not leased becomes
+ * zero. The row must be locked.
  */
 export async function setTokenQuota(trx: Trx, id: number, quota: number): Promise<void> {
+  const [leased] = await withLeasesOfTokens(trx, [{ id, remain_quota: 0 }])
+  const left = Math.max(Math.min(quota, 0), quota - (leased?.remain_quota ?? 0))
   await trx
     .updateTable('tokens')
-    .set({ remain_quota: quota, granted_quota: sql<number>`granted_quota + (${quota} - remain_quota)` })
+    .set({ remain_quota: left, granted_quota: sql<number>`granted_quota + (${left} - remain_quota)` })
     .where('id', '=', id)
     .execute()
 }

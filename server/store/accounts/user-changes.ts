@@ -7,6 +7,7 @@ import { forgetRecordings } from '../installation/captures.ts'
 import type { UsersTable } from '../schema/tables.ts'
 import type { Trx } from '../store.ts'
 import { deleteAlertsOf } from './alert-rules.ts'
+import { withLeasesOfUser } from './leased.ts'
 import { endSessionsOf } from './sessions.ts'
 
 export interface NewUser {
@@ -63,13 +64,16 @@ export async function updateUser(trx: Trx, id: number, fields: UserFields): Prom
 }
 
 /**
- * Sets a balance to a value. The granted quota changes by the same difference, even if calls spend quota in the
- * meantime.
+ * Sets a balance, including what processes have leased of it, to a value. The granted quota changes by the same difference,
+ * even if calls spend quota in the meantime. If more is leased than the new balance, what is not leased becomes zero. The
+ * row must be locked.
  */
 export async function setUserQuota(trx: Trx, id: number, quota: number): Promise<void> {
+  const leased = await withLeasesOfUser(trx, { id, quota: 0 })
+  const left = Math.max(Math.min(quota, 0), quota - leased.quota)
   await trx
     .updateTable('users')
-    .set({ quota, granted_quota: sql<number>`granted_quota + (${quota} - quota)` })
+    .set({ quota: left, granted_quota: sql<number>`granted_quota + (${left} - quota)` })
     .where('id', '=', id)
     .execute()
 }

@@ -5,6 +5,7 @@ import type { UsersTable } from '../schema/tables.ts'
 import { idOf, needsRowLocks, startsWith } from '../statements/conditions.ts'
 import { type Listed, listPage, type Page } from '../statements/page.ts'
 import type { Db, Trx } from '../store.ts'
+import { leasedOfUser, withLeasesOfUser } from './leased.ts'
 
 const columns = [
   'id',
@@ -17,7 +18,6 @@ const columns = [
   'wechat_id',
   'lark_id',
   'oidc_id',
-  'quota',
   'used_quota',
   'request_count',
   'group',
@@ -34,8 +34,11 @@ const columns = [
   'spent_at',
 ] as const
 
-/** A user without the secret columns. */
-export type UserRow = Pick<Selectable<UsersTable>, (typeof columns)[number]>
+/** What a user has left, with what processes have leased of it. */
+const balance = sql<number>`users.quota + ${leasedOfUser('users.id')}`
+
+/** A user without the secret columns. `quota` includes what processes have leased. */
+export type UserRow = Pick<Selectable<UsersTable>, (typeof columns)[number] | 'quota'>
 
 /** Accounts that were not deleted. A deleted account keeps its row, so that logs and usage sums keep their owner. */
 function living(db: Db) {
@@ -62,7 +65,7 @@ export function listUsers(
     .$if(role !== 0, (query) => query.where('role', '=', role))
     .$if(status !== 0, (query) => query.where('status', '=', status))
     .$if(group !== '', (query) => query.where('group', '=', group))
-    .$if(quota_below !== 0, (query) => query.where('quota', '<', quota_below))
+    .$if(quota_below !== 0, (query) => query.where(balance, '<', quota_below))
     .$if(keyword !== '', (query) =>
       query.where((eb) =>
         eb.or([
@@ -73,20 +76,21 @@ export function listUsers(
         ]),
       ),
     )
-  return listPage(db, matching, (query) => query.select(columns), page)
+  return listPage(db, matching, (query) => query.select(columns).select(balance.as('quota')), page)
 }
 
 export function userById(db: Db, id: number): Promise<UserRow | undefined> {
-  return living(db).select(columns).where('id', '=', id).executeTakeFirst()
+  return living(db).select(columns).select(balance.as('quota')).where('id', '=', id).executeTakeFirst()
 }
 
 /** Reads a user in order to change it. Nobody else can change the row until the transaction ends. */
-export function lockUser(trx: Trx, by: { id: number } | { username: string }): Promise<UserRow | undefined> {
+export async function lockUser(trx: Trx, by: { id: number } | { username: string }): Promise<UserRow | undefined> {
   const locking = living(trx)
-    .select(columns)
+    .select([...columns, 'quota'])
     .$if(needsRowLocks(trx), (query) => query.forUpdate())
   const lookup = 'id' in by ? locking.where('id', '=', by.id) : locking.where('username', '=', by.username)
-  return lookup.executeTakeFirst()
+  // Leases are read once the row is locked, because nobody can take or return one from then on.
+  return withLeasesOfUser(trx, await lookup.executeTakeFirst())
 }
 
 /** Locks all accounts that a change concerns, in id order, so that no two changes deadlock. */

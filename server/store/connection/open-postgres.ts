@@ -64,7 +64,7 @@ export function openPostgres({ url, poolSize = 10, unlimited = false }: OpenOpti
       const query: LimitedQuery = { text, values: [...parameters], limitMs: soonTimeoutMs }
       await ledgerPool.query(query)
     },
-    ledger: { apply: (ops) => untilUndisturbed(() => ledger.apply(ops)) },
+    ledger: { ...ledger, apply: (ops) => untilUndisturbed(() => ledger.apply(ops)) },
     notices,
     async close() {
       await notices.close()

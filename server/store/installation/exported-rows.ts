@@ -43,15 +43,14 @@ export async function* exportedRows(db: Db, table: ExportedTable): AsyncGenerato
   }
 }
 
-/** What open calls hold. It is exported as if it were given back, because open calls are not exported. */
+/** What open calls hold and processes have leased. It is exported as if it were given back, because neither is exported. */
 async function heldAmounts(db: Db, owner: 'users' | 'tokens'): Promise<Map<number, number>> {
-  const isTokens = owner === 'tokens'
-  const rows = await db
-    .selectFrom('holds')
-    .select([isTokens ? 'token_id as id' : 'user_id as id', (eb) => eb.fn.sum<number>('amount').as('amount')])
-    .$if(isTokens, (query) => query.where('token_limited', '=', sql<boolean>`true`))
-    .groupBy(isTokens ? 'token_id' : 'user_id')
-    .execute()
+  const id = sql.ref(owner === 'tokens' ? 'token_id' : 'user_id')
+  const where = owner === 'tokens' ? sql`where token_limited` : sql``
+  const { rows } = await sql<{ id: number; amount: number }>`
+    select id, sum(amount) as amount from (
+      select ${id} as id, amount from holds ${where} union all select ${id}, amount from leases ${where}) taken
+    group by id`.execute(db)
   return new Map(rows.map(({ id, amount }) => [Number(id), Number(amount)]))
 }
 

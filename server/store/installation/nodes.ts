@@ -1,4 +1,5 @@
-import { type ExpressionBuilder, type RawBuilder, type Selectable, sql } from 'kysely'
+import { type ExpressionBuilder, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
+import type { LeaseOfAccount } from '../schema/ledger-types.ts'
 import type { HoldsTable, Tables } from '../schema/tables.ts'
 import type { Db, Store, Trx } from '../store.ts'
 
@@ -90,11 +91,12 @@ function nodeRows(store: Store) {
     .select(['id', 'host', 'pid', sql<number>`${databaseNow(store)} - heartbeat_at`.as('silentSeconds')])
 }
 
-/** All nodes, each with whether any process but `own` has open holds. */
+/** All nodes, each with whether any process but `own` has open holds or leases. */
 export async function nodesAndHolds(store: Store, own: string): Promise<(NodeRow & { othersHold: boolean })[]> {
   const rows = await nodeRows(store)
     .select(({ exists, selectFrom }) =>
-      exists(selectFrom('holds').select('holds.id').where('holds.node_id', '<>', own)).as('othersHold'),
+      sql<boolean>`${exists(selectFrom('holds').select('holds.id').where('holds.node_id', '<>', own))}
+        or ${exists(selectFrom('leases').select('leases.id').where('leases.node_id', '<>', own))}`.as('othersHold'),
     )
     .execute()
   return rows.map((row) => ({ ...row, othersHold: Boolean(row.othersHold) }))
@@ -125,13 +127,13 @@ export async function holdIdsOf(db: Db, nodeId: string): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** The processes that have open holds. */
+/** The processes that have open holds or leases. */
 export async function holdNodeIds(db: Db): Promise<string[]> {
   const rows = await db
     .selectFrom('holds')
     .select('node_id')
     .where('node_id', '<>', backgroundNode)
-    .distinct()
+    .union(db.selectFrom('leases').select('node_id'))
     .execute()
   return rows.map(({ node_id }) => node_id)
 }
@@ -155,27 +157,46 @@ export function backgroundHold(db: Db, id: string): Promise<OpenHold | undefined
  * until then, its latest holds are protected by their age.
  */
 export function abandonedHolds(store: Store, own: string, dead: DeadNodes, limit: number): Promise<OpenHold[]> {
-  const longAgo = sql<number>`${databaseNow(store)} - ${dead.afterSeconds}`
   return holdRows(store.read)
     .where('holds.node_id', 'not in', [own, backgroundNode])
-    .where((eb) =>
-      eb.or([
-        eb('holds.node_id', 'in', listOf(dead.gone)),
-        eb(
-          'holds.node_id',
-          'in',
-          eb
-            .selectFrom('nodes')
-            .select('nodes.id')
-            .where((of) => isSilent(store, of, dead)),
-        ),
-        eb.and([
-          eb('holds.node_id', 'not in', eb.selectFrom('nodes').select('nodes.id')),
-          eb('holds.created_at', '<=', longAgo),
-        ]),
-      ]),
-    )
+    .where(isAbandoned(store, 'holds', dead))
     .orderBy('holds.created_at')
     .limit(limit)
     .execute()
+}
+
+/** The leases of such processes. */
+export async function abandonedLeases(store: Store, own: string, dead: DeadNodes): Promise<LeaseOfAccount[]> {
+  const rows = await store.read
+    .selectFrom('leases')
+    .select(['id', 'user_id', 'token_id'])
+    .where('node_id', '<>', own)
+    .where(isAbandoned(store, 'leases', dead))
+    .execute()
+  return rows.map(leaseOf)
+}
+
+/** The leases under the name of one process. */
+export async function leasesOf(db: Db, nodeId: string): Promise<LeaseOfAccount[]> {
+  const rows = await db
+    .selectFrom('leases')
+    .select(['id', 'user_id', 'token_id'])
+    .where('node_id', '=', nodeId)
+    .execute()
+  return rows.map(leaseOf)
+}
+
+function leaseOf({ id, user_id, token_id }: { id: string; user_id: number; token_id: number }): LeaseOfAccount {
+  return { id, userId: Number(user_id), tokenId: Number(token_id) }
+}
+
+/** Whether a row belongs to a process that is dead or unknown. */
+function isAbandoned(store: Store, table: 'holds' | 'leases', { gone, ...dead }: DeadNodes): RawBuilder<SqlBool> {
+  const node = sql.ref(`${table}.node_id`)
+  const age = sql.ref(`${table}.created_at`)
+  const now = databaseNow(store)
+  return sql<SqlBool>`(${node} in (${sql.join(listOf(gone))})
+    or ${node} in (select n.id from nodes n where n.id in (${sql.join(listOf(dead.ifSilent))})
+      and n.heartbeat_at <= ${now} - ${dead.afterSeconds})
+    or (${node} not in (select n.id from nodes n) and ${age} <= ${now} - ${dead.afterSeconds}))`
 }

@@ -26,6 +26,7 @@ forEachDatabase((_name, openFresh) => {
       faults: [],
       checked: { users: 2, tokens: 3, channels: 2 },
       openHolds: 3,
+      openLeases: 0,
     })
   })
 
@@ -34,6 +35,7 @@ forEachDatabase((_name, openFresh) => {
       faults: [],
       checked: { users: 0, tokens: 0, channels: 0 },
       openHolds: 0,
+      openLeases: 0,
     })
   })
 

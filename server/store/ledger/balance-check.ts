@@ -15,6 +15,7 @@ export interface BalanceReport {
   faults: BalanceFault[]
   checked: { users: number; tokens: number; channels: number }
   openHolds: number
+  openLeases: number
 }
 
 interface Figures {
@@ -24,11 +25,12 @@ interface Figures {
   logged: number
   left: number
   held: number
+  leased: number
   granted: number
 }
 
 /**
- * Checks that used = logged + unlogged for every account, that granted = left + held + used for users and tokens, and
+ * Checks that used = logged + unlogged for every account, that granted = left + held + leased + used for users and tokens, and
  * that the usage sums cover exactly the existing rows. Works on a live database: each check is a single statement,
  * which sees one snapshot on both databases, reads every log row once and locks nothing.
  */
@@ -45,6 +47,7 @@ export async function balanceFaults(store: Store): Promise<BalanceReport> {
     ...row,
     logged: Number(row.logged),
     held: Number(row.held),
+    leased: Number(row.leased),
     left: Number(row.left),
     granted: Number(row.granted),
     used: Number(row.used),
@@ -59,6 +62,7 @@ export async function balanceFaults(store: Store): Promise<BalanceReport> {
     ],
     checked: { users: of('user').length, tokens: of('token').length, channels: of('channel').length },
     openHolds: of('holds')[0]?.held ?? 0,
+    openLeases: of('holds')[0]?.leased ?? 0,
   }
 }
 
@@ -72,19 +76,24 @@ const balances = sql<Figures & { kind: string }>`
   by_token as (select token_id as id, sum(quota) as quota from spent group by token_id),
   by_channel as (select channel_id as id, sum(quota) as quota from spent group by channel_id),
   user_holds as (select user_id as id, sum(amount) as amount from holds group by user_id),
-  token_holds as (select token_id as id, sum(amount) as amount from holds where token_limited group by token_id)
+  token_holds as (select token_id as id, sum(amount) as amount from holds where token_limited group by token_id),
+  user_leases as (select user_id as id, sum(amount) as amount from leases group by user_id),
+  token_leases as (select token_id as id, sum(amount) as amount from leases where token_limited group by token_id)
   select 'user' as kind, a.id, a.used_quota as used, a.unlogged_quota as unlogged, coalesce(l.quota, 0) as logged,
-    a.quota as "left", a.granted_quota as granted, coalesce(h.amount, 0) as held
+    a.quota as "left", a.granted_quota as granted, coalesce(h.amount, 0) as held,
+    coalesce(e.amount, 0) as leased
   from users a left join by_user l on l.id = a.id left join user_holds h on h.id = a.id
+    left join user_leases e on e.id = a.id
   union all
   select 'token', a.id, a.used_quota, a.unlogged_quota, coalesce(l.quota, 0), a.remain_quota, a.granted_quota,
-    coalesce(h.amount, 0)
+    coalesce(h.amount, 0), coalesce(e.amount, 0)
   from tokens a left join by_token l on l.id = a.id left join token_holds h on h.id = a.id
+    left join token_leases e on e.id = a.id
   union all
-  select 'channel', a.id, a.used_quota, a.unlogged_quota, coalesce(l.quota, 0), 0, a.used_quota, 0
+  select 'channel', a.id, a.used_quota, a.unlogged_quota, coalesce(l.quota, 0), 0, a.used_quota, 0, 0
   from channels a left join by_channel l on l.id = a.id
   union all
-  select 'holds', 0, 0, 0, 0, 0, 0, count(*) from holds
+  select 'holds', 0, 0, 0, 0, 0, 0, count(*), (select count(*) from leases) from holds
   order by 1, 2`
 
 async function hasChangedPolicy({ read }: Store): Promise<boolean> {
@@ -106,13 +115,16 @@ function faultsOf(kind: BalanceFault['kind'], rows: readonly Figures[], mayOverd
         text: `used ${row.used}, but the log rows sum to ${row.logged} and ${row.unlogged} are not in the log`,
       })
     }
-    if (row.granted !== row.left + row.held + row.used) {
+    const sum = row.left + row.held + row.leased + row.used
+    if (row.granted !== sum) {
+      const leased = row.leased === 0 ? '' : ` + leased ${row.leased}`
       faults.push({
         kind,
         id: row.id,
-        text: `granted ${row.granted}, but left ${row.left} + held ${row.held} + used ${row.used} = ${row.left + row.held + row.used}`,
+        text: `granted ${row.granted}, but left ${row.left} + held ${row.held}${leased} + used ${row.used} = ${sum}`,
       })
     }
+    if (row.leased < 0 || row.held < 0) faults.push({ kind, id: row.id, text: 'held or leased is below zero' })
     if (row.left < 0 && !mayOverdraw) faults.push({ kind, id: row.id, text: `the balance is below zero: ${row.left}` })
   }
   return faults

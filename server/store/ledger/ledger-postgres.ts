@@ -1,7 +1,11 @@
 import type pg from 'pg'
 import type { LedgerOp, LedgerResult, LedgerStore } from '../schema/ledger-types.ts'
+import { isWithoutEffect } from '../statements/without-effect.ts'
+import { LeaseBook, type LeasedBatch, namesLease } from './lease-book-postgres.ts'
+import { leaseStore } from './leases-postgres.ts'
 import { pack } from './ledger-batch-postgres.ts'
-import { addUp, type QuickBatch } from './quick-batch-postgres.ts'
+import { packMixed } from './mixed-batch-postgres.ts'
+import { addUp } from './quick-batch-postgres.ts'
 
 interface Answer {
   charged: (number | null)[]
@@ -11,14 +15,18 @@ interface Answer {
 }
 
 const listOf = (count: number) => Array.from({ length: count }, (_, index) => `$${index + 1}`).join(', ')
+const answers = 'array_to_json(s_charged) as charged, array_to_json(x_taken) as taken, answers'
 const quick = { name: 'ledger-quick', text: `select tollgate_quick(${listOf(36)})` }
 const batch = {
   name: 'ledger-batch',
-  text: `select array_to_json(s_charged) as charged, array_to_json(x_taken) as taken, answers from tollgate_batch(${listOf(28)})`,
+  text: `select ${answers} from tollgate_batch(${listOf(28)})`,
 }
+const leased = { name: 'ledger-leased', text: `select tollgate_leased(${listOf(40)})` }
+const mixed = { name: 'ledger-mixed', text: `select ${answers} from tollgate_mixed(${listOf(41)})` }
 
-/** How `tollgate_quick` says that it changed nothing, because the batch is not a simple one. */
+/** How the functions say that they changed nothing, because the batch is not a simple one, or because a lease is gone. */
 const notSimple = 'TG001'
+const leaseGone = 'TG002'
 /**
  * The number of batches that are not tried as simple ones after one was not. An account that is nearly used up has many
  * in a row.
@@ -39,28 +47,35 @@ export const ledgerSettings = [
 ]
 
 /**
- * The ledger on PostgreSQL. Each batch is one call of `tollgate_quick` or `tollgate_batch` (see
- * migrations/ledger-function.ts), and one transaction.
+ * The ledger on PostgreSQL. Each batch is one call of a function, and one transaction (see migrations/ledger-function.ts
+ * and migrations/lease-functions.ts).
  */
 export function postgresLedger(pool: pg.Pool, { triesSimple = true } = {}): LedgerStore {
   let careful = 0
+  const book = new LeaseBook(pool)
 
-  async function applySimple({ values, results }: QuickBatch): Promise<LedgerResult[] | undefined> {
+  async function simple(query: { name: string; text: string }, values: readonly unknown[]): Promise<boolean> {
     try {
-      await pool.query({ ...quick, values })
-      return results
+      await pool.query({ ...query, values: [...values] })
+      return true
     } catch (error) {
-      if ((error as { code?: unknown }).code !== notSimple) throw error
+      if (codeOf(error) !== notSimple) throw error
       careful = carefulBatches
-      return undefined
+      return false
     }
   }
 
-  async function applyAny(ops: readonly LedgerOp[]): Promise<LedgerResult[]> {
+  function isTriedAsSimple(): boolean {
+    if (careful === 0) return triesSimple
+    careful--
+    return false
+  }
+
+  async function applyAny(ops: readonly LedgerOp[], query = batch, before: readonly unknown[] = []) {
     const { values, settles, takes } = pack(ops)
-    const { rows } = await pool.query<Answer>({ ...batch, values })
+    const { rows } = await pool.query<Answer>({ ...query, values: [...before, ...values] })
     const [answer] = rows
-    if (!answer) throw new Error('tollgate_batch returned no row')
+    if (!answer) throw new Error('the batch returned no row')
     const results = new Array<LedgerResult>(ops.length)
     for (const [at, place] of settles.entries()) {
       const charged = answer.charged[at] ?? null
@@ -71,15 +86,46 @@ export function postgresLedger(pool: pg.Pool, { triesSimple = true } = {}): Ledg
     return results
   }
 
-  return {
-    async apply(ops) {
-      if (careful > 0) careful--
-      else if (triesSimple) {
-        const simple = addUp(ops)
-        const results = simple && (await applySimple(simple))
-        if (results) return results
-      }
-      return applyAny(ops)
-    },
+  async function applyPlain(ops: readonly LedgerOp[]): Promise<LedgerResult[]> {
+    const sums = isTriedAsSimple() ? addUp(ops) : undefined
+    if (sums && (await simple(quick, sums.values))) return sums.results
+    return applyAny(ops)
   }
+
+  async function applyFromLeases(ops: readonly LedgerOp[], leases: LeasedBatch): Promise<LedgerResult[]> {
+    const sums = isTriedAsSimple() ? addUp(ops) : undefined
+    if (sums && (await simple(leased, [...sums.values, sums.ended, ...leases.values]))) return sums.results
+    const { before, others, merge } = packMixed(ops, leases)
+    return merge(await applyAny(others, mixed, before))
+  }
+
+  /** A batch with operations that name a lease. If it fails, it is known later whether it took effect: see `LeaseBook`. */
+  async function applyLeased(ops: readonly LedgerOp[]): Promise<LedgerResult[]> {
+    await book.resolve(ops)
+    const { results, open } = book.answer(ops)
+    const rest = open.map((at) => ops[at] as LedgerOp)
+    if (rest.length === 0) return results
+    const leases = book.batchOf(rest)
+    let done: LedgerResult[]
+    try {
+      done = leases.isEmpty ? await applyPlain(rest) : await applyFromLeases(rest, leases)
+    } catch (error) {
+      if (!isWithoutEffect(error)) book.doubt(leases)
+      if (codeOf(error) !== leaseGone || !(await book.dropGone(leases))) throw error
+      done = await applyLeased(rest)
+      leases.clear()
+    }
+    book.applied(leases)
+    for (const [index, at] of open.entries()) results[at] = done[index] as LedgerResult
+    return results
+  }
+
+  return {
+    leases: leaseStore(pool, book),
+    apply: (ops) => (book.isUsed && ops.some(namesLease) ? applyLeased(ops) : applyPlain(ops)),
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { code?: unknown } | undefined)?.code
 }

@@ -7,6 +7,13 @@ import { numbers, texts, toJson } from './parameters-postgres.ts'
 export interface QuickBatch {
   values: (string | number | null)[]
   results: LedgerResult[]
+  /** The calls that end, also those that are paid from a lease and have no row in `holds`. */
+  ended: number
+}
+
+/** What an operation takes from its lease. */
+export function drawnBy(op: SettleOp | HoldOp): number {
+  return op.kind === 'hold' ? op.amount : Math.min(op.held ?? 0, op.charge)
 }
 
 /** What a batch changes in one user, token or channel. */
@@ -37,10 +44,13 @@ export function addUp(ops: readonly LedgerOp[]): QuickBatch | undefined {
       addSettle(op, users.of(op.userId), tokens.of(op.tokenId), op.channelId ? channels.of(op.channelId) : undefined)
       results.push({ charged: op.charge, found: true })
     } else {
-      holds.push(op as HoldOp)
-      users.of(op.userId).need += op.amount
-      tokens.of(op.tokenId).need += op.amount
-      results.push({ ok: true, amount: op.amount })
+      const hold = op as HoldOp
+      holds.push(hold)
+      if (hold.lease === undefined) {
+        users.of(op.userId).need += hold.amount
+        tokens.of(op.tokenId).need += hold.amount
+      }
+      results.push({ ok: true, amount: hold.amount })
     }
   }
   const values = [
@@ -50,7 +60,7 @@ export function addUp(ops: readonly LedgerOp[]): QuickBatch | undefined {
     ...settleValues(settles),
     ...holdValues(holds),
   ]
-  return { values, results }
+  return { values, results, ended: settles.length }
 }
 
 /** Whether an operation has nothing that only `tollgate_batch` knows. */
@@ -61,12 +71,9 @@ function isSimple(op: LedgerOp): boolean {
   return held !== undefined && !limits && !placedOn && (charge <= held || mayGoNegative)
 }
 
-function addSettle(
-  { held = 0, charge, requests, log, at }: SettleOp,
-  user: Sums,
-  token: Sums,
-  channel: Sums | undefined,
-): void {
+function addSettle(op: SettleOp, user: Sums, token: Sums, channel: Sums | undefined): void {
+  const { charge, requests, log, at } = op
+  const held = op.lease === undefined ? (op.held ?? 0) : drawnBy(op)
   user.requests += requests
   for (const sums of [user, token, channel]) {
     if (!sums) continue
@@ -110,10 +117,13 @@ function settleValues(settles: readonly SettleOp[]): (string | number | null)[] 
     logs.push(log)
     charges.push(charge)
   }
+  const stored = settles.some(({ lease }) => lease !== undefined)
+    ? settles.filter(({ lease }) => lease === undefined)
+    : settles
   return [
-    settles.length,
-    texts(settles.map(({ id }) => id)),
-    numbers(settles.map(({ held }) => held)),
+    stored.length,
+    texts(stored.map(({ id }) => id)),
+    numbers(stored.map(({ held }) => held)),
     numbers(charges),
     logs.length > 0 ? toJson(logs) : null,
   ]

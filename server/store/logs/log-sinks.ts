@@ -37,7 +37,16 @@ export async function holdSink(
   )
 }
 
-const newSink = { sent_to: 0, sent_rows: 0, sent_at: 0, lost_rows: 0, lost_at: 0, error: '', failed_at: 0 }
+const newSink = {
+  sent_to: 0,
+  sending_to: 0,
+  sent_rows: 0,
+  sent_at: 0,
+  lost_rows: 0,
+  lost_at: 0,
+  error: '',
+  failed_at: 0,
+}
 
 /** The next rows that a sink does not have, in the order of their ids. */
 export function unsentRows(
@@ -76,6 +85,23 @@ export async function advanceSink(
         held_until: until,
         error: '',
       }))
+      .where('name', '=', name)
+      .where('holder', '=', holder)
+      .returning('name')
+      .executeTakeFirst(),
+  )
+  return changed !== undefined
+}
+
+/** Records that an attempt with the rows up to `to` begins. False if another process has the right to copy by now. */
+export async function beginSending(
+  store: Store,
+  { name, holder, to }: { name: string; holder: string; to: number },
+): Promise<boolean> {
+  const changed = await store.write((trx) =>
+    trx
+      .updateTable('log_sinks')
+      .set({ sending_to: to })
       .where('name', '=', name)
       .where('holder', '=', holder)
       .returning('name')

@@ -107,6 +107,10 @@ export const takeText = `
             used := u_used[u] + u_charged[u];
           end if;
           refused := refused || jsonb_build_object('ok', false, 'othersOpen', others, 'used', used);
+          if exists(select 1 from leases l where l.user_id = user_ids[u]
+              and (refused->>'reason' <> 'token' or l.token_id = token_ids[t])) then
+            refused := refused || '{"leased":true}';
+          end if;
         end if;
       end if;
     end if;

@@ -34,6 +34,9 @@ import { backgroundJobs } from './0032-background-jobs.ts'
 import { logPartitioning } from './0034-log-partitions.ts'
 import { logSinks } from './0035-log-sinks.ts'
 import { importRuns } from './0036-import-runs.ts'
+import { feedsAndDrains } from './0037-feeds-and-drains.ts'
+import { logAttempts } from './0039-log-attempts.ts'
+import { leases } from './0040-leases.ts'
 
 const migrations: readonly Migration[] = [
   init,
@@ -68,6 +71,9 @@ const migrations: readonly Migration[] = [
   logPartitioning,
   logSinks,
   importRuns,
+  feedsAndDrains,
+  logAttempts,
+  leases,
 ]
 
 /** An arbitrary number for the lock that keeps two starting nodes from migrating at the same time. */

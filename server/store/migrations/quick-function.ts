@@ -128,6 +128,61 @@ const addHolds = `
     ${inserted((name) => `x_${name}[n]`)}, generate_series(1, x_count) n where t.id = x_tokens[n];
   end if;`
 
+/** The parameters of `tollgate_quick`, which are the first ones of `tollgate_leased`. */
+const quickParameters = `
+  u_count int, user_ids bigint[], u_backs bigint[], u_needs bigint[], u_charged bigint[], u_requests bigint[], u_unlogged bigint[],
+  t_count int, token_ids bigint[], t_backs bigint[], t_needs bigint[], t_charged bigint[], t_unlogged bigint[], t_times bigint[],
+  c_count int, channel_ids bigint[], c_charged bigint[], c_unlogged bigint[],
+  s_count int, s_ids text[], s_helds bigint[], l_charges bigint[], log_rows jsonb,
+  x_count int, x_ids text[], x_users bigint[], x_tokens bigint[], x_amounts bigint[], x_crashes bigint[], x_channels bigint[],
+  x_prompts bigint[], x_completions bigint[], x_nodes text[], x_times bigint[], x_models text[], x_requests text[]`
+
+/** The text of a function for simple batches. */
+interface SimpleBatch {
+  name: string
+  /** Parameters after those of `tollgate_quick`. */
+  more?: string
+  /** Whether the batch ends no call. */
+  endsNone: string
+  /** Whether all calls that the batch ends have a row in `holds`, and it changes the rows of all its accounts. */
+  isPlain: boolean
+  /** Statements before the new holds are written. */
+  before?: string
+}
+
+/** The statements of a batch, as one function. */
+export function simpleBatch({ name, more = '', endsNone, isPlain, before = '' }: SimpleBatch): string {
+  const part = (count: string, text: string) => (isPlain ? text : `if ${count} > 0 then${text}\n    end if;`)
+  return `
+create or replace function ${name}(${quickParameters}${more})
+returns void language plpgsql as $$
+declare
+  now_s bigint;
+  day_start bigint;
+  month_start bigint;
+  written int;
+begin
+  if ${endsNone} then
+    ${part('u_count', userHolds)}
+    ${part('t_count', tokenHolds)}
+  else
+    now_s := floor(extract(epoch from clock_timestamp()))::bigint;
+    day_start := now_s - now_s % 86400;
+    month_start := extract(epoch from date_trunc('month', to_timestamp(now_s) at time zone 'UTC'))::bigint;
+    ${part('u_count', userSettles)}
+    ${part('t_count', tokenSettles)}
+    if c_count > 0 then
+    ${channelSettles}
+    end if;
+    ${part('s_count', endHolds)}
+    if log_rows is not null then
+      ${insertLogs('l_charges', { quota: 'l.n' })}
+    end if;
+  end if;${before}
+  ${addHolds}
+end $$`
+}
+
 /**
  * A batch in which nothing can be refused, which is nearly every batch: all holds get their whole amount, and all settles
  * find their hold as its owner knows it. The caller has added up what each user, token and channel gets and pays, so the
@@ -137,37 +192,4 @@ const addHolds = `
  * differs from what its owner believes, or if a channel has caps, the function raises TG001, nothing is changed, and the
  * caller uses `tollgate_batch`. A sum that the balance covers means that each hold in turn was covered, too.
  */
-export const quickFunction = `
-create or replace function tollgate_quick(
-  u_count int, user_ids bigint[], u_backs bigint[], u_needs bigint[], u_charged bigint[], u_requests bigint[], u_unlogged bigint[],
-  t_count int, token_ids bigint[], t_backs bigint[], t_needs bigint[], t_charged bigint[], t_unlogged bigint[], t_times bigint[],
-  c_count int, channel_ids bigint[], c_charged bigint[], c_unlogged bigint[],
-  s_count int, s_ids text[], s_helds bigint[], l_charges bigint[], log_rows jsonb,
-  x_count int, x_ids text[], x_users bigint[], x_tokens bigint[], x_amounts bigint[], x_crashes bigint[], x_channels bigint[],
-  x_prompts bigint[], x_completions bigint[], x_nodes text[], x_times bigint[], x_models text[], x_requests text[])
-returns void language plpgsql as $$
-declare
-  now_s bigint;
-  day_start bigint;
-  month_start bigint;
-  written int;
-begin
-  if s_count = 0 then
-    ${userHolds}
-    ${tokenHolds}
-  else
-    now_s := floor(extract(epoch from clock_timestamp()))::bigint;
-    day_start := now_s - now_s % 86400;
-    month_start := extract(epoch from date_trunc('month', to_timestamp(now_s) at time zone 'UTC'))::bigint;
-    ${userSettles}
-    ${tokenSettles}
-    if c_count > 0 then
-    ${channelSettles}
-    end if;
-    ${endHolds}
-    if log_rows is not null then
-      ${insertLogs('l_charges', { quota: 'l.n' })}
-    end if;
-  end if;
-  ${addHolds}
-end $$`
+export const quickFunction = simpleBatch({ name: 'tollgate_quick', endsNone: 's_count = 0', isPlain: true })

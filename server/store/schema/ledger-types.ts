@@ -79,6 +79,8 @@ export interface HoldOp {
   /** If absent, the channel has no caps. `channelId` is then absent, too. */
   caps?: PlaceAsked
   channelId?: number
+  /** The lease of this process from which the whole amount is taken. The call has no limits and no caps. */
+  lease?: string | undefined
 }
 
 /**
@@ -136,6 +138,11 @@ export interface SettleOp {
   limits?: OpLimits
   /** The channel on which the call has a place. */
   placedOn?: number
+  /**
+   * The lease of this process that pays: the call has no row in `holds` yet. The charge is at most `held`, or the call may
+   * take a balance below zero.
+   */
+  lease?: string | undefined
 }
 
 export type LedgerOp = HoldOp | ExtendOp | SettleOp
@@ -164,6 +171,8 @@ export type TakeResult = { minutes?: Minutes } & (
       /** Set if this budget, and not the balance, was insufficient. It starts again in `retryAfter` seconds. */
       budget?: 'daily' | 'monthly'
       retryAfter?: number
+      /** True if processes have leases on that account, which they return when they are asked to. */
+      leased?: boolean
     }
   | LimitReached
   | ChannelFull
@@ -205,6 +214,8 @@ export interface SettleResult {
   charged: number
   /** False if the hold had already been closed by another process; then nothing was done. */
   found: boolean
+  /** True if the lease that was to pay is gone, because another process considered this one dead. */
+  leaseGone?: boolean
 }
 
 export type LedgerResult = TakeResult | SettleResult
@@ -215,4 +226,31 @@ export type LedgerResult = TakeResult | SettleResult
  */
 export interface LedgerStore {
   apply(ops: readonly LedgerOp[]): Promise<LedgerResult[]>
+  /** Absent on SQLite, where a hold costs no round trip. */
+  readonly leases?: LeaseStore
+}
+
+/** A lease, and whose it is. */
+export interface LeaseOfAccount {
+  id: string
+  userId: number
+  tokenId: number
+}
+
+/** A lease to be taken. */
+export interface LeaseRequest extends LeaseOfAccount {
+  nodeId: string
+  /** Percent of what is left. */
+  share: number
+  /** The most units that are useful, and the fewest. */
+  most: number
+  least: number
+}
+
+/** The leases of this process. Operations that name one of them must come in one batch at a time. */
+export interface LeaseStore {
+  /** Resolves with the units taken; undefined if the share is too small. */
+  take(request: LeaseRequest): Promise<number | undefined>
+  /** Must be called when a lease was returned. */
+  forget(id: string): void
 }

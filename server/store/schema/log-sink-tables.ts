@@ -4,6 +4,8 @@ export interface LogSinksTable {
   name: string
   /** The id of the last row that is there. */
   sent_to: number
+  /** The id of the last row that an attempt may have stored, if it is larger than `sent_to`. */
+  sending_to: number
   sent_rows: number
   /** Epoch seconds. */
   sent_at: number

@@ -10,7 +10,7 @@ import type { BackgroundJobsTable } from './background-job-tables.ts'
 import type { BackupsTable } from './backup-tables.ts'
 import type { CapCountsTable, CapPlacesTable, CapsTable, CapWaitsTable } from './cap-tables.ts'
 import type { CaptureRulesTable, CapturesTable } from './capture-tables.ts'
-import type { ChannelDeadKeysTable, ChannelsTable, ChannelTestsTable } from './channel-tables.ts'
+import type { ChannelDeadKeysTable, ChannelsTable, ChannelTestsTable, DrainSessionsTable } from './channel-tables.ts'
 import type { ImportRowsTable, ImportRunsTable, ImportsTable } from './import-tables.ts'
 import type { LogSinksTable } from './log-sink-tables.ts'
 import type { StatementEmailsTable, StatementOptoutsTable } from './statement-tables.ts'
@@ -50,7 +50,7 @@ export interface UsersTable extends LimitColumns {
   group: string
   aff_code: string | null
   inviter_id: number
-  /** Ours: all quota ever given or taken, other than by usage; quota + used_quota + open holds = granted_quota. */
+  /** Ours: all quota ever given or taken, other than by usage; quota + used_quota + open holds + leases = granted_quota. */
   granted_quota: number
   /** Ours: the part of used_quota whose log rows were purged or never written. */
   unlogged_quota: number
@@ -257,6 +257,23 @@ export interface HoldsTable {
   window_tokens: Generated<number>
 }
 
+/**
+ * Ours: a part of a balance that a process has taken in advance, for calls to come. It is neither left nor held: for every
+ * user, left + held + leased + used = granted, and likewise for tokens with a quota of their own.
+ */
+export interface LeasesTable {
+  id: string
+  node_id: string
+  user_id: number
+  token_id: number
+  /** Whether the amount was taken from the token's remain_quota, too. */
+  token_limited: boolean
+  amount: number
+  /** Rises with every batch that takes from the lease, so that no batch takes effect twice. */
+  version: number
+  created_at: number
+}
+
 /** Ours: what tokens and users with limits used in each second of the last minute. */
 export interface LimitWindowsTable {
   owner: 'token' | 'user'
@@ -320,6 +337,7 @@ export interface Tables {
   users: UsersTable
   tokens: TokensTable
   channels: ChannelsTable
+  drain_sessions: DrainSessionsTable
   abilities: AbilitiesTable
   redemptions: RedemptionsTable
   logs: LogsTable
@@ -328,6 +346,7 @@ export interface Tables {
   config_marks: ConfigMarksTable
   sessions: SessionsTable
   holds: HoldsTable
+  leases: LeasesTable
   limit_windows: LimitWindowsTable
   nodes: NodesTable
   one_time_codes: OneTimeCodesTable

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { PatientClient } from '../connection/patient-postgres.ts'
+import { missingTable } from './missing-table.ts'
 import {
   type Column,
   type ColumnKind,
@@ -41,7 +42,7 @@ export async function snapshotOfPostgres(url: string): Promise<Snapshot> {
       ? await texts(client, `select value from options where "key" = '_secret_check'`)
       : []
     return {
-      facts: { dialect: 'postgres', migrations, secretCheck },
+      facts: { dialect: 'postgres', migrations, secretCheck, missingTable: missingTable(migrations, names) },
       async *parts(policies) {
         for (const name of tableNames)
           if (names.includes(name) && policies.includes(tablePolicies[name])) yield* tableParts(client, name)

@@ -1,5 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { setImmediate } from 'node:timers/promises'
+import { missingTable } from './missing-table.ts'
 import {
   type Column,
   type ColumnKind,
@@ -30,7 +31,7 @@ export function snapshotOfSqlite(path: string): Snapshot {
       ? textOf(`select value from options where "key" = '_secret_check'`)
       : []
     return {
-      facts: { dialect: 'sqlite', migrations, secretCheck },
+      facts: { dialect: 'sqlite', migrations, secretCheck, missingTable: missingTable(migrations, names) },
       async *parts(policies) {
         for (const name of tableNames)
           if (names.includes(name) && policies.includes(tablePolicies[name])) yield* tableParts(database, name)
@@ -101,4 +102,18 @@ function nextId(database: Database, table: string): number {
   if (!hasSequences) return 0
   const row = database.query('select seq from sqlite_sequence where name = ?').get(table) as { seq: number } | null
   return row && row.seq > 0 ? row.seq + 1 : 0
+}
+
+/** True if a file is a SQLite database of another program. It is opened for reading only, so nothing in it changes. */
+export function isForeignSqlite(path: string): boolean {
+  let database: Database | undefined
+  try {
+    database = new Database(path, { readonly: true })
+    const names = database.query('select name from sqlite_master where type = ?').values('table').flat().map(String)
+    return names.includes('users') && !names.includes('schema_migrations')
+  } catch {
+    return false
+  } finally {
+    database?.close()
+  }
 }

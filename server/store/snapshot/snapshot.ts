@@ -27,6 +27,8 @@ export interface SnapshotFacts {
   migrations: string[]
   /** Identifies the secret key; undefined if the installation was never started. */
   secretCheck: string | undefined
+  /** A table that a database of this version must have, and this one does not. */
+  missingTable: string | undefined
 }
 
 /**

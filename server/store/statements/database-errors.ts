@@ -29,6 +29,12 @@ export function isFull(error: unknown): boolean {
   return code === 'SQLITE_FULL' || code.startsWith('SQLITE_IOERR') || code === 'ENOSPC' || code === 'EFBIG'
 }
 
+/** True if the file of a SQLite database is damaged, or is no database. */
+export function isDamaged(error: unknown): boolean {
+  const code = codeOf(error)
+  return code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB'
+}
+
 /** True if the error came from the database or the connection to it, not from our own code. */
 export function isDatabaseError(error: unknown): boolean {
   if (!(error instanceof Error)) return false

@@ -59,7 +59,8 @@ export async function statementFigures(
     ${part('inside', { start, end })}
     union all ${part('later', { start: end + 1, end: 0 })}
     union all ${part('ever', { start: 0, end: 0 })}
-    union all select 'user', 0, '', u.created_time, u.quota, 0, 0, 0, 0,
+    union all select 'user', 0, '', u.created_time,
+      cast(u.quota + coalesce((select sum(e.amount) from leases e where e.user_id = u.id), 0) as bigint), 0, 0, 0, 0,
       cast(coalesce((select sum(h.amount) from holds h where h.user_id = u.id), 0) as bigint), u.granted_quota, u.used_quota
       from users u where u.id = ${userId}
     union all select 'since', 0, '', 0, m.applied_at, 0, 0, 0, 0, 0, 0, 0 from schema_migrations m

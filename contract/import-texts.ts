@@ -1,0 +1,158 @@
+/**
+ * Sentences of imports, by code: what an import did with something that could not be taken over as it was, and why an import
+ * cannot be made (`fault_…`). `{name}` is a value, which the report contains as well. A sentence is written here and where it
+ * is used; a test compares the two. The codes do not change; the console translates the texts.
+ */
+export const importTexts = {
+  ratio_by_sent_name:
+    'new-api charges by the name that was asked for, and we by the one that is sent upstream. The latter gets the price of the former.',
+  price_of_other_name: 'The model has no price under the name that is sent upstream. It gets that of its other name.',
+  price_unset: 'The model has no price there and is charged at ratio {number}. It gets the same ratio here.',
+  group_unset: 'The group is used but has no ratio. It gets 1, which is what was charged.',
+  option_long: 'The option is longer than {max} characters and is not taken over.',
+  option_hub_tables: '{program} does not use this option; its own tables are taken over instead.',
+  option_channel_prices: '{program} does not use this option; the prices of its channels are taken over instead.',
+  option_without_place: 'The option has no counterpart.',
+  option_invalid: 'The value of the option is not valid here. The option keeps its default.',
+  option_set_here: 'The option is set here to another value, which stays.',
+  entry_invalid: 'The entry in {key} is not valid here and is left out: {reason}.',
+  entry_rounded: 'The entry in {key} is rounded to six decimals.',
+  price_by_type: 'Channels have different prices for the model. Here the price depends on the type of the channel.',
+  price_highest: 'Channels of one type have different prices for the model. The highest one applies.',
+  price_deployments:
+    'Deployments of the same model have different prices. Here the price depends on the type of the channel.',
+  price_of_deployment: 'The deployment has no price. It gets that of another deployment of the same model.',
+  price_parts: 'The price has parts without a counterpart: {names}.',
+  price_completion_only:
+    'Only the completion has a price. Here it is free, because prices are relative to the prompt: set a price.',
+  price_extra_ratio: 'The extra ratio {name} has no counterpart.',
+  group_off: 'The group is switched off there. Here it can be used.',
+  group_promotion: 'Users reach this group by topping up there. Here an admin moves them.',
+  channel_type_unknown: 'Type {number} has no counterpart here. The channel is disabled, as a custom one.',
+  channel_key_form: 'The key does not have the form of its type. The channel is disabled.',
+  channel_key_missing: 'The channel has no key. It is disabled.',
+  channel_no_auto_ban: 'The channel was never disabled automatically. Here the option for all channels decides.',
+  channel_field_dropped: 'The {key} is not valid here. It is dropped: {reason}',
+  channel_field_disables: 'The {key} is not valid here. It is dropped and the channel is disabled: {reason}',
+  channel_url_appended:
+    'new-api calls the URL of a custom channel as it is. Here the path of each call is appended: check the URL.',
+  channel_coding_plan:
+    'A coding plan is named in place of a URL. The channel becomes an OpenAI-compatible one at {url}; requests in the format of Anthropic are translated.',
+  channel_config_form: 'The config is not a JSON object and is dropped.',
+  channel_setting: 'The setting {key} of the channel has no counterpart.',
+  channel_column: 'The {key} of the channel has no counterpart.',
+  channel_conditions: 'The {key} has conditions, which have no counterpart.',
+  channel_not_json: 'The {key} is not a JSON object and is dropped.',
+  code_empty: 'The code is empty and is left out.',
+  code_expired: 'The code has expired. It is disabled.',
+  code_expires: 'The code expires there. Here it stays valid until it is disabled.',
+  code_here: 'The code is here already. The one of the source is left out.',
+  token_key_missing: 'The token has no key and is left out.',
+  token_here: 'A token with this key is here already. The one of the source is left out.',
+  token_owner_missing: 'The owner of the token does not exist. The token is left out.',
+  token_list_empty: 'The token is restricted to an empty list of models or addresses. It is disabled.',
+  token_address: 'An allowed address of the token cannot be read. It is dropped; the others stay.',
+  token_second_group: 'The second group of the token has no counterpart.',
+  token_group_auto: 'The group auto has no counterpart. The token uses the group of its owner.',
+  token_balance_negative: 'The balance of an unlimited token is negative, which means nothing. It is set to 0.',
+  token_id_taken: 'The id of the token is taken here. The token gets another one.',
+  token_pattern: 'A pattern among the models of the key has no counterpart. It is dropped; the others stay.',
+  token_period:
+    'The budget is renewed after a time that has no counterpart. What is left of it becomes the quota of the token.',
+  token_column: 'The column {key} of the key has no counterpart.',
+  token_paths: 'The key may call only some paths, which has no counterpart. It is disabled.',
+  token_not_hashed: 'The key is not stored as a SHA-256 and is left out.',
+  token_ownerless: 'The key belongs to no user of the source. An account is made that owns it and pays for it.',
+  user_password: 'The password has an unknown form. It cannot be used; reset it.',
+  user_without_budget: 'The user has no budget there. Here the user gets a balance of {number}.',
+  user_period: 'The budget is renewed after a time that has no counterpart. What is left of it becomes the balance.',
+  amount_negative: 'A negative {key} is set to 0.',
+  amount_large: 'A {key} above {max} is lowered to it.',
+  user_telegram: 'The Telegram login has no counterpart.',
+  user_discord: 'The Discord login has no counterpart.',
+  user_linux_do: 'The LINUX DO login has no counterpart.',
+  user_second_factor: 'The second factor has no counterpart: the user logs in with the password alone.',
+  user_reward: 'A reward for invitations that was not moved to the balance there is not added here.',
+  user_remark: 'The note about the user has no place.',
+  user_setting: 'The personal settings (notifications) have no counterpart.',
+  user_mcp: 'The list of MCP tools that the user may not call has no counterpart.',
+  user_metadata: 'The further settings of the user have no counterpart.',
+  user_stripe: 'The Stripe customer has no counterpart.',
+  user_id_taken: 'The id of the user is taken here. The user gets another one.',
+  user_name_taken: 'The name is taken. The user gets a name with the suffix {suffix}.',
+  user_root_to_admin:
+    'The account is a super admin there. Here it becomes an admin: the super admin of this installation stays.',
+  user_invitation_taken: 'The invitation code is taken. The user gets a new one.',
+  user_access_token_taken: 'The access token belongs to another account here. It is left out.',
+  user_known_password:
+    'The super admin has the password that one-api comes with. The password of this installation stays.',
+  user_root_access_token:
+    'The super admin of this installation has an access token. It stays, and that of the source does not work.',
+  user_passwords:
+    "LiteLLM's passwords cannot be used here. Give the user a password, or let the user ask for one by email.",
+  user_viewer: 'The user may only look at things there. Here the user is an ordinary user.',
+  user_column: 'The column {key} of the user has no counterpart.',
+  deployment_environment:
+    'The channel takes a value from the environment that is not set here. Without a key, the channel is disabled.',
+  deployment_twice: 'The deployment is there twice. One is taken over.',
+  deployment_pattern:
+    'The deployment serves a pattern of names, or has none, which has no counterpart. Make a channel with the names of the models.',
+  deployment_parameter: 'The parameter {key} of the deployment has no counterpart.',
+  deployment_provider: 'The provider {name} has no counterpart. The channel is disabled.',
+  litellm_master_key:
+    'The master key is not taken over as a token. Use the super admin of this installation in its place.',
+  litellm_setting: 'The setting of LiteLLM has no counterpart.',
+  litellm_fallback: 'A call that fails goes on with another model there. Enter this as a virtual model.',
+  litellm_alias: 'The model has a second name there. Enter it as a virtual model, or in the mapping of a channel.',
+  column_unknown: 'The source has a column that this version does not know. It is not taken over.',
+  table_without_place: 'The table {name} has no counterpart.',
+  fault_no_logs:
+    '{source} has no table logs. If the log is in a database of its own, give its address with --logs-from.',
+  fault_in_use:
+    'The installation already has users, channels or a log. Import beside them (--merge), or into a new installation.',
+  fault_salt_missing:
+    'The keys of the channels are sealed. Set LITELLM_SALT_KEY to the salt key of LiteLLM or, if it has none, LITELLM_MASTER_KEY to its master key.',
+  fault_salt_wrong:
+    'The keys of the channels were sealed with another key. Set LITELLM_SALT_KEY to the salt key that LiteLLM uses; nothing was changed.',
+  fault_config_missing: "There is no file {source}. Check the path of LiteLLM's config.yaml.",
+  fault_config_large: '{source} is too large to be a configuration of LiteLLM.',
+  fault_config_yaml: '{source} is not valid YAML ({reason}). Correct it, and run the command again.',
+  fault_config_form: '{source} is not a configuration of LiteLLM: it has no model_list.',
+  fault_login: '{source} rejects the user or the password. Check both in the address.',
+  fault_no_database: '{source} does not exist on that server. Check the name at the end of the address.',
+  fault_unreachable:
+    '{source} cannot be reached ({reason}). Check host and port, and that it may be reached from here.',
+  fault_unreadable:
+    '{source} cannot be read ({reason}). Check that the user may read all tables, and run the command again; it goes on where it was.',
+  fault_address_postgres:
+    'The address is not complete. It has the form postgres://user:password@host:5432/name; special characters of the password are percent-encoded.',
+  fault_address_mysql:
+    'The address is not complete. It has the form mysql://user:password@host:3306/name; special characters of the password are percent-encoded.',
+  fault_no_file: 'There is no file {source}. Check the path.',
+  fault_not_file: '{source} is not a file. Give the path of the database, such as /data/one-api.db.',
+  fault_empty: '{source} is empty. Copy the database again while its program is stopped.',
+  fault_locked: '{source} is locked by its program. Stop the program, or import from a copy of the file.',
+  fault_damaged:
+    '{source} cannot be read ({reason}). It is damaged or not a SQLite database: copy it again while its program is stopped, or repair it with "sqlite3 {path} .recover".',
+  fault_upload_gone: 'The uploaded file is no longer here. Upload it again.',
+  fault_config_elsewhere: '{source} is not a database of LiteLLM, so its configuration does not belong to it.',
+  fault_scheme:
+    '{name}:// is not an address that can be imported from. Give postgres://…, mysql://… or the path of a SQLite file.',
+  fault_leftovers_line: 'Line {line} is not one of leftovers. Give a file that an import wrote.',
+  fault_own_database:
+    '{source} is a database of Tollgate itself. To copy an installation, use a backup of its database instead.',
+  fault_other_program:
+    "{source} is not a database of one-api, new-api, one-hub, Laisky's one-api or LiteLLM: it has no {name}. Check the address.",
+  fault_incomplete:
+    'The database of {program} is incomplete: {reason}. Start {name} once, so that it finishes its own upgrade, then import again.',
+  fault_node_gone: 'No running server has the uploaded file {name}. Upload it again.',
+  fault_unexpected: 'The import failed unexpectedly: {reason}',
+  fault_host_unknown: 'The host {name} is unknown.',
+  fault_metadata: 'The address must not be a cloud metadata service.',
+  fault_large_id:
+    'The table {name} has a row with the id {number}, which is too large. Correct or delete this row in the source, and import again.',
+  fault_sums:
+    'The sums differ, so nothing was imported: {name} is {there} there, corrected by {corrected}, but {here} here. If the source is in use, stop its program and run the command again.',
+} as const
+
+export type ImportTextCode = keyof typeof importTexts

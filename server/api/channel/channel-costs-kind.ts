@@ -1,0 +1,103 @@
+import type { ChannelCosts } from '../../../contract/api/channel-costs.ts'
+import type { ChannelCostsEntry, ConfigFile } from '../../../contract/config-file.ts'
+import { changedModels } from '../../billing/compare-costs.ts'
+import { costsOf } from '../../jobs/stored-costs.ts'
+import { epochSeconds } from '../../lib/clock.ts'
+import { allChannels, type ChannelRow } from '../../store/channels/channels.ts'
+import { recordAudit } from '../../store/installation/audit.ts'
+import type { Db, Trx } from '../../store/store.ts'
+import { auditEvent } from '../audit-event.ts'
+import {
+  ConfigFault,
+  type ConfigKind,
+  differences,
+  EntryFault,
+  inEntry,
+  type PlanContext,
+  type PlannedChange,
+} from '../config-kind.ts'
+import { checkCosts, saveChannelCosts, withSource } from './channel-costs.ts'
+
+type Costs = Pick<ChannelCosts, 'multiplier' | 'models'>
+
+/** The section `channel_costs`: what the upstreams of channels charge, by the name of the channel. An entry is complete. */
+export const channelCostsKind: ConfigKind<'channel_costs'> = {
+  section: 'channel_costs',
+  names: (wanted) => Object.keys(wanted),
+
+  async plan(trx, wanted, context) {
+    const channels = Map.groupBy(await allChannels(trx), ({ name }) => name)
+    const changes: PlannedChange[] = []
+    for (const [name, entry] of Object.entries(wanted)) {
+      const path = ['channel_costs', name]
+      const label = `channel_costs: ${JSON.stringify(name)}`
+      const change = await inEntry(path, label, () =>
+        planCosts(only(channels.get(name) ?? []), costsIn(entry), context),
+      )
+      if (change) changes.push({ ...change, make: (trx) => inEntry(path, label, () => change.make(trx)) })
+    }
+    const others = [...channels.values()].flat().filter((row) => row.costs !== '' && !Object.hasOwn(wanted, row.name))
+    if (context.prune)
+      for (const row of others)
+        changes.push({ op: 'remove', name: row.name, fields: [], make: (trx) => write(trx, row, noCosts, context) })
+    return { changes, unlisted: others.map(({ name }) => name) }
+  },
+
+  async export(db) {
+    const priced = (await allChannels(db)).filter(({ costs }) => costs !== '')
+    await refuseSame(db, priced)
+    const entries = priced
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .map((row): [string, ChannelCostsEntry] => [row.name, entryOf(costsOf(row))])
+    return entries.length === 0 ? undefined : (Object.fromEntries(entries) as ConfigFile['channel_costs'])
+  },
+}
+
+const noCosts: Costs = { multiplier: null, models: {} }
+
+function costsIn({ multiplier, models }: ChannelCostsEntry): Costs {
+  return { multiplier: multiplier ?? null, models: { ...models } }
+}
+
+/** Costs in the form of a file, with models in the order of their names. */
+function entryOf({ multiplier, models }: Costs): ChannelCostsEntry {
+  const sorted = Object.entries(models).sort(([a], [b]) => (a < b ? -1 : 1))
+  return {
+    ...(multiplier !== null && { multiplier }),
+    ...(sorted.length > 0 && { models: Object.fromEntries(sorted) }),
+  }
+}
+
+function only(rows: readonly ChannelRow[]): ChannelRow {
+  const [first] = rows
+  if (!first) throw new EntryFault('there is no channel of that name.')
+  if (rows.length > 1) throw new EntryFault(`there are ${rows.length} channels of that name.`)
+  return first
+}
+
+async function refuseSame(db: Db, priced: readonly ChannelRow[]): Promise<void> {
+  const all = Map.groupBy(await allChannels(db), ({ name }) => name)
+  const twice = priced.find(({ name }) => name === '' || (all.get(name)?.length ?? 0) > 1)
+  if (twice)
+    throw new ConfigFault(
+      ['channel_costs'],
+      `The costs of channel ${twice.id} cannot be in a configuration file, because its name is not unique. Rename it first.`,
+    )
+}
+
+function planCosts(row: ChannelRow, wanted: Costs, context: PlanContext): PlannedChange | undefined {
+  checkCosts(wanted)
+  const before = costsOf(row)
+  const fields = differences({ ...entryOf(before) }, { ...entryOf(wanted) })
+  if (fields.length === 0) return undefined
+  const op = row.costs === '' ? 'add' : 'change'
+  return { op, name: row.name, fields, make: (trx) => write(trx, row, wanted, context) }
+}
+
+/** The price list from which earlier costs came is forgotten: now the file has them. */
+async function write(trx: Trx, row: ChannelRow, wanted: Costs, { deps, actor }: PlanContext): Promise<void> {
+  const costs = withSource(wanted, { kind: 'manual', url: '' }, epochSeconds(deps.clock))
+  await saveChannelCosts(trx, row.id, costs)
+  const detail = `${changedModels(costsOf(row).models, costs.models).length} models source=manual`
+  await recordAudit(trx, auditEvent(deps.clock, actor, 'channel.set-costs', `channel ${row.id}`, detail))
+}

@@ -1,0 +1,107 @@
+import type { HoldOp, TakeResult } from '../store/schema/ledger-types.ts'
+import { isRefusal } from '../store/statements/without-effect.ts'
+import type { Batcher, Deferred } from './batcher.ts'
+
+/** A lease of this process. */
+export interface OpenLease {
+  id: string
+  userId: number
+  tokenId: number
+  /** Units at the beginning. */
+  size: number
+  /** Units that no call has taken yet. */
+  free: number
+  /** Calls whose draw is not confirmed by the database. */
+  pending: number
+  isEnding: boolean
+  usedAtMs: number
+}
+
+const retryDelaysMs = [20, 100, 500, 2_000]
+
+/**
+ * What a call takes from a lease. Its row in `holds` is written soon and nobody waits for that; if the call ends earlier,
+ * only its end is written.
+ */
+export class Draw {
+  readonly lease: OpenLease
+  readonly op: HoldOp
+  readonly #batcher: Batcher
+  readonly #confirmed: (isGone: boolean) => void
+  readonly #written: Promise<boolean>
+  #deferred: Deferred | undefined
+
+  /**
+   * `confirmed` is called once, when the database knows what the call has taken, or that it has taken nothing. `isGone` says
+   * that the lease was returned by another process.
+   */
+  constructor(batcher: Batcher, lease: OpenLease, op: HoldOp, confirmed: (isGone: boolean) => void) {
+    this.#batcher = batcher
+    this.lease = lease
+    this.op = op
+    this.#confirmed = confirmed
+    this.#written = this.#write()
+  }
+
+  /**
+   * Resolves when the row is written: true unless its units are lost, because another process considered this one dead and
+   * the account has nothing left.
+   */
+  stored(): Promise<boolean> {
+    this.#deferred?.hurry()
+    return this.#written
+  }
+
+  /** Keeps the row from being written; false if it is too late. Then `settled` must be called. */
+  withdraw(): boolean {
+    return this.#deferred?.withdraw() ?? false
+  }
+
+  /** The call has ended and used that many units of what it took. */
+  settled(used: number, isGone = false): void {
+    this.lease.free += this.op.amount - used
+    this.#confirmed(isGone)
+  }
+
+  /** Takes the units from the balance, because the lease is gone. True if there were any. */
+  async takeFromBalance(): Promise<boolean> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        const op = { ...this.op, lease: undefined, minimum: 1 }
+        return ((await this.#batcher.push(op)) as TakeResult).ok
+      } catch (error) {
+        // An earlier attempt has taken them, and its response was lost.
+        if (isRefusal(error)) return true
+        await delay(attempt)
+      }
+    }
+  }
+
+  async #write(): Promise<boolean> {
+    for (let attempt = 0; ; attempt++) {
+      // Only the first attempt can be withdrawn: after it, the row may exist.
+      const deferred = this.#batcher.defer(this.op)
+      this.#deferred = attempt === 0 ? deferred : undefined
+      try {
+        const result = await deferred.done
+        if (!result) return true
+        this.#deferred = undefined
+        const isInLease = (result as TakeResult).ok
+        const isStored = isInLease || (await this.takeFromBalance())
+        this.#confirmed(!isInLease)
+        return isStored
+      } catch (error) {
+        this.#deferred = undefined
+        if (isRefusal(error)) {
+          this.settled(0)
+          return false
+        }
+        await delay(attempt)
+      }
+    }
+  }
+}
+
+function delay(attempt: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, retryDelaysMs[Math.min(attempt, retryDelaysMs.length - 1)]))
+}

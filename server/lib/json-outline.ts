@@ -1,0 +1,164 @@
+import { Buffer, isUtf8 } from 'node:buffer'
+import { randomBytes } from 'node:crypto'
+import { type TextSize, TextSizer } from './text-sizer.ts'
+
+/** Begins every mark. Nobody can guess it, so a short string of a text cannot look like a mark. */
+const key = `${randomBytes(12).toString('hex')}~`
+const openMark = `"${key}`
+
+const byteOrderMark = 0xef
+/** With less than this share of a text in long strings, reading the rest twice could cost more than the limits allow. */
+const leastShare = 0.75
+
+/**
+ * A JSON text in which long strings have been replaced with marks, which are short strings. Decoding and parsing a long
+ * text takes several megabytes of new memory for each megabyte of text. Most code needs only its structure, its short
+ * values and the size of its long strings. The whole text is decoded and parsed when it is first asked for.
+ */
+export class JsonOutline {
+  /** The text as it arrived, which is valid JSON in UTF-8. */
+  readonly bytes: Uint8Array
+  /** The JSON text with the marks, and its value. */
+  readonly text: string
+  readonly value: unknown
+  readonly #buffer: Buffer
+  /** The start and the end of each long string, quotes included. */
+  readonly #ranges: readonly number[]
+  readonly #sizes: readonly TextSize[]
+  #wholeText: string | undefined
+  #whole: unknown
+
+  constructor(bytes: Uint8Array, ranges: readonly number[], sizes: readonly TextSize[]) {
+    this.bytes = bytes
+    this.#buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    this.#ranges = ranges
+    this.#sizes = sizes
+    this.text = this.#marked()
+    this.value = JSON.parse(this.text)
+  }
+
+  /** The number of strings that were replaced. */
+  get count(): number {
+    return this.#sizes.length
+  }
+
+  /** The whole text. */
+  get wholeText(): string {
+    this.#wholeText ??= this.#decoded(0, this.bytes.length)
+    return this.#wholeText
+  }
+
+  /** The value of the whole text. */
+  get whole(): unknown {
+    this.#whole ??= JSON.parse(this.wholeText)
+    return this.#whole
+  }
+
+  /** The size of the string that a mark replaces; undefined if the text is not a mark. */
+  sizeOf(text: string): TextSize | undefined {
+    return text.startsWith(key) ? this.#sizes[Number(text.slice(key.length))] : undefined
+  }
+
+  /** True if a text has a mark in it. */
+  isMarked(text: string): boolean {
+    return text.includes(key)
+  }
+
+  /** The string that a mark replaces. Any other text is returned as it is. */
+  textOf(text: string): string {
+    if (!text.startsWith(key)) return text
+    const [start, end] = this.#rangeOf(Number(text.slice(key.length)))
+    return JSON.parse(this.#decoded(start, end)) as string
+  }
+
+  /** The bytes of an edited outline, in which the marks have been replaced with the original strings. */
+  restored(text: string): Uint8Array {
+    const parts: Uint8Array[] = []
+    let from = 0
+    for (let at = text.indexOf(openMark); at >= 0; at = text.indexOf(openMark, from)) {
+      const quote = text.indexOf('"', at + 1)
+      const [start, end] = this.#rangeOf(Number(text.slice(at + openMark.length, quote)))
+      parts.push(this.#plain(text.slice(from, at)), this.bytes.subarray(start, end))
+      from = quote + 1
+    }
+    parts.push(this.#plain(text.slice(from)))
+    return Buffer.concat(parts)
+  }
+
+  /** The bytes of a part that must have no mark. */
+  #plain(text: string): Uint8Array {
+    if (this.isMarked(text)) throw new Error('a long text was changed in an outline')
+    return Buffer.from(text)
+  }
+
+  #marked(): string {
+    let text = ''
+    let from = 0
+    for (let index = 0; index < this.count; index++) {
+      text += `${this.#decoded(from, this.#ranges[2 * index] ?? 0)}${openMark}${index}"`
+      from = this.#ranges[2 * index + 1] ?? 0
+    }
+    return text + this.#decoded(from, this.bytes.length)
+  }
+
+  #rangeOf(index: number): [start: number, end: number] {
+    return [this.#ranges[2 * index] ?? 0, this.#ranges[2 * index + 1] ?? 0]
+  }
+
+  #decoded(start: number, end: number): string {
+    return this.#buffer.toString('utf8', start, end)
+  }
+}
+
+/**
+ * Makes the outline of a JSON text in steps. `ranges` has the start and the end of each long string, quotes included, as
+ * `JsonScan` finds them.
+ */
+export class OutlineMaker {
+  readonly #bytes: Uint8Array
+  readonly #ranges: readonly number[]
+  readonly #sizes: TextSize[] = []
+  readonly #sizer: TextSizer
+
+  constructor(bytes: Uint8Array, ranges: readonly number[]) {
+    this.#bytes = bytes
+    this.#ranges = ranges
+    this.#sizer = new TextSizer(bytes)
+  }
+
+  /** True if an outline would be much shorter than the text, and the text has no byte order mark. */
+  static pays(bytes: Uint8Array, ranges: readonly number[]): boolean {
+    let length = 0
+    for (let at = 0; at < ranges.length; at += 2) length += (ranges[at + 1] ?? 0) - (ranges[at] ?? 0)
+    return length >= leastShare * bytes.length && bytes[0] !== byteOrderMark
+  }
+
+  /**
+   * Reads about this many more bytes. True if there may be more to read; false if everything was read, or if a string is
+   * not valid.
+   */
+  step(length: number): boolean {
+    const ranges = this.#ranges
+    for (let read = 0; read < length; ) {
+      const at = 2 * this.#sizes.length
+      const start = ranges[at]
+      const end = ranges[at + 1]
+      if (start === undefined || end === undefined) return false
+      const size = this.#sizer.sizeOf(start, end)
+      if (!size) return false
+      this.#sizes.push(size)
+      read += end - start
+    }
+    return true
+  }
+
+  /** The outline, once everything was read; undefined if the text is not valid JSON in UTF-8. */
+  outline(): JsonOutline | undefined {
+    if (2 * this.#sizes.length < this.#ranges.length || !isUtf8(this.#bytes)) return undefined
+    try {
+      return new JsonOutline(this.#bytes, this.#ranges, this.#sizes)
+    } catch {
+      return undefined
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../store.ts'
+
+/** What processes have leased of a user's balance, which belongs to the user like the rest of it. `id` is the user's id. */
+export function leasedOfUser(id: string): RawBuilder<number> {
+  return sql<number>`cast(coalesce((select sum(le.amount) from leases le where le.user_id = ${sql.ref(id)}), 0) as bigint)`
+}
+
+/** What processes have leased of the quota of a token. `id` is the token's id. */
+export function leasedOfToken(id: string): RawBuilder<number> {
+  return sql<number>`cast(coalesce((select sum(le.amount) from leases le
+    where le.token_id = ${sql.ref(id)} and le.token_limited), 0) as bigint)`
+}
+
+/** Adds what is leased to the balance of a user. */
+export async function withLeasesOfUser<T extends { id: number; quota: number } | undefined>(
+  db: Db,
+  row: T,
+): Promise<T> {
+  if (!row) return row
+  const { rows } = await sql<{ amount: number }>`
+    select cast(coalesce(sum(amount), 0) as bigint) as amount from leases where user_id = ${row.id}`.execute(db)
+  return { ...row, quota: row.quota + Number(rows[0]?.amount ?? 0) }
+}
+
+/** Adds what is leased to the quotas of tokens. */
+export async function withLeasesOfTokens<T extends { id: number; remain_quota: number }>(
+  db: Db,
+  tokens: readonly T[],
+): Promise<T[]> {
+  if (tokens.length === 0) return []
+  const { rows } = await sql<{ token_id: number; amount: number }>`
+    select token_id, cast(sum(amount) as bigint) as amount from leases
+    where token_limited and token_id in (${sql.join(tokens.map(({ id }) => id))}) group by token_id`.execute(db)
+  if (rows.length === 0) return [...tokens]
+  const leased = new Map(rows.map(({ token_id, amount }) => [Number(token_id), Number(amount)]))
+  return tokens.map((token) => ({ ...token, remain_quota: token.remain_quota + (leased.get(token.id) ?? 0) }))
+}

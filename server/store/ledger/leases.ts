@@ -1,0 +1,38 @@
+import type { LeaseOfAccount } from '../schema/ledger-types.ts'
+import { needsRowLocks } from '../statements/conditions.ts'
+import type { Db, Store } from '../store.ts'
+
+/**
+ * Returns what is in a lease to its account, once, whoever calls this how often. No operation that names the lease may be
+ * open in the process that took it. Resolves with the units returned.
+ */
+export function returnLease(store: Pick<Store, 'write'>, { id, userId, tokenId }: LeaseOfAccount): Promise<number> {
+  return store.write(async (trx) => {
+    if (needsRowLocks(trx)) {
+      // In the order of the ledger.
+      await trx.selectFrom('users').select('id').where('id', '=', userId).forNoKeyUpdate().execute()
+      await trx.selectFrom('tokens').select('id').where('id', '=', tokenId).forNoKeyUpdate().execute()
+    }
+    const lease = await trx.deleteFrom('leases').where('id', '=', id).returningAll().executeTakeFirst()
+    const amount = Number(lease?.amount ?? 0)
+    if (!lease || amount === 0) return 0
+    await trx
+      .updateTable('users')
+      .set((eb) => ({ quota: eb('quota', '+', amount) }))
+      .where('id', '=', userId)
+      .execute()
+    if (lease.token_limited)
+      await trx
+        .updateTable('tokens')
+        .set((eb) => ({ remain_quota: eb('remain_quota', '+', amount) }))
+        .where('id', '=', tokenId)
+        .execute()
+    return amount
+  })
+}
+
+/** Whether any process has a lease on the user's balance. */
+export async function isLeased(db: Db, userId: number): Promise<boolean> {
+  const row = await db.selectFrom('leases').select('id').where('user_id', '=', userId).limit(1).executeTakeFirst()
+  return row !== undefined
+}

@@ -1,0 +1,75 @@
+import type { HoldOp, LedgerOp, LedgerResult, SettleOp } from '../schema/ledger-types.ts'
+import { type LeasedBatch, type LeasedOp, namesLease } from './lease-book-postgres.ts'
+import { numbers, texts } from './parameters-postgres.ts'
+import { drawnBy } from './quick-batch-postgres.ts'
+
+/** A batch for `tollgate_mixed`. */
+interface MixedBatch {
+  /** The parameters before those of `tollgate_batch`. */
+  before: string[]
+  /** The operations for `tollgate_batch`. */
+  others: LedgerOp[]
+  /** The results of the whole batch, from those of `others`. */
+  merge(results: readonly LedgerResult[]): LedgerResult[]
+}
+
+/**
+ * Divides a batch: what is taken from leases becomes rows of `holds`, and everything else is left to `tollgate_batch`, also
+ * the end of calls that have no row yet.
+ */
+export function packMixed(ops: readonly LedgerOp[], leases: LeasedBatch): MixedBatch {
+  const drawing = ops.filter(namesLease)
+  const isDraw = (op: LedgerOp) => op.kind === 'hold' && op.lease !== undefined
+  return {
+    before: [...leases.values, ...drawValues(drawing)],
+    others: ops.filter((op) => !isDraw(op)),
+    merge(results) {
+      let at = 0
+      return ops.map((op) =>
+        isDraw(op) ? { ok: true, amount: (op as HoldOp).amount } : (results[at++] as LedgerResult),
+      )
+    },
+  }
+}
+
+function drawValues(ops: readonly LeasedOp[]): string[] {
+  const ofHold = <T>(op: LeasedOp, pick: (hold: HoldOp) => T, otherwise: (settle: SettleOp) => T) =>
+    op.kind === 'hold' ? pick(op) : otherwise(op)
+  const list = (pick: (hold: HoldOp) => number | undefined, otherwise: (settle: SettleOp) => number | undefined) =>
+    numbers(ops.map((op) => ofHold(op, pick, otherwise)))
+  const none = () => undefined
+  return [
+    texts(ops.map(({ lease }) => lease)),
+    texts(ops.map(({ id }) => id)),
+    numbers(ops.map(drawnBy)),
+    list(
+      ({ crashCharge }) => crashCharge,
+      () => 0,
+    ),
+    list(({ crashRow }) => crashRow?.channelId, none),
+    list(({ crashRow }) => crashRow?.promptTokens, none),
+    list(({ crashRow }) => crashRow?.completionTokens, none),
+    list(
+      ({ createdAt }) => createdAt,
+      ({ at }) => at,
+    ),
+    texts(
+      ops.map((op) =>
+        ofHold(
+          op,
+          ({ modelName }) => modelName,
+          () => '',
+        ),
+      ),
+    ),
+    texts(
+      ops.map((op) =>
+        ofHold(
+          op,
+          ({ requestId }) => requestId,
+          () => '',
+        ),
+      ),
+    ),
+  ]
+}

@@ -1,0 +1,10 @@
+import { sql } from 'kysely'
+import type { Migration } from '../migration.ts'
+
+/** Which rows an attempt to copy the log sent, so that it can be repeated exactly. */
+export const logAttempts: Migration = {
+  name: '0039-log-attempts',
+  async up(db) {
+    await sql.raw('alter table log_sinks add column sending_to bigint not null default 0').execute(db)
+  },
+}
