@@ -12,6 +12,7 @@ import {
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type LogSinkAddress, parseLogSink } from './lib/log-sink-address.ts'
+import { messageOf } from './lib/message-of.ts'
 import { isPostgresUrl } from './lib/network/database-url.ts'
 import { parseNetwork } from './lib/network/ip-network.ts'
 import { isExecutableFile } from './lib/program-files.ts'
@@ -392,8 +393,4 @@ function lostKeyText(file: string): string {
 export function takeBackSecretKey(madeFile: string): Error {
   rmSync(madeFile, { force: true })
   return new ConfigError([lostKeyText(madeFile)])
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

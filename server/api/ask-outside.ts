@@ -1,4 +1,5 @@
 import { ApiFailure } from '../http/api-failure.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { OutboundError } from '../outbound/call-json.ts'
 
 /**
@@ -11,7 +12,7 @@ export async function askOutside<T>(warn: (message: string) => void, asking: Pro
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error
     if (error.kind === 'unavailable') {
-      warn(`${error.message} (${error.cause instanceof Error ? error.cause.message : String(error.cause)})`)
+      warn(`${error.message} (${messageOf(error.cause)})`)
     }
     throw new ApiFailure(error.message)
   }

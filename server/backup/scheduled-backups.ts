@@ -2,6 +2,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { basename, join } from 'node:path'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { operatorFolder } from '../lib/operator-folder.ts'
 import type { MetadataGuard } from '../outbound/metadata-guard.ts'
 import { createS3, type S3 } from '../outbound/s3.ts'
@@ -169,7 +170,7 @@ async function make(deps: ScheduledBackupDeps, by: string): Promise<void> {
 }
 
 function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  return messageOf(error)
 }
 
 /** Where a backup goes. */

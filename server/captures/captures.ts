@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Capture } from '../../contract/api/capture.ts'
 import type { CaptureTarget } from '../../contract/capture-targets.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
+import { messageOf } from '../lib/message-of.ts'
 import type { Secrets } from '../lib/secrets/secrets.ts'
 import type { Turns } from '../lib/turns.ts'
 import type { MetadataGuard } from '../outbound/metadata-guard.ts'
@@ -196,7 +197,7 @@ class Recorder implements Captures {
     this.#lostSince++
     if (clock.nowMs() - this.#warnedAtMs < warnEveryMs) return
     this.#warnedAtMs = clock.nowMs()
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     warn(`${this.#lostSince} requests could not be recorded: ${reason}`)
     this.#lostSince = 0
   }

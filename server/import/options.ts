@@ -1,5 +1,6 @@
 import { isOptionKey, type OptionKey, optionDefinitions } from '../../contract/options.ts'
 import { isObject, tryParse } from '../lib/json.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { parseOption } from '../settings/parse-option.ts'
 import { ratioTableOf } from '../settings/ratio-table.ts'
 import { integerOf, textOf } from './fields.ts'
@@ -92,7 +93,7 @@ function keepOption(options: SourceOptions, key: OptionKey, value: string, findi
   try {
     parseOption(key, adjusted)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     findings.leave(
       { kind: 'option', id: key, reason, data: { key, value } },
       'The value of the option is not valid here. The option keeps its default.',

@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import type { AlertLanguage } from '../../contract/alert-text.ts'
 import type { Clock } from '../lib/clock.ts'
 import { tryParse } from '../lib/json.ts'
+import { messageOf } from '../lib/message-of.ts'
 import type { Secrets } from '../lib/secrets/secrets.ts'
 import type { Mailer } from '../mails/mailer.ts'
 import { type AlertAddress, type AlertMessage, alertRequest, refusalOf } from '../outbound/alert-services.ts'
@@ -65,7 +66,7 @@ export function createAlertSender(deps: AlertSenderDeps): AlertSender {
       const answer = await post(request, isOperators ? 'operator' : 'user')
       return refusalOf(destination.kind, answer) ?? sent
     } catch (error) {
-      return { error: error instanceof Error ? error.message : String(error), final: false }
+      return { error: messageOf(error), final: false }
     }
   }
 }
@@ -82,7 +83,7 @@ async function mail(
     await mailer.send(to, language, ({ texts, name }) => texts.notice(name, title, text))
     return sent
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     return { error: reason, final: error instanceof SmtpError && error.kind === 'refused' }
   }
 }

@@ -1,4 +1,5 @@
 import { type Clock, epochSeconds } from '../lib/clock.ts'
+import { messageOf } from '../lib/message-of.ts'
 import type { Metrics } from '../metrics.ts'
 import type { LogSink, SinkRow } from '../outbound/log-sink.ts'
 import type { MetadataGuard } from '../outbound/metadata-guard.ts'
@@ -159,7 +160,7 @@ async function runCopier(deps: Copying, copier: Copier): Promise<void> {
 
 /** A failure as a sentence, for the console and the server's own log. */
 function sentenceOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error)
+  const text = messageOf(error)
   const whole = text.charAt(0).toUpperCase() + text.slice(1)
   return /[.!?]$/.test(whole) ? whole : `${whole}.`
 }

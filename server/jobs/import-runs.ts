@@ -4,6 +4,7 @@ import { importTexts } from '../../contract/import-texts.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
 import { codedTexts } from '../lib/coded-texts.ts'
 import { isObject, tryParse } from '../lib/json.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { sourceAddress } from '../lib/network/source-address.ts'
 import { programUrl } from '../lib/program-files.ts'
 import type { Secrets } from '../lib/secrets/secrets.ts'
@@ -229,7 +230,7 @@ async function outcomeOf(deps: ImportRunsDeps, { row, source, uploads, cancelled
     if ('report' in outcome) return { state: 'done', report: outcome.report }
     return 'fault' in outcome ? { state: 'failed', error: outcome.fault } : { state: 'cancelled' }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     warn(`import ${row.id} failed: ${error instanceof Error ? (error.stack ?? reason) : reason}`)
     return { state: 'failed', error: `The import failed unexpectedly: ${reason}` }
   }

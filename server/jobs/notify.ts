@@ -1,3 +1,4 @@
+import { messageOf } from '../lib/message-of.ts'
 import { postWebhook } from '../outbound/webhook.ts'
 import type { Settings } from '../settings/settings.ts'
 
@@ -25,11 +26,7 @@ export function createNotifyRoot({ settings, mailRoot, warn }: NotifyDeps): Noti
     for (const way of waysOf(settings(), mailRoot)) {
       way
         .send(subject, text)
-        .catch((error: unknown) =>
-          warn(
-            `a notice could not be sent through ${way.name}: ${error instanceof Error ? error.message : String(error)}`,
-          ),
-        )
+        .catch((error: unknown) => warn(`a notice could not be sent through ${way.name}: ${messageOf(error)}`))
     }
   }
 }

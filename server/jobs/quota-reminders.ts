@@ -1,4 +1,5 @@
 import { quotaToCurrency } from '../../contract/quota.ts'
+import { messageOf } from '../lib/message-of.ts'
 import type { Mailer } from '../mails/mailer.ts'
 import type { MailLanguage } from '../mails/texts.ts'
 import { SmtpError } from '../outbound/smtp.ts'
@@ -51,9 +52,7 @@ async function remind({ store, settings, mailer, warn }: ReminderDeps, crossing:
     )
     return true
   } catch (error) {
-    warn(
-      `the quota reminder of user ${id} could not be sent: ${error instanceof Error ? error.message : String(error)}`,
-    )
+    warn(`the quota reminder of user ${id} could not be sent: ${messageOf(error)}`)
     if (!(error instanceof SmtpError) || error.kind === 'refused') return true
     await store.write((trx) => armQuota(trx, [id], true))
     return error.kind === 'put-off'

@@ -1,5 +1,6 @@
 import { quotaToCurrency } from '../../contract/quota.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { utcPeriods } from '../lib/utc.ts'
 import type { Mailer } from '../mails/mailer.ts'
 import type { MailLanguage } from '../mails/texts.ts'
@@ -85,7 +86,7 @@ async function sendOne(
       }),
     )
   } catch (error) {
-    warn(`the statement of user ${id} could not be sent: ${error instanceof Error ? error.message : String(error)}`)
+    warn(`the statement of user ${id} could not be sent: ${messageOf(error)}`)
     const isFinal = !(error instanceof SmtpError) || error.kind === 'refused'
     await end(isFinal ? 'refused' : 'waiting')
     return isFinal || error.kind === 'put-off'

@@ -1,6 +1,8 @@
+import { messageOf } from './message-of.ts'
+
 /** Why the program could not start or a command failed, as a sentence for the operator without its full stop. */
 export function faultOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   const code = String((error as NodeJS.ErrnoException).code)
   // Until it serves requests, the process connects to nothing but the database.
   if (['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH'].includes(code))

@@ -1,4 +1,5 @@
 import { isMailAddress } from '../../contract/api/fields.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { type SmtpServer, sendMail } from '../outbound/smtp.ts'
 import type { Settings } from '../settings/settings.ts'
 import { renderMail } from './render-mail.ts'
@@ -56,7 +57,7 @@ export function createMailer({ settings, localAddress, warn, ca }: MailerDeps): 
     },
     later(what, work) {
       const task = work()
-        .catch((error: unknown) => warn(`${what} failed: ${error instanceof Error ? error.message : String(error)}`))
+        .catch((error: unknown) => warn(`${what} failed: ${messageOf(error)}`))
         .finally(() => running.delete(task))
       running.add(task)
     },

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { messageOf } from '../lib/message-of.ts'
 import { fetchPlain } from '../lib/network/fetch-plain.ts'
 import type { LogSink, SinkRow } from './log-sink.ts'
 import type { MetadataGuard } from './metadata-guard.ts'
@@ -154,6 +155,6 @@ async function post(url: string, guard: MetadataGuard, init: Parameters<typeof f
     await guard.check(url)
     return await fetchPlain(url, init)
   } catch (error) {
-    throw new Error(`ClickHouse cannot be reached: ${error instanceof Error ? error.message : String(error)}`)
+    throw new Error(`ClickHouse cannot be reached: ${messageOf(error)}`)
   }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '../lib/message-of.ts'
 import { runningTimer } from '../lib/running-timer.ts'
 import { leadsToMetadata } from './metadata-guard.ts'
 
@@ -93,7 +94,7 @@ async function conversation(
   try {
     await Promise.race([refuseMetadata().then(() => talk(transport)), late])
   } catch (error) {
-    throw new SmtpError(error instanceof Error ? error.message : String(error), kindOf(error), error)
+    throw new SmtpError(messageOf(error), kindOf(error), error)
   } finally {
     endTimer()
     transport.close()

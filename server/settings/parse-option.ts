@@ -3,6 +3,7 @@ import { type LimitField, type Limits, limitFields, limitsOf } from '../../contr
 import type { OptionDefinition } from '../../contract/option-kinds.ts'
 import { type OptionKey, optionDefinitions } from '../../contract/options.ts'
 import { isObject, tryParse } from '../lib/json.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { parseRatioTable, type RatioTable, ratioTableOf } from './ratio-table.ts'
 
 /** A refused option value; the message is for the person who saved it. */
@@ -115,7 +116,7 @@ function parseTable(key: OptionKey, text: string): Readonly<Record<string, numbe
   try {
     return parseRatioTable(text)
   } catch (error) {
-    throw new OptionError(`${key}: ${error instanceof Error ? error.message : String(error)}`)
+    throw new OptionError(`${key}: ${messageOf(error)}`)
   }
 }
 

@@ -1,5 +1,7 @@
 /** The JSON texts of the ratio options: name → number, parsed exactly. */
+
 import { decimalText, scaleDecimal } from '../lib/decimal.ts'
+import { messageOf } from '../lib/message-of.ts'
 
 /** Name → ratio in millionths. */
 export type RatioTable = ReadonlyMap<string, bigint>
@@ -26,7 +28,7 @@ export function readRatioTable(text: string): ParsedRatioTable {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    return { ok: false, error: `not valid JSON: ${error instanceof Error ? error.message : String(error)}` }
+    return { ok: false, error: `not valid JSON: ${messageOf(error)}` }
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { ok: false, error: 'must be a JSON object of names and numbers' }

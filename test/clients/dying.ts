@@ -49,8 +49,8 @@ const services = upstreams.filter(({ dialect }) => dialect !== 'openai-responses
 const rotated = (by: number) => services.map((_, at) => services[(at + by) % services.length] as Upstream)
 
 /**
- * Gives a program the task through a virtual model of three steps, whose services speak three dialects and of which
- * the first dies after its first answer. Returns what was wrong, by column.
+ * Gives a program the task through a virtual model of three steps, whose services speak three dialects. The first
+ * service dies after its first answer. Returns what was wrong, by column.
  */
 export async function runDying(client: Client, installed: { folder: string; path: string }): Promise<Outcome[]> {
   const outcomes: Outcome[] = []

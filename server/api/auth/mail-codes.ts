@@ -4,6 +4,7 @@ import { userStatus } from '../../../contract/statuses.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import type { AppContext } from '../../http/app-env.ts'
 import { type ApiRouter, type Call, servePublic } from '../../http/serve-endpoint.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import { randomBase62 } from '../../lib/secrets/ids.ts'
 import { hashPassword } from '../../lib/secrets/password.ts'
 import { languageOf, type MailLanguage } from '../../mails/texts.ts'
@@ -69,7 +70,7 @@ async function sendVerification(deps: MailCodeDeps, email: string, language: Mai
       isTaken ? texts.addressInUse(name, page('/reset')) : texts.verification(name, code, codeMinutes),
     )
   } catch (error) {
-    warn(`a verification email could not be sent: ${error instanceof Error ? error.message : String(error)}`)
+    warn(`a verification email could not be sent: ${messageOf(error)}`)
     throw new ApiFailure('The email could not be sent. Try again later.')
   }
 }

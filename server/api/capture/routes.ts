@@ -5,6 +5,7 @@ import { RecordedElsewhere } from '../../captures/recorded-elsewhere.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import { recordAudit } from '../../store/installation/audit.ts'
 import {
   addCaptureRule,
@@ -35,7 +36,7 @@ export function mountCaptures(router: ApiRouter, deps: CaptureApiDeps): void {
     await captures.testStorage().catch((error: unknown) => {
       if (error instanceof RecordedElsewhere)
         throw new ApiFailure(`This recording is a file on the node ${error.node}, and can be read only there.`)
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = messageOf(error)
       throw new ApiFailure(`Recordings cannot be stored: ${reason}.`)
     })
     const row = await store.write(async (trx) => {
@@ -94,7 +95,7 @@ export function mountCaptures(router: ApiRouter, deps: CaptureApiDeps): void {
     const capture = await captures.read(request_id).catch((error: unknown) => {
       if (error instanceof RecordedElsewhere)
         throw new ApiFailure(`This recording is a file on the node ${error.node}, and can be read only there.`)
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = messageOf(error)
       throw new ApiFailure(`The recording cannot be read: ${reason}.`)
     })
     if (!capture) return null

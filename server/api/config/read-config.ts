@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini'
 import { type ConfigFile, configFileSchema, maxConfigBytes } from '../../../contract/config-file.ts'
 import { checkInput } from '../../http/parse-input.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import { nearestName } from '../../lib/nearest-name.ts'
 import { ConfigFault } from '../config-kind.ts'
 
@@ -182,4 +183,3 @@ function shownPath(path: readonly PropertyKey[]): string {
 
 const shownName = (name: string) => JSON.stringify(name.slice(0, 100))
 const firstLine = (text: string) => (text.split('\n')[0] ?? '').replace(/[.:]$/, '').slice(0, 300)
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

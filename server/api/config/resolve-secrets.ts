@@ -1,6 +1,7 @@
 import { type ConfigFile, configOptionKeys, type SecretText } from '../../../contract/config-file.ts'
 import type { OptionDefinition } from '../../../contract/option-kinds.ts'
 import { type OptionKey, optionDefinitions } from '../../../contract/options.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import { ConfigFault } from '../config-kind.ts'
 
 /** Where references lead. Throws an error with a sentence if there is nothing. */
@@ -21,7 +22,7 @@ export function resolveSecrets(file: ConfigFile, references: References | undefi
     try {
       return resolved(value, references)
     } catch (error) {
-      faults.push({ path, message: error instanceof Error ? error.message : String(error) })
+      faults.push({ path, message: messageOf(error) })
       return ''
     }
   }

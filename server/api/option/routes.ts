@@ -6,6 +6,7 @@ import { isOptionKey, type OptionKey, optionDefinitions } from '../../../contrac
 import { mayAccess } from '../../../contract/roles.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import type { Secrets } from '../../lib/secrets/secrets.ts'
 import { languageOf, type MailLanguage } from '../../mails/texts.ts'
 import { latestRelease } from '../../outbound/release-feed.ts'
@@ -89,7 +90,7 @@ export function mountOptions(
     try {
       await mailer.send(to, language, ({ texts, name }) => texts.test(name))
     } catch (error) {
-      throw new ApiFailure(`The email was not sent: ${error instanceof Error ? error.message : String(error)}`)
+      throw new ApiFailure(`The email was not sent: ${messageOf(error)}`)
     }
   })
 }

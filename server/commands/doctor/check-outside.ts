@@ -10,6 +10,7 @@ import { channelStatus } from '../../../contract/statuses.ts'
 import { parseInput } from '../../http/parse-input.ts'
 import { epochSeconds, systemClock } from '../../lib/clock.ts'
 import { tryParse } from '../../lib/json.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import { isMetadataHost } from '../../lib/network/metadata-address.ts'
 import { randomBase62 } from '../../lib/secrets/ids.ts'
 import { saveCode } from '../../store/accounts/one-time-codes.ts'
@@ -78,7 +79,7 @@ export const checkProxy: Check = {
     try {
       events = await streamed(url, patient)
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
+      const why = messageOf(error)
       return [
         fail(
           `${settings.ServerAddress} does not lead to this installation: ${why}.`,

@@ -1,5 +1,6 @@
 import { channelStatus } from '../../../contract/statuses.ts'
 import { modelPrices } from '../../api/option/model-prices.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import { smtpServer } from '../../mails/mailer.ts'
 import { checkMailServer } from '../../outbound/smtp.ts'
 import type { Settings } from '../../settings/settings.ts'
@@ -22,7 +23,7 @@ export const checkMail: Check = {
       await checkMailServer(smtpServer(settings, settings.SystemName))
       return [ok(`${SMTPServer}:${SMTPPort} accepts the login. Nothing was sent.`)]
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
+      const why = messageOf(error)
       return [
         fail(
           `${SMTPServer}:${SMTPPort} does not work: ${why}.`,

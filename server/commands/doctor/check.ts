@@ -1,4 +1,5 @@
 import type { CommandConfig } from '../../config.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import type { Secrets } from '../../lib/secrets/secrets.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Store } from '../../store/store.ts'
@@ -43,9 +44,7 @@ export async function checked(check: Check, patient: Omit<Patient, 'signal'>): P
   )
   const run = check
     .run({ ...patient, signal })
-    .catch((error: unknown) => [
-      fail(`The check failed: ${error instanceof Error ? error.message : String(error)}.`, 'See the message.'),
-    ])
+    .catch((error: unknown) => [fail(`The check failed: ${messageOf(error)}.`, 'See the message.')])
   return Promise.race([run, late])
 }
 

@@ -1,5 +1,6 @@
 import type { ImportOptions, ImportProgress } from '../../jobs/import-engine.ts'
 import { isGone, type RunEnd, reportProgress, runOwner } from '../../jobs/import-progress.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import { sourceAddress } from '../../lib/network/source-address.ts'
 import type { OpenedStore } from '../../store/connection/open-options.ts'
 import { activeImportRun, beginImportRun } from '../../store/imports/import-runs.ts'
@@ -31,9 +32,7 @@ export async function inTurn(
   try {
     await work(cancelled.signal, progress.show)
   } catch (error) {
-    end = cancelled.signal.aborted
-      ? { state: 'cancelled' }
-      : { state: 'failed', error: error instanceof Error ? error.message : String(error) }
+    end = cancelled.signal.aborted ? { state: 'cancelled' } : { state: 'failed', error: messageOf(error) }
     throw error
   } finally {
     await progress.end(end, true)

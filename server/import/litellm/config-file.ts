@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { parse } from 'yaml'
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import { ImportFailed } from '../import-failed.ts'
 
 /** A larger file is no configuration. */
@@ -24,7 +25,7 @@ export function readConfigFile(path: string, label = path): JsonObject {
   try {
     value = parse(readFileSync(path, 'utf8'), { maxAliasCount: 100 })
   } catch (error) {
-    const reason = (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? ''
+    const reason = messageOf(error).split('\n')[0] ?? ''
     throw new ImportFailed(
       `${label} is not valid YAML (${reason.replace(/:$/, '')}). Correct it, and run the command again.`,
     )

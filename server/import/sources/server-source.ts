@@ -1,3 +1,4 @@
+import { messageOf } from '../../lib/message-of.ts'
 import { ImportFailed } from '../import-failed.ts'
 import { pageQuery, type SourceDatabase, type SourceRow, tablesOf } from './source-database.ts'
 
@@ -38,7 +39,7 @@ export function unreachable(label: string, error: unknown): ImportFailed {
     return new ImportFailed(`${label} rejects the user or the password. Check both in the address.`)
   if (code === '3D000' || code === 'ER_BAD_DB_ERROR' || errno === 1049 || errno === 1044)
     return new ImportFailed(`${label} does not exist on that server. Check the name at the end of the address.`)
-  const reason = (error instanceof Error ? error.message : String(error)) || (code ?? 'no response')
+  const reason = messageOf(error) || (code ?? 'no response')
   return new ImportFailed(
     `${label} cannot be reached (${reason}). Check host and port, and that it may be reached from here.`,
     {
@@ -49,7 +50,7 @@ export function unreachable(label: string, error: unknown): ImportFailed {
 
 /** What to do about a query that failed. */
 function unreadable(label: string, error: unknown): ImportFailed {
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = messageOf(error)
   return new ImportFailed(
     `${label} cannot be read (${reason}). Check that the user may read all tables, and run the command again; it goes on where it was.`,
     { cause: error },

@@ -1,5 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { existsSync, statSync } from 'node:fs'
+import { messageOf } from '../../lib/message-of.ts'
 import { ImportFailed } from '../import-failed.ts'
 import { pageQuery, type SourceDatabase, type SourceRow, tablesOf } from './source-database.ts'
 
@@ -60,7 +61,7 @@ function run(database: Database, path: string, text: string): SourceRow[] {
 }
 
 function damaged(path: string, cause: unknown): ImportFailed {
-  const reason = (cause instanceof Error ? cause.message : String(cause)).split('\n').join(' ')
+  const reason = messageOf(cause).split('\n').join(' ')
   if (/locked|busy/i.test(reason))
     return new ImportFailed(`${path} is locked by its program. Stop the program, or import from a copy of the file.`)
   return new ImportFailed(

@@ -42,7 +42,7 @@ export interface JsonBody {
 }
 
 /**
- * The fields of a body, for decisions that do not depend on long texts, in place of which there may be the marks of an
+ * The fields of a body, for decisions that do not depend on long texts. In their place there may be the marks of an
  * outline. What is sent or stored must be read from `json` or written with `JsonOutline.restored`.
  */
 export function fieldsOf(body: JsonBody): JsonObject {

@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Kysely, SqliteDialect } from 'kysely'
+import { messageOf } from '../../lib/message-of.ts'
 import { sqliteLedger } from '../ledger/ledger-sqlite.ts'
 import type { Tables } from '../schema/tables.ts'
 import { createWriteQueue } from '../statements/write-queue.ts'
@@ -65,7 +66,7 @@ function connectSqlite(url: string, synchronous: 'NORMAL' | 'FULL'): Database {
     database.run('PRAGMA foreign_keys = ON')
     return database
   } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error)
+    const cause = messageOf(error)
     throw new Error(`the SQLite database ${url} cannot be opened (${cause})`, { cause: error })
   }
 }

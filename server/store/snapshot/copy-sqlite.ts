@@ -11,6 +11,7 @@ import {
   statSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { messageOf } from '../../lib/message-of.ts'
 import { pendingMigrations } from '../migrations/migrate.ts'
 import type { Store } from '../store.ts'
 
@@ -46,7 +47,7 @@ export async function copyBeforeMigration(store: Store, { path, version, now, lo
     for (const old of olderCopies(folder)) rmSync(join(folder, old), { force: true })
   } catch (error) {
     removeIfPossible(unfinished)
-    log.warn(`the database is upgraded without a copy: ${error instanceof Error ? error.message : String(error)}`)
+    log.warn(`the database is upgraded without a copy: ${messageOf(error)}`)
   }
 }
 
