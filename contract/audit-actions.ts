@@ -30,6 +30,7 @@ export type AuditAction =
   | 'channel.revive-keys'
   | 'channel.set-costs'
   | 'channel.set-key-aside'
+  | 'channel.sync-costs'
   | 'channel.update'
   | 'import.cancel'
   | 'import.read-leftovers'

@@ -207,6 +207,11 @@ export const optionDefinitions = {
     ),
   }),
   ...section('ratios', {
+    PriceSyncEnabled: bool(
+      true,
+      'admin',
+      'Read the price lists of channels that have one on a schedule. Off: prices stay as they are until somebody changes them.',
+    ),
     UnpricedModelPolicy: {
       kind: 'choice',
       default: 'refuse',

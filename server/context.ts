@@ -30,6 +30,7 @@ import { createLogTail } from './jobs/log-tail.ts'
 import { tokenMarker } from './jobs/mark-tokens.ts'
 import { createNotifyRoot } from './jobs/notify.ts'
 import { peopleJobs } from './jobs/people-jobs.ts'
+import { priceSyncJobs } from './jobs/price-sync.ts'
 import type { Pulse } from './jobs/pulse.ts'
 import { refreshJob } from './jobs/refresh-caches.ts'
 import { relayJobs } from './jobs/relay-jobs.ts'
@@ -295,6 +296,7 @@ function jobsOf({ sweep, pulse, relay, care, captures, settings, routing, mailer
   return [
     pulse.job,
     { name: 'channel-tests', everyMs: testsDueMs, run: care.health.testIfDue },
+    ...priceSyncJobs(care.prices),
     ...holdJobs(sweep, ledger),
     ...relayJobs(relay),
     refreshJob(store, { settings, routing, captures }),

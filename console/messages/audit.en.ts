@@ -19,6 +19,7 @@ export const auditEn = {
   'audit.do.channel.auto-enable': 'Channel enabled automatically',
   'audit.do.channel.cool-down': 'Channel paused temporarily',
   'audit.do.channel.revive-key': 'Paused key resumed',
+  'audit.do.channel.sync-costs': 'Prices synced',
   'audit.do.channel.set-costs': 'Costs set',
   'audit.do.channel.set-key-aside': 'Rejected key paused',
   'audit.do.channel.batch-delete': 'Channels deleted',

@@ -18,6 +18,7 @@ export const auditJa = {
   'audit.do.channel.auto-enable': 'チャネルの自動有効化',
   'audit.do.channel.cool-down': 'チャネルの一時停止',
   'audit.do.channel.revive-key': '一時停止中のキーの再開',
+  'audit.do.channel.sync-costs': '価格を同期',
   'audit.do.channel.set-costs': 'コストの設定',
   'audit.do.channel.set-key-aside': '拒否されたキーの一時停止',
   'audit.do.channel.batch-delete': 'チャネルの一括削除',

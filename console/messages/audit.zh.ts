@@ -18,6 +18,7 @@ export const auditZh = {
   'audit.do.channel.auto-enable': '自动启用渠道',
   'audit.do.channel.cool-down': '渠道暂停使用一段时间',
   'audit.do.channel.revive-key': '恢复使用密钥',
+  'audit.do.channel.sync-costs': '价格已同步',
   'audit.do.channel.set-costs': '设置成本',
   'audit.do.channel.set-key-aside': '停用被拒绝的密钥',
   'audit.do.channel.batch-delete': '批量删除渠道',

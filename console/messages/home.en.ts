@@ -106,6 +106,11 @@ export const homeEn = {
   'home.count.model_no_route': '{count, plural, one {# model has no route} other {# models have no route}}',
   'home.count.model_no_price': '{count, plural, one {# model has no price} other {# models have no price}}',
   'home.count.balance_low': '{count, plural, one {# balance is low} other {# balances are low}}',
+  'home.count.price_held':
+    '{count, plural, one {prices of # channel to confirm} other {prices of # channels to confirm}}',
+  'home.count.price_feed_failed':
+    '{count, plural, one {# price list cannot be read} other {# price lists cannot be read}}',
+  'home.count.channel_loss': '{count, plural, one {# channel loses money} other {# channels lose money}}',
   'home.count.backup_failed': 'the last backup failed',
   'home.count.backup_old': 'the last backup is old',
   'home.count.backup_none': 'no backups are set up',
@@ -118,6 +123,10 @@ export const homeEn = {
     '{count, plural, one {# request} other {# requests}} rejected: no enabled channel in group "{reason}"',
   'home.item.model_no_price': '{count, plural, one {# request} other {# requests}} rejected: no price is set',
   'home.item.balance_low': 'has {amount} left at the provider and spent {limit} in 7 days',
+  'home.item.price_held':
+    '{count, plural, one {# price of the list differs too much and is held back} other {# prices of the list differ too much and are held back}}',
+  'home.item.price_feed_failed': 'The price list cannot be read: {reason}',
+  'home.item.channel_loss': 'cost {amount} more than was charged in the last 24 hours ({limit})',
   'home.item.backup_failed': 'The last backup failed: {reason}',
   'home.item.backup_old': 'The last backup is old. Check that the server can make backups.',
   'home.item.backup_none': 'No backups are set up. If the disk fails, everything is lost.',

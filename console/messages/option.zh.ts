@@ -150,6 +150,8 @@ export const optionZh = {
   'option.HoldWaitTime.hint': '调用等待同一账户其他进行中的调用退还额度的最长时间。0 表示不等待。',
   'option.ApproximateTokenEnabled': '使用近似方式估算 token 数',
   'option.ApproximateTokenEnabled.hint': '按字节数的 0.38 估算，不使用分词器。',
+  'option.PriceSyncEnabled': '定时读取价格表',
+  'option.PriceSyncEnabled.hint': '按设定的间隔读取各渠道的价格表。关闭后价格保持不变。',
   'option.UnpricedModelPolicy': '没有价格的模型',
   'option.UnpricedModelPolicy.hint': '模型在此处与内置价格表中都没有价格时的处理方式。',
   'choice.UnpricedModelPolicy.refuse': '拒绝调用',

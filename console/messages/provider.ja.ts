@@ -62,8 +62,11 @@ export const providerJa = {
   'channel.form.limits.row': '制限 {number}',
   'channel.form.draining': 'ドレイン',
   'channel.form.draining.hint':
-    '新しいセッションを受け付けません。実行中のリクエストと固定されたセッションは最後まで続きます。',
+    'チャネルは新しいセッションを受け付けません。実行中のリクエストは完了し、既存のセッションは 1 日間継続できます。',
   'channel.limit.most': '上限',
+  'channel.limit.raise': '一時的な引き上げ',
+  'channel.limit.raise.hint': '空欄にすると引き上げません。',
+  'channel.limit.until': '期限',
   'channel.limit.metric': '制限する対象',
   'channel.limit.window': '期間',
   'channel.limit.zone': 'タイムゾーン',
@@ -72,7 +75,6 @@ export const providerJa = {
   'channel.limit.models': 'モデル',
   'channel.limit.models.hint':
     'アップストリームでのモデル名をカンマで区切ります。* は任意の文字列です。空欄の場合はすべてのモデルが対象です。',
-  'channel.limit.raised': '{time} まで上限を {raise} 引き上げ中',
   'channel.form.advanced': 'タイムアウトと詳細設定',
   'channel.form.connect': '接続のタイムアウト',
   'channel.form.firstByte': '初回バイトのタイムアウト',

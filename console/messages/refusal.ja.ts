@@ -50,6 +50,8 @@ export const refusalJa = {
   'refusal.cost_both': '{name} には価格か倍率のどちらか一方だけを入力してください。',
   'refusal.cost_input_missing': '{name} の入力またはリクエストの価格を入力してください。',
   'refusal.cost_decimals': '{name} の数値は小数点以下 6 桁までです。',
+  'refusal.price_feed_missing': 'このチャネルには定期的に読み込む価格表がありません。',
+  'refusal.price_not_held': '{name} に保留中の価格はありません。',
   'refusal.price_url_missing': '価格表の URL を入力してください。',
   'refusal.price_url_scheme': '価格表の URL は https:// または http:// で始めてください。',
   'refusal.price_url_userinfo': '価格表の URL にユーザー名やパスワードを含めないでください。',
@@ -202,6 +204,7 @@ export const refusalJa = {
   'refusal.budgets_own_only': '表示できるのは自分の予算だけです。',
   'refusal.login_not_enabled': '管理者がこのログイン方法を有効にしていません。',
   'refusal.limit_now_window': '同時リクエスト数の制限の期間は「同時」に限られ、ほかの制限では使えません。',
+  'refusal.limit_raise_time': '上限を引き上げるには、期限を指定してください。',
   'refusal.limits_alike':
     '同じものを数える制限が 2 つあります。1 つにまとめるか、別の期間またはモデルを選んでください。',
   'refusal.limit_zone': '制限のタイムゾーンには UTC またはこのシステムのタイムゾーンを指定してください。',

@@ -58,10 +58,10 @@ export const virtualEn = {
   'virtual.failure.context_too_long.hint': 'The prompt is too long for the model of the step.',
   'virtual.failure.content_filter': 'Content filter',
   'virtual.failure.content_filter.hint':
-    'A filter of the provider rejects the content. Another provider may answer it.',
+    'A filter of the provider rejects the prompt or empties the response. Streams are held back until they say something.',
   'virtual.failure.refusal': 'Refusal',
   'virtual.failure.refusal.hint':
-    'The model refuses to answer. This is noticed only in responses that are not streamed.',
+    'The model refuses to answer. Streams, thoughts included, are held back until they say something else.',
   'virtual.form.pricing': 'Price',
   'virtual.form.pricing.hint': 'A fixed price applies whichever step answers.',
   'virtual.form.pricing.step': 'Price of the step that answers',

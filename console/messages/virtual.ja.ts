@@ -60,9 +60,10 @@ export const virtualJa = {
   'virtual.failure.context_too_long.hint': 'プロンプトがステップのモデルには長すぎます。',
   'virtual.failure.content_filter': 'コンテンツフィルター',
   'virtual.failure.content_filter.hint':
-    'プロバイダーのフィルターが内容を拒否しました。別のプロバイダーなら応答する場合があります。',
+    'プロバイダーのフィルターがプロンプトを拒否したか、レスポンスを空にしました。ストリームは内容が現れるまで保留されます。',
   'virtual.failure.refusal': '回答の拒否',
-  'virtual.failure.refusal.hint': 'モデルが回答を拒否しました。ストリーミングでないレスポンスでのみ検出されます。',
+  'virtual.failure.refusal.hint':
+    'モデルが回答を拒否しました。ストリームは（思考も含めて）、ほかの内容が現れるまで保留されます。',
   'virtual.form.pricing': '価格',
   'virtual.form.pricing.hint': '固定価格は、どのステップが応答しても適用されます。',
   'virtual.form.pricing.step': '応答したステップの価格',

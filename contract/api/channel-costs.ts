@@ -53,8 +53,10 @@ export const channelCostsSchema = z.object({
 
 export type ChannelCosts = z.output<typeof channelCostsSchema>
 
+export const feedKinds = ['gateway', 'openrouter'] as const
+
 const feed = {
-  kind: z.enum(['gateway', 'openrouter']).check(z.describe('The format of the price list.')),
+  kind: z.enum(feedKinds).check(z.describe('The format of the price list.')),
   url: z._default(
     trimmedText(500).check(
       z.describe(
@@ -68,6 +70,46 @@ const feed = {
     '',
   ),
 }
+
+/** The longest time between two checks of a price list, in hours. */
+export const longestFeedHours = 30 * 24
+
+const feedInput = z.object({
+  ...feed,
+  every_hours: z
+    .int()
+    .check(z.gte(1), z.lte(longestFeedHours), z.describe('Hours from one check of the list to the next.')),
+})
+
+export type FeedInput = z.output<typeof feedInput>
+
+/** A price list that is read on a schedule. */
+export const priceFeedSchema = z.object({
+  ...feed,
+  every_hours: feedInput.shape.every_hours,
+  checked_at: z.int().check(z.describe('When the list was last read, in epoch seconds; 0 means not yet.')),
+  changed_at: z.int().check(z.describe('When a check last changed a price, in epoch seconds; 0 means never.')),
+  error: z.string().check(z.describe('Why the last check failed; empty if it did not. Prices stay as they are then.')),
+  failed_at: z.int().check(z.describe('When the checks began to fail, in epoch seconds; 0 if the last one did not.')),
+  held: z
+    .record(
+      z.string(),
+      z.object({
+        cost: modelCostSchema.check(z.describe('The price of the list.')),
+        since: z.int().check(z.describe('Epoch seconds.')),
+      }),
+    )
+    .check(z.describe('Prices that are ten times the old ones or more, or a tenth or less, and are not used yet.')),
+})
+
+export type PriceFeed = z.output<typeof priceFeedSchema>
+
+/** The costs of a channel, with the price list that is read on a schedule. */
+export const costsWithFeedSchema = z.extend(channelCostsSchema, {
+  feed: z.nullable(priceFeedSchema).check(z.describe('The price list that is read on a schedule; null if none is.')),
+})
+
+export type CostsWithFeed = z.output<typeof costsWithFeedSchema>
 
 export const costChanges = ['new', 'changed', 'same', 'missing', 'unreadable'] as const
 
@@ -102,7 +144,7 @@ export const channelCostsApi = {
     path: '/api/channel/{id}/costs',
     access: 'admin',
     params: idParams,
-    data: channelCostsSchema,
+    data: costsWithFeedSchema,
     summary: 'Get what the upstream of a channel charges',
   }),
   setCosts: endpoint({
@@ -129,7 +171,7 @@ export const channelCostsApi = {
       ),
     }),
     data: z.object({
-      costs: channelCostsSchema.check(z.describe('What is stored now.')),
+      costs: costsWithFeedSchema.check(z.describe('What is stored now.')),
       held: z.array(z.string()).check(z.describe('Models that keep their old price until the new one is confirmed.')),
     }),
     summary: 'Set what the upstream of a channel charges; replaces everything that was set before',
@@ -146,5 +188,41 @@ export const channelCostsApi = {
     summary: "Read a price list from another gateway or from OpenRouter and compare it with the channel's costs",
     description:
       'Nothing is saved. The list is read without the key of the channel, and through its proxy if it has one.',
+  }),
+  setFeed: endpoint({
+    method: 'PUT',
+    path: '/api/channel/{id}/costs/feed',
+    access: 'admin',
+    params: idParams,
+    body: z.object({ feed: z.nullable(feedInput).check(z.describe('null means that no list is read any more.')) }),
+    data: costsWithFeedSchema,
+    summary: "Read a channel's prices from a list on a schedule, or stop doing so",
+    description:
+      'The list is read within a minute, and then every `every_hours` hours by one of the servers, unless the option PriceSyncEnabled is off. Models that the list does not have keep their prices.',
+  }),
+  checkFeed: endpoint({
+    method: 'POST',
+    path: '/api/channel/{id}/costs/feed/check',
+    access: 'admin',
+    params: idParams,
+    data: costsWithFeedSchema,
+    summary: 'Read the scheduled price list of a channel now',
+    description: 'Whether that worked is in `feed.error`.',
+  }),
+  decideHeld: endpoint({
+    method: 'POST',
+    path: '/api/channel/{id}/costs/held',
+    access: 'admin',
+    params: idParams,
+    body: z.object({
+      use: z
+        ._default(z.array(text(200)).check(z.maxLength(maxCostModels)), [])
+        .check(z.describe('Models whose held prices are used from now on.')),
+      refuse: z
+        ._default(z.array(text(200)).check(z.maxLength(maxCostModels)), [])
+        .check(z.describe('Models that keep their old prices. The same price is not held again.')),
+    }),
+    data: costsWithFeedSchema,
+    summary: 'Use or refuse prices of the scheduled list that are held back',
   }),
 }

@@ -41,6 +41,9 @@ export const attentionKinds = [
   'backup_failed',
   'backup_old',
   'balance_low',
+  'price_held',
+  'price_feed_failed',
+  'channel_loss',
   'person_no_quota',
   'spend_jump',
   'backup_none',
@@ -70,14 +73,26 @@ export const attentionSchema = z.object({
   reason: z
     .string()
     .check(
-      z.describe('Why the gateway disabled or skips the channel; the group that has no route; why the backup failed.'),
+      z.describe(
+        'Why the gateway disabled or skips the channel; the group that has no route; why the backup or the check of a price list failed.',
+      ),
     ),
-  count: count('Attempts of the channel, or refused calls.'),
+  count: count('Attempts of the channel, refused calls, or prices that are held back.'),
   failed: count('How many of the attempts failed.'),
-  amount: z.number().check(z.describe('Quota spent today or left, or the balance that the upstream reported.')),
+  amount: z
+    .number()
+    .check(
+      z.describe(
+        'Quota spent today or left, the balance that the upstream reported, or what a channel lost in 24 hours.',
+      ),
+    ),
   limit: z
     .number()
-    .check(z.describe('What the amount is compared with: the median of 14 days, or what the channel spent in 7 days.')),
+    .check(
+      z.describe(
+        'What the amount is compared with: the median of 14 days, what the channel spent in 7 days, or what was charged for its requests.',
+      ),
+    ),
 })
 
 export type AttentionItem = z.output<typeof attentionSchema>

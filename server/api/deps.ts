@@ -58,6 +58,8 @@ export interface ApiDeps {
   upstreamModels(id: number): Promise<UpstreamResult<string[]>>
   /** A price list, read through the proxy of a channel and without its key. */
   upstreamPrices(id: number, url: string): Promise<UpstreamResult<JsonObject>>
+  /** Reads the scheduled price list of a channel now. */
+  syncPrices(id: number): Promise<void>
   /** Tests a channel that is not stored, and lists the models of its upstream. */
   probeDraft(draft: ChannelDraft): Promise<DraftReport>
   /** The models that enabled channels serve to a group, with their current prices. */

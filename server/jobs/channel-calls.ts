@@ -2,7 +2,7 @@ import type { RelayDeps } from '../relay/call/deps.ts'
 import type { ChannelCare } from './channel-care.ts'
 
 /** What the management API can ask about channels, and the jobs on them that it can start. */
-export function channelCalls({ health, ask, probeDraft }: ChannelCare, { unsupportedFeatures }: RelayDeps) {
+export function channelCalls({ health, ask, prices, probeDraft }: ChannelCare, { unsupportedFeatures }: RelayDeps) {
   return {
     missingAt: (id: number) =>
       unsupportedFeatures.ofChannel(id).map(({ untilMs, ...each }) => ({ ...each, until: Math.ceil(untilMs / 1000) })),
@@ -12,6 +12,7 @@ export function channelCalls({ health, ask, probeDraft }: ChannelCare, { unsuppo
     updateAllBalances: ask.allBalances,
     upstreamModels: ask.models,
     upstreamPrices: ask.prices,
+    syncPrices: prices.check,
     probeDraft,
   }
 }

@@ -12,6 +12,7 @@ import { type ChannelHealth, createChannelHealth } from './channel-health.ts'
 import { createChannelSwitch } from './channel-switch.ts'
 import type { ChannelDraft, DraftReport } from './draft-report.ts'
 import type { NotifyRoot } from './notify.ts'
+import { createPriceSync, type PriceSync } from './price-sync.ts'
 import { type AskUpstream, createAskUpstream } from './upstream-account.ts'
 
 export interface ChannelCareDeps {
@@ -29,6 +30,7 @@ export interface ChannelCareDeps {
 export interface ChannelCare {
   health: ChannelHealth
   ask: AskUpstream
+  prices: PriceSync
   /** Tests a channel that is not stored. */
   probeDraft(draft: ChannelDraft): Promise<DraftReport>
   /**
@@ -57,9 +59,10 @@ export function createChannelCare(deps: ChannelCareDeps): ChannelCare {
   deps.settings.onChange(() => {
     health.testIfDue().catch((error: unknown) => warn(`the channel tests could not start: ${String(error)}`))
   })
+  const ask = createAskUpstream({ store, routing, clock, settings, channelSwitch, fetchJson, warn })
   return {
-    health,
-    ask: createAskUpstream({ store, routing, clock, settings, channelSwitch, fetchJson, warn }),
+    ...{ health, ask },
+    prices: createPriceSync({ store, clock, settings, prices: ask.prices, warn }),
     probeDraft: (draft) => probeDraft({ relay, fetchJson }, draft),
     disable(id, reason, key) {
       const done =

@@ -6,9 +6,11 @@ import { noteAttempt } from './call/attempts.ts'
 import type { RelayCall } from './call/call.ts'
 import type { RelayDeps } from './call/deps.ts'
 import { CallerLeft } from './cancellation/caller-left.ts'
+import { addLostCost } from './charging/lost-cost.ts'
 import { measure } from './charging/measure.ts'
 import { type OpenCall, settle } from './charging/settlement.ts'
 import { noteHealth } from './failures/note-health.ts'
+import { RefusedAnswer } from './failures/refused-answer.ts'
 import { AttemptFailed } from './failures/retry-policy.ts'
 import { reasonOf } from './failures/upstream-failure.ts'
 import { ownHeaders } from './headers/relay-headers.ts'
@@ -41,6 +43,7 @@ async function attempt(deps: RelayDeps, call: RelayCall, trial: Trial): Promise<
       return chargePrompt(deps, open)
     }
     const failed = error instanceof AttemptFailed ? error : toFailure(error)
+    if (failed instanceof RefusedAnswer) await addLostCost(deps, open, failed.answer)
     noteAttempt(deps, open, { sentAtMs, status: failed.status, error: reasonOf(failed, channel.upstream.key) })
     return failed
   }

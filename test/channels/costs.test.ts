@@ -1,5 +1,6 @@
 // What a channel's upstream charges: tables by hand and from price lists, the cost of each call, and who sees it.
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import type { Overview } from '../../contract/api/overview.ts'
 import { rollUpUsage } from '../../server/store/usage/usage-rollup.ts'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { cutsStream, ok } from '../helpers/fake-upstream.ts'
@@ -117,6 +118,34 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await own(`/api/channel/${id}/costs`)).not.toContain('multiplier')
   })
 
+  test('a channel that costs more than is charged is first by margin, and needs attention', async () => {
+    await using rig = await rigOf()
+    rig.upstream.always(answered)
+    const good = await rig.channel({ models: 'm' })
+    await set(rig, good, { multiplier: 1.5 })
+    expect(await ask(rig)).toBe(200)
+    await rig.raw('PUT', '/api/channel/', { id: good, status: 2 })
+    const bad = await rig.channel({ models: 'm', name: 'bad' })
+    await set(rig, bad, { multiplier: 4 })
+    const attention = async () => {
+      rig.time.ms += 10_000
+      const { attention: items } = (await rig.raw('GET', '/api/overview/'))['data'] as Overview
+      return items.filter(({ kind }) => kind === 'channel_loss')
+    }
+    expect(await ask(rig)).toBe(200)
+    // A loss of less than a cent is not worth a word.
+    expect(await attention()).toEqual([])
+    expect(await ask(rig)).toBe(200)
+    for (const isCounted of [false, true]) {
+      if (isCounted) await rollUpUsage(rig.gateway.context.store, Math.floor(rig.time.ms / 1000) + 60)
+      const usage = (await rig.raw('GET', '/api/usage/?group_by=channel&metric=margin&top=1'))['data'] as UsageAnswer
+      expect(usage.groups[0]).toMatchObject({ key: String(bad), total: { cost: 11_200, margin: -5600 } })
+      expect(usage.total).toMatchObject({ margin: 700 - 5600 })
+      const target = { type: 'channel', id: bad, name: 'bad' }
+      expect(await attention()).toMatchObject([{ target, amount: 5600, limit: 5600, act: 'open_channel' }])
+    }
+  })
+
   test('without known costs there is nothing about them', async () => {
     await using rig = await rigOf()
     rig.upstream.always(answered)
@@ -201,6 +230,7 @@ forEachDatabaseUrl((_, freshUrl) => {
       expect((await set(rig, id, { models: { m: { input } } }))['success']).toBe(false)
     expect((await set(rig, id, { multiplier: -1 }))['success']).toBe(false)
     expect((await rig.raw('GET', `/api/channel/${id}/costs`))['data']).toEqual({
+      feed: null,
       multiplier: null,
       models: {},
       source: null,

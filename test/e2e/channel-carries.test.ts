@@ -1,6 +1,6 @@
 // What a channel carries and what it costs: the form, the filter by tag, the costs, and where admins see them.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type FakeUpstream, ok, okPricing, startFakeUpstream } from '../helpers/fake-upstream.ts'
+import { type FakeUpstream, ok, okPricing, startFakeUpstream, status } from '../helpers/fake-upstream.ts'
 import { openConsole, rootAccount } from './support/console.ts'
 import { eventually } from './support/eventually.ts'
 import { toastShown } from './support/toasts.ts'
@@ -85,6 +85,29 @@ test('costs are set by hand or from a price list, where a tenfold price has to b
   await dialog.getByRole('button', { name: 'Save' }).click()
   await eventually(async () => (await costs()).models).toEqual({ 'gpt-4o': { input: 2.5, output: 10 } })
 
+  // The same list on a schedule, with a price that another ten times separate from the one that is used.
+  await site.api('PUT', `/api/channel/${id}/costs`, {
+    multiplier: null,
+    models: { 'gpt-4o': { input: 0.1, output: 0.4 } },
+  })
+  await visit.open(`/channel?peek=${id}`)
+  await page.getByRole('button', { name: 'Read on a schedule' }).click()
+  const schedule = page.getByRole('dialog', { name: 'Price list of priced' })
+  await schedule.getByLabel('Hours between checks').fill('12')
+  await schedule.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Read every 12 hours').waitFor()
+  await page.getByRole('button', { name: 'Check now' }).click()
+  await page.getByText('1 price differs too much and is not used yet.').waitFor()
+  await page.getByRole('button', { name: 'Use the new price of gpt-4o' }).click()
+  await eventually(async () => (await costs()).models).toEqual({ 'gpt-4o': { input: 2.5, output: 10 } })
+  await page.getByText('Prices synced').waitFor()
+  upstream.always(status(503))
+  await page.getByRole('button', { name: 'Check now' }).click()
+  await page.getByText('The price list cannot be read: status code: 503.').waitFor()
+  await page.getByRole('button', { name: 'Edit schedule' }).click()
+  await schedule.getByRole('button', { name: 'Stop reading' }).click()
+  await page.getByRole('button', { name: 'Read on a schedule' }).waitFor()
+
   upstream.always(ok())
   const { key } = await site.api<{ key: string }>('POST', '/api/token/', { name: 'margins', unlimited_quota: true })
   const question = { model: 'gpt-4o', messages: [{ role: 'user', content: 'hi' }] }
@@ -95,7 +118,26 @@ test('costs are set by hand or from a price list, where a tenfold price has to b
   })
   expect(response.status).toBe(200)
   await response.text()
-  await visit.open('/usage')
+  await site.api('PUT', `/api/channel/${id}/costs`, {
+    multiplier: null,
+    models: { 'gpt-4o': { input: 250, output: 1000 } },
+  })
+  const costly = await fetch(`${site.gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer sk-${key}-${id}` },
+    body: JSON.stringify(question),
+  })
+  await costly.text()
+  await visit.open('/usage?metric=margin')
   await page.getByRole('radio', { name: 'Margin' }).waitFor()
+  // A loss is drawn below zero, and its amounts are marked.
+  await eventually(() =>
+    page
+      .locator('main svg[role=img] g rect')
+      .evaluateAll((bars) =>
+        bars.some((bar) => bar.getAttribute('fill') !== 'transparent' && Number(bar.getAttribute('height')) > 10),
+      ),
+  ).toBe(true)
+  await page.locator('.text-bad').filter({ hasText: /^-/ }).first().waitFor()
   await page.getByRole('columnheader', { name: 'Upstream cost' }).waitFor()
 })

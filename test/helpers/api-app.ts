@@ -101,6 +101,7 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     updateAllBalances: async () => true,
     upstreamModels: async () => ({ ok: true, value: ['gpt-4'] }),
     upstreamPrices: async () => ({ ok: true, value: { data: [{ model_name: 'gpt-4', model_ratio: 15 }] } }),
+    syncPrices: async () => undefined,
     probeDraft: async () => ({
       ok: true,
       timeMs: 500,

@@ -87,6 +87,9 @@ GET    /api/channel/{id}/upstream_models  401   no    ok    ok    ban    401|bad
 GET    /api/channel/tags                  401   no    ok    ok    ban    401|bad
 GET    /api/channel/{id}/costs            401   no    ok    ok    ban    401|bad
 PUT    /api/channel/{id}/costs            401   no    ok    ok    ban    401|bad
+PUT    /api/channel/{id}/costs/feed       401   no    ok    ok    ban    401|bad
+POST   /api/channel/{id}/costs/feed/check 401   no    ok    ok    ban    401|bad
+POST   /api/channel/{id}/costs/held       401   no    ok    ok    ban    401|bad
 POST   /api/channel/{id}/costs/preview    401   no    ok    ok    ban    401|bad
 POST   /api/channel/probe                 401   no    ok    ok    ban    401|bad
 GET    /api/channel/{id}                  401   no    ok    ok    ban    401|bad

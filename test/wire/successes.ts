@@ -112,6 +112,22 @@ export const successes: Readonly<Record<string, Success>> = {
   },
   channelCosts: made(channel, (id) => ['GET', `/api/channel/${id}/costs`]),
   channelSetCosts: made(channel, (id) => ['PUT', `/api/channel/${id}/costs`, { multiplier: 0.8, models: {} }]),
+  channelSetFeed: made(channel, (id) => [
+    'PUT',
+    `/api/channel/${id}/costs/feed`,
+    { feed: { kind: 'openrouter', every_hours: 24 } },
+  ]),
+  channelCheckFeed: async (gate, me) => {
+    const url = `${gate.upstream.url}/api/pricing`
+    const feed = { kind: 'gateway', url, every_hours: 24 }
+    await plain('PUT', `/api/channel/${gate.channelId}/costs/feed`, { feed })(gate, me)
+    return plain('POST', `/api/channel/${gate.channelId}/costs/feed/check`)(gate, me)
+  },
+  channelDecideHeld: async (gate, me) => {
+    const feed = { kind: 'openrouter', every_hours: 24 }
+    await plain('PUT', `/api/channel/${gate.channelId}/costs/feed`, { feed })(gate, me)
+    return plain('POST', `/api/channel/${gate.channelId}/costs/held`, {})(gate, me)
+  },
   channelPreviewCosts: made(
     ({ channelId, upstream }) => ({ channelId, upstream }),
     ({ channelId, upstream }) => [

@@ -1,5 +1,5 @@
 import { scaleBand, scaleLinear } from 'd3-scale'
-import { stack } from 'd3-shape'
+import { stack, stackOffsetDiverging } from 'd3-shape'
 import { type KeyboardEvent, useState } from 'react'
 import { type ChartData, type FormatValue, fillOf, markOf } from './types.ts'
 import { type Range, useRangeDrag } from './use-range-drag.ts'
@@ -27,29 +27,44 @@ const labelGap = 12
 /** Space between two grid lines. */
 const tickGap = 21
 
-/** Stacked bars along an axis. Arrow keys go from bar to bar; Enter picks one. */
+/** The space for the longest label of the axis, in pixels, so that no sign is cut off. */
+function leftOf(labels: readonly string[]): number {
+  return Math.max(space.left, ...labels.map((label) => label.length * 2 * halfLetter + labelGap))
+}
+
+/** The bars, one layer for each series, and the range of the axis. Negative values, such as a loss, are stacked below zero. */
+function stacked(labels: ChartData['labels'], series: ChartData['series']) {
+  const rows = labels.map((_, index) => Object.fromEntries(series.map((each) => [each.id, each.values[index] ?? 0])))
+  const layers = stack<Record<string, number>>()
+    .keys(series.map((each) => each.id))
+    .offset(stackOffsetDiverging)(rows)
+  const ends = layers.flat(2)
+  const [bottom, top] = [Math.min(0, ...ends), Math.max(0, ...ends)]
+  return { layers, domain: [bottom, bottom === top ? 1e-9 : top] }
+}
+
+/** Stacked bars along an axis, those of negative values below it. Arrow keys go from bar to bar; Enter picks one. */
 export function Bars({ labels, series, format, height = 220, onPick, onRange, summary }: BarsProps) {
   const [box, width] = useWidth<HTMLDivElement>()
   const [at, setAt] = useState<number>()
   const last = labels.length - 1
-  const rows = labels.map((_, index) => Object.fromEntries(series.map((each) => [each.id, each.values[index] ?? 0])))
-  const layers = stack<Record<string, number>>().keys(series.map((each) => each.id))(rows)
-  const top = Math.max(1e-9, ...layers.flatMap((layer) => layer.map((part) => part[1])))
+  const { layers, domain } = stacked(labels, series)
+  const ticks = Math.min(4, Math.floor((height - space.bottom - space.top) / tickGap))
+  const y = scaleLinear(domain, [height - space.bottom, space.top]).nice(ticks)
+  const left = leftOf(y.ticks(ticks).map(format))
   const x = scaleBand(
     labels.map((_, index) => index),
-    [space.left, Math.max(space.left + 1, width - space.right)],
+    [left, Math.max(left + 1, width - space.right)],
   ).padding(0.22)
-  const ticks = Math.min(4, Math.floor((height - space.bottom - space.top) / tickGap))
-  const y = scaleLinear([0, top], [height - space.bottom, space.top]).nice(ticks)
   const place = (index: number) => Math.max(0, Math.min(last, index))
   const { range, setRange, stop, pointer } = useRangeDrag((clientX) => {
-    const left = box.current?.getBoundingClientRect().left ?? 0
-    return place(Math.floor((clientX - left - space.left) / x.step()))
+    const from = box.current?.getBoundingClientRect().left ?? 0
+    return place(Math.floor((clientX - from - left) / x.step()))
   }, onRange)
   const keys = { at, setAt, range, setRange, stop, place, onPick, onRange }
   const middle = (index: number) => (x(index) ?? 0) + x.bandwidth() / 2
   const labelRoom = Math.max(labelStep, ...labels.map((label) => label.length * 2 * halfLetter + labelGap))
-  const every = Math.max(1, Math.ceil((labels.length * labelRoom) / Math.max(1, width - space.left)))
+  const every = Math.max(1, Math.ceil((labels.length * labelRoom) / Math.max(1, width - left)))
   return (
     <div ref={box} className="relative" onPointerLeave={() => setAt(undefined)}>
       <svg
@@ -80,8 +95,8 @@ export function Bars({ labels, series, format, height = 220, onPick, onRange, su
         )}
         {y.ticks(ticks).map((tick) => (
           <g key={tick} transform={`translate(0 ${y(tick)})`}>
-            <line x1={space.left} x2={width} className="stroke-line" strokeDasharray={tick === 0 ? undefined : '2 3'} />
-            <text x={space.left - 8} dy="0.32em" textAnchor="end" className="num fill-muted text-[11px]">
+            <line x1={left} x2={width} className="stroke-line" strokeDasharray={tick === 0 ? undefined : '2 3'} />
+            <text x={left - 8} dy="0.32em" textAnchor="end" className="num fill-muted text-[11px]">
               {format(tick)}
             </text>
           </g>

@@ -7,7 +7,8 @@ const height = 28
 /** A line chart without axes, shown beside a figure. `summary` says what it shows. */
 export function Spark({ values, summary }: { values: readonly number[]; summary: string }) {
   const x = scaleLinear([0, Math.max(1, values.length - 1)], [1, width - 1])
-  const y = scaleLinear([0, Math.max(1e-9, ...values)], [height - 2, 2])
+  const [bottom, top] = [Math.min(0, ...values), Math.max(0, ...values)]
+  const y = scaleLinear([bottom, bottom === top ? 1e-9 : top], [height - 2, 2])
   const points = [...values]
   const edge = line<number>(
     (_, index) => x(index),
@@ -15,7 +16,7 @@ export function Spark({ values, summary }: { values: readonly number[]; summary:
   ).curve(curveMonotoneX)
   const shape = area<number>(
     (_, index) => x(index),
-    height,
+    bottom < 0 ? y(0) : height,
     (value) => y(value),
   ).curve(curveMonotoneX)
   return (

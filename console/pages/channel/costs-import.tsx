@@ -87,7 +87,8 @@ export function CostsImport({ id, onTake }: { id: number; onTake(chosen: Chosen)
   )
 }
 
-const short = ({ input, output, request, multiplier }: ModelCost) =>
+/** The prices of a model in a few characters. */
+export const shortCost = ({ input, output, request, multiplier }: ModelCost) =>
   [
     input !== undefined && `$${input}`,
     output !== undefined && `$${output}`,
@@ -126,7 +127,9 @@ function Rows(props: {
             )}
             <span className="min-w-0 flex-1 break-all">{model}</span>
             <span className="text-muted">{t(`carry.costs.change.${change}`)}</span>
-            <span>{[old && short(old), cost && change !== 'same' && short(cost)].filter(Boolean).join(' → ')}</span>
+            <span>
+              {[old && shortCost(old), cost && change !== 'same' && shortCost(cost)].filter(Boolean).join(' → ')}
+            </span>
           </li>
         ))}
       </ul>

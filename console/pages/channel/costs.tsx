@@ -5,6 +5,7 @@ import { Button } from '../../components/ui/button.tsx'
 import { Skeleton } from '../../components/ui/states.tsx'
 import { useText } from '../../lib/text.ts'
 import { nameOf } from './channel-parts.tsx'
+import { CostsFeed } from './costs-feed.tsx'
 import { costsQuery } from './costs-query.ts'
 
 const CostsDialog = lazy(() => import('./costs-dialog.tsx').then((it) => ({ default: it.CostsDialog })))
@@ -41,6 +42,7 @@ export function ChannelCosts({ channel }: { channel: Channel }) {
           )}
         </>
       )}
+      {costs?.feed !== undefined && <CostsFeed id={channel.id} name={nameOf(channel, t)} costs={costs} />}
       {open && costs && (
         <Suspense>
           <CostsDialog id={channel.id} name={nameOf(channel, t)} costs={costs} onClose={() => setOpen(false)} />

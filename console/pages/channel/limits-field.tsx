@@ -5,11 +5,12 @@ import type { UseFormReturn } from 'react-hook-form'
 import type { ChannelLimit } from '../../../contract/api/channel-limits.ts'
 import { type CapMetric, type CapWindow, capMetrics, capWindows, mostCaps } from '../../../contract/caps.ts'
 import { SwitchField } from '../../components/form/choice-fields.tsx'
+import { MomentBox } from '../../components/form/moment-box.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { IconButton } from '../../components/ui/icon-button.tsx'
 import { Input } from '../../components/ui/input.tsx'
 import { Select } from '../../components/ui/select.tsx'
-import { formatQuota, formatTime } from '../../lib/format.ts'
+import { formatQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import { FormSection } from './form-section.tsx'
 import type { ChannelValues, LimitValue } from './form-values.ts'
@@ -93,7 +94,7 @@ interface LimitProps {
 
 function Limit({ number, limit, localZone, problem, mayBeOfKeys, onChange, onRemove }: LimitProps) {
   const t = useText()
-  const { metric, window, owner, most, models, zone, raise, raise_until } = limit
+  const { metric, window, owner, most, models, zone } = limit
   const windows = capWindows.filter((each) => (each === 'now') === (metric === 'calls'))
   const zones = [...new Set(['UTC', localZone, zone])]
   const setMetric = (next: CapMetric) => {
@@ -185,13 +186,58 @@ function Limit({ number, limit, localZone, problem, mayBeOfKeys, onChange, onRem
           />
         )}
       </Box>
-      <div className="flex items-center justify-between gap-2 sm:col-span-2">
-        <span className="num text-sm text-muted">
-          {raise_until > 0 && t('channel.limit.raised', { raise, time: formatTime(raise_until) })}
-        </span>
+      <Raise limit={limit} onChange={onChange} />
+      <div className="flex items-center justify-end gap-2 sm:col-span-2">
         <IconButton label={t('channel.form.limits.remove', { number })} icon={<X />} onClick={onRemove} />
       </div>
     </fieldset>
+  )
+}
+
+const daySeconds = 86_400
+
+/** What is allowed in addition for a while. A new raise lasts a day unless another time is chosen. */
+function Raise({ limit, onChange }: Pick<LimitProps, 'limit' | 'onChange'>) {
+  const t = useText()
+  const { metric, raise, raise_until: until } = limit
+  const isUnits = metric === 'quota' || metric === 'cost'
+  const setRaise = (text: string) => {
+    const next = Math.max(0, Math.floor(Number(text)))
+    const now = Math.floor(Date.now() / 1000)
+    onChange({ raise: next, raise_until: next === 0 ? 0 : until > now ? until : now + daySeconds })
+  }
+  return (
+    <>
+      <Box
+        label={t('channel.limit.raise')}
+        hint={isUnits && raise > 0 ? formatQuota(raise) : t('channel.limit.raise.hint')}
+      >
+        {(id, describedBy) => (
+          <Input
+            id={id}
+            type="number"
+            min={1}
+            step={1}
+            className="num"
+            aria-describedby={describedBy}
+            value={raise > 0 ? raise : ''}
+            onChange={(event) => setRaise(event.target.value)}
+          />
+        )}
+      </Box>
+      {raise > 0 && (
+        <div className="flex min-w-0 flex-col gap-1">
+          <span className="text-sm font-medium" aria-hidden="true">
+            {t('channel.limit.until')}
+          </span>
+          <MomentBox
+            label={t('channel.limit.until')}
+            value={until}
+            onChange={(next) => next !== undefined && onChange({ raise_until: next })}
+          />
+        </div>
+      )}
+    </>
   )
 }
 

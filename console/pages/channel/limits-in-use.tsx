@@ -82,7 +82,7 @@ function Limits({ channel }: { channel: ChannelUse }) {
 function Meter({ limit }: { limit: ChannelUse['limits'][number] }) {
   const t = useText()
   const formatSum = useFormatSum()
-  const { owner, metric, window, models, used, allowed, resets_at, keys_full } = limit
+  const { owner, metric, window, models, used, allowed, most, raise_until, resets_at, keys_full } = limit
   const format = metric === 'quota' || metric === 'cost' ? formatSum : formatNumber
   const name = [
     t(`channel.limit.metric.${metric}`),
@@ -98,6 +98,7 @@ function Meter({ limit }: { limit: ChannelUse['limits'][number] }) {
     used >= allowed ? ['text-bad', 'fill-red'] : share >= nearly ? ['text-warn', 'fill-orange'] : ['', 'fill-accent']
   const width = Math.floor(share * 100)
   const title = [
+    allowed > most && t('channel.limit.raised', { raise: format(allowed - most), time: formatTime(raise_until) }),
     keys_full > 0 && t('channel.limits.keysFull', { count: keys_full }),
     resets_at > 0 && t('channel.limits.resets', { time: formatTime(resets_at) }),
   ].filter((part) => part !== false)

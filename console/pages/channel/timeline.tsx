@@ -21,6 +21,8 @@ const actions = [
   'create',
   'update',
   'copy',
+  'set-costs',
+  'sync-costs',
 ] as const
 
 const colors: Readonly<Record<string, DotColor>> = {

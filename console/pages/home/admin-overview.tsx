@@ -5,6 +5,7 @@ import { Banner } from '../../components/ui/banner.tsx'
 import { Card } from '../../components/ui/page.tsx'
 import { Skeleton } from '../../components/ui/states.tsx'
 import { formatPercent, formatTime, useFormatSum } from '../../lib/format.ts'
+import { lossClass } from '../../lib/loss-class.ts'
 import { overviewQuery } from '../../lib/overview.ts'
 import { useText } from '../../lib/text.ts'
 import { Attention, StatusLine } from './attention.tsx'
@@ -60,7 +61,7 @@ function Costs({ costs }: { costs: NonNullable<Overview['costs']> }) {
         {items.map(([name, value]) => (
           <div key={name}>
             <dt className="text-sm text-muted">{t(`home.costs.${name}`)}</dt>
-            <dd className="num text-lg font-medium">{formatSum(value)}</dd>
+            <dd className={`num text-lg font-medium ${lossClass(value)}`}>{formatSum(value)}</dd>
           </div>
         ))}
       </dl>

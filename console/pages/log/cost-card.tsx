@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { Log } from '../../../contract/api/log.ts'
 import { Card } from '../../components/ui/page.tsx'
 import { formatCount, useFormatQuota } from '../../lib/format.ts'
+import { lossClass } from '../../lib/loss-class.ts'
 import { useText } from '../../lib/text.ts'
 import { splitCost } from './cost-parts.ts'
 import { currentPricesQuery } from './queries.ts'
@@ -45,7 +46,11 @@ export function CostCard({ log }: { log: Log }) {
           {typeof log.cost === 'number' && (
             <>
               <Amount label={t('log.inspect.cost.upstream')} value={formatQuota(log.cost, decimals)} />
-              <Amount label={t('log.inspect.cost.margin')} value={formatQuota(log.quota - log.cost, decimals)} />
+              <Amount
+                label={t('log.inspect.cost.margin')}
+                value={formatQuota(log.quota - log.cost, decimals)}
+                className={lossClass(log.quota - log.cost)}
+              />
             </>
           )}
         </tbody>
@@ -59,14 +64,14 @@ export function CostCard({ log }: { log: Log }) {
 }
 
 /** A line with an amount; what the request cost the operator is for admins. */
-function Amount({ label, value }: { label: string; value: string }) {
+function Amount({ label, value, className = '' }: { label: string; value: string; className?: string }) {
   return (
     <tr>
       <th scope="row" className="py-1 text-start font-normal text-muted">
         {label}
       </th>
       <td />
-      <td className="num py-1 ps-4 text-end">{value}</td>
+      <td className={`num py-1 ps-4 text-end ${className}`}>{value}</td>
     </tr>
   )
 }

@@ -1,6 +1,7 @@
 import type { Statement } from '../../../contract/api/statement.ts'
 import { Card } from '../../components/ui/page.tsx'
 import { formatCount, formatQuota, formatTime } from '../../lib/format.ts'
+import { lossClass } from '../../lib/loss-class.ts'
 import { useServerStatus } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 
@@ -111,7 +112,7 @@ function Models({ statement: { models, charges } }: { statement: Statement }) {
             <td className={`${cell} max-sm:hidden`}>{formatCount(row.completion_tokens)}</td>
             <td className={cell}>{amount(row.quota)}</td>
             {hasCosts && <td className={cell}>{known(row.cost)}</td>}
-            {hasCosts && <td className={cell}>{known(row.margin)}</td>}
+            {hasCosts && <td className={`${cell} ${lossClass(row.margin)}`}>{known(row.margin)}</td>}
           </tr>
         ))}
         <tr className="border-t border-line font-medium">
@@ -121,7 +122,7 @@ function Models({ statement: { models, charges } }: { statement: Statement }) {
           <td className="max-sm:hidden" colSpan={3} />
           <td className={cell}>{amount(charges)}</td>
           {hasCosts && <td className={cell}>{amount(sum('cost'))}</td>}
-          {hasCosts && <td className={cell}>{amount(sum('margin'))}</td>}
+          {hasCosts && <td className={`${cell} ${lossClass(sum('margin'))}`}>{amount(sum('margin'))}</td>}
         </tr>
       </tbody>
     </table>

@@ -1,6 +1,7 @@
 import type { Usage } from '../../../contract/api/usage.ts'
 import { Kpi } from '../../components/ui/kpi.tsx'
 import { formatCount, formatNumber, formatPercent, useFormatSum } from '../../lib/format.ts'
+import { lossClass } from '../../lib/loss-class.ts'
 import { type Text, useText } from '../../lib/text.ts'
 
 /** How a figure compares with the previous period, in words; undefined if there is nothing to compare. */
@@ -49,7 +50,8 @@ export function Figures({ usage }: { usage: Usage }) {
         const before = previous?.[name]
         // A loss has no percentage that would mean anything.
         const note = now < 0 || (before ?? 0) < 0 ? undefined : changeText(now, before, t)
-        return <Kpi key={name} label={label} value={format(now)} {...(note !== undefined && { note })} />
+        const value = name === 'margin' && now < 0 ? <span className={lossClass(now)}>{format(now)}</span> : format(now)
+        return <Kpi key={name} label={label} value={value} {...(note !== undefined && { note })} />
       })}
     </div>
   )

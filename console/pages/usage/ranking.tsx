@@ -4,6 +4,7 @@ import type { Usage } from '../../../contract/api/usage.ts'
 import { IconButton } from '../../components/ui/icon-button.tsx'
 import { Card } from '../../components/ui/page.tsx'
 import { formatNumber, formatPercent, quotaDecimals, useFormatQuota } from '../../lib/format.ts'
+import { lossClass } from '../../lib/loss-class.ts'
 import { useText } from '../../lib/text.ts'
 import { changeShort, changeText } from './figures.tsx'
 import { isMoney } from './money-metrics.ts'
@@ -47,7 +48,7 @@ export function Ranking({ usage, view, by, onNarrow }: RankingProps) {
     ? (value: number) => formatQuota(value, quotaDecimals(usage.total.quota))
     : formatNumber
   const whole = usage.total[view.metric] ?? 0
-  const share = (value: number) => (whole > 0 ? formatPercent(value / whole) : '–')
+  const share = (value: number) => (whole > 0 && value >= 0 ? formatPercent(value / whole) : '–')
   const cell = 'py-2 pl-4 text-end num whitespace-nowrap'
   return (
     <Card title={t('usage.ranking')}>
@@ -87,7 +88,9 @@ export function Ranking({ usage, view, by, onNarrow }: RankingProps) {
                   )}
                 </span>
               </th>
-              <td className={cell}>{format(group.total[view.metric] ?? 0)}</td>
+              <td className={`${cell} ${lossClass(group.total[view.metric])}`}>
+                {format(group.total[view.metric] ?? 0)}
+              </td>
               <td className={cell}>{share(group.total[view.metric] ?? 0)}</td>
               <td
                 className={`${cell} text-muted max-sm:hidden`}

@@ -4,6 +4,7 @@ import { Spark } from '../../components/chart/spark.tsx'
 import type { Column } from '../../components/data-table/types.ts'
 import { ModelMark } from '../../components/provider-mark.tsx'
 import { formatCount, formatNumber, formatPercent, formatQuota, formatSum } from '../../lib/format.ts'
+import { lossClass } from '../../lib/loss-class.ts'
 import type { Text } from '../../lib/text.ts'
 import type { UsageView } from './queries.ts'
 
@@ -74,7 +75,8 @@ export function usageColumns({ by, and, t, linkOf, hasCosts }: ColumnsOf): Colum
             ...number,
             id: 'margin',
             header: t('usage.metric.margin'),
-            cell: (row: UsageRow) => (row.margin === undefined ? '–' : formatSum(row.margin)),
+            cell: (row: UsageRow) =>
+              row.margin === undefined ? '–' : <span className={lossClass(row.margin)}>{formatSum(row.margin)}</span>,
             value: (row: UsageRow) => row.margin ?? 0,
           },
         ]

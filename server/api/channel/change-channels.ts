@@ -13,6 +13,7 @@ import {
   setChannelStatus,
   updateChannel,
 } from '../../store/channels/channels.ts'
+import { noteDrain } from '../../store/channels/drain-sessions.ts'
 import { textsIn } from '../../store/channels/stored-carries.ts'
 import { recordAudit } from '../../store/installation/audit.ts'
 import { forgetCapsOf } from '../../store/ledger/caps.ts'
@@ -124,6 +125,8 @@ export function changedChannel(deps: Omit<ChannelChangeDeps, 'store'>, call: Upd
     const names = Object.keys(fields)
     if (names.length === 1 && fields.status !== undefined) await setChannelStatus(trx, id, fields.status)
     else await updateChannel(trx, id, fields)
+    if (sent.draining !== undefined && sent.draining !== Boolean(before.draining))
+      await noteDrain(trx, id, sent.draining ? epochSeconds(clock) : 0)
     if (keys.key !== undefined) await forgetOldKeys(trx, secrets, id)
     const limits = body.limits && (await saveLimits(trx, id, body.limits, epochSeconds(clock)))
     const detail = [describeChange(before, fields, shownFields), limits].filter(Boolean).join(' ')

@@ -25,6 +25,8 @@ function wantedCaps(limits: readonly ChannelLimit[]): CapWanted[] {
   }))
   if (caps.some(({ metric, period }) => (metric === 'calls') !== (period === 'now')))
     throw new ApiFailure('A limit of calls at once has the window now, and no other limit has it.')
+  if (caps.some(({ raise_by, raise_until }) => raise_by > 0 && raise_until === 0))
+    throw new ApiFailure('A raise of a limit needs the time until which it applies.')
   const sames = caps.map(({ owner, metric, period, models }) => [owner, metric, period, models].join('\n'))
   if (new Set(sames).size < sames.length)
     throw new ApiFailure('Two limits count the same: combine them, or choose other windows or models.')

@@ -1,23 +1,29 @@
 import type { ChannelCosts, CostPreview, ModelCost } from '../../../contract/api/channel-costs.ts'
-import { heldFactor } from '../../../contract/api/channel-costs.ts'
 import { api } from '../../../contract/api/index.ts'
+import {
+  changedModels,
+  describeCost,
+  factorOf,
+  isHeld,
+  isSameCost,
+  ownCost,
+  rateNames,
+} from '../../billing/compare-costs.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { type ApiRouter, type PersonCall, serve } from '../../http/serve-endpoint.ts'
+import { checkedUrl, listUrl, readPriceList } from '../../jobs/read-price-list.ts'
+import { costsOf, costsText, costsWithFeed, feedOf, newFeed, upstreamModels } from '../../jobs/stored-costs.ts'
 import { epochSeconds } from '../../lib/clock.ts'
 import { scaleDecimal } from '../../lib/decimal.ts'
-import { isObject, tryParse } from '../../lib/json.ts'
-import { isMetadataHost } from '../../lib/network/metadata-address.ts'
-import { splitList } from '../../lib/split-list.ts'
 import { type ChannelRow, channelById, lockChannel, updateChannel } from '../../store/channels/channels.ts'
+import { priceFeedOf, setPriceFeed } from '../../store/channels/price-feeds.ts'
 import { recordAudit } from '../../store/installation/audit.ts'
 import { auditEvent } from '../audit-event.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
 import { createPerPerson } from '../per-person.ts'
-import { gatewayFeed, openRouterFeed } from './cost-feeds.ts'
 
-type CostDeps = Pick<ApiDeps, 'store' | 'clock' | 'upstreamPrices'> & { announce: Announce }
+type CostDeps = Pick<ApiDeps, 'store' | 'clock' | 'upstreamPrices' | 'syncPrices'> & { announce: Announce }
 
-const noCosts: ChannelCosts = { multiplier: null, models: {}, source: null }
 /** A price list can take ten seconds to arrive, so one person may not wait for any number of them. */
 const mostPreviews = 2
 
@@ -26,7 +32,10 @@ export function mountChannelCosts(router: ApiRouter, deps: CostDeps): void {
   const { store, announce } = deps
   const running = createPerPerson(mostPreviews, 'price lists')
 
-  serve(router, api.channel.costs, async ({ params }) => costsOf(await existing(deps, params.id)))
+  const current = async (id: number) =>
+    costsWithFeed(costsOf(await existing(deps, id)), feedOf(await priceFeedOf(store.read, id)))
+
+  serve(router, api.channel.costs, ({ params }) => current(params.id))
 
   serve(router, api.channel.setCosts, async (call) => {
     const saved = await saveCosts(deps, call)
@@ -43,6 +52,29 @@ export function mountChannelCosts(router: ApiRouter, deps: CostDeps): void {
     }
   })
 
+  serve(router, api.channel.setFeed, async (call) => {
+    await saveFeed(deps, call)
+    return current(call.params.id)
+  })
+
+  serve(router, api.channel.checkFeed, async ({ params, person }) => {
+    const { feed } = await current(params.id)
+    if (!feed) throw new ApiFailure('This channel has no scheduled price list.')
+    const release = running.take(person.id)
+    try {
+      await deps.syncPrices(params.id)
+    } finally {
+      release()
+    }
+    return current(params.id)
+  })
+
+  serve(router, api.channel.decideHeld, async (call) => {
+    await decideHeld(deps, call)
+    await announce({ topic: 'channels', id: call.params.id })
+    return current(call.params.id)
+  })
+
   async function existing({ store: { read } }: Pick<CostDeps, 'store'>, id: number): Promise<ChannelRow> {
     const row = await channelById(read, id)
     if (!row) throw new ApiFailure('Channel not found.')
@@ -54,39 +86,17 @@ export function mountChannelCosts(router: ApiRouter, deps: CostDeps): void {
     { params, body }: PersonCall<typeof api.channel.previewCosts>,
   ): Promise<CostPreview> {
     const channel = await existing({ store }, params.id)
-    const url = feedUrl(body, channel)
-    const answer = await upstreamPrices(params.id, url)
-    if (!answer.ok) throw new ApiFailure(answer.message, 200, { isQuoted: true })
-    const feed = body.kind === 'gateway' ? gatewayFeed(answer.value, body.group) : openRouterFeed(answer.value)
-    if (!feed) throw new ApiFailure('No prices were found in the response. Check the URL, the kind and the group.')
+    const result = await readPriceList(upstreamPrices, channel, body)
+    if (!result.ok) throw new ApiFailure(result.message, 200, { isQuoted: result.isQuoted === true })
+    const { url, list } = result
     const { models: old } = costsOf(channel)
     return {
       url,
-      groups: [...feed.groups],
-      listed: feed.models.size,
-      rows: upstreamModels(channel).map((model) => rowOf(model, ownOf(old, model), feed.models.get(model))),
+      groups: [...list.groups],
+      listed: list.models.size,
+      rows: upstreamModels(channel).map((model) => rowOf(model, ownCost(old, model), list.models.get(model))),
     }
   }
-}
-
-/** The costs that are stored with a channel. */
-function costsOf({ costs }: Pick<ChannelRow, 'costs'>): ChannelCosts {
-  const stored = costs === '' ? undefined : tryParse(costs)
-  return isObject(stored) ? { ...noCosts, ...stored } : noCosts
-}
-
-const ownOf = (models: Readonly<Record<string, ModelCost>>, model: string) =>
-  Object.hasOwn(models, model) ? models[model] : undefined
-
-/** The names of the channel's models as they are sent upstream. */
-function upstreamModels({ models, model_mapping: mapping }: ChannelRow): string[] {
-  const parsed = tryParse(mapping || '{}')
-  const mapped = isObject(parsed) ? parsed : {}
-  const nameOf = (model: string) => {
-    const name = Object.hasOwn(mapped, model) ? mapped[model] : undefined
-    return typeof name === 'string' && name !== '' ? name : model
-  }
-  return [...new Set(splitList(models).map(nameOf))].sort()
 }
 
 function rowOf(
@@ -97,28 +107,8 @@ function rowOf(
   const row = { model, old: old ?? null, cost: cost ?? null, factor: null, held: false }
   if (!cost) return { ...row, change: cost === null ? 'unreadable' : 'missing' }
   if (!old) return { ...row, change: 'new' }
-  if (rateNames.every((name) => old[name] === cost[name])) return { ...row, change: 'same' }
+  if (isSameCost(old, cost)) return { ...row, change: 'same' }
   return { ...row, change: 'changed', factor: factorOf(old, cost), held: isHeld(old, cost) }
-}
-
-const rateNames = ['input', 'output', 'cached', 'cache_write', 'request', 'multiplier'] as const
-
-/** The largest new rate divided by the old one; null if no rate is in both, or the old one was free. */
-function factorOf(old: ModelCost, cost: ModelCost): number | null {
-  const factors = rateNames.flatMap((name) => {
-    const [from, to] = [old[name], cost[name]]
-    return from === undefined || to === undefined || from === 0 ? [] : [to / from]
-  })
-  return factors.length === 0 ? null : Math.max(...factors)
-}
-
-/** True if a rate becomes ten times as high or more, a tenth or less, or starts or ceases to be free. */
-function isHeld(old: ModelCost, cost: ModelCost): boolean {
-  return rateNames.some((name) => {
-    const [from, to] = [old[name], cost[name]]
-    if (from === undefined || to === undefined || from === to) return false
-    return to >= from * heldFactor || from >= to * heldFactor
-  })
 }
 
 /** Writes the costs, except prices from a list that have to be confirmed first. */
@@ -127,14 +117,14 @@ async function saveCosts({ store, clock }: CostDeps, call: PersonCall<typeof api
   const { multiplier, models, source, confirmed } = call.body
   refuseFineDecimals('multiplier', multiplier ?? undefined)
   for (const [model, cost] of Object.entries(models)) refuseCost(model, cost)
-  const url = source.url === '' ? '' : checkedUrl(source.url)
+  const url = source.url === '' ? '' : orRefuse(checkedUrl(source.url))
   return store.write(async (trx) => {
     const before = await lockChannel(trx, id)
     if (!before) throw new ApiFailure('Channel not found.')
     const old = costsOf(before)
     const held: string[] = []
     const kept = Object.entries(models).map(([model, cost]): [string, ModelCost] => {
-      const stored = source.kind === 'manual' || confirmed.includes(model) ? undefined : ownOf(old.models, model)
+      const stored = source.kind === 'manual' || confirmed.includes(model) ? undefined : ownCost(old.models, model)
       if (!stored || !isHeld(stored, cost)) return [model, cost]
       held.push(model)
       return [model, stored]
@@ -145,8 +135,8 @@ async function saveCosts({ store, clock }: CostDeps, call: PersonCall<typeof api
       models: Object.fromEntries(kept),
       source: isEmpty ? null : { kind: source.kind, url, time: epochSeconds(clock) },
     }
-    await updateChannel(trx, id, { costs: isEmpty ? '' : JSON.stringify(costs) })
-    const changed = changedModels(old, costs)
+    await updateChannel(trx, id, { costs: costsText(costs) })
+    const changed = changedModels(old.models, costs.models).length
     const parts = [
       ...(old.multiplier === multiplier ? [] : [`multiplier=${old.multiplier} → ${multiplier}`]),
       `${changed} models`,
@@ -154,16 +144,8 @@ async function saveCosts({ store, clock }: CostDeps, call: PersonCall<typeof api
       ...(held.length > 0 ? [`held=${held.length}`] : []),
     ]
     await recordAudit(trx, auditEvent(clock, call, 'channel.set-costs', `channel ${id}`, parts.join(' ')))
-    return { costs, held }
+    return { costs: costsWithFeed(costs, feedOf(await priceFeedOf(trx, id))), held }
   })
-}
-
-function changedModels(old: ChannelCosts, now: ChannelCosts): number {
-  const names = new Set([...Object.keys(old.models), ...Object.keys(now.models)])
-  return [...names].filter((model) => {
-    const [from, to] = [ownOf(old.models, model), ownOf(now.models, model)]
-    return !from || !to || rateNames.some((name) => from[name] !== to[name])
-  }).length
 }
 
 function refuseCost(model: string, cost: ModelCost): void {
@@ -182,20 +164,54 @@ function refuseFineDecimals(name: string, value: number | undefined): void {
     throw new ApiFailure(`The numbers of ${name} may have at most six decimals.`)
 }
 
-function feedUrl({ kind, url }: { kind: 'gateway' | 'openrouter'; url: string }, channel: ChannelRow): string {
-  if (url !== '') return checkedUrl(url)
-  if (kind === 'openrouter') return 'https://openrouter.ai/api/v1/models'
-  if (channel.base_url === '') throw new ApiFailure('Enter the URL of the price list.')
-  return `${channel.base_url.replace(/\/v1$/, '')}/api/pricing`
+/** Sets or removes the price list that is read on a schedule. The one that is set is read within a minute. */
+async function saveFeed({ store, clock }: CostDeps, call: PersonCall<typeof api.channel.setFeed>): Promise<void> {
+  const { id } = call.params
+  const { feed } = call.body
+  await store.write(async (trx) => {
+    const channel = await lockChannel(trx, id)
+    if (!channel) throw new ApiFailure('Channel not found.')
+    const url = feed && orRefuse(listUrl(feed, channel))
+    const stored = feed && url !== null ? JSON.stringify(newFeed({ ...feed, url: feed.url === '' ? '' : url })) : ''
+    await setPriceFeed(trx, id, stored)
+    // A URL may contain a key of the other service.
+    const detail = feed && url !== null ? `feed=${new URL(url).host} every_hours=${feed.every_hours}` : 'feed=none'
+    await recordAudit(trx, auditEvent(clock, call, 'channel.set-costs', `channel ${id}`, detail))
+  })
 }
 
-function checkedUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (!url || !/^https?:$/.test(url.protocol))
-    throw new ApiFailure('The URL of a price list must begin with https:// or http://.')
-  if (url.username !== '' || url.password !== '')
-    throw new ApiFailure('The URL of a price list must not contain a username or password.')
-  if (isMetadataHost(url.hostname))
-    throw new ApiFailure('The URL of a price list must not be a cloud metadata service.')
-  return url.href
+/** Uses or refuses prices that the last check held back. */
+async function decideHeld({ store, clock }: CostDeps, call: PersonCall<typeof api.channel.decideHeld>): Promise<void> {
+  const { id } = call.params
+  const { use, refuse } = call.body
+  await store.write(async (trx) => {
+    const channel = await lockChannel(trx, id)
+    const feed = channel && feedOf(await priceFeedOf(trx, id))
+    if (!channel || !feed) throw new ApiFailure('This channel has no scheduled price list.')
+    const priceOf = (model: string) => {
+      const known = Object.hasOwn(feed.held, model) ? feed.held[model] : undefined
+      if (!known) throw new ApiFailure(`No price of ${model} is held back.`)
+      return [model, known.cost] as const
+    }
+    const [used, refused] = [use.map(priceOf), refuse.map(priceOf)]
+    const held = { ...feed.held }
+    for (const [model] of [...used, ...refused]) delete held[model]
+    const decided = { ...feed, held, refused: { ...feed.refused, ...Object.fromEntries(refused) } }
+    await setPriceFeed(trx, id, JSON.stringify(decided))
+    const old = costsOf(channel)
+    if (used.length > 0)
+      await updateChannel(trx, id, {
+        costs: costsText({ ...old, models: { ...old.models, ...Object.fromEntries(used) } }),
+      })
+    const words = [
+      ...used.map(([model, cost]) => `used ${describeCost(model, ownCost(old.models, model), cost)}`),
+      ...refused.map(([model, cost]) => `refused ${describeCost(model, ownCost(old.models, model), cost)}`),
+    ]
+    await recordAudit(trx, auditEvent(clock, call, 'channel.set-costs', `channel ${id}`, words.join('; ')))
+  })
+}
+
+function orRefuse(url: string | { fault: string }): string {
+  if (typeof url !== 'string') throw new ApiFailure(url.fault)
+  return url
 }

@@ -36,6 +36,7 @@ type ChannelDeps = ChannelChangeDeps &
     | 'updateAllBalances'
     | 'upstreamModels'
     | 'upstreamPrices'
+    | 'syncPrices'
     | 'probeDraft'
   > & {
     announce: Announce

@@ -16,6 +16,8 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   channelUpdate: { id: 1, priority: 5 },
   channelCopy: { name: 'second' },
   channelSetCosts: { multiplier: 0.8, models: { 'gpt-4o': { input: 2, output: 8, cached: 1 } } },
+  channelSetFeed: { feed: { kind: 'gateway', url: 'https://gateway.example.com/api/pricing', every_hours: 24 } },
+  channelDecideHeld: { use: ['gpt-4o'] },
   channelPreviewCosts: { kind: 'gateway', url: 'https://gateway.example.com/api/pricing' },
   channelBatch: { ids: [1], action: 'edit', priority: 5 },
   alertCreateRule: { kind: 'error_rate', name: 'Many failed requests', threshold: 10, destinations: [1] },

@@ -3,8 +3,10 @@ import { balanceUnits } from '../../../contract/balance-units.ts'
 import { channelStatus } from '../../../contract/statuses.ts'
 import { createPriceBook } from '../../billing/price-book.ts'
 import { spendJumps } from '../../jobs/spend-jumps.ts'
+import { feedOf } from '../../jobs/stored-costs.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { installedAt } from '../../store/accounts/users.ts'
+import { channelsWithFeeds } from '../../store/channels/price-feeds.ts'
 import { coolDownsSince, type WatchedChannel, watchedChannels } from '../../store/channels/watched-channels.ts'
 import { lastBackups } from '../../store/installation/backups.ts'
 import { type RefusedModel, refusedModels, refusedPeople } from '../../store/logs/refused-calls.ts'
@@ -26,6 +28,8 @@ const failingShare = 0.2
 /** A balance below this part of a unit of currency is too small for most calls. */
 const emptyBalance = 0.1
 const jumpFactor = 3
+/** Losses below this part of a unit of currency may come from rounding. */
+const leastLoss = 0.01
 const mostChannels = 5000
 
 type Item = Omit<AttentionItem, 'reason' | 'count' | 'failed' | 'amount' | 'limit'> & Partial<AttentionItem>
@@ -43,6 +47,8 @@ export async function attentionItems(ask: Ask): Promise<AttentionItem[]> {
   const found = await Promise.all([
     channelItems(ask, channels),
     balanceItems(ask, channels),
+    priceItems(ask),
+    lossItems(ask, channels),
     modelItems(ask),
     peopleItems(ask),
     spendItems(ask),
@@ -97,6 +103,51 @@ function failingNow(hours: readonly ChannelHour[]): { since: number; count: numb
     since = each.hour * hourSeconds
   }
   return count < leastAttempts || failed <= count * failingShare ? undefined : { since, count, failed }
+}
+
+/** Prices of scheduled lists that wait for a decision, and lists that cannot be read. */
+async function priceItems({ db }: Ask): Promise<Item[]> {
+  const channels = await channelsWithFeeds(db)
+  return channels.flatMap(({ id, name, price_feed }): Item[] => {
+    const feed = feedOf(price_feed)
+    if (!feed) return []
+    const target: Item['target'] = { type: 'channel', id, name }
+    const held = Object.values(feed.held)
+    const since = Math.min(...held.map((each) => each.since))
+    return [
+      ...(held.length > 0
+        ? [{ kind: 'price_held', target, since, count: held.length, act: 'open_channel' } as const]
+        : []),
+      ...(feed.error === ''
+        ? []
+        : [
+            {
+              kind: 'price_feed_failed',
+              target,
+              since: feed.failed_at,
+              reason: feed.error,
+              act: 'open_channel',
+            } as const,
+          ]),
+    ]
+  })
+}
+
+/** Channels whose requests of the last 24 hours cost more than was charged for them. */
+async function lossItems({ db, settings, now }: Ask, channels: readonly WatchedChannel[]): Promise<Item[]> {
+  const to = Math.floor(now / hourSeconds) + 1
+  const range = { from: to - dayHours, to }
+  const { top } = await rankUsage(db, { filter: {}, range, group: 'channel_id', metric: 'margin', limit: mostChannels })
+  const least = settings.QuotaPerUnit * leastLoss
+  const lost = new Map(top.filter(({ margin }) => -margin >= least).map((each) => [Number(each.g), each]))
+  return channels.flatMap((channel): Item[] => {
+    const found = lost.get(channel.id)
+    if (!found) return []
+    // What was charged for the requests whose cost is known.
+    const limit = found.cost + found.margin
+    const since = range.from * hourSeconds
+    return [{ kind: 'channel_loss', target: about(channel), since, amount: -found.margin, limit, act: 'open_channel' }]
+  })
 }
 
 /** Balances in dollars can be compared with what was charged; other currencies and numbers cannot. */

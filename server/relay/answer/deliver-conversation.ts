@@ -13,17 +13,19 @@ import { isThreaded } from '../call/thread-calls.ts'
 import { forgetBody } from '../charging/check-usage.ts'
 import { mediaOf, outputOf } from '../charging/reply-output.ts'
 import { type Answering, type OpenCall, takeOver } from '../charging/settlement.ts'
+import type { Stopped } from '../failures/refused-answer.ts'
 import { badBody, failureInAnswer, failureWithin, madeOf, noAnswer, unread } from '../failures/upstream-failure.ts'
 import { droppedHeader, droppedNames } from '../headers/dropped-header.ts'
 import { streamHeaders } from '../headers/relay-headers.ts'
 import { rescueFor } from '../rescue/rescue.ts'
+import { holdBack, isHeldBack } from '../stream/hold-back.ts'
 import { RelayStream } from '../stream/relay-stream.ts'
 import { openStream } from '../stream/stream-opening.ts'
 import { endOf, TranslatingReader } from '../stream/translating-reader.ts'
 import { WholeReader } from '../stream/whole-reader.ts'
 import type { Codec } from '../upstream/prepare.ts'
 import { readWhole } from '../upstream/read-answer.ts'
-import { refuseRefusal, type Stopped } from './refuse-refusal.ts'
+import { refuseRefusal } from './refuse-refusal.ts'
 import { settleWhole } from './settle-whole.ts'
 
 /**
@@ -56,10 +58,10 @@ async function deliverWhole(answering: Answering, codec: Codec): Promise<Respons
   if (begun) return begun
   const reply = madeOf(() => from.decodeReply(body, open.call.requestId), status)
   if (reply.choices.length === 0) throw noAnswer(body, response.status, open.channel.upstream.key)
-  refuseRefusal(open.call, () => stopsOf(reply), status)
-  open.tools?.take(body)
   const output = () => (from.billsPromptAlone ? '' : outputOf(reply))
   const measured = { usage: undefined, reported: reply.usage, output, media: mediaOf(reply) }
+  refuseRefusal(open.call, () => stopsOf(reply), status, measured)
+  open.tools?.take(body)
   noterOf(deps, open, codec)?.(reply.id)
   if (!to) return settleWhole(answering, { text, isJson: true, ...measured })
   if (!open.call.facts.stream) {
@@ -165,7 +167,10 @@ async function deliverEvents(answering: Answering, codec: Codec): Promise<Respon
   const note = noterOf(deps, open, codec)
   const noting = note ? notingDialect(from, note) : from
   const newMeter = () => new DecodingMeter(noting, requestId)
-  const { reader, opening } = await openStream(answering, newMeter)
+  const opened = await openStream(answering, newMeter)
+  const isHeld = isHeldBack(open.call)
+  const opening = isHeld ? await holdBack(answering, opened, from.streamDecoder(requestId)) : opened.opening
+  const { reader } = opened
   takeOver(answering)
   const encoder = to && encoderFor(deps, open, to)
   const rescuer = rescueFor(deps, open.call)

@@ -20,6 +20,7 @@ import { droppedHeader, droppedNames } from '../headers/dropped-header.ts'
 import { answerHeaders, streamHeaders } from '../headers/relay-headers.ts'
 import { rescueFor } from '../rescue/rescue.ts'
 import { BinaryStream } from '../stream/binary-stream.ts'
+import { holdBack, isHeldBack, openAiDecoder } from '../stream/hold-back.ts'
 import { RelayStream } from '../stream/relay-stream.ts'
 import { openStream } from '../stream/stream-opening.ts'
 import { type Codec, leftOutOf, type Prepared } from '../upstream/prepare.ts'
@@ -105,7 +106,10 @@ async function deliverWhole(answering: Answering, prepared: Prepared, type: stri
   if (list === 'choices' && isEmpty(body[list]) && !reply.usage)
     throw badBody("the upstream's response has no choices", status)
   if (facts.stream && (mode === 'chat' || mode === 'completions')) throw badBody('the upstream did not stream', status)
-  if (mode === 'chat') refuseRefusal(open.call, () => stopsIn(body['choices']), status)
+  if (list === 'choices') {
+    const { usage, output, media } = reply
+    refuseRefusal(open.call, () => stopsIn(body['choices']), status, { usage, output: () => output, media })
+  }
   open.tools?.take(body)
   // OpenAI's libraries read the usage of every embeddings response, but not every service reports it.
   if (translation && mode === 'embeddings' && !reply.usage) body['usage'] = await embeddingUsage(deps, open)
@@ -194,7 +198,9 @@ async function deliverStream(answering: Answering, requestsUsage: boolean): Prom
   const images = isChat ? 0 : imagesRequested(open.call)
   const newMeter = () =>
     isChat ? new OpenAiStreamMeter(facts.choices, open.call.requestId) : new TypedEventMeter(images)
-  const { reader, opening } = await openStream(answering, newMeter)
+  const opened = await openStream(answering, newMeter)
+  const isHeld = isChat && isHeldBack(open.call)
+  const opening = isHeld ? await holdBack(answering, opened, openAiDecoder(open.call)) : opened.opening
   takeOver(answering)
   const rescuer = rescueFor(deps, open.call)
   forgetBody(open.call)
@@ -202,7 +208,7 @@ async function deliverStream(answering: Answering, requestsUsage: boolean): Prom
   const stream = new RelayStream({
     deps,
     open,
-    reader,
+    reader: opened.reader,
     meter: rescuer ? rescuer.metered(meter, openaiChat) : meter,
     rescuer,
     withholdUsage: requestsUsage,

@@ -7,6 +7,7 @@ import { noteHealth } from '../failures/note-health.ts'
 import { hasFreeChannel } from './free-channel.ts'
 import { nextPriced, takeQuota } from './next-channel.ts'
 import { type Placed, placeInTurn } from './place-in-turn.ts'
+import { stayAtDrained } from './stay-at-drained.ts'
 import { exitBefore } from './step-exit.ts'
 import { suitableSteps, unableChannels } from './suitable.ts'
 
@@ -25,6 +26,7 @@ export function beginCall<Call extends AnyCall>(deps: RelayDeps, call: Call): Pr
 }
 
 async function begin<Call extends AnyCall>(deps: RelayDeps, call: Call, skipped: Set<number>): Promise<Begun<Call>> {
+  if (deps.routing().hasDrained) await stayAtDrained(deps, call, skipped)
   const first = nextPriced(deps, call, skipped)
   if (first instanceof GatewayError) throw first
   deps.retryBudget.called(call.facts.model, call.startedAtMs)

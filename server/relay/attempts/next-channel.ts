@@ -13,7 +13,7 @@ import { chargingFor } from '../charging/charging.ts'
 import { chargingAfter } from '../charging/charging-after.ts'
 import type { Charging } from '../charging/charging-types.ts'
 import { noteHealth } from '../failures/note-health.ts'
-import { type Channel, mappedModel } from '../routing/routing-table.ts'
+import { type Candidate, type Channel, mappedModel, type RoutingTable } from '../routing/routing-table.ts'
 import { selectChannel } from '../routing/select-channel.ts'
 import { ceilingOf } from './dearest.ts'
 import { noChannel } from './no-channel.ts'
@@ -55,7 +55,7 @@ function nextChannel(deps: RelayDeps, call: AnyCall, tried: ReadonlySet<number>)
   const group = servingGroup(call)
   const keeper = threadKeeper(deps, call)
   const routing = deps.routing()
-  const candidates = isNewSession(call) ? routing.candidates(group, model) : routing.allCandidates(group, model)
+  const candidates = isNewSession(call) ? openTo(call, routing) : routing.allCandidates(group, model)
   if (keeper) return keeperOf(chosenChannel ? [{ channel: chosenChannel }] : candidates, keeper, tried)
   const selected = chosenChannel
     ? { channel: chosenChannel, isFirst: true }
@@ -69,6 +69,15 @@ function nextChannel(deps: RelayDeps, call: AnyCall, tried: ReadonlySet<number>)
   const channel = keyFor(deps, call, selected.channel)
   notePlace(call, channel, selected.isFirst)
   return channel
+}
+
+/** The channels that take new sessions, and the drained one at which the call's session stays. */
+function openTo(call: AnyCall, routing: RoutingTable): readonly Candidate[] {
+  const { staysAt } = call.state
+  const open = routing.candidates(servingGroup(call), call.facts.model)
+  if (staysAt === undefined) return open
+  const ids = new Set(open.map(({ channel }) => channel.id)).add(staysAt)
+  return routing.allCandidates(servingGroup(call), call.facts.model).filter(({ channel }) => ids.has(channel.id))
 }
 
 function priced(deps: RelayDeps, call: AnyCall, channel: Channel): Charging {

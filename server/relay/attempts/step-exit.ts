@@ -4,16 +4,26 @@ import type { StepExit } from '../call/plan.ts'
 import { RefusedAnswer } from '../failures/refused-answer.ts'
 import type { AttemptFailed } from '../failures/retry-policy.ts'
 
-/** Codes and types with which services name a filter that rejected the content. */
+/** Codes and types with which services name a filter that rejected the content; in lower case, without separators. */
 const filterCodes = new Set([
-  'content_filter',
-  'content_policy_violation',
-  'moderation_blocked',
-  'data_inspection_failed',
-  'DataInspectionFailed',
-  'responsible_ai_policy_violation',
+  'contentfilter',
+  'contentpolicyviolation',
+  'moderationblocked',
+  'datainspectionfailed',
+  'responsibleaipolicyviolation',
+  // Volcengine.
+  'sensitivecontentdetected',
+  'inputtextsensitivecontentdetected',
+  'outputtextsensitivecontentdetected',
+  'inputimagesensitivecontentdetected',
+  'outputimagesensitivecontentdetected',
+  // Hunyuan.
+  'operationdenied.textillegaldetected',
+  'operationdenied.imageillegaldetected',
 ])
-const aboutFilter = /content (?:management policy|filter|policy)|flagged by|safety (?:system|filter)|内容安全|敏感内容/i
+/** The words of services that name no code, such as DeepSeek, Moonshot, MiniMax, Zhipu and Spark. */
+const aboutFilter =
+  /content (?:management policy|filters?|policy|exists risk)|(?:was|been|is) flagged|flagged (?:by|as|for)|safety (?:system|filter)|considered high risk|violates (?:our |the )?(?:usage|content)|new_sensitive|内容安全|敏感(?:内容|信息)|审核不通过/i
 
 /**
  * Which kind of failure an attempt had, for the choice of the next step; undefined for a mistake of the caller, which no
@@ -38,7 +48,9 @@ function isFiltered({ error, shaped, failure, status }: AttemptFailed): boolean 
   if (error.code !== 'bad_response_status_code' || (status >= 500 && error.status >= 500)) return false
   const inner = shaped?.['innererror']
   const words = [shaped?.['code'], shaped?.['type'], failure?.code, failure?.type, isObject(inner) && inner['code']]
-  return words.some((word) => typeof word === 'string' && filterCodes.has(word)) || aboutFilter.test(error.message)
+  const isCode = (word: unknown) =>
+    typeof word === 'string' && filterCodes.has(word.toLowerCase().replaceAll(/[_ -]/g, ''))
+  return words.some(isCode) || aboutFilter.test(error.message)
 }
 
 const unableCodes: ReadonlySet<ErrorCode> = new Set([

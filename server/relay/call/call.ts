@@ -84,12 +84,18 @@ export interface CallState {
   hasUnseenPrompt?: boolean
   /** Whether the channel and key being tried now are the place of the call's session; absent = it has no session. */
   isAtPlace?: boolean
+  /** The channel that takes no new sessions at which the call's session goes on; absent = none. */
+  staysAt?: number
   /** Milliseconds for which the call waited for a place on a channel; absent = it did not wait. */
   waitedMs?: number
   /** What the call needs from a service, once some code has asked. */
   needs?: ReadonlySet<Feature>
   /** The steps whose models can serve the call, for all that is known; absent = the call has no steps. */
   suitable?: ReadonlySet<PlanStep>
+  /**
+   * What attempts whose responses were given up cost the operator, in quota units; null = not known, absent = nothing.
+   */
+  lostCost?: number | null
   /** Quota is held for this call. */
   isHeld?: true
   /** The dialect of the last request that was prepared for an upstream, if the call is a conversation. */

@@ -22,6 +22,7 @@ import type { RoutingTable } from '../routing/routing-table.ts'
 import type { UnsupportedFeatures } from '../routing/unsupported-features.ts'
 import type { BackgroundJobs } from './background-jobs.ts'
 import type { CompactionSeals } from './compactions.ts'
+import type { DrainedSessions } from './drained-sessions.ts'
 import type { ItemStore } from './item-store.ts'
 import type { AsideReader } from './known-request.ts'
 import type { ResponseOwners } from './response-owners.ts'
@@ -58,6 +59,7 @@ export interface RelayDeps {
   /** Encrypts summaries of conversations for their tokens. */
   compactionSeals: CompactionSeals
   threads: Threads
+  drainedSessions: DrainedSessions
   responseOwners: ResponseOwners
   /** The responses that services are making in the background. */
   backgroundJobs: BackgroundJobs

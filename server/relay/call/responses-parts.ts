@@ -4,10 +4,14 @@ import type { Store } from '../../store/store.ts'
 import { createBackgroundJobs } from './background-jobs.ts'
 import { createCompactionSeals } from './compactions.ts'
 import type { RelayDeps } from './deps.ts'
+import { createDrainedSessions } from './drained-sessions.ts'
 import { createResponseOwners } from './response-owners.ts'
 
-/** What only calls of the Responses API need. */
-export type ResponsesParts = Pick<RelayDeps, 'compactionSeals' | 'responseOwners' | 'backgroundJobs'>
+/** What calls need that go on with earlier ones, such as those of the Responses API. */
+export type ResponsesParts = Pick<
+  RelayDeps,
+  'compactionSeals' | 'responseOwners' | 'backgroundJobs' | 'drainedSessions'
+>
 
 /** Creates these parts, which keep their data in the database or nowhere. */
 export function createResponsesParts(
@@ -17,6 +21,7 @@ export function createResponsesParts(
   return {
     backgroundJobs: createBackgroundJobs(store, nodeId, clock),
     compactionSeals: createCompactionSeals(secrets),
+    drainedSessions: createDrainedSessions(store, clock),
     responseOwners: createResponseOwners(store, secrets, clock),
   }
 }

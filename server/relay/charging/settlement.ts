@@ -53,8 +53,9 @@ export function chargeOf(open: OpenCall<AnyCall>, measure: Measure, charging = o
 export function withCost(open: OpenCall<AnyCall>, measure: Measure): Charge {
   const charge = measure.isFree ? nothing : chargeOf(open, measure)
   const { cost } = open.charging
-  if (!cost || measure.beside) return charge
-  return { ...charge, cost: measure.isFree ? 0 : chargeOf(open, measure, cost).quota }
+  const { lostCost = 0 } = open.call.state
+  if (!cost || measure.beside || lostCost === null) return charge
+  return { ...charge, cost: lostCost + (measure.isFree ? 0 : chargeOf(open, measure, cost).quota) }
 }
 
 /** Returns the result of the work. If the work fails, the quota is given back before the error is passed on. */

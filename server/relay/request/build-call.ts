@@ -132,8 +132,8 @@ interface BuildOptions extends CallTimes {
 /** True if there is more than one channel or key for the call. Otherwise its session makes no difference. */
 function hasChoice(routing: RoutingTable, { chosenChannel, group }: Caller, model: string): boolean {
   if (chosenChannel) return chosenChannel.keyRing !== undefined
-  const candidates = routing.candidates(group, model)
-  return candidates.length > 1 || candidates[0]?.channel.keyRing !== undefined
+  const candidates = routing.allCandidates(group, model)
+  return candidates.length > 1 || candidates[0]?.channel.keyRing !== undefined || routing.hasDrained
 }
 
 /** The caller, bound to a proxy channel that its group is allowed to use for the model. */

@@ -11,8 +11,11 @@ import { noteAttempt } from '../call/attempts.ts'
 import type { RelayCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { CallerLeft } from '../cancellation/caller-left.ts'
+import { addLostCost } from '../charging/lost-cost.ts'
+import { RefusedAnswer } from '../failures/refused-answer.ts'
 import { AttemptFailed } from '../failures/retry-policy.ts'
 import { reasonOf, statusFailure, unread } from '../failures/upstream-failure.ts'
+import { holdBack, isHeldBack } from '../stream/hold-back.ts'
 import { openStream } from '../stream/stream-opening.ts'
 import type { NextPart, StreamReader } from '../stream/stream-reader.ts'
 import { TranslatingReader } from '../stream/translating-reader.ts'
@@ -44,6 +47,7 @@ export async function attemptToGoOn(
       return { open, reader: new SilentReader(), meter: new TalliedMeter(new EventTally()) }
     }
     const failed = error instanceof AttemptFailed ? error : toFailure(error)
+    if (failed instanceof RefusedAnswer) await addLostCost(deps, open, failed.answer)
     noteAttempt(deps, open, { sentAtMs, status: failed.status, error: reasonOf(failed, trial.channel.upstream.key) })
     return failed
   }
@@ -69,7 +73,10 @@ async function opened(
   if (!codec || !isEventStream(response.headers)) throw await unread(response, 'the upstream did not stream')
   const { from } = codec
   const answering = { deps, open, response, sentAtMs }
-  const { reader, opening } = await openStream(answering, () => new DecodingMeter(from, requestId))
+  const begun = await openStream(answering, () => new DecodingMeter(from, requestId))
+  const { reader } = begun
+  const isHeld = isHeldBack(open.call)
+  const opening = isHeld ? await holdBack(answering, begun, from.streamDecoder(requestId)) : begun.opening
   const decoder = countingDecoder(from.streamDecoder(requestId), open.tools)
   const translating = new TranslatingReader(reader, decoder, begin(prepared), opening)
   return { open, reader: translating, meter: translating.meter }

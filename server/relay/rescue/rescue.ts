@@ -159,6 +159,8 @@ export class StreamRescue implements Rescuer {
       },
       state: {
         ...this.#state,
+        // It is a part of `cost`.
+        lostCost: 0,
         conversation: maxTokens === undefined ? conversation : { ...conversation, maxTokens },
         promptGuess: state.promptGuess + quickEstimate(added),
       },

@@ -66,6 +66,10 @@ export interface RoutingTable {
   candidates(group: string, model: string): readonly Candidate[]
   /** The same with the channels that take no new sessions. */
   allCandidates(group: string, model: string): readonly Candidate[]
+  /** Some channel takes no new sessions. */
+  readonly hasDrained: boolean
+  /** Since when a channel takes no new sessions, in epoch seconds; undefined = it takes them. */
+  drainedAt(id: number): number | undefined
   /** Models that some channel serves for the group, sorted. */
   models(group: string): readonly string[]
   /** A virtual model that the group may use; undefined = the name is that of a real model, or of nothing. */
@@ -153,7 +157,7 @@ async function build(
     const channel = toChannel(row, secrets, warn, keysOf)
     if (channel) channels.set(row.id, channel)
   }
-  const draining = new Set(rows.channels.filter((row) => row.draining).map(({ id }) => id))
+  const draining = new Map(rows.channels.flatMap((row) => (row.draining ? [[row.id, Number(row.drained_at)]] : [])))
   const all = groupsOf(channels, rows.abilities)
   const groups =
     draining.size === 0
@@ -166,6 +170,8 @@ async function build(
   const table: RoutingTable = {
     candidates: (group, model) => groups.get(group)?.get(model) ?? [],
     allCandidates: (group, model) => all.get(group)?.get(model) ?? [],
+    hasDrained: draining.size > 0,
+    drainedAt: (id) => draining.get(id),
     models: (group) => [...(groups.get(group)?.keys() ?? [])].sort(),
     virtual(group, model) {
       const virtual = virtuals.get(model)
@@ -233,7 +239,9 @@ function toChannel(
 
 /** A channel whose key and other secrets are decrypted, as the relay calls it. */
 export function openedChannel(
-  row: Omit<ChannelRow, 'key' | 'key_mode' | 'group' | 'priority' | 'capped' | 'draining'> & { capped?: number },
+  row: Omit<ChannelRow, 'key' | 'key_mode' | 'group' | 'priority' | 'capped' | 'draining' | 'drained_at'> & {
+    capped?: number
+  },
   provider: Provider,
   key: string,
   keys?: ChannelKeys,

@@ -66,6 +66,22 @@ export function selectChannel(
   return usable[0] && { channel: usable[0].channel, isFirst: false }
 }
 
+/** The channel to which a session belongs, whatever its health; undefined if none serves the call. */
+export function placeOfSession(
+  wanted: Wanted,
+  candidates: readonly Candidate[],
+  skipped: ReadonlySet<number>,
+  deps: SelectDeps,
+): Channel | undefined {
+  const usable = candidates.filter(
+    ({ channel }) => !skipped.has(channel.id) && serves(channel, wanted.mode, wanted.model),
+  )
+  const level = usable.filter(({ priority }) => priority === usable[0]?.priority)
+  const [best = []] = inOrder(wanted.order, level, wanted, deps)
+  const [place] = placesIn(best, wanted, deps)
+  return place
+}
+
 /** The channels of a group of equally good ones, in the order in which the call would use them. */
 function* placesIn(
   group: readonly Candidate[],

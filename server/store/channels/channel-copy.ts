@@ -21,6 +21,7 @@ const copied = [
   'system_prompt',
   ...carryColumns,
   'costs',
+  'price_feed',
 ] as const
 
 /**

@@ -23,6 +23,7 @@ export const routingColumns = [
   'key_mode',
   'capped',
   'draining',
+  'drained_at',
   'test_model',
   'organization',
   'project',

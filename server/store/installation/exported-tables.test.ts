@@ -15,7 +15,16 @@ const leftOut = [
     'cap_counts',
     'cap_places',
   ],
-  ...['cap_waits', 'capture_rules', 'captures', 'channel_dead_keys', 'channel_failures', 'error_minutes', 'holds'],
+  ...[
+    'cap_waits',
+    'capture_rules',
+    'captures',
+    'channel_dead_keys',
+    'channel_failures',
+    'drain_sessions',
+    'error_minutes',
+    'holds',
+  ],
   ...[
     'import_rows',
     'import_runs',

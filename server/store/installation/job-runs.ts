@@ -13,6 +13,7 @@ export const alertRun = 'alerts'
 export const alertRetentionRun = 'alert-retention'
 export const backupRun = 'backup'
 export const statementRun = 'statement-emails'
+export const priceSyncRun = 'price-sync'
 
 /** A run that has not reported for this long is considered dead, and another run may begin. */
 export const runDeadSeconds = 300

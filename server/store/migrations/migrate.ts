@@ -34,6 +34,7 @@ import { backgroundJobs } from './0032-background-jobs.ts'
 import { logPartitioning } from './0034-log-partitions.ts'
 import { logSinks } from './0035-log-sinks.ts'
 import { importRuns } from './0036-import-runs.ts'
+import { feedsAndDrains } from './0037-feeds-and-drains.ts'
 
 const migrations: readonly Migration[] = [
   init,
@@ -68,6 +69,7 @@ const migrations: readonly Migration[] = [
   logPartitioning,
   logSinks,
   importRuns,
+  feedsAndDrains,
 ]
 
 /** An arbitrary number for the lock that keeps two starting nodes from migrating at the same time. */

@@ -26,6 +26,8 @@ export interface ChannelsTable extends CarryColumns {
   config: string
   system_prompt: string
   unlogged_quota: number
+  /** The text of a JSON object with the price list that is read on a schedule, and the last result; '' = none. */
+  price_feed: Generated<string>
   /**
    * Ours: why the gateway last changed the status or skipped the channel, and when (epoch seconds); '' = nothing to
    * report.
@@ -42,6 +44,8 @@ export interface ChannelsTable extends CarryColumns {
   capped: Generated<number>
   /** Ours: the channel takes no new sessions. */
   draining: Generated<boolean>
+  /** Since when the channel is drained, in epoch seconds; 0 = it is not, or its sessions have ended. */
+  drained_at: Generated<number>
 }
 
 /** Ours: keys of a channel that are currently unusable, identified by the keyed hash of the key. */
@@ -62,4 +66,12 @@ export interface ChannelTestsTable {
   /** Milliseconds. */
   elapsed_time: number
   message: string
+}
+
+/** Ours: a session that has begun while the channel to which it would belong is drained. */
+export interface DrainSessionsTable {
+  channel_id: number
+  /** A hash of the token and what names the session. */
+  session: number
+  created_at: number
 }

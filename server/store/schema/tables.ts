@@ -10,7 +10,7 @@ import type { BackgroundJobsTable } from './background-job-tables.ts'
 import type { BackupsTable } from './backup-tables.ts'
 import type { CapCountsTable, CapPlacesTable, CapsTable, CapWaitsTable } from './cap-tables.ts'
 import type { CaptureRulesTable, CapturesTable } from './capture-tables.ts'
-import type { ChannelDeadKeysTable, ChannelsTable, ChannelTestsTable } from './channel-tables.ts'
+import type { ChannelDeadKeysTable, ChannelsTable, ChannelTestsTable, DrainSessionsTable } from './channel-tables.ts'
 import type { ImportRowsTable, ImportRunsTable, ImportsTable } from './import-tables.ts'
 import type { LogSinksTable } from './log-sink-tables.ts'
 import type { StatementEmailsTable, StatementOptoutsTable } from './statement-tables.ts'
@@ -320,6 +320,7 @@ export interface Tables {
   users: UsersTable
   tokens: TokensTable
   channels: ChannelsTable
+  drain_sessions: DrainSessionsTable
   abilities: AbilitiesTable
   redemptions: RedemptionsTable
   logs: LogsTable

@@ -46,6 +46,7 @@ export const tablePolicies = {
   import_runs: 'never',
   virtual_models: 'always',
   channel_dead_keys: 'always',
+  drain_sessions: 'always',
   channel_tests: 'always',
   job_runs: 'always',
   error_minutes: 'always',

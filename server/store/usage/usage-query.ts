@@ -77,7 +77,9 @@ export async function rankUsage(
   if (group === undefined) return { total: await totalUsage(db, ask.filter, range), count: 0, top: [] }
   const rows = usageRows({ kind: kindFor(filter, [group]), filter, range, group })
   const [over, under] = quotients[ask.metric]
-  const [above, below] = [added(over), added(under)]
+  // A loss is as remarkable as a gain of the same size.
+  const above = ask.metric === 'margin' ? `abs(${added(over)})` : added(over)
+  const below = added(under)
   const rank = sql.raw(
     under.length === 0 ? above : `1.0 * (${above}) / (case when ${below} = 0 then 1 else ${below} end)`,
   )

@@ -1,9 +1,9 @@
-import type { ModelCost } from '../../../contract/api/channel-costs.ts'
-import { decimalText, scaleDecimal } from '../../lib/decimal.ts'
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { ModelCost } from '../../contract/api/channel-costs.ts'
+import { decimalText, scaleDecimal } from '../lib/decimal.ts'
+import { isObject, type JsonObject } from '../lib/json.ts'
 
 /** A price list of another service: the cost of each model in dollars; null if its price is of an unknown kind. */
-export interface PriceFeed {
+export interface PriceList {
   models: ReadonlyMap<string, ModelCost | null>
   /** The groups that the list names. */
   groups: readonly string[]
@@ -20,7 +20,7 @@ const keptPlaces = 6
  * The price list of one-api's relatives: `/api/pricing` and `/api/ratio_config` of new-api, and `/api/prices` of one-hub.
  * Undefined if it is none of these, or does not have the group.
  */
-export function gatewayFeed(answer: JsonObject, group: string): PriceFeed | undefined {
+export function gatewayFeed(answer: JsonObject, group: string): PriceList | undefined {
   const { data, group_ratio: ratios } = answer
   const groups = isObject(ratios) ? Object.keys(ratios) : []
   const named = group === '' ? 'default' : group
@@ -66,7 +66,7 @@ function hubCost(row: JsonObject, times: bigint): ModelCost | null {
 }
 
 /** Tables by kind of ratio, as `/api/ratio_config` returns them. */
-function configFeed(data: JsonObject, times: bigint): PriceFeed | undefined {
+function configFeed(data: JsonObject, times: bigint): PriceList | undefined {
   const table = (name: string) => (isObject(data[name]) ? data[name] : {})
   const [ratios, prices] = [table('model_ratio'), table('model_price')]
   const valueIn = (name: string, model: string) => (Object.hasOwn(table(name), model) ? table(name)[model] : undefined)
@@ -84,7 +84,7 @@ function configFeed(data: JsonObject, times: bigint): PriceFeed | undefined {
 }
 
 /** OpenRouter's list of models (https://openrouter.ai/docs/api-reference/list-available-models), in dollars per token. */
-export function openRouterFeed({ data }: JsonObject): PriceFeed | undefined {
+export function openRouterFeed({ data }: JsonObject): PriceList | undefined {
   if (!Array.isArray(data)) return undefined
   const models = data.flatMap((row: unknown): [string, ModelCost | null][] => {
     if (!isObject(row) || typeof row['id'] !== 'string' || !isObject(row['pricing'])) return []

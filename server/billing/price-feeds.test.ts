@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { gatewayFeed, openRouterFeed } from './cost-feeds.ts'
+import { gatewayFeed, openRouterFeed } from './price-feeds.ts'
 
 const costsIn = (feed: ReturnType<typeof gatewayFeed>) => feed && Object.fromEntries(feed.models)
 

@@ -1,0 +1,213 @@
+import { useState } from 'react'
+import {
+  type CostsWithFeed,
+  channelCostsApi,
+  feedKinds,
+  longestFeedHours,
+  type PriceFeed,
+} from '../../../contract/api/channel-costs.ts'
+import { Banner } from '../../components/ui/banner.tsx'
+import { Button } from '../../components/ui/button.tsx'
+import { Dialog } from '../../components/ui/dialog.tsx'
+import { Input } from '../../components/ui/input.tsx'
+import { Select } from '../../components/ui/select.tsx'
+import { call } from '../../lib/call.ts'
+import { formatTime } from '../../lib/format.ts'
+import { queryClient } from '../../lib/query-client.ts'
+import { useText } from '../../lib/text.ts'
+import { toast } from '../../lib/toast.ts'
+import { shortCost } from './costs-import.tsx'
+import { costsQuery } from './costs-query.ts'
+
+interface CostsFeedProps {
+  id: number
+  name: string
+  costs: CostsWithFeed
+}
+
+/** Runs a call that changes the costs, and shows what is stored then. False if it failed. */
+async function changing(id: number, change: () => Promise<CostsWithFeed>): Promise<boolean> {
+  try {
+    queryClient.setQueryData(costsQuery(id).queryKey, await change())
+    await queryClient.invalidateQueries({ queryKey: ['channel', 'timeline', id] })
+    return true
+  } catch {
+    // The call has already shown the error.
+    return false
+  }
+}
+
+/** The price list of a channel that is read on a schedule: the last check, and the prices that it held back. */
+export function CostsFeed({ id, name, costs }: CostsFeedProps) {
+  const t = useText()
+  const { feed } = costs
+  const [open, setOpen] = useState(false)
+  const [busy, setBusy] = useState(false)
+  const check = async () => {
+    setBusy(true)
+    await changing(id, () => call(channelCostsApi.checkFeed, { params: { id } }))
+    setBusy(false)
+  }
+  return (
+    <div className="mt-2 flex flex-col gap-2">
+      {feed && <LastCheck feed={feed} />}
+      {feed && <Held id={id} costs={costs} />}
+      <div className="flex flex-wrap gap-2">
+        <Button size="small" onClick={() => setOpen(true)}>
+          {t(feed ? 'carry.feed.edit' : 'carry.feed.set')}
+        </Button>
+        {feed && (
+          <Button size="small" busy={busy} onClick={() => void check()}>
+            {t('carry.feed.check')}
+          </Button>
+        )}
+      </div>
+      {open && <FeedDialog id={id} name={name} feed={feed} onClose={() => setOpen(false)} />}
+    </div>
+  )
+}
+
+function LastCheck({ feed }: { feed: PriceFeed }) {
+  const t = useText()
+  const { every_hours: hours, checked_at: checked, changed_at: changed, error } = feed
+  return (
+    <>
+      <p className="text-muted">
+        {[
+          t('carry.feed.every', { hours }),
+          checked > 0 && t('carry.feed.checked', { time: formatTime(checked) }),
+          changed > 0 && t('carry.feed.changed', { time: formatTime(changed) }),
+        ]
+          .filter(Boolean)
+          .join(' · ')}
+      </p>
+      {error !== '' && (
+        <Banner kind="warn">
+          <span className="break-words" data-verbatim>
+            {t('carry.feed.failed', { reason: error })}
+          </span>
+        </Banner>
+      )}
+    </>
+  )
+}
+
+function Held({ id, costs: { feed, models } }: { id: number; costs: CostsWithFeed }) {
+  const t = useText()
+  const held = Object.entries(feed?.held ?? {})
+  if (held.length === 0) return null
+  const decide = (body: { use?: string[]; refuse?: string[] }) =>
+    void changing(id, () => call(channelCostsApi.decideHeld, { params: { id }, body }))
+  return (
+    <section aria-label={t('carry.feed.held')}>
+      <p className="text-warn">{t('carry.feed.held.text', { count: held.length })}</p>
+      <ul className="num divide-y divide-line">
+        {held.map(([model, { cost }]) => (
+          <li key={model} className="flex flex-wrap items-center gap-x-3 gap-y-1 py-1.5">
+            <span className="min-w-0 flex-1 break-all">{model}</span>
+            <span>{[models[model], cost].map((each) => (each ? shortCost(each) : '')).join(' → ')}</span>
+            <Button
+              size="small"
+              aria-label={t('carry.feed.use.of', { model })}
+              onClick={() => decide({ use: [model] })}
+            >
+              {t('carry.feed.use')}
+            </Button>
+            <Button
+              size="small"
+              aria-label={t('carry.feed.refuse.of', { model })}
+              onClick={() => decide({ refuse: [model] })}
+            >
+              {t('carry.feed.refuse')}
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+interface FeedDialogProps {
+  id: number
+  name: string
+  feed: PriceFeed | null
+  onClose(): void
+}
+
+function FeedDialog({ id, name, feed, onClose }: FeedDialogProps) {
+  const t = useText()
+  const [kind, setKind] = useState(feed?.kind ?? 'gateway')
+  const [url, setUrl] = useState(feed?.url ?? '')
+  const [group, setGroup] = useState(feed?.group ?? '')
+  const [hours, setHours] = useState(String(feed?.every_hours ?? 24))
+  const [busy, setBusy] = useState(false)
+  const save = async (next: { kind: typeof kind; url: string; group: string; every_hours: number } | null) => {
+    setBusy(true)
+    const done = await changing(id, () => call(channelCostsApi.setFeed, { params: { id }, body: { feed: next } }))
+    setBusy(false)
+    if (!done) return
+    toast.success(t(next ? 'carry.feed.saved' : 'carry.feed.stopped'))
+    onClose()
+  }
+  const label = 'flex flex-col gap-1 text-sm font-medium'
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={t('carry.feed.of', { name })}
+      text={t('carry.feed.text')}
+      footer={
+        <>
+          {feed && (
+            <Button className="me-auto text-bad!" busy={busy} onClick={() => void save(null)}>
+              {t('carry.feed.stop')}
+            </Button>
+          )}
+          <Button onClick={onClose}>{t('do.cancel')}</Button>
+          <Button
+            look="primary"
+            busy={busy}
+            onClick={() => void save({ kind, url, group: kind === 'gateway' ? group : '', every_hours: Number(hours) })}
+          >
+            {t('do.save')}
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-3">
+        <label className={label}>
+          {t('carry.costs.kind')}
+          <Select value={kind} onChange={(event) => setKind(event.target.value as typeof kind)}>
+            {feedKinds.map((each) => (
+              <option key={each} value={each}>
+                {t(`carry.costs.kind.${each}`)}
+              </option>
+            ))}
+          </Select>
+        </label>
+        <label className={label}>
+          {t('carry.costs.url')}
+          <Input value={url} spellCheck={false} onChange={(event) => setUrl(event.target.value)} />
+          <span className="font-normal text-muted">{t('carry.costs.url.hint')}</span>
+        </label>
+        {kind === 'gateway' && (
+          <label className={label}>
+            {t('carry.costs.group')}
+            <Input value={group} placeholder="default" onChange={(event) => setGroup(event.target.value)} />
+          </label>
+        )}
+        <label className={label}>
+          {t('carry.feed.hours')}
+          <Input
+            type="number"
+            min={1}
+            max={longestFeedHours}
+            className="max-w-40"
+            value={hours}
+            onChange={(event) => setHours(event.target.value)}
+          />
+        </label>
+      </div>
+    </Dialog>
+  )
+}

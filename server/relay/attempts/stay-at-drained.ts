@@ -1,0 +1,33 @@
+import { describeFault } from '../../errors.ts'
+import { epochSeconds } from '../../lib/clock.ts'
+import { servingGroup } from '../call/at-step.ts'
+import type { AnyCall } from '../call/call.ts'
+import type { RelayDeps } from '../call/deps.ts'
+import { hasEarlierTurns } from '../call/earlier-turns.ts'
+import { orderFor } from '../call/order-for.ts'
+import { placeOfSession } from '../routing/select-channel.ts'
+
+/** How long sessions may go on at a channel that is drained. Otherwise some would never end. */
+const longestDrainSeconds = 24 * 3600
+
+/**
+ * Decides whether the call of a session may go on at a channel that is drained: only if the session belongs there, has
+ * earlier turns and has not begun since. A session that begins now is recorded, so that its later turns do not go there.
+ */
+export async function stayAtDrained(deps: RelayDeps, call: AnyCall, skipped: ReadonlySet<number>): Promise<void> {
+  const { session, mode, requestId, caller, facts, state } = call
+  if (session === undefined || caller.chosenChannel) return
+  const routing = deps.routing()
+  const { model } = facts
+  const wanted = { mode, model, requestId, session, isStream: facts.stream, order: orderFor(deps, call) }
+  const place = placeOfSession(wanted, routing.allCandidates(servingGroup(call), model), skipped, deps)
+  const since = place && routing.drainedAt(place.id)
+  if (!place || since === undefined || since + longestDrainSeconds <= epochSeconds(deps.clock)) return
+  try {
+    if (!hasEarlierTurns(call)) await deps.drainedSessions.note(place.id, session)
+    else if (!(await deps.drainedSessions.has(place.id, session))) state.staysAt = place.id
+  } catch (error) {
+    // The call is served elsewhere, at the price of the cache.
+    deps.events.warning(`${requestId}: ${describeFault(error)}`)
+  }
+}

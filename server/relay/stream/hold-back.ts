@@ -1,0 +1,147 @@
+import type { StreamDecoder } from '../../dialects/neutral/dialect.ts'
+import { openaiChat } from '../../dialects/openai-chat/index.ts'
+import { GatewayError } from '../../errors.ts'
+import { messagesIn, SseSplitter, sseData } from '../../lib/bytes/sse.ts'
+import { isObject, stringify, tryParse } from '../../lib/json.ts'
+import type { RelayCall } from '../call/call.ts'
+import { CallerLeft } from '../cancellation/caller-left.ts'
+import { shuttingDown } from '../cancellation/shutting-down.ts'
+import type { Answering } from '../charging/settlement.ts'
+import { exitOfRefusal, leavesRefusals, RefusedAnswer } from '../failures/refused-answer.ts'
+import { badBody, failedAttempt, failureWithin, madeOf } from '../failures/upstream-failure.ts'
+import type { UpstreamPiece, UpstreamReader } from '../upstream/upstream-reader.ts'
+import { RefusalWatch } from './refusal-watch.ts'
+
+/** The beginning of a stream: its reader, and the pieces that have been read. */
+export interface Opened {
+  readonly reader: UpstreamReader
+  readonly opening: UpstreamPiece[]
+}
+
+/** The most that is held back of a stream, in bytes. A model that thinks for longer can no longer be left for another. */
+const mostBytes = 256 * 1024
+/** How long to wait for the usage of a stream that has refused, in milliseconds. */
+const usageWaitMs = 1_000
+
+/** True if the stream of a call is held back until it says something. Text that was sent cannot be taken back. */
+export function isHeldBack(call: RelayCall): boolean {
+  return leavesRefusals(call) && !call.inBackground && (call.goesOn?.text ?? '') === ''
+}
+
+/**
+ * Holds a stream back, thoughts included, until it has said something else or is over, and returns the pieces read by
+ * then. In the meantime the caller is sent keep-alives (`answerInTime`). Throws RefusedAnswer if the stream only refuses
+ * and the call's virtual model goes on in that case, and AttemptFailed and CallerLeft as the opening does.
+ */
+export async function holdBack(answering: Answering, opened: Opened, decoder: StreamDecoder): Promise<UpstreamPiece[]> {
+  const { reader } = opened
+  try {
+    return await new HeldBack(answering, reader, decoder).pieces(opened.opening)
+  } catch (error) {
+    reader.cancel()
+    throw error
+  }
+}
+
+class HeldBack {
+  readonly #answering: Answering
+  readonly #reader: UpstreamReader
+  readonly #watch: RefusalWatch
+  readonly #splitter = new SseSplitter()
+
+  constructor(answering: Answering, reader: UpstreamReader, decoder: StreamDecoder) {
+    this.#answering = answering
+    this.#reader = reader
+    this.#watch = new RefusalWatch(decoder, answering.open.call.facts.choices)
+  }
+
+  async pieces(opening: readonly UpstreamPiece[]): Promise<UpstreamPiece[]> {
+    const held: UpstreamPiece[] = []
+    let bytes = 0
+    const rest = opening.values()
+    for (;;) {
+      const piece = rest.next().value ?? (await this.#reader.next())
+      // Keep-alives are sent by the code that waits for this response.
+      if (piece.kind === 'quiet') continue
+      if (piece.kind === 'chunk') {
+        // The runtime may reuse the memory of a piece when the next one is read.
+        held.push({ kind: 'chunk', bytes: piece.bytes.slice() })
+        bytes += piece.bytes.length
+      } else held.push(piece)
+      const isOver = this.#take(piece)
+      const stops = this.#watch.stops
+      const exit = stops && exitOfRefusal(this.#answering.open.call, stops)
+      if (exit) throw await this.#refused(exit, isOver)
+      if (isOver || stops || this.#watch.hasSpoken || bytes > mostBytes) return held
+    }
+  }
+
+  /** Reads a piece. True if it is the last one. Throws AttemptFailed for a stream that fails before it says something. */
+  #take(piece: UpstreamPiece): boolean {
+    const { response, open } = this.#answering
+    const { status } = response
+    if (piece.kind !== 'chunk' && open.call.leaving.hasLeft) throw new CallerLeft()
+    switch (piece.kind) {
+      case 'chunk': {
+        const { events } = this.#splitter.push(piece.bytes)
+        this.#feed(events.flatMap(messagesIn))
+        return false
+      }
+      case 'end': {
+        const data = sseData(this.#splitter.finish().text)
+        this.#feed(data === undefined ? [] : [data])
+        this.#watch.finish()
+        if (!this.#watch.hasSpoken && !this.#watch.stops)
+          throw badBody('the upstream ended its response before it said anything', status)
+        return true
+      }
+      case 'broken':
+        throw badBody('the connection to the upstream was lost before its response', status)
+      case 'cut':
+        throw failedAttempt(shuttingDown(), status)
+      default:
+        throw failedAttempt(
+          new GatewayError('upstream_timeout', 'the upstream did not begin its response in time'),
+          status,
+        )
+    }
+  }
+
+  #feed(messages: readonly string[]): void {
+    const { response, open } = this.#answering
+    for (const data of messages) madeOf(() => this.#watch.feed(data), response.status)
+    const { failure, isUnreadable, hasSpoken } = this.#watch
+    if (!failure || hasSpoken) return
+    if (isUnreadable) throw badBody('the upstream sent something that cannot be read', response.status)
+    throw failureWithin(failure, response.status, open.channel.upstream.key)
+  }
+
+  /** The refusal, with its usage if that arrives soon. */
+  async #refused(exit: RefusedAnswer['exit'], isOver: boolean): Promise<RefusedAnswer> {
+    const reader = this.#reader
+    reader.hurry(usageWaitMs)
+    for (let isDone = isOver; !isDone && !this.#watch.hasEnded; ) {
+      const piece = await reader.next()
+      if (piece.kind === 'chunk')
+        for (const each of this.#splitter.push(piece.bytes).events.flatMap(messagesIn)) this.#watch.feed(each)
+      else isDone = true
+    }
+    return new RefusedAnswer(exit, this.#answering.response.status, this.#watch.answer)
+  }
+}
+
+/** The decoder of a stream in OpenAI's format, of a chat or of a completion. */
+export function openAiDecoder({ mode, requestId }: RelayCall): StreamDecoder {
+  const decoder = openaiChat.streamDecoder(requestId)
+  return mode === 'chat' ? decoder : { push: (data) => decoder.push(asChat(data)), finish: () => decoder.finish() }
+}
+
+/** An event of a completion as one of a chat: its texts are in another field. */
+function asChat(data: string): string {
+  const event = tryParse(data)
+  if (!isObject(event) || !Array.isArray(event['choices'])) return data
+  const choices = event['choices'].map((choice: unknown) =>
+    isObject(choice) ? { ...choice, delta: { content: choice['text'] } } : choice,
+  )
+  return stringify({ ...event, choices })
+}

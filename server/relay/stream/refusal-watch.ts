@@ -1,0 +1,105 @@
+import { ForgivingDecoder } from '../../dialects/damaged-events/forgiving-decoder.ts'
+import { EventTally } from '../../dialects/metering/event-tally.ts'
+import type { StreamDecoder } from '../../dialects/neutral/dialect.ts'
+import { unreadable } from '../../dialects/neutral/failure.ts'
+import type { Failure, ReplyPart, StreamEvent } from '../../dialects/neutral/reply.ts'
+import type { Answer } from '../charging/measure.ts'
+import type { Stopped } from '../failures/refused-answer.ts'
+
+/** What one choice has contained so far. */
+interface ChoiceSoFar {
+  hasRefused: boolean
+  /** A neutral reason; undefined = it has not stopped. */
+  stop: string | undefined
+}
+
+/** Watches the events of a stream for the first content other than thoughts and refusals. */
+export class RefusalWatch {
+  /** Something has arrived that is no thought and no refusal. */
+  hasSpoken = false
+  readonly #decoder: ForgivingDecoder
+  readonly #expected: number
+  readonly #tally = new EventTally()
+  readonly #choices = new Map<number, ChoiceSoFar>()
+  /** Parts that are text. The deltas of thoughts and refusals say nothing, those of tool calls need not be read. */
+  readonly #texts = new Set<string>()
+
+  /** `expected` is the number of choices that were requested. */
+  constructor(decoder: StreamDecoder, expected: number) {
+    this.#decoder = new ForgivingDecoder(decoder)
+    this.#expected = expected
+  }
+
+  /** The data of one event. */
+  feed(data: string): void {
+    for (const event of this.#decoder.push(data) ?? []) this.#take(event)
+  }
+
+  /** The end of the input. */
+  finish(): void {
+    for (const event of this.#decoder.finish()) this.#take(event)
+  }
+
+  /** The error that the upstream reported; `unreadable` for an event that cannot be read. */
+  get failure(): Failure | undefined {
+    return this.#tally.failure
+  }
+
+  get isUnreadable(): boolean {
+    return this.failure === unreadable
+  }
+
+  /** The formal end has arrived. */
+  get hasEnded(): boolean {
+    return this.#tally.ended
+  }
+
+  /** How each choice ended; undefined while one is still being generated. */
+  get stops(): readonly Stopped[] | undefined {
+    const choices = [...this.#choices.values()]
+    const isOver = choices.length >= this.#expected && choices.every(({ stop }) => stop !== undefined)
+    if (!isOver && !this.hasEnded) return undefined
+    return choices.map(({ hasRefused, stop = 'stop' }) => ({
+      reason: hasRefused && stop !== 'content-filter' ? 'refusal' : stop,
+      isEmpty: !this.hasSpoken,
+    }))
+  }
+
+  /** What the stream has used so far. */
+  get answer(): Answer {
+    const tally = this.#tally
+    return {
+      usage: undefined,
+      reported: tally.usage,
+      isEarly: tally.isUsageEarly,
+      output: () => tally.output(),
+      media: tally.media,
+    }
+  }
+
+  #take(event: StreamEvent): void {
+    this.#tally.take(event)
+    if (event.type === 'part') this.#begin(event.choice, event.index, event.part)
+    else if (event.type === 'delta') {
+      if (this.#texts.has(`${event.choice} ${event.index}`) && event.text.trim() !== '') this.hasSpoken = true
+    } else if (event.type === 'stop') this.#choice(event.choice).stop = event.stop.reason
+  }
+
+  #begin(choice: number, index: number, part: ReplyPart): void {
+    const soFar = this.#choice(choice)
+    if (part.type === 'refusal') soFar.hasRefused = true
+    else if (part.type === 'text') {
+      this.#texts.add(`${choice} ${index}`)
+      if (part.text.trim() !== '') this.hasSpoken = true
+    } else if (part.type !== 'reasoning') this.hasSpoken = true
+  }
+
+  #choice(choice: number): ChoiceSoFar {
+    let known = this.#choices.get(choice)
+    if (!known) {
+      known = { hasRefused: false, stop: undefined }
+      this.#choices.set(choice, known)
+    }
+    return known
+  }
+}

@@ -1,0 +1,34 @@
+import type { Db, Trx } from '../store.ts'
+
+/** Records that a channel is drained since `since` (epoch seconds), or no longer (0). */
+export async function noteDrain(trx: Trx, id: number, since: number): Promise<void> {
+  await trx.updateTable('channels').set({ drained_at: since }).where('id', '=', id).execute()
+  await trx.deleteFrom('drain_sessions').where('channel_id', '=', id).execute()
+}
+
+/** Records a session that has begun while the channel is drained, and so does not belong to it. */
+export async function addDrainSession(trx: Trx, id: number, session: number, now: number): Promise<void> {
+  await trx
+    .insertInto('drain_sessions')
+    .columns(['channel_id', 'session', 'created_at'])
+    .expression((eb) =>
+      // The channel may have been deleted in the meantime.
+      eb
+        .selectFrom('channels')
+        .select(['id', eb.lit(session).as('session'), eb.lit(now).as('created_at')])
+        .where('id', '=', id),
+    )
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+/** True if the session has begun while the channel was drained. */
+export async function hasDrainSession(db: Db, id: number, session: number): Promise<boolean> {
+  const row = await db
+    .selectFrom('drain_sessions')
+    .select('session')
+    .where('channel_id', '=', id)
+    .where('session', '=', session)
+    .executeTakeFirst()
+  return row !== undefined
+}

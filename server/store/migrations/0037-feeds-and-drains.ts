@@ -1,0 +1,19 @@
+import { sql } from 'kysely'
+import type { Migration } from '../migration.ts'
+
+/**
+ * Price lists that are read on a schedule: where a channel's prices come from, and the result of the last check. And for
+ * channels that are drained: since when, and the sessions that have begun since and would have been theirs.
+ */
+export const feedsAndDrains: Migration = {
+  name: '0037-feeds-and-drains',
+  async up(db) {
+    const statements = [
+      `alter table channels add column price_feed text not null default ''`,
+      'alter table channels add column drained_at bigint not null default 0',
+      `create table drain_sessions (channel_id bigint not null references channels (id) on delete cascade,
+        session bigint not null, created_at bigint not null, primary key (channel_id, session))`,
+    ]
+    for (const statement of statements) await sql.raw(statement).execute(db)
+  },
+}
