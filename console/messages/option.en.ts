@@ -168,7 +168,8 @@ export const optionEn = {
   'option.ApproximateTokenEnabled': 'Estimate tokens',
   'option.ApproximateTokenEnabled.hint': 'Estimates tokens as 0.38 per byte instead of using the tokenizer.',
   'option.PriceSyncEnabled': 'Scheduled price lists',
-  'option.PriceSyncEnabled.hint': 'Read the price lists of channels that have one on their schedule. If off, prices stay as they are.',
+  'option.PriceSyncEnabled.hint':
+    'Read the price lists of channels that have one on their schedule. If off, prices stay as they are.',
   'option.UnpricedModelPolicy': 'Unpriced models',
   'option.UnpricedModelPolicy.hint':
     'How to handle requests for models that have neither an entry here nor a built-in price.',

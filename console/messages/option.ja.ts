@@ -165,7 +165,8 @@ export const optionJa = {
   'option.ApproximateTokenEnabled': 'トークン数の推定',
   'option.ApproximateTokenEnabled.hint': 'トークナイザーを使わず、1 バイトあたり 0.38 トークンとして推定します。',
   'option.PriceSyncEnabled': '価格表の定期読み込み',
-  'option.PriceSyncEnabled.hint': 'チャネルに設定された価格表を定期的に読み込みます。無効にすると、価格は変わりません。',
+  'option.PriceSyncEnabled.hint':
+    'チャネルに設定された価格表を定期的に読み込みます。無効にすると、価格は変わりません。',
   'option.UnpricedModelPolicy': '価格のないモデル',
   'option.UnpricedModelPolicy.hint': 'ここにも組み込みにも価格がないモデルへのリクエストの扱いです。',
   'choice.UnpricedModelPolicy.refuse': '拒否',

@@ -42,8 +42,8 @@ export interface JsonBody {
 }
 
 /**
- * The fields of a body, for decisions that do not depend on long texts. In their place there may be the marks of an
- * outline. What is sent or stored must be read from `json` or written with `JsonOutline.restored`.
+ * The fields of a body, for decisions that do not depend on long texts: marks of an outline may have replaced these.
+ * What is sent or stored must be read from `json` or written with `JsonOutline.restored`.
  */
 export function fieldsOf(body: JsonBody): JsonObject {
   return body.outline ? (body.outline.value as JsonObject) : body.json

@@ -1,4 +1,5 @@
 import { isObject } from '../../lib/json.ts'
+import { fieldsOf } from '../body/json-body.ts'
 import type { AnyCall } from './call.ts'
 
 /** The field that holds the turns of a conversation, if it is not `messages`. */
@@ -7,7 +8,7 @@ const turnFields: Readonly<Record<string, string>> = { gemini: 'contents', 'open
 /** True if the conversation of a call contains something that a model has answered, so that it is not its beginning. */
 export function hasEarlierTurns({ dialect, mode, state: { body } }: AnyCall): boolean {
   if (mode !== 'chat' || body.kind !== 'json') return false
-  const turns = body.json[turnFields[dialect] ?? 'messages']
+  const turns = fieldsOf(body)[turnFields[dialect] ?? 'messages']
   return Array.isArray(turns) && turns.some(isAnswer)
 }
 
