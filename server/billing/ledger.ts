@@ -8,7 +8,7 @@ import { budgetError, limitError } from './limits.ts'
 import { type Holds, OpenHold, opLimits, placeOf, unavailable } from './open-hold.ts'
 import { releaseOp, settleUntilDone } from './settle-until-done.ts'
 
-export type { Account, Hold, HoldRequest, Ledger, LedgerDeps, OpenedHold, Settlement } from './hold.ts'
+export type { Hold, HoldRequest, Ledger, LedgerDeps, Settlement } from './hold.ts'
 
 /** The result of taking a hold: the hold, or a refusal because there is not enough quota. */
 type Taken = Exclude<TakeResult, LimitReached | ChannelFull>
