@@ -102,5 +102,5 @@ for (const kind of targets)
       expect(await rowsOf(target.databaseUrl)).toEqual(expected)
       await (await target.start()).stop()
     },
-    180_000,
+    600_000,
   )

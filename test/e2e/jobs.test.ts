@@ -80,14 +80,16 @@ test('finance: three clicks from the overview save who spent what last month, by
   await visit.open('/')
   await page.getByRole('link', { name: 'By user and model' }).click()
   await page.getByText('Last month', { exact: true }).click()
+  const now = new Date()
+  const [start, end] = [-1, 0].map((months) => new Date(now.getFullYear(), now.getMonth() + months, 1).getTime() / 1000)
+  const exporting = page.getByRole('link', { name: 'Export CSV', exact: true })
+  await eventually(() => exporting.getAttribute('href')).toContain(`start_timestamp=${start}`)
   const saving = page.waitForEvent('download')
-  await page.getByRole('link', { name: 'Export CSV', exact: true }).click()
+  await exporting.click()
   const file = await saving
   const text = await Bun.file(await file.path()).text()
   expect(text.slice(0, text.indexOf('\r'))).toContain('"user","model","usd","quota"')
   const total = text.trim().split('\r\n').at(-1)?.split(',') ?? []
-  const now = new Date()
-  const [start, end] = [-1, 0].map((months) => new Date(now.getFullYear(), now.getMonth() + months, 1).getTime() / 1000)
   using database = openDatabase(site)
   const { sum } = database
     .query('select sum(quota) as sum from logs where type = 2 and created_at >= ? and created_at < ?')

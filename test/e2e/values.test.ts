@@ -32,7 +32,7 @@ describe('channels', () => {
       { name: 'strange', type: 999, response_time: 1, balance: 9 },
     ]
     for (const { name } of kinds)
-      await site.api('POST', '/api/channel/', { name, type: 8, key: 'k', models: 'm', group: 'svip,vip,plain' })
+      await site.api('POST', '/api/channel/', { name, type: 8, key: 'k', models: 'm', group: 'svip,vip' })
     using database = openDatabase(site)
     const change = database.prepare('update channels set type = ?, response_time = ?, balance = ? where name = ?')
     for (const { name, type, response_time, balance } of kinds) change.run(type, response_time, balance, name)

@@ -48,7 +48,9 @@ const noPid = 4_194_999
 export async function startLeaseNode(url: string, share: number): Promise<LeaseNode> {
   const store = openStore({ url })
   const pool = new pg.Pool({ connectionString: url, max: 2, onConnect: setUp } as pg.PoolConfig)
+  // The database is deleted while the server may still be closing the connections.
   pool.on('error', () => undefined)
+  pool.on('connect', (client) => client.on('error', () => undefined))
   let isCrashed = false
   const query = async (config: { name?: string; text?: string } | string, ...rest: unknown[]) => {
     if (isCrashed) return never

@@ -27,6 +27,7 @@ export function forEachLedger(suite: DatabaseSuite): void {
         const store = openStore({ url: database.url })
         const pool = new pg.Pool({ connectionString: database.url, max: 2, onConnect: setUp } as pg.PoolConfig)
         // The database is deleted while the server may still be closing the connections.
+        pool.on('error', () => undefined)
         pool.on('connect', (client) => client.on('error', () => undefined))
         const close = once(async () => {
           await pool.end()

@@ -136,7 +136,7 @@ forEachDatabase((_, openFresh) => {
     const without = 'version: 1\nchannel_costs: {}\n'
     expect((await changes(without)).data.unlisted).toEqual([{ section: 'channel_costs', name: 'main' }])
     expect((await changes(without, '?prune=true')).data.changes).toMatchObject([{ op: 'remove', name: 'main' }])
-    expect(await stored()).toEqual({ multiplier: null, models: {}, source: null })
+    expect(await stored()).toEqual({ multiplier: null, models: {}, source: null, feed: null })
     const events = await api.store.read.selectFrom('audit_events').select('action').execute()
     expect(events.filter(({ action }) => action === 'channel.set-costs')).toHaveLength(2)
   })

@@ -10,7 +10,7 @@ export const usageScreens: readonly Screen[] = [
     state: 'as a table',
     as: root,
     async prepare(page) {
-      await page.locator('main figure button[aria-pressed]').click()
+      await page.getByRole('button', { name: 'Show as table' }).click()
       await page.locator('main figure table').waitFor()
     },
   },
