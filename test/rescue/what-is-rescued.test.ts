@@ -282,27 +282,36 @@ test('an answer with only keep-alives so far is begun by another channel', async
   for (const caller of callers)
     for (const service of new Set<DialectName>(['openai-chat', caller])) {
       await rig.services(service, service)
-      const begun = Promise.withResolvers<void>()
-      rig.next(
-        fake.behaviour('says nothing', async (exchange) => {
-          exchange.head(200, fake.streamHeaders())
-          await exchange.write(': I am here\n\n')
-          await begun.promise
-          exchange.end()
-        }),
-        says({ text, thought: 'Hm.' }),
-      )
-      const by = await rig.caller()
-      const response = await rig.ask(caller, {}, by.token)
-      // The gateway answers with the first keep-alive.
-      begun.resolve()
-      const seen = await see(response)
-      expect([caller, service, answerIn(caller, seen)]).toMatchObject([caller, service, { text, thought: 'Hm.' }])
-      const { rows } = await chargedUnits(rig, by)
-      expect(rows.map(({ outcome }) => outcome)).toEqual(['rescued'])
+      // On a busy machine, the first keep-alive may be sent before the service has begun. Then the call is no rescue.
+      let outcome: string | undefined
+      for (let tries = 0; tries < 5 && outcome !== 'rescued'; tries++) outcome = await begunByAnother(caller, service)
+      expect([caller, service, outcome]).toEqual([caller, service, 'rescued'])
     }
   await rig.gateway.setOption('KeepAliveInterval', '15')
 })
+
+/** Makes a call whose first service sends nothing but a comment, and returns the outcome in its log row. */
+async function begunByAnother(caller: DialectName, service: DialectName): Promise<string | undefined> {
+  const begun = Promise.withResolvers<void>()
+  rig.next(
+    fake.behaviour('says nothing', async (exchange) => {
+      exchange.head(200, fake.streamHeaders())
+      await exchange.write(': I am here\n\n')
+      await begun.promise
+      exchange.end()
+    }),
+    says({ text, thought: 'Hm.' }),
+  )
+  const by = await rig.caller()
+  const response = await rig.ask(caller, {}, by.token)
+  // The gateway answers with the first keep-alive.
+  begun.resolve()
+  const seen = await see(response)
+  expect([caller, service, answerIn(caller, seen)]).toMatchObject([caller, service, { text, thought: 'Hm.' }])
+  const { rows } = await chargedUnits(rig, by)
+  expect(rows).toHaveLength(1)
+  return rows[0]?.outcome
+}
 
 test('a caller who did not ask for usage gets none', async () => {
   rig.next(breaksOff(), goesOn(text))
