@@ -26,7 +26,7 @@ import { nameOf, useTypeName } from './channel-parts.tsx'
 import { channelColumns } from './columns.tsx'
 import { ChannelFilters, filterCount, filterOf, noFilters } from './filters.tsx'
 import { AddLink, NoChannels } from './no-channels.tsx'
-import { channels, progressQuery, removeDisabledChannels, updateAllBalances } from './queries.ts'
+import { channels, progressQuery, removeDisabledChannels, typesQuery, updateAllBalances } from './queries.ts'
 import { parseChannelSearch } from './search.ts'
 import { TestAllButton } from './test-all.tsx'
 
@@ -107,7 +107,10 @@ function ChannelTable({ edit }: { edit(channel: Channel): void }) {
   const [search, setSearch] = useUrlState(parseChannelSearch)
   // A server without the additional endpoints ignores filters.
   const classic = useClassicServer()
-  const list = useList(channels, search, setSearch, classic ? {} : filterOf(search))
+  const channelList = useList(channels, search, setSearch, classic ? {} : filterOf(search))
+  // Names of types that arrive after the rows would move the columns.
+  const { isPending } = useQuery(typesQuery)
+  const list = isPending ? { ...channelList, loading: true } : channelList
   const typeName = useTypeName()
   const [ask, question] = useConfirm()
   const [editing, setEditing] = useState<readonly Channel[]>()
