@@ -2,7 +2,7 @@ import { useState } from 'react'
 import {
   type CostsWithFeed,
   channelCostsApi,
-  feedKinds,
+  type FeedInput,
   longestFeedHours,
   type PriceFeed,
 } from '../../../contract/api/channel-costs.ts'
@@ -10,7 +10,6 @@ import { Banner } from '../../components/ui/banner.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Dialog } from '../../components/ui/dialog.tsx'
 import { Input } from '../../components/ui/input.tsx'
-import { Select } from '../../components/ui/select.tsx'
 import { call } from '../../lib/call.ts'
 import { formatTime } from '../../lib/format.ts'
 import { queryClient } from '../../lib/query-client.ts'
@@ -18,6 +17,7 @@ import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { shortCost } from './costs-import.tsx'
 import { costsQuery } from './costs-query.ts'
+import { labelClass, type PriceList, PriceListFields } from './price-list-fields.tsx'
 
 interface CostsFeedProps {
   id: number
@@ -136,12 +136,10 @@ interface FeedDialogProps {
 
 function FeedDialog({ id, name, feed, onClose }: FeedDialogProps) {
   const t = useText()
-  const [kind, setKind] = useState(feed?.kind ?? 'gateway')
-  const [url, setUrl] = useState(feed?.url ?? '')
-  const [group, setGroup] = useState(feed?.group ?? '')
+  const [list, setList] = useState<PriceList>(feed ?? { kind: 'gateway', url: '', group: '' })
   const [hours, setHours] = useState(String(feed?.every_hours ?? 24))
   const [busy, setBusy] = useState(false)
-  const save = async (next: { kind: typeof kind; url: string; group: string; every_hours: number } | null) => {
+  const save = async (next: FeedInput | null) => {
     setBusy(true)
     const done = await changing(id, () => call(channelCostsApi.setFeed, { params: { id }, body: { feed: next } }))
     setBusy(false)
@@ -149,7 +147,7 @@ function FeedDialog({ id, name, feed, onClose }: FeedDialogProps) {
     toast.success(t(next ? 'carry.feed.saved' : 'carry.feed.stopped'))
     onClose()
   }
-  const label = 'flex flex-col gap-1 text-sm font-medium'
+  const { kind, url, group } = list
   return (
     <Dialog
       open
@@ -175,28 +173,8 @@ function FeedDialog({ id, name, feed, onClose }: FeedDialogProps) {
       }
     >
       <div className="flex flex-col gap-3">
-        <label className={label}>
-          {t('carry.costs.kind')}
-          <Select value={kind} onChange={(event) => setKind(event.target.value as typeof kind)}>
-            {feedKinds.map((each) => (
-              <option key={each} value={each}>
-                {t(`carry.costs.kind.${each}`)}
-              </option>
-            ))}
-          </Select>
-        </label>
-        <label className={label}>
-          {t('carry.costs.url')}
-          <Input value={url} spellCheck={false} onChange={(event) => setUrl(event.target.value)} />
-          <span className="font-normal text-muted">{t('carry.costs.url.hint')}</span>
-        </label>
-        {kind === 'gateway' && (
-          <label className={label}>
-            {t('carry.costs.group')}
-            <Input value={group} placeholder="default" onChange={(event) => setGroup(event.target.value)} />
-          </label>
-        )}
-        <label className={label}>
+        <PriceListFields list={list} onChange={(change) => setList({ ...list, ...change })} />
+        <label className={labelClass}>
           {t('carry.feed.hours')}
           <Input
             type="number"

@@ -2,11 +2,10 @@ import { useState } from 'react'
 import { type CostPreview, channelCostsApi, type ModelCost } from '../../../contract/api/channel-costs.ts'
 import { Button } from '../../components/ui/button.tsx'
 import { Checkbox } from '../../components/ui/checkbox.tsx'
-import { Input } from '../../components/ui/input.tsx'
-import { Select } from '../../components/ui/select.tsx'
 import { call } from '../../lib/call.ts'
 import { formatNumber } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
+import { type PriceList, PriceListFields } from './price-list-fields.tsx'
 
 /** The prices of a list that were accepted. */
 export interface Chosen {
@@ -17,14 +16,11 @@ export interface Chosen {
   confirmed: string[]
 }
 
-const kinds = ['gateway', 'openrouter'] as const
-
 /** Reads a price list, shows what would change, and hands over the prices that are to be used. */
 export function CostsImport({ id, onTake }: { id: number; onTake(chosen: Chosen): void }) {
   const t = useText()
-  const [kind, setKind] = useState<Chosen['kind']>('gateway')
-  const [url, setUrl] = useState('')
-  const [group, setGroup] = useState('')
+  const [list, setList] = useState<PriceList>({ kind: 'gateway', url: '', group: '' })
+  const { kind, url, group } = list
   const [busy, setBusy] = useState(false)
   const [preview, setPreview] = useState<CostPreview>()
   const [confirmed, setConfirmed] = useState<readonly string[]>([])
@@ -45,32 +41,11 @@ export function CostsImport({ id, onTake }: { id: number; onTake(chosen: Chosen)
     onTake({ kind, url: from, models, confirmed: [...confirmed] })
     setPreview(undefined)
   }
-  const label = 'flex flex-col gap-1 text-sm font-medium'
   return (
     <section aria-label={t('carry.costs.import')} className="flex flex-col gap-3 border-t border-line pt-4">
       <h3 className="text-sm font-medium">{t('carry.costs.import')}</h3>
       <div className="grid items-start gap-3 sm:grid-cols-3">
-        <label className={label}>
-          {t('carry.costs.kind')}
-          <Select value={kind} onChange={(event) => setKind(event.target.value as Chosen['kind'])}>
-            {kinds.map((each) => (
-              <option key={each} value={each}>
-                {t(`carry.costs.kind.${each}`)}
-              </option>
-            ))}
-          </Select>
-        </label>
-        <label className={label}>
-          {t('carry.costs.url')}
-          <Input value={url} spellCheck={false} onChange={(event) => setUrl(event.target.value)} />
-          <span className="font-normal text-muted">{t('carry.costs.url.hint')}</span>
-        </label>
-        {kind === 'gateway' && (
-          <label className={label}>
-            {t('carry.costs.group')}
-            <Input value={group} placeholder="default" onChange={(event) => setGroup(event.target.value)} />
-          </label>
-        )}
+        <PriceListFields list={list} onChange={(change) => setList({ ...list, ...change })} />
       </div>
       <Button size="small" className="self-start" busy={busy} onClick={() => void compare()}>
         {t('carry.costs.fetch')}

@@ -116,21 +116,13 @@ function Limit({ number, limit, localZone, problem, mayBeOfKeys, onChange, onRem
           </Select>
         )}
       </Box>
-      <Box label={t('channel.limit.most')} problem={problem} hint={isUnits && most ? formatQuota(most) : undefined}>
-        {(id, describedBy) => (
-          <Input
-            id={id}
-            type="number"
-            min={1}
-            step={1}
-            className="num"
-            aria-invalid={problem !== undefined || undefined}
-            aria-describedby={describedBy}
-            value={most ?? ''}
-            onChange={(event) => onChange({ most: event.target.value === '' ? undefined : Number(event.target.value) })}
-          />
-        )}
-      </Box>
+      <NumberBox
+        label={t('channel.limit.most')}
+        problem={problem}
+        hint={isUnits && most ? formatQuota(most) : undefined}
+        value={most}
+        onText={(text) => onChange({ most: text === '' ? undefined : Number(text) })}
+      />
       {metric !== 'calls' && (
         <Box label={t('channel.limit.window')}>
           {(id) => (
@@ -208,23 +200,12 @@ function Raise({ limit, onChange }: Pick<LimitProps, 'limit' | 'onChange'>) {
   }
   return (
     <>
-      <Box
+      <NumberBox
         label={t('channel.limit.raise')}
         hint={isUnits && raise > 0 ? formatQuota(raise) : t('channel.limit.raise.hint')}
-      >
-        {(id, describedBy) => (
-          <Input
-            id={id}
-            type="number"
-            min={1}
-            step={1}
-            className="num"
-            aria-describedby={describedBy}
-            value={raise > 0 ? raise : ''}
-            onChange={(event) => setRaise(event.target.value)}
-          />
-        )}
-      </Box>
+        value={raise > 0 ? raise : undefined}
+        onText={setRaise}
+      />
       {raise > 0 && (
         <div className="flex min-w-0 flex-col gap-1">
           <span className="text-sm font-medium" aria-hidden="true">
@@ -241,12 +222,38 @@ function Raise({ limit, onChange }: Pick<LimitProps, 'limit' | 'onChange'>) {
   )
 }
 
-function Box(props: {
+interface BoxProps {
   label: string
   hint?: string | undefined
   problem?: string | undefined
-  children(id: string, describedBy: string | undefined): ReactNode
-}) {
+}
+
+/** A box for a whole number from one. */
+function NumberBox({ value, onText, ...box }: BoxProps & { value: number | undefined; onText(text: string): void }) {
+  return (
+    <Box {...box}>
+      {(id, describedBy) => (
+        <Input
+          id={id}
+          type="number"
+          min={1}
+          step={1}
+          className="num"
+          aria-invalid={box.problem !== undefined || undefined}
+          aria-describedby={describedBy}
+          value={value ?? ''}
+          onChange={(event) => onText(event.target.value)}
+        />
+      )}
+    </Box>
+  )
+}
+
+function Box(
+  props: BoxProps & {
+    children(id: string, describedBy: string | undefined): ReactNode
+  },
+) {
   const id = useId()
   const describedBy = [props.problem !== undefined && `${id}-error`, props.hint !== undefined && `${id}-hint`]
     .filter((part) => part !== false)

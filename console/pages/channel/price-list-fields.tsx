@@ -1,0 +1,44 @@
+import { type FeedInput, feedKinds } from '../../../contract/api/channel-costs.ts'
+import { Input } from '../../components/ui/input.tsx'
+import { Select } from '../../components/ui/select.tsx'
+import { useText } from '../../lib/text.ts'
+
+/** Which price list is read. An empty URL means that of the channel's service. */
+export type PriceList = Pick<FeedInput, 'kind' | 'url' | 'group'>
+
+/** The classes of a label with its field below it. */
+export const labelClass = 'flex flex-col gap-1 text-sm font-medium'
+
+/** The fields with which a price list is chosen, without a box around them. */
+export function PriceListFields({ list, onChange }: { list: PriceList; onChange(change: Partial<PriceList>): void }) {
+  const t = useText()
+  return (
+    <>
+      <label className={labelClass}>
+        {t('carry.costs.kind')}
+        <Select value={list.kind} onChange={(event) => onChange({ kind: event.target.value as PriceList['kind'] })}>
+          {feedKinds.map((each) => (
+            <option key={each} value={each}>
+              {t(`carry.costs.kind.${each}`)}
+            </option>
+          ))}
+        </Select>
+      </label>
+      <label className={labelClass}>
+        {t('carry.costs.url')}
+        <Input value={list.url} spellCheck={false} onChange={(event) => onChange({ url: event.target.value })} />
+        <span className="font-normal text-muted">{t('carry.costs.url.hint')}</span>
+      </label>
+      {list.kind === 'gateway' && (
+        <label className={labelClass}>
+          {t('carry.costs.group')}
+          <Input
+            value={list.group}
+            placeholder="default"
+            onChange={(event) => onChange({ group: event.target.value })}
+          />
+        </label>
+      )}
+    </>
+  )
+}
