@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { sweepHolds } from '../../server/jobs/sweep-holds.ts'
 import { systemClock } from '../../server/lib/clock.ts'
-import { deleteToken, setTokenQuota, updateToken } from '../../server/store/accounts/tokens.ts'
+import { addTokenQuota, deleteToken, setTokenQuota, updateToken } from '../../server/store/accounts/tokens.ts'
 import { addUserQuota, setUserQuota } from '../../server/store/accounts/user-changes.ts'
 import { balanceFaults } from '../../server/store/ledger/balance-check.ts'
 import { saveCaps } from '../../server/store/ledger/caps.ts'
@@ -225,6 +225,30 @@ function suite(): void {
     expect(await figuresOf(node.store, account)).toMatchObject({ used: 14, held: 10, logs: [7, 7] })
     expect(await faultsOf(node)).toEqual([])
     await node.apply([{ ...ended, id: taken.id, charge: 0, log: undefined, lease: undefined }])
+  })
+
+  test('what a person takes from a balance is not taken from what is leased of it', async () => {
+    const node = await start(50)
+    const account = await addAccount(node.store, { user: 100_000, token: 100_000 })
+    const { userId, tokenId } = account
+    await untilLeased(node, account, 10)
+    const leased = (await leasesOf(node, account))[0]?.amount ?? 0
+    expect(leased).toBeGreaterThan(10_000)
+    for (const give of [5, -5, -90_000]) {
+      await node.store.write(async (trx) => {
+        await addUserQuota(trx, userId, give)
+        await addTokenQuota(trx, tokenId, give)
+      })
+    }
+    const calls = Array.from({ length: 6 }, () =>
+      settled(node, account, Math.floor(leased / 6), Math.floor(leased / 6)),
+    )
+    await Promise.all(calls)
+    await node.leases.callBack(userId)
+    const { quota, remain, used = 0 } = await figuresOf(node.store, account)
+    expect(used).toBe(6 * Math.floor(leased / 6))
+    expect([quota, remain].map(Number)).toEqual([leased - used, leased - used])
+    expect(await faultsOf(node)).toEqual([])
   })
 
   test('a call from a lease is counted by a cap that its channel got in the meantime, and overdraws only if it may', async () => {
