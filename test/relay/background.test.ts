@@ -1,5 +1,6 @@
 // Responses that a service makes in the background: charged exactly once when they end, whoever notices it.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import { pollJobs } from '../../server/relay/background/poll-jobs.ts'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { BackgroundService, type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.ts'
@@ -142,6 +143,33 @@ forEachDatabaseUrl((name, freshUrl) => {
       const { units, rows } = await chargedUnits(rig, caller)
       expect(units).toBeLessThan(60)
       expect(Boolean(rows[0]?.estimated)).toBe(true)
+    })
+
+    test('whose charge the database rejects, also without its log row, costs its prompt, and nothing stays held', async () => {
+      const { caller, id } = await begun()
+      const { store } = rig.gateway.context
+      const isTooMuch = 'new.used_quota - old.used_quota > 30'
+      const statements =
+        name === 'sqlite'
+          ? [
+              `create trigger refuses before update on users when ${isTooMuch} begin select raise(abort, 'no'); end`,
+              'drop trigger refuses',
+            ]
+          : [
+              `create function refuses() returns trigger language plpgsql as $$ begin
+                if ${isTooMuch} then raise exception 'no' using errcode = '23514'; end if; return new; end $$`,
+              'create trigger refuses before update on users for each row execute function refuses()',
+              'drop trigger refuses on users',
+            ]
+      const run = (text: string) => store.write((trx) => sql.raw(text).execute(trx))
+      for (const text of statements.slice(0, -1)) await run(text)
+      service.end(id, 'completed', { output, usage: { input_tokens: 10, output_tokens: 40, total_tokens: 50 } })
+      await poll().finally(() => run(statements.at(-1) ?? ''))
+      const { units, rows } = await chargedUnits(rig, caller)
+      expect(units).toBeWithin(1, 30)
+      const content = 'interrupted: the charge of the background response could not be written'
+      expect(rows).toMatchObject([{ outcome: 'interrupted', content }])
+      expect([await held(caller), await jobs()]).toEqual([[], []])
     })
 
     test('needs quota for all of it', async () => {

@@ -48,7 +48,8 @@ export async function endJob(deps: RelayDeps, job: HeldJob, channel: Channel, re
   if (!(await deps.backgroundJobs.takeSettling(job))) return
   // Without a hold, the job has been charged, and its node did not live to forget it.
   if (job.amount >= 0) await charge(deps, openedCall(deps, job, channel), response)
-  await deps.backgroundJobs.done(job)
+  // If the database rejected the charge, the hold is still open, and no sweep would close it.
+  await deps.backgroundJobs.abandon(job, 'the charge of the background response could not be written')
 }
 
 async function charge(deps: RelayDeps, open: OpenCall, response: JsonObject): Promise<void> {

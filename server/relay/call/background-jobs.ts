@@ -45,7 +45,10 @@ export interface BackgroundJobs {
   takeSettling(job: BackgroundJob): Promise<boolean>
   /** Forgets a job whose hold is closed. */
   done(job: BackgroundJob): Promise<void>
-  /** Ends a job whose usage nobody can learn, by the same rule as a call whose process died. */
+  /**
+   * Ends a job. If its hold is still open, because nobody can learn its usage or the charge could not be written, it is
+   * closed by the same rule as that of a call whose process died.
+   */
   abandon(job: BackgroundJob, why: string): Promise<void>
   /** How often this process has begun a job or asked about one. */
   handled(): number
