@@ -97,6 +97,32 @@ describe('a caller who disconnects before the first byte, while the upstream is 
   })
 })
 
+test.each(['embedContent', 'batchEmbedContents'])(
+  'a caller who disconnects from %s is no failed call',
+  async (method) => {
+    const caller = await rig.caller()
+    rig.upstream.next(fake.neverAnswers())
+    const controller = new AbortController()
+    const request = { content: { parts: [{ text: 'Hello' }] } }
+    const before = rig.upstream.requests.length
+    const answering = rig.gateway.app.fetch(
+      new Request(`http://gateway/v1beta/models/m:${method}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${caller.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(method === 'embedContent' ? request : { requests: [request] }),
+        signal: controller.signal,
+      }),
+      { socketAddress: '127.0.0.1' },
+    )
+    await rig.upstream.until(({ requests }) => requests.length > before)
+    controller.abort()
+    expect((await answering).status).toBe(499)
+    const { units, rows } = await chargedUnits(rig, caller)
+    expect(units).toBeGreaterThan(0)
+    expect(rows).toMatchObject([{ outcome: 'aborted' }])
+  },
+)
+
 test('a caller who disconnects does not affect the health of the channel', async () => {
   for (let call = 0; call < 6; call++) await leave({ upstream: fake.neverAnswers() })
   for (let call = 0; call < 6; call++) await leave({ upstream: fake.stallsStream({ after: 0 }), body: chatStream })

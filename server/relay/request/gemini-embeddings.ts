@@ -11,8 +11,12 @@ export function embeddingsIn(body: CallBody, { model = '', embeds }: CallRoute):
   return { kind: 'json', text: JSON.stringify(json), json }
 }
 
-/** OpenAI's response in Gemini's format. Errors have already been thrown by this point. */
+/**
+ * OpenAI's response in Gemini's format. Errors have already been thrown by this point. The response to a caller who has
+ * disconnected has no body.
+ */
 export async function embeddingsOut(response: Response, embeds: 'one' | 'batch'): Promise<Response> {
+  if (!response.ok) return response
   const body = embedResponseOut((await response.json()) as JsonObject, embeds === 'batch')
   const headers = new Headers(response.headers)
   headers.delete('content-length')
