@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { sweepHolds } from '../../server/jobs/sweep-holds.ts'
 import { systemClock } from '../../server/lib/clock.ts'
 import { addTokenQuota, deleteToken, setTokenQuota, updateToken } from '../../server/store/accounts/tokens.ts'
-import { addUserQuota, setUserQuota } from '../../server/store/accounts/user-changes.ts'
+import { addUserQuota, giveUserQuota, setUserQuota } from '../../server/store/accounts/user-changes.ts'
 import { balanceFaults } from '../../server/store/ledger/balance-check.ts'
 import { saveCaps } from '../../server/store/ledger/caps.ts'
 import type { HoldOp, SettleOp } from '../../server/store/schema/ledger-types.ts'
@@ -251,6 +251,29 @@ function suite(): void {
     expect(await faultsOf(node)).toEqual([])
   })
 
+  test('what is leased counts for the largest balance, and for the balance that a change leaves', async () => {
+    const node = await start(50)
+    const account = await addAccount(node.store, { user: 100_000, token: 100_000 })
+    const { userId, tokenId } = account
+    await untilLeased(node, account, 10)
+    const leased = (await leasesOf(node, account))[0]?.amount ?? 0
+    expect(leased).toBeGreaterThan(10_000)
+    await node.store.write(async (trx) => {
+      expect(await giveUserQuota(trx, userId, 101, 100_100)).toBe(false)
+      expect(await giveUserQuota(trx, userId, 100, 100_100)).toBe(true)
+      expect(await addUserQuota(trx, userId, 5)).toBe(100_105)
+      expect(await addTokenQuota(trx, tokenId, 5)).toBe(100_005)
+      expect(await setUserQuota(trx, userId, 99_000)).toBe(99_000)
+      expect(await setTokenQuota(trx, tokenId, 99_000)).toBe(99_000)
+      // What is leased stays.
+      expect([await setUserQuota(trx, userId, 10), await setTokenQuota(trx, tokenId, 10)]).toEqual([leased, leased])
+      expect([await addUserQuota(trx, userId, -10), await addTokenQuota(trx, tokenId, -10)]).toEqual([leased, leased])
+    })
+    await node.leases.callBack(userId)
+    expect(await figuresOf(node.store, account)).toMatchObject({ quota: leased, remain: leased })
+    expect(await faultsOf(node)).toEqual([])
+  })
+
   test('a call from a lease is counted by a cap that its channel got in the meantime, and overdraws only if it may', async () => {
     const node = await start()
     const account = await addAccount(node.store, { user: 100_000, token: 50_000 })
@@ -323,7 +346,7 @@ function suite(): void {
     }
     const change = async () => {
       const { userId, tokenId } = accounts[below(accounts.length)] as Account
-      await store.write((trx) => {
+      await store.write(async (trx) => {
         switch (below(4)) {
           case 0:
             return addUserQuota(trx, userId, below(2_000))

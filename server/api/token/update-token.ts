@@ -98,7 +98,8 @@ async function changeQuota(trx: Trx, { body }: Update, token: TokenRow): Promise
   if (wanted > maxQuota && wanted > token.remain_quota) {
     throw new ApiFailure(`remain_quota must be at most ${maxQuota}.`)
   }
-  if (body.remain_quota_delta === undefined) await setTokenQuota(trx, token.id, wanted)
-  else await addTokenQuota(trx, token.id, body.remain_quota_delta)
-  return { remain_quota: wanted }
+  const { remain_quota_delta: delta } = body
+  // What processes still have leased stays, so the result can differ from what was wanted.
+  const changed = delta === undefined ? setTokenQuota(trx, token.id, wanted) : addTokenQuota(trx, token.id, delta)
+  return { remain_quota: await changed }
 }

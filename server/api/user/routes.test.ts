@@ -41,6 +41,21 @@ forEachDatabase((_, openFresh) => {
     return { quota, unexplained: quota + used_quota - granted_quota }
   }
 
+  test('calls leases back before quota is taken, but only if the person may change the account', async () => {
+    const called: number[] = []
+    const leases = { mayBeOut: () => true, callBack: async (userId: number) => void called.push(userId) }
+    const leasing = await createTestApi(api.store, { leases })
+    const change = (id: number, fields: object) =>
+      leasing.call('PUT', '/api/user/', { as: admin.token, body: { id, ...fields } })
+    for (const fields of [{ quota: 5 }, { quota_delta: -1 }])
+      for (const id of [root.id, admin.id, 12_345]) expect((await change(id, fields)).json.success).toBe(false)
+    expect(called).toEqual([])
+    for (const fields of [{ quota: 5 }, { quota_delta: -1 }, { quota_delta: 3 }])
+      expect((await change(user.id, fields)).json.success).toBe(true)
+    expect(called).toEqual([user.id, user.id])
+    expect(await balances(user.id)).toEqual({ quota: 7, unexplained: 0 })
+  })
+
   test('lists ten per page, newest first, with the total in a header', async () => {
     for (let i = 0; i < 9; i++) await api.addPerson()
     const list = async (query: string) => api.call('GET', `/api/user/${query}`, { as: admin.token })

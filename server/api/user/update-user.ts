@@ -16,7 +16,7 @@ import {
   type UserFields,
   updateUser,
 } from '../../store/accounts/user-changes.ts'
-import { lockUser, type UserRow } from '../../store/accounts/users.ts'
+import { lockUser, type UserRow, userById } from '../../store/accounts/users.ts'
 import { recordAudit } from '../../store/installation/audit.ts'
 import { countOpenCalls } from '../../store/ledger/limits.ts'
 import { addAccountLog } from '../../store/logs/logs.ts'
@@ -39,7 +39,7 @@ export async function updateUserAsAdmin(deps: UserDeps, call: Update): Promise<v
   }
   const password = body.password ? await hashPassword(body.password) : undefined
   const takesQuota = body.quota != null || (body.quota_delta ?? 0) < 0
-  if (takesQuota && deps.leases?.mayBeOut()) await deps.leases.callBack(body.id)
+  if (takesQuota && deps.leases?.mayBeOut()) await callBackLeases(deps, call)
   await store.write(async (trx) => {
     const person = await call.admitAgain(trx, body.id)
     const target = await lockUser(trx, { id: body.id })
@@ -64,6 +64,14 @@ export async function updateUserAsAdmin(deps: UserDeps, call: Update): Promise<v
     const detail = describeChange(target, written, [...shownFields, ...limitFields])
     await recordAudit(trx, auditEvent(clock, call, 'user.update', `user ${target.id}`, detail))
   })
+}
+
+/** Calls the leases of the account back, unless the person may not change it. Nothing can be locked in the meantime. */
+async function callBackLeases({ store, leases }: UserDeps, { body, person }: Update): Promise<void> {
+  const target = await userById(store.read, body.id)
+  if (!target) throw new ApiFailure('User not found.')
+  refuseUnlessAbove(person, target)
+  await leases?.callBack(target.id)
 }
 
 /** Clients send role and status back as they received them, so only a different value is a request to change it. */
@@ -91,17 +99,18 @@ async function changeQuota(deps: UserDeps, trx: Trx, { body }: Update, target: U
   if (wanted === target.quota) return 0
   if (wanted < 0) throw new ApiFailure('The quota must not be negative.')
   if (wanted > maxQuota && wanted > target.quota) throw new ApiFailure(`The quota must be at most ${maxQuota}.`)
-  if (body.quota_delta === undefined) await setUserQuota(trx, target.id, wanted)
-  else await addUserQuota(trx, target.id, body.quota_delta)
+  const { quota_delta: delta } = body
+  // What processes still have leased stays, so the result can differ from what was wanted.
+  const quota = await (delta === undefined ? setUserQuota(trx, target.id, wanted) : addUserQuota(trx, target.id, delta))
   const settings = deps.settings.current()
-  const content = `Admin changed user quota from ${quotaText(settings, target.quota)} to ${quotaText(settings, wanted)}`
+  const content = `Admin changed user quota from ${quotaText(settings, target.quota)} to ${quotaText(settings, quota)}`
   await addAccountLog(trx, {
     user_id: target.id,
     username: target.username,
     created_at: epochSeconds(deps.clock),
     type: logType.manage,
     content,
-    quota: wanted - target.quota,
+    quota: quota - target.quota,
   })
-  return wanted - target.quota
+  return quota - target.quota
 }

@@ -132,29 +132,32 @@ export async function updateToken(trx: Trx, id: number, fields: TokenFields): Pr
 /**
  * Sets the remaining quota, including what processes have leased of it, to a value. The granted quota changes by the same
  * difference, even if calls spend quota in the meantime. If more is leased than the new quota, what is not leased becomes
- * zero. The row must be locked.
+ * zero. The row must be locked. Resolves with the remaining quota, including what is leased.
  */
-export async function setTokenQuota(trx: Trx, id: number, quota: number): Promise<void> {
-  const [leased] = await withLeasesOfTokens(trx, [{ id, remain_quota: 0 }])
-  const left = Math.max(Math.min(quota, 0), quota - (leased?.remain_quota ?? 0))
+export async function setTokenQuota(trx: Trx, id: number, quota: number): Promise<number> {
+  const [{ remain_quota: leased } = { remain_quota: 0 }] = await withLeasesOfTokens(trx, [{ id, remain_quota: 0 }])
+  const left = Math.max(Math.min(quota, 0), quota - leased)
   await trx
     .updateTable('tokens')
     .set({ remain_quota: left, granted_quota: sql<number>`granted_quota + (${left} - remain_quota)` })
     .where('id', '=', id)
     .execute()
+  return left + leased
 }
 
 /**
  * Gives quota, or takes it if `delta` is negative. No more is taken than what is not leased, because calls may spend what
- * is leased.
+ * is leased. Resolves with the remaining quota, including what is leased.
  */
-export async function addTokenQuota(trx: Trx, id: number, delta: number): Promise<void> {
+export async function addTokenQuota(trx: Trx, id: number, delta: number): Promise<number> {
   const after = afterDelta('remain_quota', delta)
-  await trx
+  const changed = await trx
     .updateTable('tokens')
     .set({ remain_quota: after, granted_quota: sql<number>`granted_quota + (${after} - remain_quota)` })
     .where('id', '=', id)
+    .returning(['id', 'remain_quota'])
     .execute()
+  return (await withLeasesOfTokens(trx, changed))[0]?.remain_quota ?? 0
 }
 
 /** Deletes a token of that user, with the requests recorded of it, and returns its name; undefined if there is no such token. */

@@ -7,7 +7,7 @@ import { forgetRecordings } from '../installation/captures.ts'
 import type { UsersTable } from '../schema/tables.ts'
 import type { Trx } from '../store.ts'
 import { deleteAlertsOf } from './alert-rules.ts'
-import { afterDelta, withLeasesOfUser } from './leased.ts'
+import { afterDelta, leasedOfUser, withLeasesOfUser } from './leased.ts'
 import { endSessionsOf } from './sessions.ts'
 
 export interface NewUser {
@@ -66,9 +66,9 @@ export async function updateUser(trx: Trx, id: number, fields: UserFields): Prom
 /**
  * Sets a balance, including what processes have leased of it, to a value. The granted quota changes by the same difference,
  * even if calls spend quota in the meantime. If more is leased than the new balance, what is not leased becomes zero. The
- * row must be locked.
+ * row must be locked. Resolves with the balance, including what is leased.
  */
-export async function setUserQuota(trx: Trx, id: number, quota: number): Promise<void> {
+export async function setUserQuota(trx: Trx, id: number, quota: number): Promise<number> {
   const leased = await withLeasesOfUser(trx, { id, quota: 0 })
   const left = Math.max(Math.min(quota, 0), quota - leased.quota)
   await trx
@@ -76,23 +76,27 @@ export async function setUserQuota(trx: Trx, id: number, quota: number): Promise
     .set({ quota: left, granted_quota: sql<number>`granted_quota + (${left} - quota)` })
     .where('id', '=', id)
     .execute()
+  return left + leased.quota
 }
 
 /**
  * Gives quota, or takes it if `delta` is negative. No more is taken than what is not leased, because calls may spend what
- * is leased.
+ * is leased. Resolves with the balance, including what is leased.
  */
-export async function addUserQuota(trx: Trx, id: number, delta: number): Promise<void> {
+export async function addUserQuota(trx: Trx, id: number, delta: number): Promise<number> {
   const after = afterDelta('quota', delta)
-  await trx
+  const changed = await trx
     .updateTable('users')
     .set({ quota: after, granted_quota: sql<number>`granted_quota + (${after} - quota)` })
     .where('id', '=', id)
-    .execute()
+    .returning(['id', 'quota'])
+    .executeTakeFirst()
+  return (await withLeasesOfUser(trx, changed))?.quota ?? 0
 }
 
 /**
- * Gives quota to an account that is not deleted, unless its balance would exceed `most`; false if no quota was given.
+ * Gives quota to an account that is not deleted, unless its balance, including what is leased of it, would exceed `most`;
+ * false if no quota was given.
  * This is one conditional statement, so that two gifts together cannot exceed the limit.
  */
 export async function giveUserQuota(trx: Trx, id: number, quota: number, most: number): Promise<boolean> {
@@ -101,7 +105,7 @@ export async function giveUserQuota(trx: Trx, id: number, quota: number, most: n
     .set((eb) => ({ quota: eb('quota', '+', quota), granted_quota: eb('granted_quota', '+', quota) }))
     .where('id', '=', id)
     .where('status', '<>', userStatus.deleted)
-    .where('quota', '<=', most - quota)
+    .where(sql<number>`quota + ${leasedOfUser('users.id')}`, '<=', most - quota)
     .executeTakeFirst()
   return result.numUpdatedRows > 0n
 }
