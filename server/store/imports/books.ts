@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { afterDelta } from '../accounts/leased.ts'
 import { needsRowLocks } from '../statements/conditions.ts'
 import type { Trx } from '../store.ts'
 
@@ -43,12 +44,13 @@ export async function bookChange(trx: Trx, table: BookedTable, id: number, chang
       where id = ${id}`.execute(trx)
     return
   }
-  const left = sql.ref(table === 'users' ? 'quota' : 'remain_quota')
-  // A balance that was also spent here may not cover what was spent there; it ends at 0.
-  const floor = sql`case when ${left} + ${quota} < 0 then 0 else ${left} + ${quota} end`
+  const column = table === 'users' ? 'quota' : 'remain_quota'
+  const left = sql.ref(column)
+  // A balance that was also spent here may not cover what was spent there; it ends at 0, unless it is below that already.
+  const after = afterDelta(column, quota)
   const counted = table === 'users' ? sql`request_count = request_count + ${requests},` : sql``
   await sql`update ${sql.table(table)} set ${counted}
-    granted_quota = granted_quota + ${used} + (${floor}) - ${left},
-    ${left} = ${floor}, used_quota = used_quota + ${used}, unlogged_quota = unlogged_quota + ${used}
+    granted_quota = granted_quota + ${used} + (${after}) - ${left},
+    ${left} = ${after}, used_quota = used_quota + ${used}, unlogged_quota = unlogged_quota + ${used}
     where id = ${id}`.execute(trx)
 }
