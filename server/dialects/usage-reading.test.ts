@@ -6,6 +6,7 @@ import type { JsonObject } from '../lib/json.ts'
 import { usageIn as anthropic, laterUsage } from './anthropic-messages/usage.ts'
 import { usageIn as bedrock } from './bedrock-converse/reply.ts'
 import { usageIn as cohere } from './cohere-chat/reply.ts'
+import { usageIn as dashscope } from './dashscope/reply.ts'
 import { usageIn as gemini } from './gemini/usage.ts'
 import { laterRawReport, laterReport } from './metering/later-usage.ts'
 import { readReply } from './openai-passthrough/reply.ts'
@@ -25,7 +26,35 @@ function suite(reader: Reader, cases: Case[]) {
     })
 }
 
+/** Tokens that were written to the cache, as DashScope reports them in both of its formats. */
+const dashscopeWrites = (hour: number) => ({
+  prompt_tokens_details: {
+    cached_tokens: 0,
+    cache_creation: { [`ephemeral_${hour > 0 ? '1h' : '5m'}_input_tokens`]: 29_713 },
+    cache_creation_input_tokens: 29_713,
+    cache_type: 'ephemeral',
+  },
+})
+
 const reasoning = (tokens: number) => ({ completion_tokens_details: { reasoning_tokens: tokens } })
+
+describe("DashScope's own format:", () => {
+  suite(
+    (raw) => readUsage(dashscope(raw)),
+    [
+      [
+        'tokens written to the cache are part of the prompt',
+        { input_tokens: 29_719, output_tokens: 435, total_tokens: 30_154, ...dashscopeWrites(1) },
+        { promptTokens: 29_719, completionTokens: 435, cacheWriteTokens: 29_713, cacheWrite1hTokens: 29_713 },
+      ],
+      [
+        'tokens read from the cache are part of the prompt',
+        { input_tokens: 100, output_tokens: 4, total_tokens: 104, prompt_tokens_details: { cached_tokens: 90 } },
+        { promptTokens: 100, completionTokens: 4, cachedTokens: 90 },
+      ],
+    ],
+  )
+})
 
 describe("OpenAI's chat and Responses, and all services that use these dialects:", () => {
   suite(readUsage, [
@@ -111,6 +140,30 @@ describe("OpenAI's chat and Responses, and all services that use these dialects:
       "cached tokens in Anthropic's format, included in the prompt",
       { prompt_tokens: 1010, completion_tokens: 20, total_tokens: 1030, cache_read_input_tokens: 1000 },
       { promptTokens: 1010, completionTokens: 20, cachedTokens: 1000 },
+    ],
+    [
+      'tokens written to the cache, in the details (DashScope)',
+      { prompt_tokens: 29_719, completion_tokens: 435, total_tokens: 30_154, ...dashscopeWrites(0) },
+      { promptTokens: 29_719, completionTokens: 435, cacheWriteTokens: 29_713 },
+    ],
+    [
+      'tokens written to the cache for an hour, in the details (DashScope)',
+      { prompt_tokens: 29_719, completion_tokens: 435, total_tokens: 30_154, ...dashscopeWrites(1) },
+      { promptTokens: 29_719, completionTokens: 435, cacheWriteTokens: 29_713, cacheWrite1hTokens: 29_713 },
+    ],
+    [
+      'tokens written to the cache for an hour, in details of the details (LiteLLM)',
+      {
+        prompt_tokens: 200,
+        completion_tokens: 50,
+        total_tokens: 250,
+        prompt_tokens_details: {
+          cached_tokens: 80,
+          cache_creation_tokens: 30,
+          cache_creation_token_details: { ephemeral_5m_input_tokens: 10, ephemeral_1h_input_tokens: 20 },
+        },
+      },
+      { promptTokens: 200, completionTokens: 50, cachedTokens: 80, cacheWriteTokens: 30, cacheWrite1hTokens: 20 },
     ],
     [
       'more cached tokens than prompt tokens (Azure with Grok) cost the plain price',

@@ -74,7 +74,8 @@ export function usageIn(usage: unknown): JsonObject | undefined {
   const { input_tokens: prompt, output_tokens: completion } = usage
   if (prompt === undefined) return undefined
   const input = looseObject(usage['input_tokens_details'])
-  const cached = looseCount(looseObject(usage['prompt_tokens_details'])['cached_tokens'])
+  const { cached_tokens, cache_creation_input_tokens, cache_creation } = looseObject(usage['prompt_tokens_details'])
+  const cache = { cached_tokens: looseCount(cached_tokens), cache_creation_input_tokens, cache_creation }
   const reasoning = looseCount(looseObject(usage['output_tokens_details'])['reasoning_tokens'])
   const image = looseCount(input['image_tokens']) || looseCount(usage['image_tokens'])
   const audio = looseCount(input['audio_tokens']) || looseCount(usage['audio_tokens'])
@@ -82,7 +83,7 @@ export function usageIn(usage: unknown): JsonObject | undefined {
     prompt_tokens: prompt,
     completion_tokens: completion ?? 0,
     ...(usage['total_tokens'] !== undefined && { total_tokens: usage['total_tokens'] }),
-    prompt_tokens_details: { cached_tokens: cached, image_tokens: image, audio_tokens: audio },
+    prompt_tokens_details: { ...cache, image_tokens: image, audio_tokens: audio },
     completion_tokens_details: { reasoning_tokens: reasoning },
   }
 }

@@ -49,15 +49,21 @@ function readParts(raw: JsonObject): Parts {
       raw['num_cached_tokens'] ??
       raw['cache_read_input_tokens'],
   )
+  // DashScope's name is that of Anthropic, but in the details.
   const cacheWrite = count(
-    prompt['cache_write_tokens'] ?? prompt['cache_creation_tokens'] ?? raw['cache_creation_input_tokens'],
+    prompt['cache_write_tokens'] ??
+      prompt['cache_creation_tokens'] ??
+      prompt['cache_creation_input_tokens'] ??
+      raw['cache_creation_input_tokens'],
   )
   // Mistral's transcriptions report the length of the audio. Its tokens are included only in the total.
   const sound = count(raw['prompt_audio_seconds']) ? countedBeyond(raw) : undefined
   const ofCached = details(prompt['cached_tokens_details'])
   const cachedAudio = count(ofCached['audio_tokens'])
   const cachedImages = count(ofCached['image_tokens'])
-  const written1h = count(details(raw['cache_creation'])['ephemeral_1h_input_tokens'])
+  // The second place is DashScope's, the third one is LiteLLM's.
+  const written = raw['cache_creation'] ?? prompt['cache_creation'] ?? prompt['cache_creation_token_details']
+  const written1h = count(details(written)['ephemeral_1h_input_tokens'])
   const audioIn = count(prompt['audio_tokens'] ?? sound)
   const imageIn = count(prompt['image_tokens'])
   // Perplexity reports reasoning alongside the totals.
