@@ -1,6 +1,7 @@
 // What a rescued stream costs, and that nothing is left behind however it ends.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { audit } from '../../server/commands/audit.ts'
+import { AnswerBody } from '../../server/relay/stream/answer-body.ts'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import * as fake from '../helpers/fake-upstream.ts'
 import type { LogRow } from '../helpers/test-gateway.ts'
@@ -190,6 +191,35 @@ forEachDatabaseUrl((name, freshUrl) => {
     const [row] = await charged(rig, caller, await used(caller))
     expect(row).toMatchObject({ outcome: 'aborted', channel_id: second })
     await rig.upstream.until(({ openStreams }) => openStreams === 0)
+    await isSound()
+  })
+
+  test('a caller who has not read for too long while nobody goes on yet pays for both, and no third attempt is made', async () => {
+    const { relay } = rig.gateway.context.relay
+    const { deadlineWatch } = relay
+    const add = deadlineWatch.add.bind(deadlineWatch)
+    let body: AnswerBody<unknown> | undefined
+    const watching = spyOn(deadlineWatch, 'add').mockImplementation((wait) => {
+      if (wait instanceof AnswerBody) body = wait
+      add(wait)
+    })
+    const caller = await rig.caller()
+    rig.next(breaksOff(), fake.neverAnswers(), goesOn(text))
+    const answering = see(rig.ask('openai-chat', {}, caller.token))
+    await rig.upstream.received(2)
+    watching.mockRestore()
+    body?.due()
+    expect((await answering).broken).toBe(true)
+    await settled(caller)
+    const [row] = await charged(rig, caller, await used(caller))
+    expect(row).toMatchObject({ outcome: 'aborted', channel_id: second })
+    expect(attemptsOf(row).map(({ channelId, error }) => [channelId, error !== ''])).toEqual([
+      [first, true],
+      [second, true],
+    ])
+    expect(rig.upstream.requests).toHaveLength(2)
+    // The channel is not blamed for the end of its attempt.
+    expect(relay.breaker.snapshot().filter(({ channelId }) => channelId === second)).toEqual([])
     await isSound()
   })
 

@@ -15,7 +15,7 @@ export function noteFailure(deps: RelayDeps, call: AnyCall, channel: Channel, fa
   // If the caller disconnected, the failure does not count against the channel's health, unless the channel could not
   // be reached at all. Nor does it if the caller allowed less time than the channel has.
   const isUnreached = failed.error.code === 'upstream_timeout'
-  if (isUnreached ? isCallersLimit(deps, call) : call.signal.aborted) {
+  if (isUnreached ? isCallersLimit(deps, call) : call.leaving.hasLeft) {
     noteHealth(deps, { channel, call }, 'undecided')
     return false
   }

@@ -74,7 +74,7 @@ async function wait(
     call.state.waitedMs = (call.state.waitedMs ?? 0) + Math.round(deps.clock.nowMs() - startedAtMs)
     if (placed) return placed
   }
-  const last = call.signal.aborted ? full : await tryAll(deps, call, tried, turn, undefined, true)
+  const last = call.leaving.hasLeft ? full : await tryAll(deps, call, tried, turn, undefined, true)
   if (!Array.isArray(last)) return last
   throw fullError(call, last)
 }

@@ -73,7 +73,7 @@ export async function remedyFor(run: Run, failed: AttemptFailed): Promise<Trial 
       run.isKeysFault = noteFailure(run.deps, run.call, run.trial.channel, failed)
       isNoted = true
     }
-    const trial = run.call.signal.aborted ? undefined : await next(run, failed)
+    const trial = run.call.leaving.hasLeft ? undefined : await next(run, failed)
     if (trial) return trial
   }
   return undefined
@@ -231,5 +231,5 @@ async function mayRetryAfter({ deps, call, trial }: Run, waitMs: number): Promis
   if (nowMs + waitMs >= endOf(call, trial.channel, deps.settings(), nowMs)) return false
   if (!deps.retryBudget.take(call.facts.model, deps.clock.nowMs())) return false
   await pause(deps, call, waitMs)
-  return !call.signal.aborted
+  return !call.leaving.hasLeft
 }

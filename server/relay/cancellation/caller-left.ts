@@ -17,6 +17,7 @@ const bufferedLength = 64 * 1024
  */
 export class Leaving {
   #action: (() => void) | undefined
+  #isGivenUp = false
   readonly #signal: AbortSignal
   readonly #ended: (() => void) | undefined
 
@@ -28,8 +29,9 @@ export class Leaving {
     signal.onabort = () => this.act()
   }
 
+  /** True if the caller has disconnected or was given up. */
   get hasLeft(): boolean {
-    return this.#signal.aborted
+    return this.#isGivenUp || this.#signal.aborted
   }
 
   /**
@@ -44,6 +46,12 @@ export class Leaving {
   /** Takes the action that was set, as if the caller had disconnected. */
   act(): void {
     this.#action?.()
+  }
+
+  /** Treats the caller as one who has disconnected from now on, because the caller does not read. */
+  giveUp(): void {
+    this.#isGivenUp = true
+    this.act()
   }
 
   /**

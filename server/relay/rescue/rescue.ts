@@ -191,7 +191,7 @@ export class StreamRescue implements Rescuer {
     if (mayRetry && settings.SameChannelRetries > 0) choices.push(() => place(new Set()))
     for (const choose of choices) {
       const next = await choose()
-      if (next || call.signal.aborted) return next
+      if (next || call.leaving.hasLeft) return next
     }
     return undefined
   }

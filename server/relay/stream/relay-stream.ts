@@ -163,7 +163,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
 
   protected async giveUp(): Promise<void> {
     if (this.#rescue) {
-      this.open.call.leaving.act()
+      this.open.call.leaving.giveUp()
       await this.#rescue.done.catch(this.warn)
     }
     const meter = this.#meter
