@@ -193,6 +193,8 @@ describe('fields that only one dialect has', () => {
       contents: [{ parts: [{ fileData: { fileUri: 'gs://bucket/a.pdf', mimeType: 'application/pdf' } }] }],
     }
     expect(() => translated('gemini', 'openai-chat', file)).toThrow('a file kept at a service')
+    // At its own service, a stream may be continued with it.
+    expect(translated('gemini', 'gemini', file).body).toMatchObject(file as never)
     const sound = {
       messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AA', format: 'wav' } }] }],
     }

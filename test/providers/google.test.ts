@@ -73,6 +73,14 @@ describe('Gemini', () => {
         })),
       },
     })
+    const task = { content: { parts: [{ text: 'a' }] }, taskType: 'RETRIEVAL_QUERY' }
+    for (const [method, asked] of [
+      ['embedContent', task],
+      ['batchEmbedContents', { requests: [task] }],
+    ] as const) {
+      expect((await wired.post(`/v1beta/models/m:${method}`, asked)).status).toBe(200)
+      expect(wired.service.seen.at(-1)).toMatchObject({ json: { requests: [task] } })
+    }
     const packed = (await (await wired.post('/v1/embeddings', { ...body, encoding_format: 'base64' })).json()) as {
       data: { embedding: string }[]
     }
@@ -270,6 +278,10 @@ describe('Vertex', () => {
     const body = await (await wired.post('/v1/embeddings', { model: 'm', input: 'a' })).json()
     expect(body).toMatchObject({ data: [{ embedding: [1, 2] }], usage: { prompt_tokens: 5 } })
     expect(wired.service.seen.at(-1)).toMatchObject({ json: { instances: [{ content: 'a' }] } })
+    const task = { content: { parts: [{ text: 'a' }] }, taskType: 'RETRIEVAL_QUERY' }
+    expect((await wired.post('/v1beta/models/m:embedContent', task)).status).toBe(200)
+    const instances = [{ content: 'a', task_type: 'RETRIEVAL_QUERY' }]
+    expect(wired.service.seen.at(-1)).toMatchObject({ json: { instances } })
   })
 
   test('lists the models of all its publishers', async () => {

@@ -44,16 +44,31 @@ export function embedResponseOut(answer: JsonObject, isBatch: boolean): JsonObje
   return isBatch ? { embeddings } : { embedding: embeddings[0] ?? { values: [] } }
 }
 
+/** What a request in OpenAI's format asks for besides the texts: the size of the vectors, and Google's task type. */
+type EmbedWishes = Readonly<{ dimensions?: unknown; task_type?: unknown }>
+
 /** A batchEmbedContents request (Gemini API, "Embeddings"). Each text repeats the model's name. */
-export function batchEmbedRequest(model: string, texts: readonly string[], dimensions: unknown): JsonObject {
-  const size = dimensions === undefined ? {} : { outputDimensionality: dimensions }
-  return { requests: texts.map((text) => ({ model: `models/${model}`, content: { parts: [{ text }] }, ...size })) }
+export function batchEmbedRequest(model: string, texts: readonly string[], wishes: EmbedWishes): JsonObject {
+  return { requests: texts.map((text) => ({ model: `models/${model}`, ...embedRequest(text, wishes) })) }
+}
+
+/** An embedContent request, without the model. */
+export function embedRequest(text: string, { dimensions, task_type: taskType }: EmbedWishes): JsonObject {
+  return {
+    content: { parts: [{ text }] },
+    ...(typeof taskType === 'string' && { taskType }),
+    ...(dimensions !== undefined && { outputDimensionality: dimensions }),
+  }
 }
 
 /** A predict request of Vertex AI's embedding models ("Text embeddings API"). */
-export function predictEmbedRequest(texts: readonly string[], dimensions: unknown): JsonObject {
+export function predictEmbedRequest(
+  texts: readonly string[],
+  { dimensions, task_type: taskType }: EmbedWishes,
+): JsonObject {
+  const task = typeof taskType === 'string' ? { task_type: taskType } : {}
   const parameters = dimensions === undefined ? {} : { parameters: { outputDimensionality: dimensions } }
-  return { instances: texts.map((content) => ({ content })), ...parameters }
+  return { instances: texts.map((content) => ({ content, ...task })), ...parameters }
 }
 
 /** The vectors in any of Google's responses: batchEmbedContents, embedContent, predict. */

@@ -126,7 +126,8 @@ function sourceIn(inline: Fields | undefined, file: Fields | undefined, mediaTyp
   const uri = file?.needText('fileUri') ?? ''
   // Files in Google's own storage have URLs that only Google can open.
   const isOwn = /^(?:gs:|https:\/\/generativelanguage\.googleapis\.com\/)/.test(uri)
-  return isOwn ? { kind: 'file', id: uri } : { kind: 'url', url: uri, ...(mediaType && { mediaType }) }
+  const type = mediaType === '' ? {} : { mediaType }
+  return isOwn ? { kind: 'file', id: uri, ...type } : { kind: 'url', url: uri, ...type }
 }
 
 function resultIn(part: Fields, response: Fields, ids: CallIds): ToolResultPart {

@@ -87,7 +87,8 @@ function mediaOut(part: MediaPart, dropped: DroppedFields): JsonObject {
   if (source.kind === 'url')
     return { fileData: { mimeType: source.mediaType ?? guessedType(source.url, media), fileUri: source.url, ...name } }
   if (dropped.isForeign) dropped.refuse(part, 'a file kept at a service')
-  return { fileData: { fileUri: source.id, ...name } }
+  // Vertex AI requires the type of a file in Google's storage.
+  return { fileData: { ...(source.mediaType && { mimeType: source.mediaType }), fileUri: source.id, ...name } }
 }
 
 function resultOut(part: ToolResultPart, context: PartsContext): JsonObject[] {

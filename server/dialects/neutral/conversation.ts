@@ -59,7 +59,7 @@ export interface TextPart {
 export type MediaSource =
   | { readonly kind: 'inline'; readonly data: string; readonly mediaType: string }
   | { readonly kind: 'url'; readonly url: string; readonly mediaType?: string }
-  | { readonly kind: 'file'; readonly id: string }
+  | { readonly kind: 'file'; readonly id: string; readonly mediaType?: string }
 
 /** An image, audio, video or document. */
 export interface MediaPart {

@@ -33,7 +33,7 @@ const chat: ChatEndpoint = {
 const embeddings: ModeEndpoint = {
   target: (upstream, call) => address(upstream, modelPath(call.model, 'batchEmbedContents')),
   translation: {
-    request: (body, { model }) => batchEmbedRequest(model, embeddingTexts(body), body['dimensions']),
+    request: (body, { model }) => batchEmbedRequest(model, embeddingTexts(body), body),
     reply: (answer, { model }, request) => embeddingsOut(vectorsIn(answer), model, request, embeddedTokens(answer)),
   },
 }

@@ -1,5 +1,5 @@
 import { anthropicMessages } from '../../dialects/anthropic-messages/index.ts'
-import { embeddedTokens, predictEmbedRequest, vectorsIn } from '../../dialects/gemini/embeddings.ts'
+import { embeddedTokens, embedRequest, predictEmbedRequest, vectorsIn } from '../../dialects/gemini/embeddings.ts'
 import { imageReply, imageRequest, isImagen } from '../../dialects/gemini/images.ts'
 import { gemini } from '../../dialects/gemini/index.ts'
 import { looseList, looseText } from '../../dialects/neutral/fields.ts'
@@ -107,13 +107,13 @@ const embeddings: ModeEndpoint = {
   translation: {
     request(body, { model }) {
       const texts = embeddingTexts(body)
-      if (!embedsOne(model)) return predictEmbedRequest(texts, body['dimensions'])
-      if (texts.length > 1)
+      if (!embedsOne(model)) return predictEmbedRequest(texts, body)
+      const [text = '', ...others] = texts
+      if (others.length > 0)
         throw new GatewayError('invalid_field_value', 'input must be a single string for this model', {
           param: 'input',
         })
-      const size = body['dimensions'] === undefined ? {} : { outputDimensionality: body['dimensions'] }
-      return { content: { parts: [{ text: texts[0] }] }, ...size }
+      return embedRequest(text, body)
     },
     reply: (answer, { model }, request) => embeddingsOut(vectorsIn(answer), model, request, embeddedTokens(answer)),
   },
