@@ -116,6 +116,7 @@ const token: Screen[] = [
     path: '/token',
     state: 'with keys to copy by hand',
     as: root,
+    isLeftChanged: true,
     async prepare(page) {
       await refuseClipboard(page)
       await page.reload()
