@@ -69,6 +69,7 @@ import { createChannelFailures } from './relay/routing/channel-failures.ts'
 import { createLatencies } from './relay/routing/latencies.ts'
 import { createOrderCost } from './relay/routing/order-cost.ts'
 import { createRests } from './relay/routing/rests.ts'
+import { createSessionRests } from './relay/routing/session-rests.ts'
 import { createRetryBudget } from './relay/routing/retry-budget.ts'
 import { loadRouting, type RoutingSource } from './relay/routing/routing-table.ts'
 import { createUnsupportedFeatures } from './relay/routing/unsupported-features.ts'
@@ -365,6 +366,7 @@ function relayDeps({
     routing: routing.current,
     breaker: createBreaker(nowMs, () => deps.random(), cooled),
     rests: createRests(nowMs, cooled),
+    sessionRests: createSessionRests(nowMs),
     retryBudget: createRetryBudget(),
     latencies: createLatencies(nowMs),
     channelCost: createOrderCost(() => prices),

@@ -17,6 +17,7 @@ import type { ChannelLine } from '../routing/channel-line.ts'
 import type { ChannelCost } from '../routing/channel-order.ts'
 import type { Latencies } from '../routing/latencies.ts'
 import type { Rests } from '../routing/rests.ts'
+import type { SessionRests } from '../routing/session-rests.ts'
 import type { RetryBudget } from '../routing/retry-budget.ts'
 import type { RoutingTable } from '../routing/routing-table.ts'
 import type { UnsupportedFeatures } from '../routing/unsupported-features.ts'
@@ -37,6 +38,7 @@ export interface RelayDeps {
   routing(): RoutingTable
   breaker: Breaker
   rests: Rests
+  sessionRests: SessionRests
   retryBudget: RetryBudget
   latencies: Latencies
   channelCost: ChannelCost
