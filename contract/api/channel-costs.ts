@@ -81,7 +81,8 @@ const feed = {
 /** The longest time between two checks of a price list, in hours. */
 export const longestFeedHours = 30 * 24
 
-const feedInput = z.object({
+/** A price list that is to be read on a schedule. */
+export const feedInput = z.object({
   ...feed,
   every_hours: z
     .int()
