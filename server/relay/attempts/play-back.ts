@@ -14,12 +14,15 @@ export function playBack(run: Run): Promise<Response> | undefined {
 
 async function played(
   run: Run,
-  { refusal: { open }, state }: RefusedAnswer,
+  { refusal: { open }, state, attempt }: RefusedAnswer,
   deliver: () => Promise<Response>,
 ): Promise<Response> {
   // A call that waited in vain for a place at another step has given its quota back.
   if (run.trial.hold.isClosed) run.trial = newTrial({ ...open, hold: await takeQuota(run.deps, open.call, open) })
   open.hold = run.trial.hold
+  // The last attempt is the one that answered.
+  const { attempts } = open.call.state
+  for (const each of attempts.splice(attempt, 1)) attempts.push({ ...each, error: '' })
   Object.assign(open.call.state, state, { isPlayedBack: true })
   return deliver()
 }

@@ -35,13 +35,16 @@ export class RefusedAnswer extends AttemptFailed {
   readonly refusal: Refusal
   /** The state of the call when the response arrived. */
   readonly state: Readonly<Record<keyof AttemptState, unknown>>
+  /** The index of its attempt in those of the call. The attempt is noted next. */
+  readonly attempt: number
 
   constructor(refusal: Refusal) {
     const message = refusal.exit === 'refusal' ? 'the model refused to answer' : 'the response was filtered'
     const error = new GatewayError('bad_response_body', message)
     super(error, { retry: false, upstreamFault: false, disable: undefined }, refusal.status)
     this.refusal = refusal
-    const { lostCost, isAtPlace, upstreamDialect, dropped } = refusal.open.call.state
+    const { attempts, lostCost, isAtPlace, upstreamDialect, dropped } = refusal.open.call.state
+    this.attempt = attempts.length
     this.state = { lostCost, isAtPlace, upstreamDialect, dropped }
   }
 }
