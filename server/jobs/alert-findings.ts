@@ -191,7 +191,7 @@ const named = ({ id, name }: Pick<WatchedChannel, 'id' | 'name'>) => ({
 const chosen = <Channel extends { id: number }>(rule: AlertRuleRow, channels: readonly Channel[]) =>
   channels.filter(({ id }) => rule.channel_id === 0 || rule.channel_id === id)
 
-/** The channels with a scheduled price list of which `count` finds something. */
+/** The channels with a scheduled price list in which `count` finds something. */
 async function watchedFeeds(db: Db, count: (feed: StoredFeed) => number) {
   const channels = await channelsWithFeeds(db)
   return channels.flatMap(({ id, name, price_feed }) => {

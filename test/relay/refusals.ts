@@ -36,7 +36,7 @@ export const fine = chatStream(chunk({ content: 'Fine.' }), chunk({}, 'stop'))
 export const refusalChunks = [chunk({ refusal: 'No, ' }), chunk({ refusal: 'I will not.' }), chunk({}, 'stop')]
 
 /** The first event of Claude's streams. */
-export const claudeStart = {
+const claudeStart = {
   type: 'message_start',
   message: {
     ...{ id: 'x', type: 'message', role: 'assistant', content: [], model: 'm' },
@@ -44,7 +44,7 @@ export const claudeStart = {
   },
 }
 /** A thought of Claude. */
-export const thoughts = [
+const thoughts = [
   { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
   { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'Shall I?' } },
   { type: 'content_block_stop', index: 0 },
