@@ -2,6 +2,7 @@ import { type AttentionItem, attentionKinds } from '../../../contract/api/overvi
 import { balanceUnits } from '../../../contract/balance-units.ts'
 import { channelStatus } from '../../../contract/statuses.ts'
 import { createPriceBook } from '../../billing/price-book.ts'
+import { channelLosses } from '../../jobs/channel-losses.ts'
 import { spendJumps } from '../../jobs/spend-jumps.ts'
 import { feedOf } from '../../jobs/stored-costs.ts'
 import type { Settings } from '../../settings/settings.ts'
@@ -135,18 +136,14 @@ async function priceItems({ db }: Ask): Promise<Item[]> {
 
 /** Channels whose requests of the last 24 hours cost more than was charged for them. */
 async function lossItems({ db, settings, now }: Ask, channels: readonly WatchedChannel[]): Promise<Item[]> {
-  const to = Math.floor(now / hourSeconds) + 1
-  const range = { from: to - dayHours, to }
-  const { top } = await rankUsage(db, { filter: {}, range, group: 'channel_id', metric: 'margin', limit: mostChannels })
+  const { since, losses } = await channelLosses(db, now)
   const least = settings.QuotaPerUnit * leastLoss
-  const lost = new Map(top.filter(({ margin }) => -margin >= least).map((each) => [Number(each.g), each]))
+  const lost = new Map(losses.filter(({ loss }) => loss >= least).map((each) => [each.id, each]))
   return channels.flatMap((channel): Item[] => {
     const found = lost.get(channel.id)
     if (!found) return []
-    // What was charged for the requests whose cost is known.
-    const limit = found.cost + found.margin
-    const since = range.from * hourSeconds
-    return [{ kind: 'channel_loss', target: about(channel), since, amount: -found.margin, limit, act: 'open_channel' }]
+    const { loss: amount, charged: limit } = found
+    return [{ kind: 'channel_loss', target: about(channel), since, amount, limit, act: 'open_channel' }]
   })
 }
 
