@@ -200,6 +200,8 @@ GET    /api/capture/{request_id}          401   no    no    ok    ban    401|bad
 
 GET    /api/redemption/                   401   no    ok    ok    ban    401|bad
 GET    /api/redemption/search             401   no    ok    ok    ban    401|bad
+GET    /api/redemption/batches            401   no    ok    ok    ban    401|bad
+PUT    /api/redemption/batches            401   no    ok    ok    ban    401|bad
 GET    /api/redemption/{id}               401   no    ok    ok    ban    401|bad
 POST   /api/redemption/                   401   no    ok    ok    ban    401|bad
 PUT    /api/redemption/                   401   no    ok    ok    ban    401|bad

@@ -227,6 +227,8 @@ export const successes: Readonly<Record<string, Success>> = {
 
   redemptionList: plain('GET', '/api/redemption/'),
   redemptionSearch: plain('GET', '/api/redemption/search?keyword=code'),
+  redemptionBatches: plain('GET', '/api/redemption/batches?keyword=code'),
+  redemptionSwitchBatch: made(redemption, () => ['PUT', '/api/redemption/batches', { name: 'code', status: 2 }]),
   redemptionGet: made(redemption, (id) => ['GET', `/api/redemption/${id}`]),
   redemptionCreate: plain('POST', '/api/redemption/', { name: 'code', quota: 100, count: 2 }),
   redemptionUpdate: made(redemption, (id) => ['PUT', '/api/redemption/', { id, quota: 200 }]),

@@ -196,6 +196,17 @@ forEachDatabaseUrl((name, freshUrl) => {
       group: 'default,vip',
     }
     await gateway.api('POST', '/api/channel/', many)
+    const until = [1_700_000_000, 4_000_000_000]
+    const expiring = openStore({ url: installation.databaseUrl })
+    for (const [index, expired_time] of until.entries())
+      await expiring.write((trx) =>
+        trx
+          .updateTable('redemptions')
+          .set({ expired_time })
+          .where('key', '=', codes[index] ?? '')
+          .execute(),
+      )
+    await expiring.close()
     for (const program of ['one-api', 'new-api']) {
       const path = join(installation.folder, `${program}.db`)
       const { code, output } = await installation.run('export', '--format', program, '-o', path)
@@ -211,6 +222,12 @@ forEachDatabaseUrl((name, freshUrl) => {
         [token.key.replace('sk-', ''), 100_000],
       ])
       expect(rows('select "key" from redemptions order by id')).toEqual(codes.map((each) => [each]))
+      // one-api knows no expiry, so a code that has expired is disabled there.
+      if (program === 'one-api') expect(rows('select status from redemptions order by id')).toEqual([[2], [1]])
+      else
+        expect(rows('select status, expired_time from redemptions order by id')).toEqual(
+          until.map((expires) => [1, expires]),
+        )
       expect(rows('select "key" from channels where name = \'several\' order by id')).toEqual([['sk-one'], ['sk-two']])
       expect(rows("select count(*) from abilities join channels on id = channel_id where name = 'several'")).toEqual([
         [8],

@@ -137,6 +137,8 @@ export interface RedemptionsTable {
   redeemed_time: number
   /** Ours: who redeemed the code; 0 = nobody yet. */
   redeemed_user_id: number
+  /** Ours: the last second in which the code can be redeemed; 0 = it never expires. */
+  expired_time: Generated<number>
 }
 
 export interface LogsTable {
