@@ -173,6 +173,17 @@ const redemption: Screen[] = [
       await page.locator('main textarea').waitFor()
     },
   },
+  { path: '/redemption?batch=spring', state: 'of a batch', as: root, prepare: rows },
+  { path: '/redemption/batches', as: root, prepare: rows },
+  { path: '/redemption/batches', state: 'empty', as: root, bare: true, prepare: empty },
+  { path: '/redemption/batches', state: 'failed', as: root, fails: '**/api/redemption/batches?*', prepare: failed },
+  {
+    path: '/redemption/sheet?batch=spring',
+    as: root,
+    prepare: (page) => page.locator('main li svg').first().waitFor(),
+  },
+  { path: '/redemption/sheet?batch=nothing', state: 'empty', as: root, prepare: empty },
+  { path: '/redemption/sheet?batch=spring', state: 'failed', as: root, fails: '**/api/redemption/?*', prepare: failed },
   { path: '/redemption/edit/1', as: root, prepare: field('name') },
   { path: '/redemption/edit/999', state: 'not there', as: root, prepare: failed },
   { path: '/topup', as: root, prepare: (page) => page.locator('main table, main li').first().waitFor() },
