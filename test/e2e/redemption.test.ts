@@ -184,8 +184,8 @@ describe('redemption codes', () => {
     await page.getByRole('link', { name: 'QR sheet' }).click()
     await page.waitForURL('**/redemption/sheet?batch=fair')
     await eventually(() => page.getByRole('img', { name: /^QR code of the code that ends in/ }).count()).toBe(2)
-    for (const { key } of made) await page.getByRole('listitem').getByText(key).waitFor()
-    await eventually(() => page.getByRole('listitem').first().textContent()).toContain('Valid until')
+    for (const { key } of made) await page.getByRole('main').getByRole('listitem').getByText(key).waitFor()
+    await eventually(() => page.getByRole('main').getByRole('listitem').first().textContent()).toContain('Valid until')
     // On paper there are only the codes.
     await page.emulateMedia({ media: 'print' })
     expect(await page.getByRole('button', { name: 'Print' }).isVisible()).toBe(false)

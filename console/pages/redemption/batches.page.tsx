@@ -8,10 +8,10 @@ import type { RowAction } from '../../components/data-table/types.ts'
 import { useList } from '../../components/data-table/use-list.ts'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Card, Page } from '../../components/ui/page.tsx'
-import { EmptyState } from '../../components/ui/states.tsx'
+import { EmptyState, Skeleton } from '../../components/ui/states.tsx'
 import { useConfirm } from '../../components/ui/use-confirm.tsx'
 import { usePageCrumb } from '../../lib/crumb.ts'
-import { useClassicServer, useServerStatus } from '../../lib/status.ts'
+import { hasMoreCalls, useClassicServer, useServerStatus } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { parseListSearch } from '../../lib/url-state.ts'
@@ -24,6 +24,7 @@ const rowId = ({ name }: RedemptionBatch) => name
 /** `/redemption/batches`: the codes counted by name, with what they are worth. */
 export function RedemptionBatchesPage() {
   const t = useText()
+  const status = useServerStatus()
   usePageCrumb(t('redemption.batches.title'), '/redemption')
   return (
     <Page title={t('redemption.batches.title')} text={t('redemption.batches.intro')} width="full" actions={<ToCodes />}>
@@ -31,8 +32,10 @@ export function RedemptionBatchesPage() {
         <Card>
           <EmptyState title={t('redemption.batches.classic')} />
         </Card>
-      ) : (
+      ) : hasMoreCalls(status) ? (
         <Batches />
+      ) : (
+        <Skeleton className="h-96 w-full" />
       )}
     </Page>
   )

@@ -10,7 +10,7 @@ import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx
 import { usePageCrumb } from '../../lib/crumb.ts'
 import { formatTime, useFormatQuota } from '../../lib/format.ts'
 import { serverAddress } from '../../lib/server-address.ts'
-import { useClassicServer } from '../../lib/status.ts'
+import { hasMoreCalls, useClassicServer, useServerStatus } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { useUrlState } from '../../lib/use-url-state.ts'
 import { sheetQuery, sheetSize } from './queries.ts'
@@ -22,10 +22,11 @@ export function RedemptionSheetPage() {
   usePageCrumb(t('redemption.sheet.title'), '/redemption')
   const [search, setSearch] = useUrlState(parseSheetSearch)
   const classic = useClassicServer()
+  const status = useServerStatus()
   const { batch = '', page = 1 } = search
   const { data, error, isFetching, isPlaceholderData, refetch } = useQuery({
     ...sheetQuery(batch, page),
-    enabled: !classic && batch !== '',
+    enabled: hasMoreCalls(status) && batch !== '',
   })
   const hasCodes = data !== undefined && data.codes.length > 0
   const actions = (
@@ -46,7 +47,7 @@ export function RedemptionSheetPage() {
   const about =
     batch === '' ? undefined : t('redemption.sheet.text', { name: batch, address: `${serverAddress()}/topup` })
   return (
-    <Page title={t('redemption.sheet.title')} text={about} actions={actions}>
+    <Page title={t('redemption.sheet.title')} actions={actions}>
       {classic || batch === '' ? (
         <Card>
           <EmptyState title={t(classic ? 'redemption.batches.classic' : 'redemption.sheet.noBatch')} />
@@ -66,6 +67,7 @@ export function RedemptionSheetPage() {
         </Card>
       ) : (
         <div aria-busy={isPlaceholderData} className={isPlaceholderData ? 'opacity-60' : ''}>
+          <p className="mb-3 text-sm text-muted">{about}</p>
           <Sheet codes={data.codes} />
           {data.total > sheetSize && (
             <div className="print:hidden">
