@@ -85,6 +85,8 @@ export const successes: Readonly<Record<string, Success>> = {
   tokenGet: made(own, ({ tokenId }) => ['GET', `/api/token/${tokenId}`]),
   tokenCreate: plain('POST', '/api/token/', { name: 'another', models: 'gpt-4o', subnet: '10.0.0.0/8' }),
   tokenUpdate: made(own, ({ tokenId }) => ['PUT', '/api/token/', { id: tokenId, name: 'renamed' }]),
+  tokenRotate: made(own, ({ tokenId }) => ['POST', `/api/token/${tokenId}/rotate`, { keep_seconds: 3600 }]),
+  tokenEndOldKey: made(own, ({ tokenId }) => ['DELETE', `/api/token/${tokenId}/old-key`]),
   tokenRemove: made(own, ({ tokenId }) => ['DELETE', `/api/token/${tokenId}`]),
 
   channelList: plain('GET', '/api/channel/'),

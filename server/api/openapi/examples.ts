@@ -10,6 +10,7 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   userManage: { username: 'bob', action: 'disable' },
   tokenCreate: { name: 'laptop', remain_quota: 500_000, expired_time: -1 },
   tokenUpdate: { id: 1, name: 'laptop', models: 'gpt-4o,gpt-4o-mini' },
+  tokenRotate: { keep_seconds: 3600 },
   tokenFind: { key: 'sk-0123456789abcdef0123456789abcdef0123456789abcdef' },
   channelProbe: { type: 1, key: 'sk-upstream', models: 'gpt-4o' },
   channelCreate: { type: 1, name: 'main', key: 'sk-upstream', models: 'gpt-4o', group: 'default' },

@@ -61,12 +61,14 @@ forEachDatabaseUrl((name, freshUrl) => {
     const { upstream, installation, gateway, token, codes } = await used()
     await using _upstream = upstream
     await using _installation = installation
+    // The restored installation is called with the old key, and has the new one, too.
+    const { key: newKey } = await gateway.api<{ key: string }>('POST', `/api/token/${token.id}/rotate`, {})
     await gateway.stop()
     const file = join(installation.folder, 'all.jsonl')
     expect((await installation.run('export', '-o', file)).code).toBe(0)
     expect(statSync(file).mode & 0o777).toBe(0o600)
     const text = readFileSync(file, 'utf8')
-    for (const secret of [token.key.replace('sk-', ''), codes[0], 'the mail password', 's3cret', '$argon2'])
+    for (const secret of [token.key.replace('sk-', ''), newKey, codes[0], 'the mail password', 's3cret', '$argon2'])
       expect(text).not.toContain(String(secret))
     expect((await installation.run('export', '-o', file)).output).toContain('exists already')
 
@@ -90,6 +92,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     const moved = await target.start()
     const response = await moved.post('/v1/chat/completions', { model, messages }, token.key)
     expect([response.status, (await response.text()).length > 0]).toEqual([200, true])
+    expect((await moved.post('/v1/chat/completions', { model, messages }, `sk-${newKey}`)).status).toBe(200)
     const login = await fetch(`${moved.url}/api/user/login`, {
       method: 'POST',
       body: JSON.stringify({ username: 'ada', password: 'password of ada' }),

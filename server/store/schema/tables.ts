@@ -95,6 +95,11 @@ export interface TokensTable extends LimitColumns {
   /** Ours: like users.granted_quota, kept for limited and unlimited tokens alike. */
   granted_quota: number
   unlogged_quota: number
+  /** Ours: the key before the last one, encrypted like it; empty if there is none or it has ended. */
+  old_key: Generated<string>
+  old_key_hash: Generated<string | null>
+  /** Epoch seconds: from then on, the old key is refused; 0 if there is none. */
+  old_key_until: Generated<number>
 }
 
 /** Ours: what a configuration file manages, by its section and name in the file. */

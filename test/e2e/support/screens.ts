@@ -114,6 +114,15 @@ const token: Screen[] = [
   { path: '/token', state: 'with a question', as: root, prepare: chooseFromEnd(1) },
   {
     path: '/token',
+    state: 'rotating a key',
+    as: root,
+    prepare: async (page) => {
+      await chooseFromEnd(2)(page)
+      await page.getByRole('radio').first().waitFor()
+    },
+  },
+  {
+    path: '/token',
     state: 'with keys to copy by hand',
     as: root,
     async prepare(page) {
