@@ -50,7 +50,7 @@ describe('the key of a token', () => {
     }
     await choose('Rotate key')
     const dialog = page.getByRole('dialog')
-    await dialog.getByRole('radio', { name: '1 hour' }).click()
+    await dialog.getByText('1 hour', { exact: true }).click()
     await dialog.getByRole('button', { name: 'Rotate key' }).click()
     await dialog.getByText(/^The old key is valid until/).waitFor()
     const next = (await stored())?.key ?? ''
@@ -70,7 +70,7 @@ describe('the key of a token', () => {
       .getByText(/^Old key valid until/)
       .waitFor({ state: 'detached' })
     await choose('Rotate key')
-    await dialog.getByRole('radio', { name: 'End it now' }).click()
+    await dialog.getByText('End it now', { exact: true }).click()
     await dialog.getByText('Choose this if the key has leaked.').waitFor()
     await dialog.getByRole('button', { name: 'Rotate key' }).click()
     await dialog.getByText('The old key is rejected from now on.').waitFor()
