@@ -158,6 +158,11 @@ test('a mark within another text is not written', async () => {
   const { content } = outline.value as { content: string }
   expect(outline.sizeOf(content)).toEqual({ characters: 100_000, extraBytes: 0 })
   expect(() => outline.restored(JSON.stringify({ content: `Be brief. ${content}` }))).toThrow('changed in an outline')
+  for (const more of ['0', ' ', '~', content]) {
+    expect(outline.sizeOf(content + more)).toBeUndefined()
+    expect(() => outline.textOf(content + more)).toThrow('changed in an outline')
+    expect(() => outline.restored(JSON.stringify({ content: content + more }))).toThrow('changed in an outline')
+  }
   expect(outline.textOf('anything else')).toBe('anything else')
 })
 

@@ -5,6 +5,8 @@ import { type TextSize, TextSizer } from './text-sizer.ts'
 /** Begins every mark. Nobody can guess it, so a short string of a text cannot look like a mark. */
 const key = `${randomBytes(12).toString('hex')}~`
 const openMark = `"${key}`
+/** Ends every mark, so that a mark with something added to it is no mark. */
+const keyEnd = '~'
 
 const byteOrderMark = 0xef
 /** With less than this share of a text in long strings, reading the rest twice could cost more than the limits allow. */
@@ -56,7 +58,7 @@ export class JsonOutline {
 
   /** The size of the string that a mark replaces; undefined if the text is not a mark. */
   sizeOf(text: string): TextSize | undefined {
-    return text.startsWith(key) ? this.#sizes[Number(text.slice(key.length))] : undefined
+    return text.startsWith(key) ? this.#sizes[indexIn(text)] : undefined
   }
 
   /** True if a text has a mark in it. */
@@ -67,7 +69,7 @@ export class JsonOutline {
   /** The string that a mark replaces. Any other text is returned as it is. */
   textOf(text: string): string {
     if (!text.startsWith(key)) return text
-    const [start, end] = this.#rangeOf(Number(text.slice(key.length)))
+    const [start, end] = this.#rangeOf(indexIn(text))
     return JSON.parse(this.#decoded(start, end)) as string
   }
 
@@ -77,7 +79,7 @@ export class JsonOutline {
     let from = 0
     for (let at = text.indexOf(openMark); at >= 0; at = text.indexOf(openMark, from)) {
       const quote = text.indexOf('"', at + 1)
-      const [start, end] = this.#rangeOf(Number(text.slice(at + openMark.length, quote)))
+      const [start, end] = this.#rangeOf(indexIn(text.slice(at + 1, quote)))
       parts.push(this.#plain(text.slice(from, at)), this.bytes.subarray(start, end))
       from = quote + 1
     }
@@ -87,7 +89,7 @@ export class JsonOutline {
 
   /** The bytes of a part that must have no mark. */
   #plain(text: string): Uint8Array {
-    if (this.isMarked(text)) throw new Error('a long text was changed in an outline')
+    if (this.isMarked(text)) throw changed()
     return Buffer.from(text)
   }
 
@@ -95,19 +97,32 @@ export class JsonOutline {
     let text = ''
     let from = 0
     for (let index = 0; index < this.count; index++) {
-      text += `${this.#decoded(from, this.#ranges[2 * index] ?? 0)}${openMark}${index}"`
+      text += `${this.#decoded(from, this.#ranges[2 * index] ?? 0)}${openMark}${index}${keyEnd}"`
       from = this.#ranges[2 * index + 1] ?? 0
     }
     return text + this.#decoded(from, this.bytes.length)
   }
 
   #rangeOf(index: number): [start: number, end: number] {
-    return [this.#ranges[2 * index] ?? 0, this.#ranges[2 * index + 1] ?? 0]
+    const start = this.#ranges[2 * index]
+    const end = this.#ranges[2 * index + 1]
+    if (start === undefined || end === undefined) throw changed()
+    return [start, end]
   }
 
   #decoded(start: number, end: number): string {
     return this.#buffer.toString('utf8', start, end)
   }
+}
+
+/** The number of the string that a mark replaces. NaN for a text that only begins with a mark. */
+function indexIn(mark: string): number {
+  const end = mark.length - 1
+  return mark.indexOf(keyEnd, key.length) === end ? Number(mark.slice(key.length, end)) : Number.NaN
+}
+
+function changed(): Error {
+  return new Error('a long text was changed in an outline')
 }
 
 /**

@@ -10,6 +10,7 @@ import { openStore } from '../../server/store/connection/open.ts'
 import { beat } from '../../server/store/installation/nodes.ts'
 import { ledgerSettings, postgresLedger } from '../../server/store/ledger/ledger-postgres.ts'
 import { logsOfRequest } from '../../server/store/logs/log-request.ts'
+import type { LedgerStore } from '../../server/store/schema/ledger-types.ts'
 import type { Store } from '../../server/store/store.ts'
 import { type Account, logRow } from './accounts.ts'
 
@@ -27,6 +28,8 @@ export interface LeaseNode {
   nodeId: string
   store: Store
   ledger: Ledger
+  /** Applies a batch as it is, without the ledger's queue and its second attempts. */
+  apply: LedgerStore['apply']
   leases: Leases
   /** Chooses how the next statement of the ledger fails; undefined if it does not. */
   trouble: (statement: string) => Trouble | undefined
@@ -89,7 +92,7 @@ export async function startLeaseNode(url: string, share: number): Promise<LeaseN
   })
   await list(store, nodeId)
   const node: LeaseNode = {
-    ...{ nodeId, store, ledger, leases, lost },
+    ...{ nodeId, store, ledger, apply: ledgerStore.apply, leases, lost },
     trouble: () => undefined,
     late: () => Promise.all(late),
     crash: () => {

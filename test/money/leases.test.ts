@@ -2,11 +2,12 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { sweepHolds } from '../../server/jobs/sweep-holds.ts'
 import { systemClock } from '../../server/lib/clock.ts'
-import { deleteToken, setTokenQuota, updateToken } from '../../server/store/accounts/tokens.ts'
+import { addTokenQuota, deleteToken, setTokenQuota, updateToken } from '../../server/store/accounts/tokens.ts'
 import { addUserQuota, setUserQuota } from '../../server/store/accounts/user-changes.ts'
 import { balanceFaults } from '../../server/store/ledger/balance-check.ts'
 import { saveCaps } from '../../server/store/ledger/caps.ts'
-import { type Account, addAccount, figuresOf } from '../helpers/accounts.ts'
+import type { HoldOp, SettleOp } from '../../server/store/schema/ledger-types.ts'
+import { type Account, addAccount, figuresOf, logRow } from '../helpers/accounts.ts'
 import { asking, charging, type LeaseNode, list, startLeaseNode, untilLeased } from '../helpers/lease-nodes.ts'
 import { postgresMissing } from '../helpers/postgres.ts'
 import { newMigratedPostgresDatabase } from '../helpers/templates.ts'
@@ -184,6 +185,70 @@ function suite(): void {
     }
     expect(await rowsOf(node, account)).toEqual(Array(6).fill('7 complete'))
     expect(node.lost).toEqual([])
+  })
+
+  test('what a batch did before its response was lost is done once, also if batches fail while it is tried again', async () => {
+    const node = await start()
+    const account = await addAccount(node.store, { user: 100_000, token: 50_000 })
+    await untilLeased(node, account, 10)
+    const { userId, tokenId } = account
+    const leases = node.store.read.selectFrom('leases').select('id').where('token_id', '=', tokenId)
+    const lease = (await leases.executeTakeFirstOrThrow()).id
+    const common = { userId, tokenId, lease }
+    const taking = (): HoldOp => ({
+      ...{ ...common, kind: 'hold', id: randomUUID(), amount: 10, minimum: 10, crashCharge: 1, nodeId: node.nodeId },
+      ...{ createdAt: 0, modelName: 'gpt-4o', requestId: randomUUID() },
+    })
+    const ending = (): SettleOp => {
+      const id = randomUUID()
+      return {
+        ...{ ...common, kind: 'settle', id, held: 10, requests: 1, at: 0 },
+        ...charging(account, 7, { requestId: id }),
+      }
+    }
+    const [taken, ended] = [taking(), ending()]
+    const failing = (trouble: 'lost' | 'unsent') => {
+      let times = 0
+      node.trouble = (statement) => (statement.startsWith('ledger') && times++ === 0 ? trouble : undefined)
+    }
+    failing('lost')
+    await expect(node.apply([taken, ended])).rejects.toThrow()
+    const batch = [taken, ended, ending()]
+    for (let attempt = 0; attempt < 2; attempt++) {
+      failing('unsent')
+      await expect(node.apply(batch)).rejects.toThrow()
+    }
+    // A row that the database rejects makes the batch fail, and then its operations are applied one by one.
+    const rejected = { ...ending(), log: logRow(account, { prompt_tokens: 1e30 }) }
+    await expect(node.apply([...batch, rejected])).rejects.toThrow()
+    for (const op of batch) await node.apply([op])
+    expect(await figuresOf(node.store, account)).toMatchObject({ used: 14, held: 10, logs: [7, 7] })
+    expect(await faultsOf(node)).toEqual([])
+    await node.apply([{ ...ended, id: taken.id, charge: 0, log: undefined, lease: undefined }])
+  })
+
+  test('what a person takes from a balance is not taken from what is leased of it', async () => {
+    const node = await start(50)
+    const account = await addAccount(node.store, { user: 100_000, token: 100_000 })
+    const { userId, tokenId } = account
+    await untilLeased(node, account, 10)
+    const leased = (await leasesOf(node, account))[0]?.amount ?? 0
+    expect(leased).toBeGreaterThan(10_000)
+    for (const give of [5, -5, -90_000]) {
+      await node.store.write(async (trx) => {
+        await addUserQuota(trx, userId, give)
+        await addTokenQuota(trx, tokenId, give)
+      })
+    }
+    const calls = Array.from({ length: 6 }, () =>
+      settled(node, account, Math.floor(leased / 6), Math.floor(leased / 6)),
+    )
+    await Promise.all(calls)
+    await node.leases.callBack(userId)
+    const { quota, remain, used = 0 } = await figuresOf(node.store, account)
+    expect(used).toBe(6 * Math.floor(leased / 6))
+    expect([quota, remain].map(Number)).toEqual([leased - used, leased - used])
+    expect(await faultsOf(node)).toEqual([])
   })
 
   test('a call from a lease is counted by a cap that its channel got in the meantime, and overdraws only if it may', async () => {

@@ -135,6 +135,31 @@ describe('Gemini', () => {
     expect(await (await wired.post('/v1/audio/speech', body)).text()).toContain('no audio')
   })
 
+  test('speech costs what the service reports, also while requests are recorded', async () => {
+    const target_id = await wired.channel(24, 'gemini-tts')
+    const inlineData = { mimeType: 'audio/L16;codec=pcm;rate=24000', data: 'AQACAA==' }
+    const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 40, totalTokenCount: 43 }
+    wired.service.answer = () =>
+      Response.json({ candidates: [{ content: { parts: [{ inlineData }] } }], usageMetadata })
+    const { gateway } = wired.rig
+    const charged = async () => {
+      const spoken = await wired.post('/v1/audio/speech', { model: 'm', input: 'Hello' })
+      expect((await spoken.arrayBuffer()).byteLength).toBe(48)
+      const { quota, prompt_tokens, completion_tokens, estimated } = (await gateway.logs())[0] ?? {}
+      return { quota, prompt_tokens, completion_tokens, estimated: Boolean(estimated) }
+    }
+    const plain = await charged()
+    expect(plain).toMatchObject({ prompt_tokens: 3, completion_tokens: 40, estimated: false })
+    const until = Math.floor(Date.now() / 1000) + 3600
+    const { id } = await gateway.api<{ id: number }>('POST', '/api/capture/rule/', {
+      target: 'channel',
+      target_id,
+      until,
+    })
+    expect(await charged()).toEqual(plain)
+    await gateway.api('POST', `/api/capture/rule/${id}/end`)
+  })
+
   test('lists its models by their short names', async () => {
     wired.service.answer = () => Response.json({ models: [{ name: 'models/gemini-x' }, { name: 'models/gemini-y' }] })
     expect(await wired.models(24)).toEqual(['gemini-x', 'gemini-y'])

@@ -381,6 +381,54 @@ forEachDatabaseUrl((name, freshUrl) => {
     })
   })
 
+  describe(`a retry that waits for a place (${name})`, () => {
+    const limits = [{ metric: 'calls', window: 'now', most: 1 }]
+    /** A model with a channel that fails and one that is full while `work` runs, and a step after it. */
+    const full = async (settings: Record<string, string>, work: () => Promise<void>) => {
+      await rig.clear({ RetryTimes: '1', ...prices, ModelRatio: '{"m":1,"m2":3,"m3":1}' })
+      for (const [key, value] of Object.entries(settings)) await rig.gateway.setOption(key, value)
+      await rig.channel({ key: 'key-a', priority: 1 })
+      await rig.channel({ key: 'key-b', models: 'm,m3', limits })
+      await rig.channel({ key: 'key-m2', models: 'm2' })
+      await virtual({ failures: ['server_error'] })
+      rig.upstream.forKey('key-a', fake.status(500))
+      const other = await rig.caller()
+      await whileHeld(rig, other, '/v1/chat/completions', { ...chat, model: 'm3' }, work)
+    }
+    const clean = async () => {
+      const { store } = rig.gateway.context
+      const rows = async (table: 'holds' | 'cap_places' | 'cap_waits') =>
+        (await store.read.selectFrom(table).selectAll().execute()).length
+      await until(async () => (await rows('holds')) + (await rows('cap_places')) + (await rows('cap_waits')) === 0)
+    }
+
+    test.each([true, false])('in vain: the next step answers and is charged (stream: %p)', async (stream) => {
+      const caller = await rig.caller()
+      await full({ ChannelWaitTime: '0.1' }, async () => {
+        const { seen } = await call({ stream }, caller)
+        expect([seen.status, seen.headers.get('x-tollgate-model')]).toEqual([200, 'm2'])
+        expect(seen.text).not.toContain('error')
+      })
+      await charged(rig, caller, 45)
+      await clean()
+    })
+
+    test('and may not be made any more: the place and the quota are free again', async () => {
+      const caller = await rig.caller()
+      let answer: Promise<unknown> | undefined
+      await full({}, async () => {
+        answer = call({}, caller)
+        const { relay } = rig.gateway.context.relay
+        await until(() => relay.line.waiting(caller.tokenId) === 1)
+        relay.retryBudget.take = () => false
+      })
+      expect(await answer).toMatchObject({ seen: { status: 200 } })
+      expect(keys().at(-1)).toBe('key-m2')
+      await charged(rig, caller, 45)
+      await clean()
+    })
+  })
+
   describe(`who may use it (${name})`, () => {
     const models = async (caller: Caller, headers: Record<string, string> = {}) => {
       const answer = await fetch(`${rig.gateway.url}/v1/models`, {

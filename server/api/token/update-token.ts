@@ -31,7 +31,8 @@ export async function updateOwnToken(
   call: Update,
 ): Promise<TokenRow> {
   const { body, person, query } = call
-  const changesQuota = body.remain_quota != null || body.unlimited_quota !== undefined
+  const takesQuota = body.remain_quota != null || (body.remain_quota_delta ?? 0) < 0
+  const changesQuota = takesQuota || body.unlimited_quota !== undefined
   if (changesQuota && !query.status_only && leases?.mayBeOut()) await leases.callBack(person.id)
   return store.write(async (trx) => {
     const token = await lockToken(trx, person.id, body.id)

@@ -38,7 +38,8 @@ export async function updateUserAsAdmin(deps: UserDeps, call: Update): Promise<v
     throw new ApiFailure('Send either quota or quota_delta, not both.')
   }
   const password = body.password ? await hashPassword(body.password) : undefined
-  if (body.quota != null && deps.leases?.mayBeOut()) await deps.leases.callBack(body.id)
+  const takesQuota = body.quota != null || (body.quota_delta ?? 0) < 0
+  if (takesQuota && deps.leases?.mayBeOut()) await deps.leases.callBack(body.id)
   await store.write(async (trx) => {
     const person = await call.admitAgain(trx, body.id)
     const target = await lockUser(trx, { id: body.id })

@@ -33,7 +33,7 @@ export function speechRequest(body: JsonObject): JsonObject {
 export class SoundResponse extends Response {
   readonly usage: Usage | undefined
 
-  constructor(sound: Uint8Array<ArrayBuffer>, usage: Usage | undefined) {
+  constructor(sound: Uint8Array<ArrayBuffer> | ReadableStream | null, usage: Usage | undefined) {
     super(sound, { headers: { 'content-type': 'audio/wav' } })
     this.usage = usage
   }

@@ -12,7 +12,7 @@ import type { Trial } from './trial.ts'
 /**
  * The next channel that has a place for the call and whose price the quota covers. The hold is increased to that price,
  * and the call's place moves there. If only full channels are left, the call gives its quota back and waits like a new
- * one, with another hold.
+ * one, with another hold. So does a call whose hold is closed, because it has waited in vain.
  */
 export async function nextPaid(
   deps: RelayDeps,
@@ -20,6 +20,7 @@ export async function nextPaid(
   hold: Hold,
   tried: Set<number>,
 ): Promise<Placed | undefined> {
+  if (hold.isClosed) return inTurn(deps, call, hold, tried)
   const full = new Set<number>()
   for (;;) {
     const next = nextIfAny(deps, call, full.size === 0 ? tried : new Set([...tried, ...full]))
@@ -65,7 +66,7 @@ async function inTurn(
   hold: Hold,
   tried: ReadonlySet<number>,
 ): Promise<Placed | undefined> {
-  await hold.release()
+  if (!hold.isClosed) await hold.release()
   try {
     return await placeInTurn(deps, call, tried)
   } catch (error) {

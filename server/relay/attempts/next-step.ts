@@ -10,7 +10,8 @@ import { unableChannels } from './suitable.ts'
 import type { Trial } from './trial.ts'
 
 /**
- * The next step of a call's plan to which this failure leads, with its channel. The hold goes on with the call. Undefined
+ * The next step of a call's plan to which this failure leads, with its channel. The hold goes on with the call, unless
+ * it is closed, because the call has waited in vain for a place; then quota is taken again. Undefined
  * if the call has no such step, or none of them has a channel that can serve it and that the quota covers.
  */
 export async function nextStep<Call extends AnyCall>(
@@ -32,8 +33,6 @@ export async function nextStep<Call extends AnyCall>(
       deps.retryBudget.called(step.model, deps.clock.nowMs())
       return { call: stepCall, placed, skipped }
     }
-    // A call that waited in vain for a place has given its quota back.
-    if (hold.isClosed) return undefined
     step = step.next.get(isOut ? 'no_channel' : 'unable')
   }
   return undefined

@@ -200,6 +200,8 @@ async function otherChannel(run: Run, { verdict }: AttemptFailed): Promise<Trial
   if (!next) return undefined
   if (!isUnsent && !(await mayRetryAfter(run, backOffMs(run.retries++, deps.random)))) {
     noteHealth(deps, { channel: next.channel, call }, 'undecided')
+    // A call that waited for its place has another hold, which nobody else knows.
+    if (next.hold !== trial.hold) await next.hold.release()
     return undefined
   }
   run.keysTried.clear()

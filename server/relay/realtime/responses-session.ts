@@ -156,6 +156,8 @@ export class ResponsesSession implements SocketSession, OpenSession, DeadlineWai
   }
 
   #announce(id: string, turn: TurnBody): void {
+    // The socket may have been closed in the meantime.
+    if (this.#isOver) return
     const items = conversationAfter(turn, {})
     this.#parts.sessions.memory.keep(this, { id, items, containers: turn.containers })
     this.#isAnswered = true

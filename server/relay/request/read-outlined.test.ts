@@ -180,6 +180,16 @@ describe('long texts in every odd position', () => {
   test.each(oddMembers.map((make, at) => [at, make] as const))('member %i', async (_, make) => {
     await expectSame(JSON.stringify({ model: 'm', messages: [plain], ...make() }))
   })
+  // The texts of a thought are joined. What follows a long text must not look like a part of its mark.
+  test.each(['5', ' ', '0', '.0', 'e0', '~'])('a thought of a long text and "%s"', async (more) => {
+    const thought = [{ type: 'reasoning.text', text: 'thought '.repeat(9_000) }, { text: more }]
+    const assistant = { role: 'assistant', content: 'short', reasoning_details: thought }
+    const turns = Array.from({ length: 5 }, () => ({ role: 'user', content: 'x'.repeat(1_100) }))
+    await expectSame(JSON.stringify({ model: 'm', messages: [assistant, ...turns] }))
+    await expectSame(
+      JSON.stringify({ model: 'm', messages: [{ ...assistant, content: [{ thinking: thought }] }, ...turns] }),
+    )
+  })
   test.each([
     ['a repeated name', '{"model":"m","model":"n","messages":[{"role":"user","content":"TEXT"}]}'],
     ['an escaped repeated name', '{"model":"m","\\u006dodel":"n","messages":[{"role":"user","content":"TEXT"}]}'],

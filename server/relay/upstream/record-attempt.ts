@@ -1,4 +1,5 @@
 import type { Recording } from '../../captures/recording.ts'
+import { SoundResponse } from '../../dialects/gemini/speech.ts'
 import { recordedBody } from '../call/recorded-body.ts'
 import { isChat } from './call-endpoint.ts'
 import type { Attempting, Prepared } from './prepare.ts'
@@ -11,5 +12,11 @@ export function recordAttempt(
 ): ((response: Response) => Response) | undefined {
   const { id, name, upstream } = channel
   const dialect = isChat(endpoint) ? endpoint.dialect.name : ''
-  return recording.attempt({ id, name, key: upstream.key }, dialect, recordedBody(call.state.body, body))
+  const recorded = recording.attempt({ id, name, key: upstream.key }, dialect, recordedBody(call.state.body, body))
+  return recorded && ((response) => withUsage(recorded(response), response))
+}
+
+/** The recorded response with the usage of the original one, which is not in its bytes. */
+function withUsage(recorded: Response, original: Response): Response {
+  return original instanceof SoundResponse ? new SoundResponse(recorded.body, original.usage) : recorded
 }

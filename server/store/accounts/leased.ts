@@ -12,6 +12,15 @@ export function leasedOfToken(id: string): RawBuilder<number> {
     where le.token_id = ${sql.ref(id)} and le.token_limited), 0) as bigint)`
 }
 
+/** A balance, without what is leased of it, after `delta` was added: never below zero, unless it already was. */
+export function afterDelta(column: 'quota' | 'remain_quota', delta: number): RawBuilder<number> {
+  const left = sql.ref(column)
+  const after = sql<number>`${left} + (${delta})`
+  return delta >= 0
+    ? after
+    : sql<number>`case when ${after} >= 0 then ${after} when ${left} < 0 then ${left} else 0 end`
+}
+
 /** Adds what is leased to the balance of a user. */
 export async function withLeasesOfUser<T extends { id: number; quota: number } | undefined>(
   db: Db,

@@ -6,7 +6,7 @@ import type { TokensTable } from '../schema/tables.ts'
 import { needsRowLocks, startsWith } from '../statements/conditions.ts'
 import { type Listed, listPage, type Page } from '../statements/page.ts'
 import type { Db, Trx } from '../store.ts'
-import { leasedOfToken, withLeasesOfTokens } from './leased.ts'
+import { afterDelta, leasedOfToken, withLeasesOfTokens } from './leased.ts'
 
 /** A token as stored: `key` is encrypted. */
 export type TokenRow = Selectable<TokensTable>
@@ -149,11 +149,15 @@ export async function setTokenQuota(trx: Trx, id: number, quota: number): Promis
     .execute()
 }
 
-/** Gives quota, or takes it if `delta` is negative. */
+/**
+ * Gives quota, or takes it if `delta` is negative. No more is taken than what is not leased, because calls may spend what
+ * is leased.
+ */
 export async function addTokenQuota(trx: Trx, id: number, delta: number): Promise<void> {
+  const after = afterDelta('remain_quota', delta)
   await trx
     .updateTable('tokens')
-    .set((eb) => ({ remain_quota: eb('remain_quota', '+', delta), granted_quota: eb('granted_quota', '+', delta) }))
+    .set({ remain_quota: after, granted_quota: sql<number>`granted_quota + (${after} - remain_quota)` })
     .where('id', '=', id)
     .execute()
 }

@@ -7,7 +7,7 @@ import { forgetRecordings } from '../installation/captures.ts'
 import type { UsersTable } from '../schema/tables.ts'
 import type { Trx } from '../store.ts'
 import { deleteAlertsOf } from './alert-rules.ts'
-import { withLeasesOfUser } from './leased.ts'
+import { afterDelta, withLeasesOfUser } from './leased.ts'
 import { endSessionsOf } from './sessions.ts'
 
 export interface NewUser {
@@ -78,11 +78,15 @@ export async function setUserQuota(trx: Trx, id: number, quota: number): Promise
     .execute()
 }
 
-/** Gives quota, or takes it if `delta` is negative. */
+/**
+ * Gives quota, or takes it if `delta` is negative. No more is taken than what is not leased, because calls may spend what
+ * is leased.
+ */
 export async function addUserQuota(trx: Trx, id: number, delta: number): Promise<void> {
+  const after = afterDelta('quota', delta)
   await trx
     .updateTable('users')
-    .set((eb) => ({ quota: eb('quota', '+', delta), granted_quota: eb('granted_quota', '+', delta) }))
+    .set({ quota: after, granted_quota: sql<number>`granted_quota + (${after} - quota)` })
     .where('id', '=', id)
     .execute()
 }

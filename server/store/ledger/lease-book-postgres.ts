@@ -118,12 +118,18 @@ export class LeaseBook {
   }
 
   #answerTo(op: LeasedOp): LedgerResult | undefined {
-    if (this.#done.delete(keyOf(op))) {
+    if (this.#done.has(keyOf(op))) {
       return op.kind === 'hold' ? { ok: true, amount: op.amount } : { charged: op.charge, found: true }
     }
     if (this.#versions.has(op.lease)) return undefined
     if (op.kind === 'settle') return { charged: 0, found: false, leaseGone: true }
     return { ok: false, reason: 'gone', available: 0, othersOpen: false, used: 0 }
+  }
+
+  /** Notes that the results of a batch were delivered, so that none of its operations is tried again. */
+  delivered(ops: readonly LedgerOp[]): void {
+    if (this.#done.size === 0) return
+    for (const op of ops) this.#done.delete(keyOf(op))
   }
 
   /** Adds up what a batch takes from each lease. All of its leases must be known. */

@@ -104,7 +104,17 @@ export function postgresLedger(pool: pg.Pool, { triesSimple = true } = {}): Ledg
     await book.resolve(ops)
     const { results, open } = book.answer(ops)
     const rest = open.map((at) => ops[at] as LedgerOp)
-    if (rest.length === 0) return results
+    if (rest.length > 0) {
+      const done = await applyOpen(rest)
+      for (const [index, at] of open.entries()) results[at] = done[index] as LedgerResult
+    }
+    // Only now: if the rest failed, all operations are tried again.
+    book.delivered(ops)
+    return results
+  }
+
+  /** Operations that have not taken effect yet, and whose leases are known. */
+  async function applyOpen(rest: readonly LedgerOp[]): Promise<LedgerResult[]> {
     const leases = book.batchOf(rest)
     let done: LedgerResult[]
     try {
@@ -116,8 +126,7 @@ export function postgresLedger(pool: pg.Pool, { triesSimple = true } = {}): Ledg
       leases.clear()
     }
     book.applied(leases)
-    for (const [index, at] of open.entries()) results[at] = done[index] as LedgerResult
-    return results
+    return done
   }
 
   return {
