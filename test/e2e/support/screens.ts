@@ -166,6 +166,7 @@ const token: Screen[] = [
 const redemption: Screen[] = [
   { path: '/redemption', as: root, prepare: rows },
   { path: '/redemption', state: 'empty', as: root, bare: true, prepare: empty },
+  { path: '/redemption/batches', state: 'empty', as: root, bare: true, prepare: empty },
   { path: '/redemption?status=2&q=nothing', state: 'filtered to nothing', as: root, prepare: empty },
   { path: '/redemption', state: 'failed', as: root, fails: '**/api/redemption/?*', prepare: failed },
   { path: '/redemption', state: 'with a question', as: root, prepare: chooseFromEnd(1) },
@@ -184,7 +185,6 @@ const redemption: Screen[] = [
   },
   { path: '/redemption?batch=spring', state: 'of a batch', as: root, prepare: rows },
   { path: '/redemption/batches', as: root, prepare: rows },
-  { path: '/redemption/batches', state: 'empty', as: root, bare: true, prepare: empty },
   { path: '/redemption/batches', state: 'failed', as: root, fails: '**/api/redemption/batches?*', prepare: failed },
   {
     path: '/redemption/sheet?batch=spring',
