@@ -51,6 +51,8 @@ export type AuditAction =
   | 'redemption.update'
   | 'token.create'
   | 'token.delete'
+  | 'token.end-old-key'
+  | 'token.rotate'
   | 'token.update'
   | 'usage.export'
   | 'user.bind-email'

@@ -3,7 +3,7 @@ import { destinationKindNames } from './alert-destinations.ts'
 import { createAlertRuleBody } from './api/alert.ts'
 import { channelConfigSchema, createChannelBody } from './api/channel.ts'
 import { writtenCarries } from './api/channel-carries.ts'
-import { costMultiplier, modelCostsField } from './api/channel-costs.ts'
+import { costMultiplier, feedInput, modelCostsField } from './api/channel-costs.ts'
 import { channelLimitsField } from './api/channel-limits.ts'
 import { maxKeys } from './api/channel-operations.ts'
 import { maxQuota, text, trimmedText } from './api/fields.ts'
@@ -104,6 +104,23 @@ export const channelCostsEntry = z.strictObject({
 })
 
 export type ChannelCostsEntry = z.output<typeof channelCostsEntry>
+
+export const priceFeedEntry = z.strictObject({
+  kind: feedInput.shape.kind,
+  url: z.optional(
+    secretTextOf(500).check(
+      z.describe(
+        "The URL of the price list. An empty text means the usual one: /api/pricing at the channel's base URL, or OpenRouter's list of models. If absent, the stored one is kept.",
+      ),
+    ),
+  ),
+  group: z.optional(
+    text(64).check(z.describe('For a gateway: the group whose ratio applies. If absent, it is `default`.')),
+  ),
+  every_hours: feedInput.shape.every_hours,
+})
+
+export type PriceFeedEntry = z.output<typeof priceFeedEntry>
 
 /** The columns of the section `groups`, and the options in which they are stored. */
 export const groupColumns = {
@@ -227,6 +244,11 @@ export const configFileSchema = z.strictObject({
   tool_prices: z.optional(z.record(name(200), ratio('ToolPrice')).check(atMost)),
   service_tiers: z.optional(z.record(name(200), ratio('ServiceTierRatio')).check(atMost)),
   channels: z.optional(z.array(channelEntry).check(z.maxLength(mostEntries))),
+  price_feeds: z.optional(
+    z
+      .record(name(100), priceFeedEntry)
+      .check(atMost, z.describe('Price lists that are read on a schedule, by the name of the channel.')),
+  ),
   channel_costs: z.optional(
     z
       .record(name(100), channelCostsEntry)
@@ -247,6 +269,7 @@ export const configSections = [
   'tool_prices',
   'service_tiers',
   'channels',
+  'price_feeds',
   'channel_costs',
   'virtual_models',
   'alert_destinations',

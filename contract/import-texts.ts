@@ -44,8 +44,6 @@ export const importTexts = {
   channel_conditions: 'The {key} has conditions, which have no counterpart.',
   channel_not_json: 'The {key} is not a JSON object and is dropped.',
   code_empty: 'The code is empty and is left out.',
-  code_expired: 'The code has expired. It is disabled.',
-  code_expires: 'The code expires there. Here it stays valid until it is disabled.',
   code_here: 'The code is here already. The one of the source is left out.',
   token_key_missing: 'The token has no key and is left out.',
   token_here: 'A token with this key is here already. The one of the source is left out.',

@@ -263,6 +263,8 @@ export const refusals = {
   file_too_long_filter: 'The file would have more than {max} rows: choose a filter.',
   code_invalid: 'This redemption code is not valid.',
   code_used: 'This redemption code has already been used or is disabled.',
+  code_expired: 'This redemption code has expired.',
+  expiry_past: 'The expiry must be in the future.',
   balance_full: 'The balance would become too large.',
   key_form: 'The key must be {form}.',
   key_form_line: 'Line {line} of the key: The key must be {form}.',

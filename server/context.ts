@@ -71,6 +71,7 @@ import { createOrderCost } from './relay/routing/order-cost.ts'
 import { createRests } from './relay/routing/rests.ts'
 import { createRetryBudget } from './relay/routing/retry-budget.ts'
 import { loadRouting, type RoutingSource } from './relay/routing/routing-table.ts'
+import { createSessionRests } from './relay/routing/session-rests.ts'
 import { createUnsupportedFeatures } from './relay/routing/unsupported-features.ts'
 import { sealPlainOptions } from './settings/secret-options.ts'
 import { loadSettings, type Settings, type SettingsSource } from './settings/settings.ts'
@@ -365,6 +366,7 @@ function relayDeps({
     routing: routing.current,
     breaker: createBreaker(nowMs, () => deps.random(), cooled),
     rests: createRests(nowMs, cooled),
+    sessionRests: createSessionRests(nowMs),
     retryBudget: createRetryBudget(),
     latencies: createLatencies(nowMs),
     channelCost: createOrderCost(() => prices),

@@ -27,7 +27,7 @@ export function entriesOf({ attention }: Overview): BellEntry[] {
 
 function placeOf({ target: { type, id, name }, kind }: AttentionItem): BellEntry['to'] {
   if (type === 'channel') return { to: '/channel', search: { peek: String(id) } }
-  if (type === 'backup') return { to: '/setting', search: { tab: 'system' } }
+  if (type === 'backup' || type === 'log_copy') return { to: '/setting', search: { tab: 'system' } }
   if (type === 'user') return { to: '/user', search: { peek: String(id) } }
   return kind === 'model_no_price'
     ? { to: '/setting', search: { tab: 'operation' } }

@@ -101,7 +101,7 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
 function Entry({ entry, isRead }: { entry: BellEntry; isRead: boolean }) {
   const t = useText()
   const { id, color, what, since, to } = entry
-  const name = what.kind === 'item' ? what.item.target.name : what.kind === 'token' ? what.name : undefined
+  const name = what.kind === 'item' ? what.item.target.name || undefined : what.kind === 'token' ? what.name : undefined
   return (
     <Row
       to={to}

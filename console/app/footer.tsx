@@ -1,4 +1,5 @@
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
+import { lazy } from '../lib/lazy.ts'
 import { useServerStatus } from '../lib/status.ts'
 import { useText } from '../lib/text.ts'
 

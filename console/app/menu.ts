@@ -5,7 +5,8 @@ import { isAdmin } from '../lib/session.ts'
 import { hasMoreCalls, type KnownStatus } from '../lib/status.ts'
 import type { MessageKey } from '../messages/namespaces.ts'
 import { menuIcons } from './menu-icons.ts'
-import { type MenuGroup, type Page, pages } from './pages.ts'
+import type { MenuGroup, Page } from './page-row.ts'
+import { pages } from './pages.ts'
 
 export interface MenuEntry {
   to: string

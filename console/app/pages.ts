@@ -1,73 +1,19 @@
 import { roles } from '../../contract/roles.ts'
-import type { RawSearch } from '../lib/url-query.ts'
-import { texts } from '../lib/url-state.ts'
-import type { Area, MessageKey } from '../messages/namespaces.ts'
+import { parseListSearch, texts } from '../lib/url-state.ts'
+import type { Area } from '../messages/namespaces.ts'
 import { parseBudgetSearch } from '../pages/budget/search.ts'
 import { parseChannelSearch } from '../pages/channel/search.ts'
 import { parseImportSearch } from '../pages/import/search.ts'
 import { parseLogSearch } from '../pages/log/search.ts'
 import { parseModelSearch } from '../pages/model/search.ts'
 import { parsePlaygroundSearch } from '../pages/playground/search.ts'
-import { parseRedemptionSearch } from '../pages/redemption/search.ts'
+import { parseRedemptionSearch, parseSheetSearch } from '../pages/redemption/search.ts'
 import { parseSettingSearch } from '../pages/setting/search.ts'
 import { parseStatementSearch } from '../pages/statement/search.ts'
 import { parseTokenSearch } from '../pages/token/search.ts'
 import { parseUsageSearch } from '../pages/usage/search.ts'
 import { parseUserSearch } from '../pages/user/search.ts'
-import type { MenuIcon } from './menu-icons.ts'
-
-/** The fields that every page has. */
-interface AnyPage {
-  /** The path in the address; a segment that begins with `$` is a parameter. */
-  path: `/${string}`
-  /** The module in `console/pages`, without `.page.tsx`. Its only export is the page's component. */
-  file: string
-  /** The areas of texts that the page needs, in addition to `common` and those of its layout. */
-  areas: readonly Area[]
-  /** Parses the query of the address. */
-  search?(raw: RawSearch): object
-  /** Lazy modules in `console/pages` that the first view always needs if the user is logged in. */
-  early?: readonly string[]
-}
-
-/** The parts of the menu, each with a heading. */
-export type MenuGroup = 'gateway' | 'accounts' | 'activity' | 'more'
-
-/** A page with the sidebar and the top bar. */
-interface ShellPage extends AnyPage {
-  /** Who may see the page and its menu entry. The server decides what is allowed. */
-  for: 'everybody' | 'users' | 'admins'
-  /** The page's frame is drawn from this before the page's code has loaded. A browser test compares the two. */
-  heading: {
-    title: MessageKey
-    text?: MessageKey
-    width?: 'full' | 'narrow'
-    /**
-     * Conditions under which the page looks different: a key is set in the browser's storage, or a query parameter is
-     * present.
-     */
-    unless?: { stored?: string; query?: string }
-  }
-  menu?: {
-    text: Extract<MessageKey, `menu.${string}`>
-    icon: MenuIcon
-    /** Second key of the shortcut; the first is g. */
-    key?: string
-    /** The part of the menu that the entry belongs to; entries without one come first. */
-    group?: MenuGroup
-    /** Without this on the server, the entry is hidden. */
-    needs?: 'chat link' | 'more calls' | 'public models' | 'status page' | 'API reference'
-  }
-}
-
-/** A page for visitors who are not logged in: a card in the middle, nothing else to load. */
-interface PlainPage extends AnyPage {
-  for: 'visitors'
-  heading?: undefined
-  menu?: undefined
-}
-
-export type Page = ShellPage | PlainPage
+import type { Page } from './page-row.ts'
 
 interface Layout {
   /** The lowest role that sees the pages; 0 also includes visitors. */
@@ -221,6 +167,22 @@ const table = [
     for: 'admins',
     areas: ['redemption', 'form'],
     heading: { title: 'redemption.editTitle', width: 'narrow' },
+  },
+  {
+    path: '/redemption/batches',
+    file: 'redemption/batches',
+    for: 'admins',
+    areas: ['redemption', 'table'],
+    search: parseListSearch,
+    heading: { title: 'redemption.batches.title', text: 'redemption.batches.intro', width: 'full' },
+  },
+  {
+    path: '/redemption/sheet',
+    file: 'redemption/sheet',
+    for: 'admins',
+    areas: ['redemption', 'table'],
+    search: parseSheetSearch,
+    heading: { title: 'redemption.sheet.title' },
   },
   {
     path: '/topup',

@@ -143,13 +143,16 @@ function userMark({ status, display_name, quota }: User): Mark {
   return { dot: enabled ? 'green' : 'red', detail: lineOf([word, display_name, formatQuota(quota)]) }
 }
 
-function codeMark({ status, quota }: Redemption): Mark {
+function codeMark({ status, quota, expired_time }: Redemption): Mark {
+  const isOver = expired_time > 0 && expired_time * 1000 < Date.now()
   const [dot, word] =
-    status === redemptionStatus.unused
-      ? (['green', text('palette.unused')] as const)
-      : status === redemptionStatus.used
-        ? (['grey', text('palette.used')] as const)
-        : (['red', text('status.disabled')] as const)
+    status === redemptionStatus.unused && isOver
+      ? (['grey', text('palette.expired')] as const)
+      : status === redemptionStatus.unused
+        ? (['green', text('palette.unused')] as const)
+        : status === redemptionStatus.used
+          ? (['grey', text('palette.used')] as const)
+          : (['red', text('status.disabled')] as const)
   return { dot, detail: lineOf([word, formatQuota(quota)]) }
 }
 

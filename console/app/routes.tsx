@@ -12,7 +12,8 @@ import type { ComponentType } from 'react'
 import { sessionUser } from '../lib/session.ts'
 import type { RawSearch } from '../lib/url-query.ts'
 import { lazyPage } from './lazy-page.tsx'
-import { type Page, pages, type Row } from './pages.ts'
+import type { Page } from './page-row.ts'
+import { pages, type Row } from './pages.ts'
 import { Root } from './root.tsx'
 
 /** The modules of all pages. A broader pattern would give every module in `pages/` a chunk of its own. */

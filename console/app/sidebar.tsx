@@ -7,7 +7,7 @@ import { useScreen } from '../lib/screen.ts'
 import { useText } from '../lib/text.ts'
 import { Brand } from './brand.tsx'
 import type { MenuEntry } from './menu.ts'
-import type { MenuGroup } from './pages.ts'
+import type { MenuGroup } from './page-row.ts'
 
 const entryClass =
   'flex h-8 items-center gap-2.5 rounded-md px-2.5 text-sm text-muted transition-colors hover:bg-active hover:text-fg [&_svg]:size-4 [&_svg]:shrink-0 max-sm:h-11 max-sm:text-base'

@@ -1,5 +1,6 @@
 import { Bell, CircleAlert, CircleCheck, Info, TriangleAlert, X } from 'lucide-react'
-import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react'
+import { Suspense, useCallback, useEffect, useRef, useState } from 'react'
+import { lazy } from '../lib/lazy.ts'
 import { useText } from '../lib/text.ts'
 import { attachScreen, type ToastKind, type ToastMessage } from '../lib/toast.ts'
 

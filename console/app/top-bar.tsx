@@ -10,12 +10,13 @@ import {
   Sparkles,
   UserRound,
 } from 'lucide-react'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { buttonClass } from '../components/ui/button.tsx'
 import { IconButton } from '../components/ui/icon-button.tsx'
 import { Menu } from '../components/ui/menu.tsx'
 import { helpOpen, paletteOpen } from '../lib/commands.ts'
 import { currentCrumb, currentPage } from '../lib/crumb.ts'
+import { lazy } from '../lib/lazy.ts'
 import { useObservable } from '../lib/observable.ts'
 import { canSeeReference } from '../lib/reference-access.ts'
 import { isRoot, type SessionUser, useSessionUser } from '../lib/session.ts'

@@ -1,5 +1,6 @@
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import type { User } from '../../contract/api/user.ts'
+import { lazy } from '../lib/lazy.ts'
 import { useServerStatus } from '../lib/status.ts'
 
 const Buttons = lazy(() => import('./outside-login-buttons.tsx').then((it) => ({ default: it.OutsideLoginButtons })))

@@ -36,6 +36,9 @@ export const alertEn = {
   'alert.kind.daily_spend': 'Spend of a day',
   'alert.kind.user_spend_jump': 'Unusual spend of a user',
   'alert.kind.upstream_balance': 'Low balance at a provider',
+  'alert.kind.price_held': 'Prices to confirm',
+  'alert.kind.price_feed_failed': 'Price list cannot be read',
+  'alert.kind.channel_loss': 'Channel at a loss',
   'alert.kind.first_byte_p95': 'Slow responses',
   'alert.kind.ledger_fault': 'Amounts that do not add up',
   'alert.kind.own_balance': 'Low balance',
@@ -51,6 +54,10 @@ export const alertEn = {
   'alert.when.daily_spend': 'The installation spends more than {limit} in a day',
   'alert.when.user_spend_jump': 'A user spends more than {limit} their usual daily amount',
   'alert.when.upstream_balance': 'The balance of {channel} at its provider is below {limit}',
+  'alert.when.price_held': 'The price list of {channel} has a price that must be confirmed',
+  'alert.when.price_feed_failed': 'The price list of {channel} cannot be read',
+  'alert.when.channel_loss':
+    'The requests of {channel} cost more than was charged for them, by more than {limit} in 24 hours',
   'alert.when.first_byte_p95':
     '5% of the responses in {minutes} minutes take longer than {limit} to begin (at least {calls, plural, one {# response} other {# responses}})',
   'alert.when.ledger_fault': 'The amounts of an account or token do not add up',

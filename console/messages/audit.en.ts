@@ -49,6 +49,8 @@ export const auditEn = {
   'audit.do.redemption.update': 'Redemption code updated',
   'audit.do.token.create': 'Token created',
   'audit.do.token.delete': 'Token deleted',
+  'audit.do.token.end-old-key': 'Old token key ended',
+  'audit.do.token.rotate': 'Token key rotated',
   'audit.do.token.update': 'Token updated',
   'audit.do.import.start': 'Import started',
   'audit.do.import.cancel': 'Import cancelled',

@@ -48,6 +48,8 @@ export const auditJa = {
   'audit.do.redemption.update': '引き換えコードの更新',
   'audit.do.token.create': 'トークンの作成',
   'audit.do.token.delete': 'トークンの削除',
+  'audit.do.token.end-old-key': 'トークンの旧キーの終了',
+  'audit.do.token.rotate': 'トークンのキーの更新',
   'audit.do.token.update': 'トークンの更新',
   'audit.do.import.start': 'インポートの開始',
   'audit.do.import.cancel': 'インポートの中止',

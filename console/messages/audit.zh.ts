@@ -48,6 +48,8 @@ export const auditZh = {
   'audit.do.redemption.update': '修改兑换码',
   'audit.do.token.create': '创建令牌',
   'audit.do.token.delete': '删除令牌',
+  'audit.do.token.end-old-key': '停用令牌旧密钥',
+  'audit.do.token.rotate': '轮换令牌密钥',
   'audit.do.token.update': '修改令牌',
   'audit.do.import.start': '开始导入',
   'audit.do.import.cancel': '取消导入',

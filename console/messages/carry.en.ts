@@ -64,6 +64,7 @@ export const carryEn = {
   'carry.costs.confirm.free': 'Use the new price of {model}, which differs by a factor of ten or more',
   'carry.costs.held':
     '{count, plural, one {# price differs by a factor of ten or more. Select it to use it.} other {# prices differ by a factor of ten or more. Select those to use.}}',
+  'carry.costs.usual': 'usually {price}',
   'carry.costs.take': 'Use these prices',
   'carry.costs.saved': 'Costs saved',
   'carry.costs.kept': 'Kept the old prices of {names}',
@@ -81,8 +82,11 @@ export const carryEn = {
   'carry.feed.held.text':
     '{count, plural, one {# price differs too much and is not used yet.} other {# prices differ too much and are not used yet.}}',
   'carry.feed.use': 'Use',
+  'carry.feed.use.all': 'Use all',
   'carry.feed.use.of': 'Use the new price of {model}',
   'carry.feed.refuse': 'Keep old',
+  'carry.feed.leave': 'Do not use',
+  'carry.feed.leave.of': 'Do not use the price of {model}',
   'carry.feed.refuse.of': 'Keep the old price of {model}',
   'carry.feed.hours': 'Hours between checks',
   'carry.feed.saved': 'Schedule saved',

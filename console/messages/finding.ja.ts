@@ -41,8 +41,6 @@ export const findingJa = {
   'finding.channel_conditions': '{key} には条件があり、対応するものがありません。',
   'finding.channel_not_json': '{key} は JSON オブジェクトではないため、破棄されます。',
   'finding.code_empty': 'コードが空のため、除外されます。',
-  'finding.code_expired': 'コードは期限切れです。無効になります。',
-  'finding.code_expires': '移行元ではコードに期限があります。ここでは無効にするまで有効です。',
   'finding.code_here': 'コードはすでにここにあります。移行元のものは除外されます。',
   'finding.token_key_missing': 'トークンにキーがないため、除外されます。',
   'finding.token_here': 'このキーのトークンはすでにここにあります。移行元のものは除外されます。',

@@ -37,8 +37,6 @@ export const findingZh = {
   'finding.channel_conditions': '{key} 含有条件，没有对应项。',
   'finding.channel_not_json': '{key} 不是 JSON 对象，已丢弃。',
   'finding.code_empty': '该兑换码为空，已跳过。',
-  'finding.code_expired': '该兑换码已过期，已禁用。',
-  'finding.code_expires': '该兑换码在来源中有有效期，在这里一直有效，直到被禁用。',
   'finding.code_here': '该兑换码在这里已存在，跳过来源中的兑换码。',
   'finding.token_key_missing': '该令牌没有密钥，已跳过。',
   'finding.token_here': '具有该密钥的令牌在这里已存在，跳过来源中的令牌。',

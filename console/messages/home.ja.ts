@@ -116,6 +116,7 @@ export const homeJa = {
   'home.count.channel_loss': '{count, plural, other {赤字のチャネル # 件}}',
   'home.count.backup_failed': '前回のバックアップに失敗',
   'home.count.backup_old': '前回のバックアップが古い',
+  'home.count.log_copy_failed': 'ログのコピーに失敗',
   'home.count.backup_none': 'バックアップ未設定',
   'home.count.person_no_quota': '{count, plural, other {クォータ切れのユーザー # 人}}',
   'home.count.spend_jump': '{count, plural, other {利用額が急増したユーザー # 人}}',
@@ -132,6 +133,7 @@ export const homeJa = {
   'home.item.backup_failed': '前回のバックアップに失敗しました：{reason}',
   'home.item.backup_old':
     '前回のバックアップから時間がたっています。サーバーがバックアップを作成できるか確認してください。',
+  'home.item.log_copy_failed': '新しいログを第二の保存先に書き込めません。理由は設定画面で確認できます。',
   'home.item.backup_none': 'バックアップが設定されていません。ディスクが故障すると、すべて失われます。',
   'home.item.person_no_quota': '{count, plural, other {# 件のリクエスト}}を拒否：残りは {amount} です',
   'home.item.spend_jump': '今日の利用額は {amount}、通常は 1 日 {limit} です',
@@ -142,7 +144,9 @@ export const homeJa = {
   'home.act.give_quota': 'クォータを付与',
   'home.act.open_usage': '使用量を表示',
   'home.act.open_backups': 'バックアップを開く',
+  'home.act.open_log_copy': 'ログのコピーの設定を開く',
   'home.target.backup': 'バックアップ',
+  'home.target.log_copy': 'ログのコピー',
   'home.act.enabled': '{name} はテストに合格し、有効になりました',
 
   'home.outcomes': '結果別リクエスト数（過去 24 時間）',

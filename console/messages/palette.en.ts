@@ -65,6 +65,7 @@ export const paletteEn = {
   'bell.item.channel_loss': 'Lost {amount} in 24 hours, {limit} charged',
   'bell.item.backup_failed': 'The last backup failed: {reason}',
   'bell.item.backup_old': 'The last backup is old',
+  'bell.item.log_copy_failed': 'No new log rows reach the second place',
   'bell.item.backup_none': 'No backups are set up',
   'bell.item.person_no_quota': '{count, plural, one {# request} other {# requests}} rejected with {amount} left',
   'bell.item.spend_jump': 'Spent {amount} today; usually {limit} a day',

@@ -65,6 +65,7 @@ export const paletteJa = {
   'bell.item.channel_loss': '24 時間で {amount} の赤字、請求額 {limit}',
   'bell.item.backup_failed': '前回のバックアップに失敗しました：{reason}',
   'bell.item.backup_old': '前回のバックアップが古くなっています',
+  'bell.item.log_copy_failed': '新しいログを第二の保存先に書き込めません',
   'bell.item.backup_none': 'バックアップが設定されていません',
   'bell.item.person_no_quota': '{count, plural, other {# 件のリクエスト}}を拒否：残り {amount}',
   'bell.item.spend_jump': '今日の利用額 {amount}（通常は 1 日 {limit}）',

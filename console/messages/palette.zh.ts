@@ -64,6 +64,7 @@ export const paletteZh = {
   'bell.item.channel_loss': '24 小时内亏损 {amount}，收费 {limit}',
   'bell.item.backup_failed': '最近一次备份失败：{reason}',
   'bell.item.backup_old': '最近一次备份时间过久',
+  'bell.item.log_copy_failed': '新的日志无法写入第二存储位置',
   'bell.item.backup_none': '尚未设置备份',
   'bell.item.person_no_quota': '{count, number} 次请求被拒绝，剩余 {amount}',
   'bell.item.spend_jump': '今日消耗 {amount}，平日约 {limit}',

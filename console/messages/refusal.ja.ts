@@ -278,6 +278,8 @@ export const refusalJa = {
   'refusal.file_too_long_filter': 'ファイルが {max} 行を超えます。フィルターを使ってください。',
   'refusal.code_invalid': 'この引き換えコードは正しくありません。',
   'refusal.code_used': 'この引き換えコードは使用済みか、無効になっています。',
+  'refusal.code_expired': 'この引き換えコードは期限切れです。',
+  'refusal.expiry_past': '有効期限には未来の日時を指定してください。',
   'refusal.balance_full': '残高が上限を超えます。',
   'refusal.key_form': 'キーの形式は次のとおりです：{form}',
   'refusal.key_form_line': 'キーの {line} 行目：キーの形式は次のとおりです：{form}',

@@ -258,6 +258,8 @@ export const refusalZh = {
   'refusal.file_too_long_filter': '文件将超过 {max} 行，请使用筛选条件。',
   'refusal.code_invalid': '该兑换码无效。',
   'refusal.code_used': '该兑换码已被使用或已禁用。',
+  'refusal.code_expired': '该兑换码已过期。',
+  'refusal.expiry_past': '过期时间必须晚于现在。',
   'refusal.balance_full': '余额将超出上限。',
   'refusal.key_form': '密钥格式必须为：{form}。',
   'refusal.key_form_line': '密钥第 {line} 行：密钥格式必须为：{form}。',

@@ -4,7 +4,10 @@ import { text, trimmedText } from './fields.ts'
 
 /** The maximum number of models whose cost a channel can have. */
 export const maxCostModels = 1000
-/** A price from a feed that is this many times the old one, or the old one divided by it, has to be confirmed. */
+/**
+ * A price from a feed that is this many times the old one, or the old one divided by it, has to be confirmed. A first price
+ * is compared with the built-in price of the model.
+ */
 export const heldFactor = 10
 
 const dollars = (description: string) =>
@@ -78,7 +81,8 @@ const feed = {
 /** The longest time between two checks of a price list, in hours. */
 export const longestFeedHours = 30 * 24
 
-const feedInput = z.object({
+/** A price list that is to be read on a schedule. */
+export const feedInput = z.object({
   ...feed,
   every_hours: z
     .int()
@@ -100,10 +104,21 @@ export const priceFeedSchema = z.object({
       z.string(),
       z.object({
         cost: modelCostSchema.check(z.describe('The price of the list.')),
+        usual: z.optional(
+          modelCostSchema.check(
+            z.describe(
+              'The built-in price of the model, with which its first price was compared. Absent for other prices.',
+            ),
+          ),
+        ),
         since: z.int().check(z.describe('Epoch seconds.')),
       }),
     )
-    .check(z.describe('Prices that are ten times the old ones or more, or a tenth or less, and are not used yet.')),
+    .check(
+      z.describe(
+        'Prices that are ten times the old ones or more, or a tenth or less, and are not used yet. First prices are compared with the built-in price of the model.',
+      ),
+    ),
 })
 
 export type PriceFeed = z.output<typeof priceFeedSchema>
@@ -130,9 +145,14 @@ export const costPreviewSchema = z.object({
           .check(z.describe('missing: the list does not have the model; unreadable: it has no price of a known kind.')),
         old: z.nullable(modelCostSchema).check(z.describe('What the channel has now.')),
         cost: z.nullable(modelCostSchema).check(z.describe('What the list has.')),
+        usual: z
+          .nullable(modelCostSchema)
+          .check(
+            z.describe('The built-in price of the model, if a first price differs too much from it; otherwise null.'),
+          ),
         factor: z
           .nullable(z.number())
-          .check(z.describe('The largest new price divided by its old one; null if there is none.')),
+          .check(z.describe('The largest new price divided by its old one, or by `usual`; null if there is neither.')),
         held: z.boolean().check(z.describe('The price has to be confirmed before it is saved.')),
       }),
     )
@@ -174,11 +194,13 @@ export const channelCostsApi = {
     }),
     data: z.object({
       costs: costsWithFeedSchema.check(z.describe('What is stored now.')),
-      held: z.array(z.string()).check(z.describe('Models that keep their old price until the new one is confirmed.')),
+      held: z
+        .array(z.string())
+        .check(z.describe('Models that keep their old price, or have none, until the new one is confirmed.')),
     }),
     summary: 'Set what the upstream of a channel charges; replaces everything that was set before',
     description:
-      'If the prices come from a list (`source.kind` other than manual), a price that is ten times the old one or more, or a tenth or less, is not saved unless its model is in `confirmed`. The response names these models.',
+      'If the prices come from a list (`source.kind` other than manual), a price that is ten times the old one or more, or a tenth or less, is not saved unless its model is in `confirmed`. A first price is compared with the built-in price of the model. The response names these models.',
   }),
   previewCosts: endpoint({
     method: 'POST',
@@ -222,7 +244,7 @@ export const channelCostsApi = {
         .check(z.describe('Models whose held prices are used from now on.')),
       refuse: z
         ._default(z.array(text(200)).check(z.maxLength(maxCostModels)), [])
-        .check(z.describe('Models that keep their old prices. The same price is not held again.')),
+        .check(z.describe('Models that keep their old prices, or have none. The same price is not held again.')),
     }),
     data: costsWithFeedSchema,
     summary: 'Use or refuse prices of the scheduled list that are held back',

@@ -40,6 +40,7 @@ export const attentionKinds = [
   'model_no_price',
   'backup_failed',
   'backup_old',
+  'log_copy_failed',
   'balance_low',
   'price_held',
   'price_feed_failed',
@@ -59,13 +60,14 @@ export const attentionActs = [
   'give_quota',
   'open_usage',
   'open_backups',
+  'open_log_copy',
 ] as const
 
 export const attentionSchema = z.object({
   kind: z.enum(attentionKinds),
   target: z.object({
-    type: z.enum(['channel', 'model', 'user', 'backup']),
-    id: count('Id of the channel, user or backup; 0 for a model.'),
+    type: z.enum(['channel', 'model', 'user', 'backup', 'log_copy']),
+    id: count('Id of the channel, user or backup; 0 for a model and for the copy of the log.'),
     name: z.string(),
   }),
   since: time,

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { endpoint, idParams, keywordQuery, statusOnlyQuery } from './endpoint.ts'
 import { idField, maxQuota, text, trimmedText } from './fields.ts'
-import { listQuery, numberFilter } from './list-query.ts'
+import { listQuery, numberFilter, wordFilter } from './list-query.ts'
 
 /** A redemption code and its value. `count` belongs to the form for creating codes and is always 0 here. */
 export const redemptionSchema = z.object({
@@ -17,6 +17,11 @@ export const redemptionSchema = z.object({
   count: z.literal(0),
   /** Added by Tollgate: the user who redeemed the code; 0 = nobody yet. */
   redeemed_user_id: z.int(),
+  /** Added by Tollgate: the username of that user; empty if nobody redeemed the code or the user is gone. */
+  redeemed_username: z.string(),
+  expired_time: z
+    .int()
+    .check(z.describe('The last second in which the code can be redeemed; 0 means it never expires.')),
 })
 
 export type Redemption = z.output<typeof redemptionSchema>
@@ -29,10 +34,45 @@ export const redemptionSortColumns = [
   'created_time',
   'redeemed_time',
   'redeemed_user_id',
+  'expired_time',
+] as const
+
+/** All codes with one name, counted. Sums of quota are at most the largest exact integer. */
+export const redemptionBatchSchema = z.object({
+  name: z.string(),
+  made: z.int().check(z.describe('Number of codes, without deleted ones.')),
+  unused: z.int().check(z.describe('Codes that can be redeemed now.')),
+  used: z.int(),
+  disabled: z.int(),
+  expired: z.int().check(z.describe('Unused codes that have expired.')),
+  quota: z.int().check(z.describe('Value of all codes in quota units.')),
+  used_quota: z.int().check(z.describe('Value of the used codes.')),
+  outstanding_quota: z.int().check(z.describe('Value of the codes that can be redeemed now.')),
+  created_time: z.int().check(z.describe('When the newest code was created, in epoch seconds.')),
+  redeemed_time: z.int().check(z.describe('When a code was last redeemed, in epoch seconds; 0 means never.')),
+})
+
+export type RedemptionBatch = z.output<typeof redemptionBatchSchema>
+
+export const redemptionBatchColumns = [
+  'name',
+  'made',
+  'unused',
+  'used',
+  'disabled',
+  'expired',
+  'quota',
+  'used_quota',
+  'outstanding_quota',
+  'created_time',
+  'redeemed_time',
 ] as const
 
 /** Filters for codes, in the list and in a search. */
-const filters = { status: numberFilter(3, '1 unused, 2 disabled, 3 used; 0 = all.') }
+const filters = {
+  status: numberFilter(4, '1 unused, 2 disabled, 3 used, 4 unused but expired; 0 = all.'),
+  batch: wordFilter(200, 'Only codes with exactly this name.'),
+}
 
 /** The maximum number of codes that one call can create. */
 export const maxRedemptions = 100
@@ -44,10 +84,33 @@ const worth = z.int().check(z.gte(1), z.lte(maxQuota))
 /** How many codes to make at once. */
 export const redemptionCount = z.int().check(z.gte(1), z.lte(maxRedemptions))
 
+/** The maximum length of a prefix. Codes stay 32 characters long, so at least 80 bits of a code are random. */
+export const maxCodePrefix = 12
+
+/** What the codes of a batch begin with. */
+export const codePrefix = z
+  .string()
+  .check(
+    z.trim(),
+    z.maxLength(maxCodePrefix),
+    z.regex(/^[\w-]*$/, { error: 'may contain only letters, digits, dashes and underscores' }),
+    z.describe('What each code begins with; the rest of its 32 characters is random.'),
+  )
+
+const expiry = z
+  .int()
+  .check(
+    z.gte(0),
+    z.lte(1e12),
+    z.describe('The last second in which the codes can be redeemed, in epoch seconds; 0 means they never expire.'),
+  )
+
 export const createRedemptionBody = z.object({
   name: redemptionName,
   quota: worth,
   count: z._default(redemptionCount, 1),
+  expired_time: z._default(expiry, 0),
+  prefix: z._default(codePrefix, ''),
 })
 
 /** Omitted fields stay unchanged. `status` is accepted, but only a `status_only` request changes it. */
@@ -56,6 +119,7 @@ export const updateRedemptionBody = z.object({
   name: z.optional(z.string().check(z.trim(), z.maxLength(200))),
   quota: z.optional(worth),
   status: z.optional(z.int()),
+  expired_time: z.optional(expiry),
 })
 
 /** All fields of a code, which the original console sends back. */
@@ -78,6 +142,27 @@ export const redemptionApi = {
     data: z.array(redemptionSchema),
     summary: 'Search redemption codes by id or by the beginning of their name',
   }),
+  batches: endpoint({
+    method: 'GET',
+    path: '/api/redemption/batches',
+    access: 'admin',
+    query: z.extend(listQuery(redemptionBatchColumns), {
+      keyword: z._default(z.string().check(z.describe('The beginning of the name; empty means any.')), ''),
+    }),
+    data: z.array(redemptionBatchSchema),
+    summary: 'Redemption codes counted by name: how many are unused, used, disabled and expired, and their value',
+  }),
+  switchBatch: endpoint({
+    method: 'PUT',
+    path: '/api/redemption/batches',
+    access: 'admin',
+    body: z.object({
+      name: z.string().check(z.maxLength(200)),
+      status: z.int().check(z.describe('1 enables the disabled codes, 2 disables the unused codes.')),
+    }),
+    data: z.int(),
+    summary: 'Disable all unused codes with this name, or enable all disabled ones; returns their number',
+  }),
   get: endpoint({
     method: 'GET',
     path: '/api/redemption/{id}',
@@ -93,7 +178,8 @@ export const redemptionApi = {
     body: createRedemptionBody,
     ignores: rowFields,
     data: z.array(z.string()),
-    summary: 'Create `count` codes (at most 100) worth `quota` each; returns the codes',
+    summary:
+      'Create `count` codes (at most 100) worth `quota` each, with an optional expiry and prefix; returns the codes',
   }),
   update: endpoint({
     method: 'PUT',
@@ -103,7 +189,8 @@ export const redemptionApi = {
     body: updateRedemptionBody,
     ignores: rowFields,
     data: redemptionSchema,
-    summary: 'Update the name and quota of a code; with ?status_only=true only the status (1 or 2) of an unused code',
+    summary:
+      'Update the name, quota and expiry of a code; with ?status_only=true only the status (1 or 2) of an unused code',
   }),
   remove: endpoint({
     method: 'DELETE',

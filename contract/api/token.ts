@@ -30,6 +30,11 @@ export const tokenSchema = z.object({
   subnet: z.nullable(
     z.string().check(z.describe('Comma-separated CIDRs from which calls are accepted; null or empty means anywhere.')),
   ),
+  old_key_until: z
+    .int()
+    .check(
+      z.describe('Epoch seconds until which the key before the last rotation is accepted, too; 0 means there is none.'),
+    ),
   ...limitsShown,
 })
 
@@ -125,6 +130,9 @@ export const foundTokenSchema = z.object({
 
 export type FoundToken = z.output<typeof foundTokenSchema>
 
+/** The longest time for which a rotated key stays valid. */
+export const maxKeepSeconds = 86_400
+
 /** All fields of a token, which the original console sends back. */
 const rowFields = Object.keys(tokenSchema.shape)
 
@@ -180,6 +188,35 @@ export const tokenApi = {
     ignores: rowFields,
     data: tokenSchema,
     summary: 'Update a token; with ?status_only=true only its status (1 or 2)',
+  }),
+  rotate: endpoint({
+    method: 'POST',
+    path: '/api/token/{id}/rotate',
+    access: 'user',
+    params: idParams,
+    body: z.object({
+      keep_seconds: z._default(
+        z
+          .int()
+          .check(
+            z.gte(0),
+            z.lte(maxKeepSeconds),
+            z.describe('How long the key that the token has now stays valid; 0 ends it at once.'),
+          ),
+        maxKeepSeconds,
+      ),
+    }),
+    data: tokenSchema,
+    summary: 'Give a token a new key; the one that it has stays valid for up to 24 hours',
+    description: 'An older key that was still valid ends at once.',
+  }),
+  endOldKey: endpoint({
+    method: 'DELETE',
+    path: '/api/token/{id}/old-key',
+    access: 'user',
+    params: idParams,
+    data: tokenSchema,
+    summary: 'End the old key of a token now',
   }),
   remove: endpoint({
     method: 'DELETE',

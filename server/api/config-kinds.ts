@@ -2,6 +2,7 @@ import { alertDestinationsKind } from './alert/destinations-kind.ts'
 import { alertRulesKind } from './alert/rules-kind.ts'
 import { channelCostsKind } from './channel/channel-costs-kind.ts'
 import { channelsKind } from './channel/channels-kind.ts'
+import { priceFeedsKind } from './channel/price-feeds-kind.ts'
 import type { ConfigKind } from './config-kind.ts'
 import { optionsKind } from './option/options-kind.ts'
 import { tableKinds } from './option/table-kinds.ts'
@@ -15,6 +16,7 @@ export const configKinds: readonly ConfigKind[] = [
   optionsKind,
   ...tableKinds,
   channelsKind,
+  priceFeedsKind,
   channelCostsKind,
   virtualModelsKind,
   alertDestinationsKind,

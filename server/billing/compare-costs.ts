@@ -33,6 +33,17 @@ export function isHeld(old: ModelCost, cost: ModelCost): boolean {
   })
 }
 
+/**
+ * The usual cost from which a first price of a model differs so much that it has to be confirmed: by a factor of ten or
+ * more. Undefined if it is near any of the usual costs, or there are none. A usual cost of 0 says nothing.
+ */
+export function implausibleAgainst(usual: readonly ModelCost[], cost: ModelCost): ModelCost | undefined {
+  const known = usual.map(
+    (each) => Object.fromEntries(Object.entries(each).filter(([, rate]) => rate > 0)) as ModelCost,
+  )
+  return known.every((each) => isHeld(each, cost)) ? usual[0] : undefined
+}
+
 /** The models whose costs differ between two tables. */
 export function changedModels(old: CostTable, now: CostTable): string[] {
   const names = new Set([...Object.keys(old), ...Object.keys(now)])
@@ -56,32 +67,39 @@ export function describeCost(model: string, old: ModelCost | undefined, cost: Mo
 export interface Merged {
   /** The table with all prices that need no confirmation. */
   models: Record<string, ModelCost>
-  /** Prices that differ too much from the old ones. */
-  held: Record<string, ModelCost>
+  /** Prices that differ too much from the old ones, or first prices that differ too much from the usual ones. */
+  held: Record<string, HeldCost>
+}
+
+/** A price that has to be confirmed. */
+export interface HeldCost {
+  cost: ModelCost
+  /** What the model usually costs; absent if the price was compared with an old one. */
+  usual?: ModelCost
 }
 
 /**
  * Takes the prices of `names` from a list. A model that is not in the list, or has a price of an unknown kind, keeps its
- * old price. Prices in `refused` were held before and are not used.
+ * old price. Prices in `refused` were held before and are not used. `usual` returns what a model usually costs.
  */
 export function mergePrices(
-  old: CostTable,
+  { old, refused, usual }: { old: CostTable; refused: CostTable; usual: (model: string) => readonly ModelCost[] },
   list: ReadonlyMap<string, ModelCost | null>,
   names: readonly string[],
-  refused: CostTable,
 ): Merged {
   const models: Record<string, ModelCost> = { ...old }
-  const held: Record<string, ModelCost> = {}
+  const held: Record<string, HeldCost> = {}
   let room = maxCostModels - Object.keys(old).length
   for (const name of names) {
     const cost = list.get(name)
     const before = ownCost(old, name)
     if (!cost || (!before && room <= 0)) continue
     if (!before) room--
-    if (!before || !isHeld(before, cost)) models[name] = cost
+    const against = before ? isHeld(before, cost) && before : implausibleAgainst(usual(name), cost)
+    if (!against) models[name] = cost
     else {
       const known = ownCost(refused, name)
-      if (!known || !isSameCost(known, cost)) held[name] = cost
+      if (!known || !isSameCost(known, cost)) held[name] = before ? { cost } : { cost, usual: against }
     }
   }
   return { models, held }

@@ -1,5 +1,6 @@
 import { maxQuota } from '../../contract/api/fields.ts'
-import { isRedemptionKey, takeRedemption } from '../store/accounts/redemptions.ts'
+import { redemptionExpired } from '../../contract/statuses.ts'
+import { statusOfKey, takeRedemption } from '../store/accounts/redemptions.ts'
 import { giveUserQuota } from '../store/accounts/user-changes.ts'
 import type { Trx } from '../store/store.ts'
 
@@ -8,7 +9,7 @@ import type { Trx } from '../store/store.ts'
  * rolled back.
  */
 export class TopUpRefused extends Error {
-  readonly reason: 'unknown-code' | 'used-code' | 'no-room'
+  readonly reason: 'unknown-code' | 'used-code' | 'expired-code' | 'no-room'
   constructor(reason: TopUpRefused['reason']) {
     super(reason)
     this.reason = reason
@@ -26,9 +27,14 @@ export async function redeem(
 ): Promise<{ id: number; quota: number }> {
   const { key, userId, now } = redemption
   const taken = await takeRedemption(trx, key, { userId, now })
-  if (!taken) throw new TopUpRefused((await isRedemptionKey(trx, key)) ? 'used-code' : 'unknown-code')
+  if (!taken) throw new TopUpRefused(refusalOf(await statusOfKey(trx, key, now)))
   await give(trx, userId, taken.quota)
   return taken
+}
+
+function refusalOf(status: number | undefined): TopUpRefused['reason'] {
+  if (status === undefined) return 'unknown-code'
+  return status === redemptionExpired ? 'expired-code' : 'used-code'
 }
 
 /**

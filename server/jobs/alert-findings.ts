@@ -4,11 +4,14 @@ import { dayOf, startOfDay, timeZone } from '../lib/time-zone.ts'
 import type { Settings } from '../settings/settings.ts'
 import { type AmountFault, amountFaults, balancesOf, tokenFacts } from '../store/accounts/alert-facts.ts'
 import type { AlertRuleRow } from '../store/accounts/alert-rules.ts'
+import { channelsWithFeeds } from '../store/channels/price-feeds.ts'
 import { type WatchedChannel, watchedChannels } from '../store/channels/watched-channels.ts'
 import type { Db } from '../store/store.ts'
 import { rankUsage } from '../store/usage/usage-query.ts'
 import type { AlertTraffic, Count } from './alert-traffic.ts'
+import { channelLosses } from './channel-losses.ts'
 import { spendJumps } from './spend-jumps.ts'
+import { feedOf, type StoredFeed } from './stored-costs.ts'
 
 /** What a rule measured for one target. Targets without a finding are well. */
 export interface Finding {
@@ -110,6 +113,23 @@ const finders: Readonly<Record<AlertKind, (rules: readonly AlertRuleRow[], deps:
         return judged(rule, target, name, channel.balance)
       })
   },
+  async price_held(_, { db }) {
+    const waiting = await watchedFeeds(db, ({ held }) => Object.keys(held).length)
+    return (rule) => chosen(rule, waiting).map(({ target, name, value }) => ({ target, name, value, state: 'fires' }))
+  },
+  async price_feed_failed(_, { db }) {
+    const unread = await watchedFeeds(db, ({ error }) => (error === '' ? 0 : 1))
+    return (rule) => chosen(rule, unread).map(({ target, name, value }) => ({ target, name, value, state: 'fires' }))
+  },
+  async channel_loss(_, { db, now }) {
+    const channels = await watchedChannels(db)
+    const lost = new Map((await channelLosses(db, now)).losses.map(({ id, loss }) => [id, loss]))
+    return (rule) =>
+      chosen(rule, channels).flatMap((channel) => {
+        const { target, name } = named(channel)
+        return judged(rule, target, name, lost.get(channel.id) ?? 0)
+      })
+  },
   async daily_spend(rules, { db, now }) {
     const spent = new Map<number, number>()
     for (const from of new Set(rules.map((rule) => dayStart(rule, now)))) {
@@ -164,9 +184,22 @@ const finders: Readonly<Record<AlertKind, (rules: readonly AlertRuleRow[], deps:
 }
 
 const owners = (rules: readonly AlertRuleRow[]) => [...new Set(rules.map(({ owner_id }) => owner_id))]
-const named = ({ id, name }: WatchedChannel) => ({ target: `channel ${id}`, name: name || `#${id}` })
-const chosen = (rule: AlertRuleRow, channels: readonly WatchedChannel[]) =>
+const named = ({ id, name }: Pick<WatchedChannel, 'id' | 'name'>) => ({
+  target: `channel ${id}`,
+  name: name || `#${id}`,
+})
+const chosen = <Channel extends { id: number }>(rule: AlertRuleRow, channels: readonly Channel[]) =>
   channels.filter(({ id }) => rule.channel_id === 0 || rule.channel_id === id)
+
+/** The channels with a scheduled price list in which `count` finds something. */
+async function watchedFeeds(db: Db, count: (feed: StoredFeed) => number) {
+  const channels = await channelsWithFeeds(db)
+  return channels.flatMap(({ id, name, price_feed }) => {
+    const feed = feedOf(price_feed)
+    const value = feed ? count(feed) : 0
+    return value > 0 ? [{ id, ...named({ id, name }), value }] : []
+  })
+}
 
 /** The share of failed requests, if there were enough of them. */
 function share(rule: AlertRuleRow, { requests, failed }: Count, of: { target: string; name: string }): Finding[] {

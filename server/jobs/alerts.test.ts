@@ -9,6 +9,7 @@ import type { AlertSender, SendResult } from './alert-sender.ts'
 import { quietUntil } from './alert-values.ts'
 import { deliverAlerts } from './deliver-alerts.ts'
 import { createAlertEvaluation } from './evaluate-alerts.ts'
+import { newFeed } from './stored-costs.ts'
 
 const minuteMs = 60_000
 
@@ -208,6 +209,47 @@ forEachDatabase((_, openFresh) => {
         'The balance of two at its provider is 4.5. The limit is 5.',
         'one was disabled automatically.',
       ])
+    })
+
+    test('prices that wait for a decision, price lists that cannot be read, and channels at a loss', async () => {
+      const [one, two] = [await addChannel({ name: 'one' }), await addChannel({ name: 'two' })]
+      await addRule({ kind: 'price_held', name: 'held' }, '')
+      await addRule({ kind: 'price_feed_failed', name: 'unread', channel_id: two }, '')
+      await addRule({ kind: 'channel_loss', name: 'loss', threshold: 200, language: 'ja' }, '')
+      const feed = { ...newFeed({ kind: 'gateway', url: '', group: '', every_hours: 24 }) }
+      const set = (id: number, fields: object) =>
+        api.store.write((trx) =>
+          trx
+            .updateTable('channels')
+            .set({ price_feed: JSON.stringify({ ...feed, ...fields }) })
+            .where('id', '=', id)
+            .execute(),
+        )
+      await set(one, { error: 'status 500' })
+      await set(two, {})
+      expect(await pass()).toEqual([])
+      const held = { m: { cost: { input: 10 }, since: 1 }, n: { cost: { input: 10 }, since: 1 } }
+      await set(one, { held })
+      await set(two, { error: 'status 500' })
+      // A request of unknown cost, and a channel that earns more than it costs, are no loss.
+      await addLogs(1, { channel_id: one, quota: 100, cost: 250 })
+      await addLogs(1, { channel_id: one, quota: 1, cost: null })
+      await addLogs(1, { channel_id: two, quota: 500, cost: 100 })
+      expect((await pass()).sort()).toEqual(['Firing: held', 'Firing: unread'])
+      expect(sent.map(({ text }) => text.split('\n')[0]).sort()).toEqual([
+        'The price list of two cannot be read. Its prices stay as they are.',
+        'one has prices from its price list that wait for a decision.',
+      ])
+      await addLogs(1, { channel_id: one, quota: 0, cost: 51 })
+      expect(await pass()).toEqual(['発生：loss'])
+      expect(sent.at(-1)?.text).toContain(
+        'one のリクエストの原価が、請求額を $2.01 上回っています。上限は $2.00 です。',
+      )
+      await set(one, {})
+      await set(two, {})
+      expect((await pass(7)).sort()).toEqual(['Resolved: held', 'Resolved: unread'])
+      api.time.ms += 25 * 3_600_000
+      expect(await pass(7)).toEqual(['解消：loss'])
     })
 
     test('the spending of the installation, and of a user who spends far more than usual', async () => {

@@ -2,6 +2,7 @@ import { type Clock, epochSeconds } from '../lib/clock.ts'
 import { deleteOldMailLimits } from '../store/accounts/mail-limits.ts'
 import { deleteExpiredCodes } from '../store/accounts/one-time-codes.ts'
 import { deleteExpiredSessions } from '../store/accounts/sessions.ts'
+import { forgetOldKeys } from '../store/accounts/tokens.ts'
 import { forgetMinutes } from '../store/ledger/limits.ts'
 import { type ReminderDeps, remindOfQuota } from './quota-reminders.ts'
 import type { Job } from './scheduler.ts'
@@ -26,6 +27,7 @@ export function peopleJobs(deps: ReminderDeps & { clock: Clock }): Job[] {
           const now = epochSeconds(clock)
           await deleteExpiredSessions(trx, now)
           await deleteExpiredCodes(trx, now)
+          await forgetOldKeys(trx, now)
           // No limit on sending emails looks back more than a day.
           await deleteOldMailLimits(trx, now - daySeconds)
         }),

@@ -1,5 +1,6 @@
 import type { ModelCost } from '../../contract/api/channel-costs.ts'
 import { changedModels, describeCost, isSameCost, mergePrices, ownCost } from '../billing/compare-costs.ts'
+import { usualCosts } from '../billing/usual-costs.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
 import type { Settings } from '../settings/settings.ts'
 import { channelById, lockChannel, updateChannel } from '../store/channels/channels.ts'
@@ -99,11 +100,13 @@ async function save(trx: Trx, { id, read, result, now }: Reading): Promise<boole
     return false
   }
   const old = costsOf(channel)
-  const merged = mergePrices(old.models, result.list.models, upstreamModels(channel), feed.refused)
+  const usual = (model: string) => usualCosts(model, channel.type)
+  const known = { old: old.models, refused: feed.refused, usual }
+  const merged = mergePrices(known, result.list.models, upstreamModels(channel))
   const changed = changedModels(old.models, merged.models)
-  const held = Object.entries(merged.held).map(([model, cost]) => {
-    const known = feed.held[model]
-    return [model, known && isSameCost(known.cost, cost) ? known : { cost, since: now }] as const
+  const held = Object.entries(merged.held).map(([model, found]) => {
+    const before = feed.held[model]
+    return [model, before && isSameCost(before.cost, found.cost) ? before : { ...found, since: now }] as const
   })
   const checked = { ...feed, checked_at: now, error: '', failed_at: 0, held: Object.fromEntries(held) }
   if (changed.length > 0) checked.changed_at = now
@@ -115,7 +118,9 @@ async function save(trx: Trx, { id, read, result, now }: Reading): Promise<boole
   }
   const told = (model: string, cost: ModelCost) => describeCost(model, ownCost(old.models, model), cost)
   const words = [
-    ...isNew.map(([model, { cost }]) => `held back ${told(model, cost)}`),
+    ...isNew.map(
+      ([model, { cost, usual: from }]) => `held back ${from ? describeCost(model, from, cost) : told(model, cost)}`,
+    ),
     ...changed.map((model) => told(model, merged.models[model] ?? {})),
   ]
   await record(trx, id, now, words.join('; '))

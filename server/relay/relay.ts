@@ -43,7 +43,7 @@ async function attempt(deps: RelayDeps, call: RelayCall, trial: Trial): Promise<
       return chargePrompt(deps, open)
     }
     const failed = error instanceof AttemptFailed ? error : toFailure(error)
-    if (failed instanceof RefusedAnswer) await addLostCost(deps, open, failed.answer)
+    if (failed instanceof RefusedAnswer) await addLostCost(deps, open, failed.refusal.answer)
     noteAttempt(deps, open, { sentAtMs, status: failed.status, error: reasonOf(failed, channel.upstream.key) })
     return failed
   }

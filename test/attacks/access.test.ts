@@ -43,6 +43,9 @@ forEachDatabase((_, openFresh) => {
         ['GET', `/api/token/${id}`, undefined],
         ['PUT', '/api/token/', { id, name: 'stolen', remain_quota: 1e6, unlimited_quota: true }],
         ['PUT', '/api/token/?status_only=true', { id, status: 2 }],
+        ['POST', `/api/token/${id}/rotate`, {}],
+        ['POST', `/api/token/${id}/rotate`, { keep_seconds: 0 }],
+        ['DELETE', `/api/token/${id}/old-key`, undefined],
         ['DELETE', `/api/token/${id}`, undefined],
       ] as const) {
         const { json } = await call(method, path, who, body)

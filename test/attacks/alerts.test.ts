@@ -98,7 +98,16 @@ forEachDatabase((_, openFresh) => {
   })
 
   test('a user’s messages contain nothing about channels', async () => {
-    for (const kind of ['channel_disabled', 'channel_error_rate', 'upstream_balance', 'daily_spend', 'ledger_fault'])
+    for (const kind of [
+      'channel_disabled',
+      'channel_error_rate',
+      'upstream_balance',
+      'daily_spend',
+      'ledger_fault',
+      'price_held',
+      'price_feed_failed',
+      'channel_loss',
+    ])
       expect((await call('POST', '/api/alert/self/rule', user, { kind, name: 'r', threshold: 1 })).success).toBe(false)
   })
 })

@@ -55,6 +55,8 @@ forEachDatabaseUrl((name, freshUrl) => {
     const requestId = first.headers.get('x-oneapi-request-id') ?? ''
     expect(first.status).toBe(200)
     const recorded = await untilRecorded(gateway, requestId)
+    // From here on, the calls use the old key of the token.
+    await gateway.api('POST', `/api/token/${token.id}/rotate`, {})
     const running = await installation.run('rotate-key')
     expect(running.output).toContain('A server is running on')
     expect(running.code).toBe(1)
@@ -188,6 +190,11 @@ async function openedWith({ databaseUrl }: Installation, key: string): Promise<s
   const store = openStore({ url: databaseUrl })
   const { read } = store
   const sealed = [
+    ...(await read.selectFrom('tokens').select(['id', 'old_key']).where('old_key', '<>', '').execute()).map((row) => [
+      `old key of token ${row.id}`,
+      row.old_key,
+      'token',
+    ]),
     ...(await read.selectFrom('tokens').select(['id', 'key']).execute()).map((row) => [
       `token ${row.id}`,
       row.key,
@@ -236,7 +243,7 @@ const knownUses: readonly [file: string, fate: string][] = [
   ['api/channel/routes.ts', 'passes them on'],
   ['api/channel/stored-carries.ts', 'channels'],
   ['api/one-time-codes.ts', 'deleted; valid for minutes'],
-  ['api/token/routes.ts', 'tokens'],
+  ['api/token/new-key.ts', 'tokens'],
   ['captures/capture-document.ts', 'recordings'],
   ['captures/captures.ts', 'recordings'],
   ['captures/reseal-captures.ts', 'recordings'],

@@ -177,11 +177,20 @@ forEachDatabaseUrl((_, freshUrl) => {
         change: 'changed',
         old: { input: 1, output: 2 },
         cost: { input: 10, output: 20 },
+        usual: null,
         factor: 10,
         held: true,
       },
       expect.objectContaining({ model: 'n', change: 'changed', held: false }),
-      { model: 'sent', change: 'new', old: null, cost: { input: 2, output: 4 }, factor: null, held: false },
+      {
+        model: 'sent',
+        change: 'new',
+        old: null,
+        cost: { input: 2, output: 4 },
+        usual: null,
+        factor: null,
+        held: false,
+      },
     ])
     const models = { m: { input: 10, output: 20 }, n: { input: 1, output: 2 }, sent: { input: 2, output: 4 } }
     const source = { kind: 'gateway', url: answer.url }
@@ -194,6 +203,36 @@ forEachDatabaseUrl((_, freshUrl) => {
     const free = { ...models, m: { input: 0, output: 0 } }
     expect((await set(rig, id, { models: free, source }))['data']).toMatchObject({ held: ['m'] })
     expect(((await rig.raw('GET', `/api/channel/${id}/costs`))['data'] as typeof saved.costs).models).toEqual(models)
+  })
+
+  test('a first price from a list is compared with the built-in one, and one that is typed is not', async () => {
+    await using rig = await rigOf()
+    const id = await rig.channel({ models: 'gpt-4o,gpt-4o-mini' })
+    const row = (model_name: string, model_ratio: number) => ({
+      model_name,
+      model_ratio,
+      quota_type: 0,
+      completion_ratio: 4,
+    })
+    rig.upstream.always(json(200, { data: [row('gpt-4o', 125), row('gpt-4o-mini', 0.05)] }))
+    const preview = await rig.raw('POST', `/api/channel/${id}/costs/preview`, { kind: 'gateway' })
+    expect(preview['data']).toMatchObject({
+      rows: [
+        { model: 'gpt-4o', change: 'new', old: null, usual: { input: 2.5, output: 10 }, factor: 100, held: true },
+        { model: 'gpt-4o-mini', change: 'new', old: null, usual: null, factor: null, held: false },
+      ],
+    })
+    const models = { 'gpt-4o': { input: 250, output: 1000 }, 'gpt-4o-mini': { input: 0.1, output: 0.4 } }
+    const source = { kind: 'gateway', url: '' }
+    const first = (await set(rig, id, { models, source }))['data']
+    expect(first).toMatchObject({ held: ['gpt-4o'], costs: { models: { 'gpt-4o-mini': { input: 0.1 } } } })
+    expect((first as { costs: { models: object } }).costs.models).not.toHaveProperty('gpt-4o')
+    expect((await set(rig, id, { models, source, confirmed: ['gpt-4o'] }))['data']).toMatchObject({
+      held: [],
+      costs: { models },
+    })
+    await set(rig, id, { models: {} })
+    expect((await set(rig, id, { models }))['data']).toMatchObject({ held: [], costs: { models } })
   })
 
   test('a price list comes through the proxy, and from no metadata service; what is no list is refused', async () => {

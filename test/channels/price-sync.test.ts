@@ -126,6 +126,45 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await costs(rig, id)).toMatchObject({ models: { n: { input: 1.1 } }, feed: { held: {} } })
   })
 
+  test('a first price that is far from the built-in one waits for a decision, one of an unknown model does not', async () => {
+    await using rig = await rigOf()
+    const sync = syncOf(rig)
+    const id = await rig.channel({ models: 'gpt-4o,sent,gpt-4-turbo,house', model_mapping: '{"sent":"gpt-4o-mini"}' })
+    // The built-in prices are $2.5 and $10, $0.15 and $0.6, $10 and $30.
+    rig.upstream.always(list({ 'gpt-4o': 0.3, 'gpt-4o-mini': 1.5, 'gpt-4-turbo': 0, house: 900 }))
+    await setFeed(rig, id, every)
+    await sync.runIfDue()
+    const first = await costs(rig, id)
+    expect(first.models).toEqual({ house: { input: 900, output: 1800 } })
+    expect(first.feed?.held).toMatchObject({
+      'gpt-4o': { cost: { input: 0.3, output: 0.6 }, usual: { input: 2.5, output: 10 } },
+      'gpt-4o-mini': { cost: { input: 1.5, output: 3 }, usual: { input: 0.15, output: 0.6 } },
+      'gpt-4-turbo': { cost: { input: 0, output: 0 }, usual: { input: 10, output: 30 } },
+    })
+    expect(await attention(rig)).toMatchObject([{ kind: 'price_held', count: 3 }])
+    const [event] = await acts(rig, id)
+    expect(event).toContain('held back gpt-4o: input 2.5 → 0.3, output 10 → 0.6')
+    const decided = (
+      await rig.raw('POST', `/api/channel/${id}/costs/held`, { use: ['gpt-4-turbo'], refuse: ['gpt-4o'] })
+    )['data'] as CostsWithFeed
+    expect(decided.models).toEqual({ house: { input: 900, output: 1800 }, 'gpt-4-turbo': { input: 0, output: 0 } })
+    // What was refused is not asked about again. A plausible price is taken, and from then on it is the old one.
+    rig.upstream.always(list({ 'gpt-4o': 0.3, 'gpt-4o-mini': 0.3, 'gpt-4-turbo': 0, house: 900 }))
+    rig.time.ms += 24 * hourMs
+    await sync.runIfDue()
+    expect(await costs(rig, id)).toMatchObject({
+      models: { 'gpt-4o-mini': { input: 0.3, output: 0.6 } },
+      feed: { held: {} },
+    })
+    expect((await costs(rig, id)).models).not.toHaveProperty('gpt-4o')
+    rig.upstream.always(list({ 'gpt-4o': 0.6, 'gpt-4o-mini': 2.9 }))
+    rig.time.ms += 24 * hourMs
+    await sync.runIfDue()
+    const again = await costs(rig, id)
+    expect(Object.keys(again.feed?.held ?? {})).toEqual([])
+    expect(again.models).toMatchObject({ 'gpt-4o': { input: 0.6 }, 'gpt-4o-mini': { input: 2.9 } })
+  })
+
   test('a list that cannot be read changes nothing, says why, and is read again after an hour', async () => {
     await using rig = await rigOf()
     const sync = syncOf(rig)

@@ -1,6 +1,6 @@
 // What a channel carries and what it costs: the form, the filter by tag, the costs, and where admins see them.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type FakeUpstream, ok, okPricing, startFakeUpstream, status } from '../helpers/fake-upstream.ts'
+import { behaviour, type FakeUpstream, ok, okPricing, startFakeUpstream, status } from '../helpers/fake-upstream.ts'
 import { openConsole, rootAccount } from './support/console.ts'
 import { eventually } from './support/eventually.ts'
 import { toastShown } from './support/toasts.ts'
@@ -140,4 +140,30 @@ test('costs are set by hand or from a price list, where a tenfold price has to b
   ).toBe(true)
   await page.locator('.text-bad').filter({ hasText: /^-/ }).first().waitFor()
   await page.getByRole('columnheader', { name: 'Upstream cost' }).waitFor()
+})
+
+test('first prices that are far from the built-in ones are shown beside them, and can be used together', async () => {
+  const id = await addChannel({ name: 'cheap', models: 'gpt-4o,gpt-4-turbo' })
+  const row = { quota_type: 0, completion_ratio: 4 }
+  const data = ['gpt-4o', 'gpt-4-turbo'].map((model_name) => ({ ...row, model_name, model_ratio: 0.05 }))
+  upstream.always(
+    behaviour('lists low prices', async (exchange) => {
+      exchange.head(200, [['content-type', 'application/json']])
+      await exchange.write(JSON.stringify({ data }))
+      exchange.end()
+    }),
+  )
+  const feed = { kind: 'gateway', url: '', group: '', every_hours: 24 }
+  await site.api('PUT', `/api/channel/${id}/costs/feed`, { feed })
+  await site.api('POST', `/api/channel/${id}/costs/feed/check`)
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open(`/channel?peek=${id}`)
+  await page.getByText('2 prices differ too much and are not used yet.').waitFor()
+  await page.getByText('usually $2.5 · $10').waitFor()
+  await page.getByRole('button', { name: 'Do not use the price of gpt-4-turbo' }).waitFor()
+  await page.getByRole('button', { name: 'Use all' }).click()
+  const costs = () => site.api<{ models: object }>('GET', `/api/channel/${id}/costs`)
+  const low = { input: 0.1, output: 0.4 }
+  await eventually(async () => (await costs()).models).toEqual({ 'gpt-4o': low, 'gpt-4-turbo': low })
 })

@@ -85,6 +85,8 @@ const pages = {
     '/channel/edit/1',
     '/redemption',
     '/redemption/add',
+    '/redemption/batches',
+    '/redemption/sheet?batch=x',
     '/user',
     '/user?peek=2',
     '/user/add',

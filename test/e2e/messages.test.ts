@@ -11,6 +11,9 @@ import { toastOf, toastShown } from './support/toasts.ts'
 
 const site = openConsole()
 
+/** What the browser says without a network; parts of the page that load late, such as the bell's, may then fail. */
+const offline = /ERR_INTERNET_DISCONNECTED|dynamically imported module/
+
 /** An upstream that reports its balance. */
 let billing: Awaited<ReturnType<typeof startService>>
 beforeAll(async () => {
@@ -132,7 +135,7 @@ describe('invalid responses', () => {
   test('without a network, the page shows a message and keeps its content', async () => {
     const user = await site.addUser('offline')
     await site.apiAs(user, 'POST', '/api/token/', { name: 'kept', remain_quota: 1 })
-    await using visit = await site.visit({ as: user, expectedErrors: /ERR_INTERNET_DISCONNECTED/ })
+    await using visit = await site.visit({ as: user, expectedErrors: offline })
     const { page } = visit
     await visit.open('/token')
     await rowOf(page, 'kept').waitFor()
@@ -145,5 +148,24 @@ describe('invalid responses', () => {
     await page.getByText('You are offline.').waitFor({ state: 'detached' })
     // Once the network is back, failed requests are sent again.
     await page.getByText('These rows were loaded before the error.').waitFor({ state: 'detached' })
+  })
+
+  test('a dialog whose code cannot be fetched keeps the page, and opens when the network is back', async () => {
+    const user = await site.addUser('cut-off')
+    await site.apiAs(user, 'POST', '/api/token/', { name: 'kept', remain_quota: 1 })
+    await using visit = await site.visit({ as: user, expectedErrors: offline })
+    const { page } = visit
+    await visit.open('/token')
+    await rowOf(page, 'kept').getByRole('button', { name: 'Actions' }).click()
+    await page.getByRole('menuitem', { name: 'Delete' }).waitFor()
+    const failed = page.waitForEvent('requestfailed', {
+      predicate: (request) => /\/assets\/confirm/.test(request.url()),
+    })
+    await visit.context.setOffline(true)
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
+    await failed
+    await rowOf(page, 'kept').waitFor()
+    await visit.context.setOffline(false)
+    await page.getByRole('alertdialog', { name: 'Delete kept?' }).waitFor()
   })
 })

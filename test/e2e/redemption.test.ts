@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { refuseClipboard } from './support/clipboard.ts'
 import { openConsole, rootAccount } from './support/console.ts'
+import { openDatabase } from './support/database.ts'
 import { eventually } from './support/eventually.ts'
 import { choose, rowOf, rowsOf } from './support/lists.ts'
 import { toastShown } from './support/toasts.ts'
@@ -12,6 +13,7 @@ const site = openConsole()
 
 interface Code {
   id: number
+  expired_time: number
   key: string
   status: number
   quota: number
@@ -158,9 +160,95 @@ describe('redemption codes', () => {
       quota: 42,
     })
   })
+
+  test('spec 2: unused codes of a batch are on a sheet of QR codes; new codes can have an expiry and a prefix', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/redemption/add')
+    await page.getByLabel('Name').fill('fair')
+    await page.getByLabel('Number of codes').fill('2')
+    await eventually(() => page.getByLabel('Expiry').inputValue()).toBe('Never')
+    await page.getByRole('button', { name: '30 days' }).click()
+    const prefix = page.getByLabel('Prefix')
+    await prefix.fill('a b')
+    await page.getByRole('button', { name: 'Submit' }).click()
+    await eventually(() => prefix.getAttribute('aria-invalid')).toBe('true')
+    await prefix.fill('FAIR-')
+    await page.getByRole('button', { name: 'Submit' }).click()
+    await page.getByText('2 codes created').waitFor()
+    const made = (await codes()).filter(({ name }) => name === 'fair')
+    for (const { key, expired_time } of made) {
+      expect(key).toMatch(/^FAIR-[0-9a-f]{27}$/)
+      expect(Math.abs(expired_time - Date.now() / 1000 - 30 * 86_400)).toBeLessThan(3600)
+    }
+    await page.getByRole('link', { name: 'QR sheet' }).click()
+    await page.waitForURL('**/redemption/sheet?batch=fair')
+    await eventually(() => page.getByRole('img', { name: /^QR code of the code that ends in/ }).count()).toBe(2)
+    for (const { key } of made) await page.getByRole('main').getByRole('listitem').getByText(key).waitFor()
+    await eventually(() => page.getByRole('main').getByRole('listitem').first().textContent()).toContain('Valid until')
+    // On paper there are only the codes.
+    await page.emulateMedia({ media: 'print' })
+    expect(await page.getByRole('button', { name: 'Print' }).isVisible()).toBe(false)
+    expect(
+      await page
+        .getByRole('listitem')
+        .getByText(made[0]?.key ?? '')
+        .isVisible(),
+    ).toBe(true)
+    await page.emulateMedia({ media: null })
+    await visit.open(`/redemption/edit/${made[0]?.id}`)
+    await page.getByRole('button', { name: 'Never' }).click()
+    await page.getByRole('button', { name: 'Submit' }).click()
+    await toastShown(page, 'success', 'redemption code updated successfully!')
+    await eventually(async () => (await codes()).find(({ id }) => id === made[0]?.id)?.expired_time).toBe(0)
+  })
+
+  test('spec 2: batches count codes, show who is outstanding, and are disabled at once', async () => {
+    const [used = '', ...others] = await make('harvest', 4)
+    const person = await site.addUser('harvester')
+    await site.apiAs(person, 'POST', '/api/user/topup', { key: used })
+    using database = openDatabase(site)
+    database.prepare('update redemptions set expired_time = 1700000000 where key = ?').run(others[0] ?? '')
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/redemption')
+    await page.getByRole('link', { name: 'Batches' }).click()
+    await page.getByLabel('Search by name').fill('harv')
+    await eventually(() => rowsOf(page).count()).toBe(1)
+    const cells = () => rowOf(page, 'harvest').getByRole('cell').allTextContents()
+    await eventually(async () => (await cells()).slice(0, 7)).toEqual(['4', '2', '1', '0', '1', '$1.00', '$0.50'])
+    await choose(page, 'harvest', 'Disable unused codes')
+    await page.getByRole('alertdialog').getByText('3 codes can no longer be redeemed').waitFor()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Disable unused codes' }).click()
+    await toastShown(page, 'success', '3 codes disabled')
+    await eventually(async () => (await cells()).slice(0, 6)).toEqual(['4', '0', '1', '3', '0', '$0.00'])
+    await choose(page, 'harvest', 'Enable disabled codes')
+    await toastShown(page, 'success', '3 codes enabled')
+    await page.getByRole('link', { name: 'harvest' }).click()
+    await page.waitForURL('**/redemption?batch=harvest')
+    await eventually(() => rowsOf(page).count()).toBe(4)
+    await page.getByRole('combobox', { name: 'Status' }).selectOption('Expired')
+    await eventually(() => rowsOf(page).count()).toBe(1)
+    await rowOf(page, 'harvest').getByText('Expired', { exact: true }).waitFor()
+    await page.getByRole('combobox', { name: 'Status' }).selectOption('Used')
+    await page.getByRole('link', { name: person.username }).click()
+    await page.waitForURL('**/user?peek=*')
+  })
 })
 
 describe('topping up', () => {
+  test('an expired code is refused in the language of the user', async () => {
+    const [code = ''] = await make('old')
+    using database = openDatabase(site)
+    database.prepare('update redemptions set expired_time = 1700000000 where key = ?').run(code)
+    await using visit = await site.visit({ as: await site.addUser('late'), language: 'zh' })
+    const { page } = visit
+    await visit.open('/topup')
+    await page.getByRole('main').getByRole('textbox').fill(code)
+    await page.getByRole('main').locator('button[type="submit"]').click()
+    await page.getByText('该兑换码已过期。').first().waitFor()
+  })
+
   beforeAll(() => site.api('PUT', '/api/option/', { key: 'TopUpLink', value: '' }))
 
   test('spec 5, 6: an empty code and a missing link are reported', async () => {

@@ -36,6 +36,48 @@ const rows = (page: Page) => page.locator('.data-table tbody:not([aria-hidden]) 
 const row = (page: Page, name: string) => rows(page).filter({ has: page.getByRole('rowheader', { name, exact: true }) })
 const names = (page: Page) => page.locator('.data-table tbody th').allTextContents()
 
+describe('the key of a token', () => {
+  test('is rotated; the old one is valid for the chosen time, or until its owner ends it', async () => {
+    const user = await site.addUser('rotator')
+    const { id, key } = await addToken(user, { name: 'app' })
+    const stored = async () => (await tokensOf(user))[0]
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/token')
+    const choose = async (action: string) => {
+      await page.getByRole('button', { name: 'Actions for app', exact: true }).click()
+      await page.getByRole('menuitem', { name: action }).click()
+    }
+    await choose('Rotate key')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('1 hour', { exact: true }).click()
+    await dialog.getByRole('button', { name: 'Rotate key' }).click()
+    await dialog.getByText(/^The old key is valid until/).waitFor()
+    const next = (await stored())?.key ?? ''
+    expect(next).not.toBe(key)
+    await dialog.getByRole('button', { name: 'Show: Key' }).click()
+    await dialog.getByText(`sk-${next}`).waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).last().click()
+    await row(page, 'app')
+      .getByText(/^Old key valid until/)
+      .waitFor()
+    const { old_key_until } = await site.apiAs<{ old_key_until: number }>(user, 'GET', `/api/token/${id}`)
+    expect(Math.abs(old_key_until - Date.now() / 1000 - 3600)).toBeLessThan(600)
+    await choose('End old key')
+    await page.getByRole('alertdialog').getByRole('button', { name: 'End old key' }).click()
+    await toastShown(page, 'success', 'Old key ended')
+    await row(page, 'app')
+      .getByText(/^Old key valid until/)
+      .waitFor({ state: 'detached' })
+    await choose('Rotate key')
+    await dialog.getByText('End it now', { exact: true }).click()
+    await dialog.getByText('Choose this if the key has leaked.').waitFor()
+    await dialog.getByRole('button', { name: 'Rotate key' }).click()
+    await dialog.getByText('The old key is rejected from now on.').waitFor()
+    await eventually(async () => (await stored())?.key).not.toBe(next)
+  })
+})
+
 describe('the group of a token', () => {
   test('is a field of the form if there is a choice, with the price of each group', async () => {
     const user = await site.addUser('grouped')

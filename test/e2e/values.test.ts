@@ -223,7 +223,7 @@ describe('redemption codes', () => {
     await dot(rowOf(page, 'off'), 'red', 'Disabled').waitFor()
     await dot(rowOf(page, 'gone'), 'grey', 'Used').waitFor()
     await dot(rowOf(page, 'odd'), 'grey', 'unknown status').waitFor()
-    const columns = ['ID', 'Name', 'Status', 'Quota', 'Created', 'Redeemed', 'Actions']
+    const columns = ['ID', 'Name', 'Status', 'Quota', 'Created', 'Redeemed', 'Redeemed by', 'Actions']
     for (const column of columns) await page.getByRole('columnheader', { name: column, exact: true }).waitFor()
     const shown = await page.getByRole('columnheader').allTextContents()
     expect(shown.filter((header) => columns.includes(header))).toEqual(columns)

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { type Config, loadConfig } from '../../server/config.ts'
 import { isPostgresUrl } from '../../server/lib/network/database-url.ts'
 import { createLogger, type Logger } from '../../server/log.ts'
+import { serverEngine } from '../../tools/bun.mjs'
 import { serverProgram } from '../../tools/server-build.mjs'
 import { type Outcome, runHere } from './command-line.ts'
 import { closedPort } from './fake-upstream.ts'
@@ -61,6 +62,7 @@ export class Installation implements AsyncDisposable {
     this.databaseUrl = postgresUrl ?? join(this.folder, 'tollgate.db')
     const { DATABASE_URL: _url, SQL_DSN: _dsn, ...inherited } = process.env
     this.#env = {
+      ...serverEngine,
       ...inherited,
       // With these variables a single process serves. Without them, it would start another one.
       BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',

@@ -321,6 +321,11 @@ forEachDatabaseUrl((target, freshUrl) => {
           remark: 'a note',
         },
       ],
+      redemptions: [
+        { id: 1, user_id: 1, key: 'a'.repeat(32), name: 'old', quota: 5, expired_time: 1_700_000_000 },
+        { id: 2, user_id: 1, key: 'b'.repeat(32), name: 'new', quota: 5, expired_time: 0 },
+        { id: 3, user_id: 1, key: 'c'.repeat(32), name: 'new', quota: 5, expired_time: 4_000_000_000 },
+      ],
       logs: [
         {
           id: 1,
@@ -375,6 +380,8 @@ forEachDatabaseUrl((target, freshUrl) => {
       parameters: '[{"op":"set","path":"temperature","value":0.2}]',
     })
     expect(await store.read.selectFrom('channel_dead_keys').select('channel_id').execute()).toEqual([{ channel_id: 1 }])
+    const codes = await store.read.selectFrom('redemptions').select(['status', 'expired_time']).orderBy('id').execute()
+    expect(codes).toEqual([1_700_000_000, 0, 4_000_000_000].map((expired_time) => ({ status: 1, expired_time })))
     const logs = await store.read
       .selectFrom('logs')
       .select(['type', 'status', 'code', 'token_id', 'elapsed_time', 'first_byte_time', 'cached_tokens'])

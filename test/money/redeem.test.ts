@@ -100,6 +100,39 @@ forEachDatabaseUrl((name, freshUrl) => {
     }
   })
 
+  test('of people who redeem a code at once in its last second one gets the quota, and nobody in the next', async () => {
+    const store = openStore({ url: await freshUrl() })
+    await migrate(store)
+    try {
+      const api = await createTestApi(store)
+      const admin = await api.addPerson({ role: 10, quota: 0 })
+      const pair = [await api.addPerson({ quota: 0 }), await api.addPerson({ quota: 0 })]
+      const expired_time = Math.floor(api.time.ms / 1000) + 10
+      const body = { name: 'n', quota: 10, count: 2, expired_time }
+      const keys: string[] = (await api.call('POST', '/api/redemption/', { as: admin.token, body })).json.data
+      const both = (key: string | undefined) =>
+        Promise.all(
+          [...pair, ...pair].map(
+            async ({ token }) => (await api.call('POST', '/api/user/topup', { as: token, body: { key } })).json,
+          ),
+        )
+      api.time.ms = expired_time * 1000
+      const last = await both(keys[0])
+      expect(last.filter(({ success }) => success)).toHaveLength(1)
+      expect(last.filter(({ code }) => code === 'code_used')).toHaveLength(3)
+      api.time.ms += 1000
+      expect((await both(keys[1])).map(({ code }) => code)).toEqual(Array(4).fill('code_expired'))
+      const { sum } = await store.read
+        .selectFrom('users')
+        .select((eb) => eb.fn.sum<number>('quota').as('sum'))
+        .executeTakeFirstOrThrow()
+      expect(Number(sum)).toBe(10)
+      expect((await balanceFaults(store)).faults).toEqual([])
+    } finally {
+      await store.close()
+    }
+  })
+
   test('a code is either redeemed or withdrawn, but never both', async () => {
     const store = openStore({ url: await freshUrl() })
     await migrate(store)

@@ -6,9 +6,11 @@ import * as fake from '../helpers/fake-upstream.ts'
 import { type Caller, chat, type Rig, see, startRelayRig, until } from './setup.ts'
 
 let rig: Rig
+/** How far the gateway's clock is ahead of the real time. */
+let aheadMs = 0
 
 beforeAll(async () => {
-  rig = await startRelayRig({ channels: false })
+  rig = await startRelayRig({ channels: false, clock: { nowMs: () => Date.now() + aheadMs } })
 })
 beforeEach(() => rig.clear({ ChannelAffinity: 'on', RetryTimes: '1', AutomaticDisableChannelEnabled: 'false' }))
 afterAll(() => rig[Symbol.asyncDispose]())
@@ -144,6 +146,78 @@ describe('a session', () => {
     expect(full?.kept_place).toBe(true)
     const [own] = await rig.gateway.api<{ kept_place: boolean | null }[]>('GET', '/api/log/self?p=0')
     expect(own?.kept_place).toBeNull()
+  })
+})
+
+describe('a session whose channel broke a stream', () => {
+  const tool = { index: 0, id: 'call_1', type: 'function', function: { name: 'look', arguments: '{' } }
+  const chunk = { choices: [{ index: 0, delta: { role: 'assistant', tool_calls: [tool] }, finish_reason: null }] }
+  const broken = fake.behaviour('ends in a tool call', async (exchange) => {
+    exchange.head(200, [['content-type', 'text/event-stream']])
+    await exchange.write(
+      `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: 'm', ...chunk })}\n\n`,
+    )
+    exchange.end()
+  })
+  const failed = fake.behaviour('reports an error in a tool call', async (exchange) => {
+    exchange.head(200, [['content-type', 'text/event-stream']])
+    const error = { error: { message: 'Slow down.', type: 'rate_limit_error', code: 429 } }
+    for (const each of [chunk, error]) await exchange.write(`data: ${JSON.stringify(each)}\n\n`)
+    exchange.end()
+  })
+  const stream = { ...chat, stream: true }
+
+  test.each([broken, failed])(
+    'goes elsewhere with its next turns and comes back, and the others stay',
+    async (fault) => {
+      // Other keys than those that tests above have made rest.
+      for (const key of sixKeys) await rig.channel({ key: `own ${key}` })
+      const caller = await rig.caller()
+      const home = await places(caller, sessions)
+      const faulty = home.get('session 0') ?? ''
+      const others = sessions.filter((session) => session !== 'session 0')
+      rig.upstream.forKey(faulty, fault)
+      expect(await ask(caller, 'session 0', stream)).toBe(faulty)
+      rig.upstream.forKey(faulty, fake.ok())
+      const away = await ask(caller, 'session 0', stream)
+      expect(away).not.toBe(faulty)
+      expect(Boolean((await rig.gateway.logs())[0]?.kept_place)).toBe(false)
+      expect(await ask(caller, 'session 0')).toBe(away)
+      for (const session of others) expect(await ask(caller, session, stream)).toBe(home.get(session) ?? '')
+      aheadMs += 20_000
+      expect(await ask(caller, 'session 0')).toBe(faulty)
+    },
+  )
+
+  test('stays where it is if no other channel is well', async () => {
+    const first = await rig.channel({ key: 'a' })
+    const second = await rig.channel({ key: 'b' })
+    const caller = await rig.caller()
+    const home = await ask(caller, 'alone')
+    await rig.gateway.api('PUT', '/api/channel/', { id: home === 'a' ? second : first, status: 2 })
+    rig.upstream.forKey(home, broken)
+    await ask(caller, 'alone', stream)
+    rig.upstream.forKey(home, fake.ok())
+    expect(await ask(caller, 'alone', stream)).toBe(home)
+    await rig.gateway.api('PUT', '/api/channel/', { id: home === 'a' ? second : first, status: 1 })
+    rig.upstream.forKey(home === 'a' ? 'b' : 'a', fake.status(429, { retryAfter: 30 }))
+    // The other channel rests, so the one that broke the stream is the better one.
+    expect(await ask(caller, 'alone', stream)).toBe(home)
+    const before = rig.upstream.requests.length
+    expect(await ask(caller, 'alone', stream)).toBe(home)
+    expect(rig.upstream.requests.length).toBe(before + 1)
+  })
+
+  test('is left by its own turns only: calls without a session may still go there', async () => {
+    await rig.gateway.setOption('ChannelAffinity', 'off')
+    for (const key of ['a', 'b']) await rig.channel({ key })
+    const caller = await rig.caller()
+    rig.upstream.always(broken)
+    await ask(caller, undefined, stream)
+    rig.upstream.always(fake.ok())
+    const used = new Set<string>()
+    for (let turn = 0; turn < 20; turn++) used.add(await ask(caller, undefined, stream))
+    expect(used.size).toBe(2)
   })
 })
 

@@ -233,7 +233,7 @@ forEachDatabaseUrl((name, freshUrl) => {
 
     const other = await rig.caller()
     rig.next()
-    rig.upstream.always(goesOn(text, { most: 40, breaks: 'reset' }))
+    rig.upstream.always(goesOn(text, { most: 40, breaks: 'end' }))
     const seen = await rig.whole('openai-chat', {}, other)
     expectErrorEvent(seen, 'upstream_stream_error')
     expect(rig.upstream.requests).toHaveLength(3)

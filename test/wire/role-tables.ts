@@ -67,6 +67,8 @@ POST   /api/token/find                    401   ok    ok    ok    ban    401|bad
 GET    /api/token/{id}                    401   ok    ok    ok    ban    401|bad
 POST   /api/token/                        401   ok    ok    ok    ban    401|bad
 PUT    /api/token/                        401   ok    ok    ok    ban    401|bad
+POST   /api/token/{id}/rotate             401   ok    ok    ok    ban    401|bad
+DELETE /api/token/{id}/old-key            401   ok    ok    ok    ban    401|bad
 DELETE /api/token/{id}                    401   ok    ok    ok    ban    401|bad
 
 GET    /api/channel/                      401   no    ok    ok    ban    401|bad
@@ -200,6 +202,8 @@ GET    /api/capture/{request_id}          401   no    no    ok    ban    401|bad
 
 GET    /api/redemption/                   401   no    ok    ok    ban    401|bad
 GET    /api/redemption/search             401   no    ok    ok    ban    401|bad
+GET    /api/redemption/batches            401   no    ok    ok    ban    401|bad
+PUT    /api/redemption/batches            401   no    ok    ok    ban    401|bad
 GET    /api/redemption/{id}               401   no    ok    ok    ban    401|bad
 POST   /api/redemption/                   401   no    ok    ok    ban    401|bad
 PUT    /api/redemption/                   401   no    ok    ok    ban    401|bad
@@ -220,6 +224,8 @@ DELETE /api/user/{id}     ok         above       above      above      ok       
 POST   /api/topup         ok         ok          ok         ok         ok        ok         ok        ok
 GET    /api/token/{id}    none       none        none       ok         none      none       none      ok
 PUT    /api/token/        none       none        none       ok         none      none       none      ok
+POST   /api/token/{id}/rotate    none       none        none       ok         none      none       none      ok
+DELETE /api/token/{id}/old-key   none       none        none       ok         none      none       none      ok
 DELETE /api/token/{id}    none       none        none       ok         none      none       none      ok
 `
 

@@ -144,6 +144,8 @@ const onSomebody: Readonly<Record<string, (whose: Person) => [method: string, pa
   'POST /api/topup': ({ id }) => ['POST', '/api/topup', { user_id: id, quota: 1 }],
   'GET /api/token/{id}': ({ tokenId }) => ['GET', `/api/token/${tokenId}`],
   'PUT /api/token/': ({ tokenId }) => ['PUT', '/api/token/', { id: tokenId, name: 'renamed' }],
+  'POST /api/token/{id}/rotate': ({ tokenId }) => ['POST', `/api/token/${tokenId}/rotate`, {}],
+  'DELETE /api/token/{id}/old-key': ({ tokenId }) => ['DELETE', `/api/token/${tokenId}/old-key`],
   'DELETE /api/token/{id}': ({ tokenId }) => ['DELETE', `/api/token/${tokenId}`],
 }
 

@@ -85,6 +85,8 @@ export const successes: Readonly<Record<string, Success>> = {
   tokenGet: made(own, ({ tokenId }) => ['GET', `/api/token/${tokenId}`]),
   tokenCreate: plain('POST', '/api/token/', { name: 'another', models: 'gpt-4o', subnet: '10.0.0.0/8' }),
   tokenUpdate: made(own, ({ tokenId }) => ['PUT', '/api/token/', { id: tokenId, name: 'renamed' }]),
+  tokenRotate: made(own, ({ tokenId }) => ['POST', `/api/token/${tokenId}/rotate`, { keep_seconds: 3600 }]),
+  tokenEndOldKey: made(own, ({ tokenId }) => ['DELETE', `/api/token/${tokenId}/old-key`]),
   tokenRemove: made(own, ({ tokenId }) => ['DELETE', `/api/token/${tokenId}`]),
 
   channelList: plain('GET', '/api/channel/'),
@@ -227,6 +229,8 @@ export const successes: Readonly<Record<string, Success>> = {
 
   redemptionList: plain('GET', '/api/redemption/'),
   redemptionSearch: plain('GET', '/api/redemption/search?keyword=code'),
+  redemptionBatches: plain('GET', '/api/redemption/batches?keyword=code'),
+  redemptionSwitchBatch: made(redemption, () => ['PUT', '/api/redemption/batches', { name: 'code', status: 2 }]),
   redemptionGet: made(redemption, (id) => ['GET', `/api/redemption/${id}`]),
   redemptionCreate: plain('POST', '/api/redemption/', { name: 'code', quota: 100, count: 2 }),
   redemptionUpdate: made(redemption, (id) => ['PUT', '/api/redemption/', { id, quota: 200 }]),

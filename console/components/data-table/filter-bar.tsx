@@ -1,5 +1,6 @@
 import { ListFilter, X } from 'lucide-react'
-import { lazy, type ReactNode, Suspense, useRef, useState } from 'react'
+import { type ReactNode, Suspense, useRef, useState } from 'react'
+import { lazy } from '../../lib/lazy.ts'
 import { useScreen } from '../../lib/screen.ts'
 import { useText } from '../../lib/text.ts'
 import { Button } from '../ui/button.tsx'

@@ -1,13 +1,6 @@
-import {
-  type InputHTMLAttributes,
-  type KeyboardEvent,
-  lazy,
-  type ReactNode,
-  type RefObject,
-  Suspense,
-  useRef,
-} from 'react'
+import { type InputHTMLAttributes, type KeyboardEvent, type ReactNode, type RefObject, Suspense, useRef } from 'react'
 import type { FieldValues } from 'react-hook-form'
+import { lazy } from '../../lib/lazy.ts'
 import { inputClass } from '../ui/input.tsx'
 import type { ChoiceProps, Reached } from './combobox-control.tsx'
 import { Field, type FieldParts, type FieldProps } from './field.tsx'

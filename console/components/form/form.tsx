@@ -1,6 +1,7 @@
 import { useBlocker } from '@tanstack/react-router'
-import { lazy, type ReactNode, Suspense, useRef } from 'react'
+import { type ReactNode, Suspense, useRef } from 'react'
 import type { FieldValues, UseFormReturn } from 'react-hook-form'
+import { lazy } from '../../lib/lazy.ts'
 import { useText } from '../../lib/text.ts'
 import { Button } from '../ui/button.tsx'
 import { newTry } from './new-try.ts'

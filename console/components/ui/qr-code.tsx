@@ -5,9 +5,9 @@ const quiet = 4
 
 /**
  * A QR code for a text. It is dark on light in every theme, because many readers accept nothing else. `label` describes
- * its content.
+ * its content; `size` is a width class.
  */
-export function QrCode({ text, label }: { text: string; label: string }) {
+export function QrCode({ text, label, size = 'size-52' }: { text: string; label: string; size?: string }) {
   const rows = encodeQR(text, 'raw', { ecc: 'medium', border: quiet })
   const path = rows
     .flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : '')))
@@ -19,7 +19,7 @@ export function QrCode({ text, label }: { text: string; label: string }) {
       aria-label={label}
       viewBox={`0 0 ${rows.length} ${rows.length}`}
       shapeRendering="crispEdges"
-      className="size-52 max-w-full shrink-0 rounded-md border border-line"
+      className={`${size} max-w-full shrink-0 rounded-md border border-line`}
     >
       <rect width="100%" height="100%" fill="#fff" />
       <path d={path} fill="#000" />

@@ -100,12 +100,25 @@ function Held({ id, costs: { feed, models } }: { id: number; costs: CostsWithFee
     void changing(id, () => call(channelCostsApi.decideHeld, { params: { id }, body }))
   return (
     <section aria-label={t('carry.feed.held')}>
-      <p className="text-warn">{t('carry.feed.held.text', { count: held.length })}</p>
+      <div className="flex flex-wrap items-center gap-3">
+        <p className="min-w-0 flex-1 text-warn">{t('carry.feed.held.text', { count: held.length })}</p>
+        {held.length > 1 && (
+          <Button size="small" onClick={() => decide({ use: held.map(([model]) => model) })}>
+            {t('carry.feed.use.all')}
+          </Button>
+        )}
+      </div>
       <ul className="num divide-y divide-line">
-        {held.map(([model, { cost }]) => (
+        {held.map(([model, { cost, usual }]) => (
           <li key={model} className="flex flex-wrap items-center gap-x-3 gap-y-1 py-1.5">
             <span className="min-w-0 flex-1 break-all">{model}</span>
-            <span>{[models[model], cost].map((each) => (each ? shortCost(each) : '')).join(' → ')}</span>
+            {usual && <span className="text-muted">{t('carry.costs.usual', { price: shortCost(usual) })}</span>}
+            <span>
+              {[models[model], cost]
+                .filter((each) => each !== undefined)
+                .map(shortCost)
+                .join(' → ')}
+            </span>
             <Button
               size="small"
               aria-label={t('carry.feed.use.of', { model })}
@@ -115,10 +128,10 @@ function Held({ id, costs: { feed, models } }: { id: number; costs: CostsWithFee
             </Button>
             <Button
               size="small"
-              aria-label={t('carry.feed.refuse.of', { model })}
+              aria-label={t(usual ? 'carry.feed.leave.of' : 'carry.feed.refuse.of', { model })}
               onClick={() => decide({ refuse: [model] })}
             >
-              {t('carry.feed.refuse')}
+              {t(usual ? 'carry.feed.leave' : 'carry.feed.refuse')}
             </Button>
           </li>
         ))}

@@ -85,12 +85,12 @@ function Rows(props: {
     <>
       {held > 0 && <p className="text-sm text-warn">{t('carry.costs.held', { count: held })}</p>}
       <ul className="max-h-60 divide-y divide-line overflow-auto text-sm">
-        {rows.map(({ model, change, old, cost, factor, held: isHeld }) => (
+        {rows.map(({ model, change, old, cost, usual, factor, held: isHeld }) => (
           <li key={model} className="num flex flex-wrap items-center gap-x-3 gap-y-1 py-1.5">
             {isHeld && (
               <Checkbox
                 aria-label={
-                  factor !== null && factor >= 1
+                  factor !== null && factor >= 1 && !usual
                     ? t('carry.costs.confirm', { model, factor: formatNumber(factor) })
                     : t('carry.costs.confirm.free', { model })
                 }
@@ -101,7 +101,10 @@ function Rows(props: {
               />
             )}
             <span className="min-w-0 flex-1 break-all">{model}</span>
-            <span className="text-muted">{t(`carry.costs.change.${change}`)}</span>
+            <span className="text-muted">
+              {t(`carry.costs.change.${change}`)}
+              {usual && ` · ${t('carry.costs.usual', { price: shortCost(usual) })}`}
+            </span>
             <span>
               {[old && shortCost(old), cost && change !== 'same' && shortCost(cost)].filter(Boolean).join(' → ')}
             </span>

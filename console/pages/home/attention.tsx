@@ -24,6 +24,7 @@ const colors: Readonly<Record<AttentionKind, DotColor>> = {
   model_no_price: 'orange',
   backup_failed: 'red',
   backup_old: 'orange',
+  log_copy_failed: 'orange',
   balance_low: 'yellow',
   price_held: 'yellow',
   price_feed_failed: 'orange',
@@ -95,7 +96,8 @@ export function Attention({ items }: { items: readonly AttentionItem[] | undefin
 
 function Line({ item }: { item: AttentionItem }) {
   const t = useText()
-  const name = item.target.type === 'backup' ? t('home.target.backup') : item.target.name
+  const { type } = item.target
+  const name = type === 'backup' || type === 'log_copy' ? t(`home.target.${type}`) : item.target.name
   return (
     <li className="flex min-h-12 flex-wrap items-center gap-x-3 gap-y-1 py-2 text-sm">
       <span className="min-w-40 flex-1">
@@ -161,7 +163,9 @@ function Act({ item: { act, target } }: { item: AttentionItem }) {
       ? (['/channel/add', {}, ''] as const)
       : act === 'open_backups'
         ? (['/setting', { tab: 'system' }, 'backup'] as const)
-        : (['/setting', { tab: 'operation' }, 'ratios'] as const)
+        : act === 'open_log_copy'
+          ? (['/setting', { tab: 'system' }, 'log-copy'] as const)
+          : (['/setting', { tab: 'operation' }, 'ratios'] as const)
   return (
     <Link to={to} search={search} hash={hash} className={look}>
       {label}

@@ -1,9 +1,10 @@
 import { CircleCheck } from 'lucide-react'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { Suspense, useEffect, useState } from 'react'
 import { statusApi } from '../../../contract/api/status.ts'
 import { type StatusPage, statusPageApi } from '../../../contract/api/status-page.ts'
 import { dotMark } from '../../components/ui/badge.tsx'
 import { call } from '../../lib/call.ts'
+import { lazy } from '../../lib/lazy.ts'
 import { useServerStatus } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 

@@ -1,10 +1,11 @@
 import { Copy, RotateCcw } from 'lucide-react'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import { ModelMark } from '../../components/provider-mark.tsx'
 import { Banner } from '../../components/ui/banner.tsx'
 import { IconButton } from '../../components/ui/icon-button.tsx'
 import { copyText } from '../../lib/clipboard.ts'
 import { formatCount, formatQuota } from '../../lib/format.ts'
+import { lazy } from '../../lib/lazy.ts'
 import { type Text, useText } from '../../lib/text.ts'
 import { type Answer, isAnswering, needsResults, type Round } from './turns.ts'
 

@@ -1,5 +1,5 @@
 import type { Redemption } from '../../../contract/api/redemption.ts'
-import { redemptionStatus } from '../../../contract/statuses.ts'
+import { redemptionExpired, redemptionStatus } from '../../../contract/statuses.ts'
 import { type DotColor, Status } from '../../components/ui/badge.tsx'
 import { type Text, useText } from '../../lib/text.ts'
 
@@ -8,11 +8,18 @@ export function nameOf(code: Redemption, t: Text): string {
   return code.name || t('redemption.noName', { id: code.id })
 }
 
+/** The status that somebody who redeems the code now would find. */
+export function statusNow(code: Redemption): number {
+  const isOver = code.expired_time > 0 && code.expired_time < Math.floor(Date.now() / 1000)
+  return isOver && code.status === redemptionStatus.unused ? redemptionExpired : code.status
+}
+
 /** The label of a status. */
 export function statusText(status: number, t: Text): string {
   if (status === redemptionStatus.unused) return t('redemption.status.unused')
   if (status === redemptionStatus.disabled) return t('redemption.status.disabled')
   if (status === redemptionStatus.used) return t('redemption.status.used')
+  if (status === redemptionExpired) return t('redemption.status.expired')
   return t('status.unknown')
 }
 
@@ -20,10 +27,12 @@ const colors: Readonly<Record<number, DotColor>> = {
   [redemptionStatus.unused]: 'green',
   [redemptionStatus.disabled]: 'red',
   [redemptionStatus.used]: 'grey',
+  [redemptionExpired]: 'yellow',
 }
 
 /** Shows whether a code can still be redeemed, as a dot and a word. */
 export function CodeStatus({ code }: { code: Redemption }) {
   const t = useText()
-  return <Status color={colors[code.status] ?? 'grey'}>{statusText(code.status, t)}</Status>
+  const status = statusNow(code)
+  return <Status color={colors[status] ?? 'grey'}>{statusText(status, t)}</Status>
 }

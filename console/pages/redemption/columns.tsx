@@ -6,7 +6,7 @@ import type { Column } from '../../components/data-table/types.ts'
 import { IconButton } from '../../components/ui/icon-button.tsx'
 import { formatQuota, formatRelative, formatTime } from '../../lib/format.ts'
 import { type Text, useText } from '../../lib/text.ts'
-import { CodeStatus, nameOf, statusText } from './code-parts.tsx'
+import { CodeStatus, nameOf, statusNow, statusText } from './code-parts.tsx'
 
 /** The columns of the list; `copy` copies a code to the clipboard. */
 export function redemptionColumns(t: Text, copy: (code: Redemption) => Promise<boolean>): Column<Redemption>[] {
@@ -34,7 +34,7 @@ export function redemptionColumns(t: Text, copy: (code: Redemption) => Promise<b
       id: 'status',
       header: t('redemption.status'),
       cell: (code) => <CodeStatus code={code} />,
-      value: (code) => statusText(code.status, t),
+      value: (code) => statusText(statusNow(code), t),
       sortable: true,
       card: 'badge',
       skeleton: 'w-16',
@@ -80,19 +80,41 @@ export function redemptionColumns(t: Text, copy: (code: Redemption) => Promise<b
       header: t('redemption.redeemedBy'),
       cell: (code) =>
         code.redeemed_user_id ? (
-          <Link to="/user" search={{ peek: String(code.redeemed_user_id) }} className="text-link hover:underline">
-            {t('redemption.redeemedBy.id', { id: code.redeemed_user_id })}
+          <Link
+            to="/user"
+            search={{ peek: String(code.redeemed_user_id) }}
+            className="block max-w-40 truncate text-link hover:underline"
+          >
+            {redeemerOf(code, t)}
           </Link>
         ) : (
           ''
         ),
       value: (code) => code.redeemed_user_id,
+      exported: (code) => (code.redeemed_user_id ? redeemerOf(code, t) : ''),
       sortable: true,
-      hidden: true,
-      card: 'hide',
       skeleton: 'w-16',
     },
+    {
+      id: 'expired_time',
+      header: t('redemption.expiry'),
+      cell: (code) =>
+        code.expired_time > 0 ? (
+          <When seconds={code.expired_time} />
+        ) : (
+          <span className="text-muted">{t('redemption.never')}</span>
+        ),
+      value: (code) => code.expired_time,
+      sortable: true,
+      hidden: true,
+      skeleton: 'w-36',
+    },
   ]
+}
+
+/** The username, or the number of a user who has been deleted, or whom the server does not name. */
+function redeemerOf({ redeemed_username, redeemed_user_id }: Redemption, t: Text): string {
+  return redeemed_username || t('redemption.redeemedBy.id', { id: redeemed_user_id })
 }
 
 function When({ seconds }: { seconds: number }) {

@@ -1,20 +1,33 @@
 import * as z from 'zod/mini'
-import { createRedemptionBody, redemptionCount } from '../../../contract/api/redemption.ts'
+import { codePrefix, createRedemptionBody, redemptionCount } from '../../../contract/api/redemption.ts'
 
 /** Form values of an existing code. */
 export interface RedemptionValues {
   name: string
   quota: number
+  /** Epoch seconds; 0 = never. */
+  expired_time: number
 }
 
 /** Form values of new codes. */
 export interface NewCodes extends RedemptionValues {
   count: number
+  prefix: string
 }
 
 /** Initial values for new codes. */
-export const newCodes: NewCodes = { name: '', quota: 100_000, count: 1 }
+export const newCodes: NewCodes = { name: '', quota: 100_000, expired_time: 0, count: 1, prefix: '' }
+
+const expiry = z
+  .custom<number>((value) => Number.isInteger(value), { error: 'redemption.form.expiry.invalid' })
+  .check(z.gte(0, { error: 'redemption.form.expiry.invalid' }))
 
 /** The rules of the contract. An emptied number box does not fall back to its previous value. */
-export const newCodesSchema = z.extend(createRedemptionBody, { count: redemptionCount })
-export const redemptionSchema = z.pick(createRedemptionBody, { name: true, quota: true })
+export const newCodesSchema = z.extend(createRedemptionBody, {
+  count: redemptionCount,
+  expired_time: expiry,
+  prefix: codePrefix,
+})
+export const redemptionSchema = z.extend(z.pick(createRedemptionBody, { name: true, quota: true }), {
+  expired_time: expiry,
+})

@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { maxRedemptions, type Redemption } from '../../../contract/api/redemption.ts'
+import { maxCodePrefix, maxRedemptions, type Redemption } from '../../../contract/api/redemption.ts'
+import { DateTimeField, type TimePreset } from '../../components/form/date-time-field.tsx'
 import { Form, FormFooter } from '../../components/form/form.tsx'
 import { NumberField, QuotaField } from '../../components/form/number-field.tsx'
 import { TextField } from '../../components/form/text-field.tsx'
@@ -11,6 +12,7 @@ import { Page } from '../../components/ui/page.tsx'
 import { ErrorState, FieldsSkeleton } from '../../components/ui/states.tsx'
 import { useCrumb } from '../../lib/crumb.ts'
 import { downloadFile } from '../../lib/download.ts'
+import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { wayBack } from '../../lib/way-back.ts'
@@ -49,9 +51,11 @@ function EditForm({ code }: { code: Redemption }) {
   const t = useText()
   useCrumb(code.name)
   const navigate = useNavigate()
+  const classic = useClassicServer()
+  const presets = usePresets()
   const form = useAppForm<RedemptionValues>({
     schema: redemptionSchema,
-    values: { name: code.name, quota: code.quota },
+    values: { name: code.name, quota: code.quota, expired_time: code.expired_time ?? 0 },
   })
   const save = async (values: RedemptionValues) => {
     await updateRedemption(code.id, values)
@@ -69,6 +73,14 @@ function EditForm({ code }: { code: Redemption }) {
           autoComplete="off"
         />
         <QuotaField control={form.control} name="quota" label={t('redemption.form.quota')} min={1} />
+        {!classic && (
+          <DateTimeField
+            control={form.control}
+            name="expired_time"
+            label={t('redemption.form.expiry')}
+            presets={presets}
+          />
+        )}
         <FormFooter
           submit={t('do.submit')}
           busy={form.formState.isSubmitting}
@@ -83,6 +95,8 @@ function NewCodesForm() {
   const t = useText()
   const navigate = useNavigate()
   const [made, setMade] = useState<Made>()
+  const classic = useClassicServer()
+  const presets = usePresets()
   const form = useAppForm<NewCodes>({ schema: newCodesSchema, values: newCodes })
   const save = async (values: NewCodes) => {
     const name = values.name.trim()
@@ -91,7 +105,7 @@ function NewCodesForm() {
     const file = `${name.replaceAll(/[\\/:*?"<>|]/g, '_')}.txt`
     downloadFile(file, codes.map((code) => `${code}\n`).join(''))
     form.reset(newCodes)
-    setMade({ file, codes, quota: values.quota })
+    setMade({ file, codes, name, quota: values.quota })
     toast.success(t('redemption.created.done'))
   }
   if (made) return <MadeCodes made={made} onMore={() => setMade(undefined)} />
@@ -102,7 +116,7 @@ function NewCodesForm() {
           control={form.control}
           name="name"
           label={t('redemption.form.name')}
-          hint={t('redemption.form.name.hint')}
+          hint={t('redemption.form.name.newHint')}
           autoComplete="off"
           autoFocus
         />
@@ -116,6 +130,26 @@ function NewCodesForm() {
           max={maxRedemptions}
           step={1}
         />
+        {!classic && (
+          <>
+            <DateTimeField
+              control={form.control}
+              name="expired_time"
+              label={t('redemption.form.expiry')}
+              hint={t('redemption.form.expiry.hint')}
+              presets={presets}
+            />
+            <TextField
+              control={form.control}
+              name="prefix"
+              label={t('redemption.form.prefix')}
+              hint={t('redemption.form.prefix.hint', { max: maxCodePrefix })}
+              optional
+              autoComplete="off"
+              spellCheck={false}
+            />
+          </>
+        )}
         <FormFooter
           submit={t('do.submit')}
           busy={form.formState.isSubmitting}
@@ -124,4 +158,18 @@ function NewCodesForm() {
       </Form>
     </div>
   )
+}
+
+const daySeconds = 86_400
+
+function usePresets(): TimePreset[] {
+  const t = useText()
+  return [
+    { id: 'never', label: t('redemption.never'), value: 0 },
+    ...[30, 90, 365].map((days) => ({
+      id: String(days),
+      label: t('redemption.form.expiry.days', { count: days }),
+      fromNowSeconds: days * daySeconds,
+    })),
+  ]
 }

@@ -1,12 +1,12 @@
 import { Link, useNavigate } from '@tanstack/react-router'
-import { Plus } from 'lucide-react'
+import { Layers, Plus } from 'lucide-react'
 import { useCallback, useMemo } from 'react'
 import type { Redemption } from '../../../contract/api/redemption.ts'
 import { roles } from '../../../contract/roles.ts'
-import { redemptionStatus } from '../../../contract/statuses.ts'
+import { redemptionExpired, redemptionStatus } from '../../../contract/statuses.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
 import { deleteQuestion } from '../../components/data-table/delete-question.ts'
-import { StatusFilter } from '../../components/data-table/status-filter.tsx'
+import { FilterBar } from '../../components/data-table/filter-bar.tsx'
 import { useCopyLines } from '../../components/data-table/use-copy-lines.tsx'
 import { useList } from '../../components/data-table/use-list.ts'
 import { buttonClass } from '../../components/ui/button.tsx'
@@ -19,6 +19,7 @@ import { useHotkeys } from '../../lib/hotkeys.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
+import type { SetSearch } from '../../lib/use-url-state.ts'
 import { useListState } from '../../lib/way-back.ts'
 import { deleteCode, redemptionActions, redemptionBulk } from './actions.tsx'
 import { nameOf, statusText } from './code-parts.tsx'
@@ -29,7 +30,7 @@ import { parseRedemptionSearch, type RedemptionSearch } from './search.ts'
 const rowId = (code: Redemption) => String(code.id)
 
 /** The filter of a search in the server's format. */
-const filterOf = ({ status }: RedemptionSearch) => ({ status })
+const filterOf = ({ status, batch }: RedemptionSearch) => ({ status, batch })
 
 firstLook({
   path: '/redemption',
@@ -39,9 +40,41 @@ firstLook({
   filters: filterOf,
 })
 
-const statusFilter = {
-  statuses: [redemptionStatus.unused, redemptionStatus.used, redemptionStatus.disabled],
-  nameOf: statusText,
+const statuses = [redemptionStatus.unused, redemptionStatus.used, redemptionStatus.disabled, redemptionExpired]
+
+interface FiltersProps {
+  search: RedemptionSearch
+  setSearch: SetSearch<RedemptionSearch>
+}
+
+/** The status, and the batch while one is chosen: batches are chosen on their own page. */
+function Filters({ search, setSearch }: FiltersProps) {
+  const t = useText()
+  const narrow = (change: Partial<RedemptionSearch>) => setSearch({ ...change, page: undefined })
+  const { status, batch } = search
+  const ofBatch = {
+    label: t('redemption.batch'),
+    all: t('redemption.batch.all'),
+    value: batch,
+    choices: batch === undefined ? [] : [{ value: batch, label: batch }],
+    onChange: (value: string | undefined) => narrow({ batch: value }),
+  }
+  return (
+    <FilterBar
+      active={Number(status !== undefined) + Number(batch !== undefined)}
+      onClear={() => narrow({ status: undefined, batch: undefined })}
+      selects={[
+        {
+          label: t('redemption.status'),
+          all: t('table.filters.statuses'),
+          value: status,
+          choices: statuses.map((each) => ({ value: String(each), label: statusText(each, t) })),
+          onChange: (value) => narrow({ status: value }),
+        },
+        ...(batch === undefined ? [] : [ofBatch]),
+      ]}
+    />
+  )
 }
 
 /** `/redemption`: the codes that can be redeemed for quota. */
@@ -92,8 +125,19 @@ export function RedemptionListPage() {
       {t('redemption.add')}
     </Link>
   )
+  const actionsOfPage = (
+    <>
+      {!classic && (
+        <Link to="/redemption/batches" className={buttonClass()}>
+          <Layers aria-hidden="true" />
+          {t('redemption.batches')}
+        </Link>
+      )}
+      {addButton}
+    </>
+  )
   return (
-    <Page title={t('redemption.title')} text={t('redemption.intro')} width="full" actions={addButton}>
+    <Page title={t('redemption.title')} text={t('redemption.intro')} width="full" actions={actionsOfPage}>
       <DataTable
         name="redemptions"
         caption={t('redemption.title')}
@@ -106,11 +150,9 @@ export function RedemptionListPage() {
         actions={actions}
         bulk={redemptionBulk(t, copyLines)}
         searchLabel={t('redemption.search')}
-        filters={
-          !classic && <StatusFilter {...{ search, setSearch }} {...statusFilter} label={t('redemption.status')} />
-        }
-        filtered={!classic && search.status !== undefined}
-        onClearFilters={() => setSearch({ q: undefined, status: undefined, page: undefined })}
+        filters={!classic && <Filters search={search} setSearch={setSearch} />}
+        filtered={!classic && (search.status !== undefined || search.batch !== undefined)}
+        onClearFilters={() => setSearch({ q: undefined, status: undefined, batch: undefined, page: undefined })}
         empty={
           <EmptyState title={t('redemption.empty')} text={t('redemption.empty.text')}>
             {addButton}

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { Copy, Download } from 'lucide-react'
+import { Copy, Download, QrCode } from 'lucide-react'
 import { useId } from 'react'
 import { Button, buttonClass } from '../../components/ui/button.tsx'
 import { Textarea } from '../../components/ui/input.tsx'
@@ -7,6 +7,7 @@ import { Card } from '../../components/ui/page.tsx'
 import { copyText } from '../../lib/clipboard.ts'
 import { downloadFile } from '../../lib/download.ts'
 import { useFormatQuota } from '../../lib/format.ts'
+import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { wayToNew } from '../../lib/way-back.ts'
 
@@ -15,6 +16,7 @@ export interface Made {
   /** Name of the saved text file. */
   file: string
   codes: readonly string[]
+  name: string
   /** Value of each code, in quota units. */
   quota: number
 }
@@ -23,6 +25,7 @@ export interface Made {
 export function MadeCodes({ made, onMore }: { made: Made; onMore(): void }) {
   const t = useText()
   const formatQuota = useFormatQuota()
+  const classic = useClassicServer()
   const id = useId()
   const lines = made.codes.map((code) => `${code}\n`).join('')
   return (
@@ -51,6 +54,12 @@ export function MadeCodes({ made, onMore }: { made: Made; onMore(): void }) {
           <Button icon={<Download />} onClick={() => downloadFile(made.file, lines)}>
             {t('redemption.made.download')}
           </Button>
+          {!classic && (
+            <Link to="/redemption/sheet" search={{ batch: made.name }} className={buttonClass()}>
+              <QrCode aria-hidden="true" />
+              {t('redemption.sheet.open')}
+            </Link>
+          )}
           <span className="flex-1" />
           <Button onClick={onMore}>{t('redemption.made.more')}</Button>
           <Link {...wayToNew('/redemption')} className={buttonClass()}>

@@ -1,6 +1,7 @@
-import { queryOptions } from '@tanstack/react-query'
-import { type Redemption, redemptionApi } from '../../../contract/api/redemption.ts'
-import { call } from '../../lib/call.ts'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { type Redemption, type RedemptionBatch, redemptionApi } from '../../../contract/api/redemption.ts'
+import { redemptionStatus } from '../../../contract/statuses.ts'
+import { call, callFull } from '../../lib/call.ts'
 import { listSource } from '../../lib/list-source.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import type { NewCodes, RedemptionValues } from './form-values.ts'
@@ -10,6 +11,41 @@ export const redemptions = listSource<Redemption>('redemption', {
   list: redemptionApi.list,
   search: redemptionApi.search,
 })
+
+/** The codes, counted by name. */
+export const batches = listSource<RedemptionBatch>('redemption-batch', {
+  list: redemptionApi.batches,
+  search: redemptionApi.batches,
+})
+
+async function refreshAll(): Promise<void> {
+  await Promise.all([redemptions.refresh(), batches.refresh()])
+}
+
+/** Disables the unused codes of a batch, or enables the disabled ones; returns their number. */
+export async function switchBatch(name: string, status: number): Promise<number> {
+  const changed = await call(redemptionApi.switchBatch, { body: { name, status } })
+  await refreshAll()
+  return changed
+}
+
+/** Codes on one page of a sheet. */
+export const sheetSize = 100
+
+/** Unused codes of a batch, in the order in which they were made; `page` is from 1. */
+export const sheetQuery = (batch: string, page: number) =>
+  queryOptions({
+    queryKey: ['redemption', 'sheet', batch, page],
+    queryFn: async ({ signal }) => {
+      const query = { batch, status: redemptionStatus.unused, p: page - 1, size: sheetSize, sort: 'id', order: 'asc' }
+      const { data, total } = await callFull(redemptionApi.list, { query }, { signal, quiet: true })
+      return { codes: data, total: total ?? data.length }
+    },
+    placeholderData: keepPreviousData,
+    // What was redeemed in the meantime must not be printed.
+    staleTime: 0,
+    gcTime: 0,
+  })
 
 /** One redemption code. */
 export const redemptionQuery = (id: string) =>
@@ -26,24 +62,28 @@ export async function setRedemptionStatus(code: Redemption, status: number): Pro
     (row) => row.id === code.id,
     (row) => ({ ...row, status: changed?.status ?? status }),
   )
+  void batches.refresh()
 }
 
 /** Deletes a code and reloads the list. */
 export async function removeRedemption(code: Redemption): Promise<void> {
   await call(redemptionApi.remove, { params: { id: code.id } })
-  await redemptions.refresh()
+  await refreshAll()
 }
 
 /** Creates codes and returns them. */
-export async function createCodes(values: NewCodes): Promise<string[]> {
-  const codes = await call(redemptionApi.create, { body: values })
-  await redemptions.refresh()
+export async function createCodes({ expired_time, prefix, ...values }: NewCodes): Promise<string[]> {
+  // A server without expiry and prefix gets only what it knows.
+  const body = { ...values, ...(expired_time > 0 && { expired_time }), ...(prefix !== '' && { prefix }) }
+  const codes = await call(redemptionApi.create, { body })
+  await refreshAll()
   return codes ?? []
 }
 
-/** Changes the name and quota of a code. */
+/** Changes the name, quota and expiry of a code. */
 export async function updateRedemption(id: number, values: RedemptionValues): Promise<void> {
   await call(redemptionApi.update, { query: {}, body: { id, ...values } })
+  void queryClient.invalidateQueries({ queryKey: [batches.key] })
   queryClient.removeQueries({ queryKey: ['redemption', 'one', String(id)] })
   await redemptions.refresh()
 }

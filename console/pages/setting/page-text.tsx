@@ -1,6 +1,7 @@
-import { lazy, Suspense, useDeferredValue } from 'react'
+import { Suspense, useDeferredValue } from 'react'
 import { Textarea } from '../../components/ui/input.tsx'
 import { Skeleton } from '../../components/ui/states.tsx'
+import { lazy } from '../../lib/lazy.ts'
 import { useText } from '../../lib/text.ts'
 import type { ControlProps } from './control-props.ts'
 import { optionName } from './option-names.ts'

@@ -1,16 +1,29 @@
-import { Ban, CircleCheck, Copy, ExternalLink, Link2, MessageSquare, Pencil, QrCode, Trash2 } from 'lucide-react'
+import {
+  Ban,
+  CircleCheck,
+  Copy,
+  ExternalLink,
+  KeyRound,
+  Link2,
+  MessageSquare,
+  Pencil,
+  QrCode,
+  RefreshCw,
+  Trash2,
+} from 'lucide-react'
 import type { Token } from '../../../contract/api/token.ts'
 import { tokenStatus } from '../../../contract/statuses.ts'
 import type { BulkAction, RowAction } from '../../components/data-table/types.ts'
 import type { CopyLines } from '../../components/data-table/use-copy-lines.tsx'
+import type { Question } from '../../components/ui/use-confirm.tsx'
 import { copyText } from '../../lib/clipboard.ts'
 import { type Text, text } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { keyOf } from '../../lib/token-key.ts'
 import { toastWithUndo } from '../../lib/undo.ts'
 import { appLinks } from './app-links.ts'
-import { removeToken, setTokenStatus } from './queries.ts'
-import { blockedReason, nameOf } from './token-parts.tsx'
+import { endOldKey, removeToken, setTokenStatus } from './queries.ts'
+import { blockedReason, hasOldKey, nameOf } from './token-parts.tsx'
 
 /** Switches a token between enabled and disabled and offers to undo the change. */
 async function toggle(token: Token): Promise<void> {
@@ -34,6 +47,10 @@ interface Handlers {
   chat(token: Token): void
   /** Shows the QR code that sets up an app on a phone. */
   scan(token: Token): void
+  /** Opens the dialog that gives the token a new key; undefined if the server cannot do that. */
+  rotate: ((token: Token) => void) | undefined
+  /** Asks for confirmation, then ends the old key. */
+  endOldKey(token: Token): void
 }
 
 /** Actions for one token. */
@@ -41,6 +58,7 @@ export function tokenActions(token: Token, t: Text, on: Handlers): RowAction[] {
   const enabled = token.status === tokenStatus.enabled
   const blocked = blockedReason(token.status, t)
   const links = appLinks(keyOf(token))
+  const { rotate } = on
   return [
     {
       id: 'copy',
@@ -76,6 +94,10 @@ export function tokenActions(token: Token, t: Text, on: Handlers): RowAction[] {
       run: () => void copyText(link.href),
     })),
     { id: 'qr', label: t('token.qr'), icon: <QrCode />, run: () => on.scan(token) },
+    ...(rotate ? [{ id: 'rotate', label: t('token.rotate'), icon: <RefreshCw />, run: () => rotate(token) }] : []),
+    ...(hasOldKey(token)
+      ? [{ id: 'end', label: t('token.oldKey.end'), icon: <KeyRound />, danger: true, run: () => on.endOldKey(token) }]
+      : []),
     { id: 'delete', label: t('do.delete'), icon: <Trash2 />, danger: true, run: () => on.remove(token) },
   ]
 }
@@ -113,6 +135,20 @@ export function tokenBulk(t: Text, copy: CopyLines): BulkAction<Token>[] {
       run: removeToken,
     },
   ]
+}
+
+/** The question asked before the old key of a token ends. */
+export function endOldKeyQuestion(token: Token, t: Text): Question {
+  return {
+    title: t('token.oldKey.end.title', { name: nameOf(token, t) }),
+    text: t('token.oldKey.end.text'),
+    confirm: t('token.oldKey.end'),
+    danger: true,
+    onConfirm: async () => {
+      await endOldKey(token.id)
+      toast.success(t('token.oldKey.ended'))
+    },
+  }
 }
 
 /** Deletes a token and shows a toast. */

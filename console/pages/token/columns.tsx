@@ -3,11 +3,12 @@ import { useState } from 'react'
 import type { Token } from '../../../contract/api/token.ts'
 import type { Column } from '../../components/data-table/types.ts'
 import { IconButton } from '../../components/ui/icon-button.tsx'
-import { formatQuota } from '../../lib/format.ts'
+import { formatQuota, formatTime } from '../../lib/format.ts'
 import { type Text, useText } from '../../lib/text.ts'
 import { isKeyUnknown, keyOf, maskedKey } from '../../lib/token-key.ts'
 import {
   Expiry,
+  hasOldKey,
   LastUse,
   lastUse,
   Moment,
@@ -47,7 +48,14 @@ export function tokenColumns(t: Text, copy: (token: Token) => Promise<boolean>):
         isKeyUnknown(token) ? (
           <span className="text-muted">{t('token.keyUnknown')}</span>
         ) : (
-          <KeyCell token={token} onCopy={() => copy(token)} />
+          <>
+            <KeyCell token={token} onCopy={() => copy(token)} />
+            {hasOldKey(token) && (
+              <span className="block text-xs text-muted">
+                {t('token.oldKey', { time: formatTime(token.old_key_until) })}
+              </span>
+            )}
+          </>
         ),
       skeleton: 'w-32',
     },

@@ -16,7 +16,7 @@ import { isKeyUnknown, keyOf, maskedKey } from '../../lib/token-key.ts'
 import { AppSetups } from './app-setups.tsx'
 import { tokenLogsQuery, tokenQuery, tokenSpentQuery } from './queries.ts'
 import { SnippetTabs } from './snippet-tabs.tsx'
-import { Expiry, LastUse, Moment, nameOf, Remaining, TokenStatus } from './token-parts.tsx'
+import { Expiry, hasOldKey, LastUse, Moment, nameOf, Remaining, TokenStatus } from './token-parts.tsx'
 
 interface TokenPeekProps {
   id: string
@@ -58,6 +58,9 @@ function Details({ token }: { token: Token }) {
         <p className="text-muted text-sm">{t('token.keyUnknown.why')}</p>
       ) : (
         <CopyField label={t('token.key')} value={keyOf(token)} masked={maskedKey(token)} />
+      )}
+      {hasOldKey(token) && (
+        <p className="text-sm text-muted">{t('token.oldKey', { time: formatTime(token.old_key_until) })}</p>
       )}
       <div className="grid grid-cols-2 gap-3">
         <Kpi

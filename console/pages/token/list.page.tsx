@@ -1,6 +1,6 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
-import { lazy, Suspense, useCallback, useMemo } from 'react'
+import { Suspense, useCallback, useMemo, useState } from 'react'
 import type { Token } from '../../../contract/api/token.ts'
 import { roles } from '../../../contract/roles.ts'
 import { tokenStatus } from '../../../contract/statuses.ts'
@@ -17,12 +17,13 @@ import { useConfirm } from '../../components/ui/use-confirm.tsx'
 import { writeClipboard } from '../../lib/clipboard.ts'
 import { firstLook } from '../../lib/first-look.ts'
 import { useHotkeys } from '../../lib/hotkeys.ts'
+import { lazy } from '../../lib/lazy.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { loadAreas, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { keyOf } from '../../lib/token-key.ts'
 import { useListState } from '../../lib/way-back.ts'
-import { deleteToken, tokenActions, tokenBulk } from './actions.tsx'
+import { deleteToken, endOldKeyQuestion, tokenActions, tokenBulk } from './actions.tsx'
 import { BaseUrl } from './base-url.tsx'
 import { tokenColumns } from './columns.tsx'
 import { tokens } from './queries.ts'
@@ -38,6 +39,7 @@ const TokenPeek = lazy(async () => {
   return { default: it.TokenPeek }
 })
 const TokenQr = lazy(() => import('./qr-dialog.tsx').then((it) => ({ default: it.TokenQr })))
+const RotateDialog = lazy(() => import('./rotate-dialog.tsx').then((it) => ({ default: it.RotateDialog })))
 const TokenStart = lazy(() => import('./start.tsx').then((it) => ({ default: it.TokenStart })))
 
 const rowId = (token: Token) => String(token.id)
@@ -58,6 +60,7 @@ export function TokenListPage() {
   const list = useList(tokens, search, setSearch, classic ? {} : filterOf(search))
   const [ask, question] = useConfirm()
   const [copyLines, byHand] = useCopyLines()
+  const [rotating, setRotating] = useState<Token>()
 
   const copy = useCallback(
     async (token: Token) => {
@@ -86,22 +89,25 @@ export function TokenListPage() {
         ask(
           deleteQuestion(t, { name: nameOf(token, t), text: t('token.delete.text'), remove: () => deleteToken(token) }),
         )
-      return tokenActions(token, t, { copy, edit, remove, chat, scan })
+      const end = () => ask(endOldKeyQuestion(token, t))
+      return tokenActions(token, t, {
+        copy,
+        edit,
+        remove,
+        chat,
+        scan,
+        rotate: classic ? undefined : setRotating,
+        endOldKey: end,
+      })
     },
-    [t, ask, copy, edit, navigate, setSearch],
+    [t, ask, copy, edit, navigate, setSearch, classic],
   )
   useHotkeys({ n: add })
 
-  const addButton = (
-    <Link to="/token/add" className={buttonClass({ look: 'primary' })}>
-      <Plus aria-hidden="true" />
-      {t('token.add')}
-    </Link>
-  )
   const actions = (
     <>
       <BaseUrl />
-      {addButton}
+      <AddButton />
     </>
   )
   return (
@@ -129,7 +135,7 @@ export function TokenListPage() {
         onClearFilters={() => setSearch({ q: undefined, status: undefined, page: undefined })}
         empty={
           <EmptyState title={t('token.empty')} text={t('token.empty.text')}>
-            {addButton}
+            <AddButton />
           </EmptyState>
         }
       />
@@ -144,11 +150,22 @@ export function TokenListPage() {
             onEdit={edit}
           />
         )}
+        {rotating && <RotateDialog token={rotating} onClose={() => setRotating(undefined)} />}
         {search.qr !== undefined && <TokenQr id={search.qr} onClose={() => setSearch({ qr: undefined })} />}
         {search.start !== undefined && (
           <TokenStart id={search.start} onClose={() => setSearch({ start: undefined }, { replace: true })} />
         )}
       </Suspense>
     </Page>
+  )
+}
+
+function AddButton() {
+  const t = useText()
+  return (
+    <Link to="/token/add" className={buttonClass({ look: 'primary' })}>
+      <Plus aria-hidden="true" />
+      {t('token.add')}
+    </Link>
   )
 }

@@ -47,6 +47,26 @@ export async function setTokenStatus(token: Token, status: number): Promise<void
   await queryClient.invalidateQueries({ queryKey: ['token', 'one', String(token.id)] })
 }
 
+/** Gives a token a new key; the one that it has stays valid for a time. Returns the token with its new key. */
+export async function rotateKey(id: number, keepSeconds: number): Promise<Token> {
+  const token = await call(tokenApi.rotate, { params: { id }, body: { keep_seconds: keepSeconds } })
+  await replaceRow(token)
+  return token
+}
+
+/** Ends the old key of a token. */
+export async function endOldKey(id: number): Promise<void> {
+  await replaceRow(await call(tokenApi.endOldKey, { params: { id } }))
+}
+
+async function replaceRow(token: Token): Promise<void> {
+  tokens.patch(
+    (row) => row.id === token.id,
+    () => token,
+  )
+  await queryClient.invalidateQueries({ queryKey: ['token', 'one', String(token.id)] })
+}
+
 /** Deletes a token and reloads the list. */
 export async function removeToken(token: Token): Promise<void> {
   await call(tokenApi.remove, { params: { id: token.id } })

@@ -12,6 +12,11 @@ const colors: Readonly<Record<number, DotColor>> = {
 }
 const soonSeconds = 7 * 86_400
 
+/** True while the key that the token had before is still accepted. */
+export function hasOldKey({ old_key_until }: Token): boolean {
+  return old_key_until > Date.now() / 1000
+}
+
 /** The display name of a token, with a substitute for an empty name. */
 export function nameOf(token: Token, t: Text): string {
   return token.name === '' ? t('token.unnamed', { id: token.id }) : token.name

@@ -4,39 +4,41 @@ import { changedModels } from '../../billing/compare-costs.ts'
 import { costsOf } from '../../jobs/stored-costs.ts'
 import { epochSeconds } from '../../lib/clock.ts'
 import { allChannels, type ChannelRow } from '../../store/channels/channels.ts'
+import { channelsWithFeeds } from '../../store/channels/price-feeds.ts'
 import { recordAudit } from '../../store/installation/audit.ts'
 import type { Db, Trx } from '../../store/store.ts'
 import { auditEvent } from '../audit-event.ts'
-import {
-  ConfigFault,
-  type ConfigKind,
-  differences,
-  EntryFault,
-  inEntry,
-  type PlanContext,
-  type PlannedChange,
-} from '../config-kind.ts'
+import { type ConfigKind, differences, inEntry, type PlanContext, type PlannedChange } from '../config-kind.ts'
 import { checkCosts, saveChannelCosts, withSource } from './channel-costs.ts'
+import { onlyChannel, refuseSameNames } from './channels-by-name.ts'
 
 type Costs = Pick<ChannelCosts, 'multiplier' | 'models'>
 
-/** The section `channel_costs`: what the upstreams of channels charge, by the name of the channel. An entry is complete. */
+/**
+ * The section `channel_costs`: what the upstreams of channels charge, by the name of the channel. An entry is complete. But
+ * the models of a channel with a price feed belong to its feed, unless an entry lists some.
+ */
 export const channelCostsKind: ConfigKind<'channel_costs'> = {
   section: 'channel_costs',
   names: (wanted) => Object.keys(wanted),
 
   async plan(trx, wanted, context) {
     const channels = Map.groupBy(await allChannels(trx), ({ name }) => name)
+    const withFeed = await idsWithFeed(trx)
     const changes: PlannedChange[] = []
     for (const [name, entry] of Object.entries(wanted)) {
       const path = ['channel_costs', name]
       const label = `channel_costs: ${JSON.stringify(name)}`
-      const change = await inEntry(path, label, () =>
-        planCosts(only(channels.get(name) ?? []), costsIn(entry), context),
-      )
+      const change = await inEntry(path, label, () => {
+        const channel = onlyChannel(channels.get(name))
+        const isOfFeed = entry.models === undefined && withFeed.has(channel.id)
+        return planCosts(channel, costsIn(isOfFeed ? { ...entry, models: costsOf(channel).models } : entry), context)
+      })
       if (change) changes.push({ ...change, make: (trx) => inEntry(path, label, () => change.make(trx)) })
     }
-    const others = [...channels.values()].flat().filter((row) => row.costs !== '' && !Object.hasOwn(wanted, row.name))
+    const others = [...channels.values()]
+      .flat()
+      .filter((row) => row.costs !== '' && !withFeed.has(row.id) && !Object.hasOwn(wanted, row.name))
     if (context.prune)
       for (const row of others)
         changes.push({ op: 'remove', name: row.name, fields: [], make: (trx) => write(trx, row, noCosts, context) })
@@ -45,10 +47,15 @@ export const channelCostsKind: ConfigKind<'channel_costs'> = {
 
   async export(db) {
     const priced = (await allChannels(db)).filter(({ costs }) => costs !== '')
-    await refuseSame(db, priced)
+    const withFeed = await idsWithFeed(db)
+    await refuseSameNames(db, priced, { section: 'channel_costs', what: 'costs' })
     const entries = priced
       .sort((a, b) => (a.name < b.name ? -1 : 1))
-      .map((row): [string, ChannelCostsEntry] => [row.name, entryOf(costsOf(row))])
+      .map((row): [string, ChannelCostsEntry] => {
+        const costs = costsOf(row)
+        return [row.name, entryOf(withFeed.has(row.id) ? { ...costs, models: {} } : costs)]
+      })
+      .filter(([, entry]) => Object.keys(entry).length > 0)
     return entries.length === 0 ? undefined : (Object.fromEntries(entries) as ConfigFile['channel_costs'])
   },
 }
@@ -68,21 +75,8 @@ function entryOf({ multiplier, models }: Costs): ChannelCostsEntry {
   }
 }
 
-function only(rows: readonly ChannelRow[]): ChannelRow {
-  const [first] = rows
-  if (!first) throw new EntryFault('there is no channel of that name.')
-  if (rows.length > 1) throw new EntryFault(`there are ${rows.length} channels of that name.`)
-  return first
-}
-
-async function refuseSame(db: Db, priced: readonly ChannelRow[]): Promise<void> {
-  const all = Map.groupBy(await allChannels(db), ({ name }) => name)
-  const twice = priced.find(({ name }) => name === '' || (all.get(name)?.length ?? 0) > 1)
-  if (twice)
-    throw new ConfigFault(
-      ['channel_costs'],
-      `The costs of channel ${twice.id} cannot be in a configuration file, because its name is not unique. Rename it first.`,
-    )
+async function idsWithFeed(db: Db): Promise<ReadonlySet<number>> {
+  return new Set((await channelsWithFeeds(db)).map(({ id }) => id))
 }
 
 function planCosts(row: ChannelRow, wanted: Costs, context: PlanContext): PlannedChange | undefined {

@@ -1,6 +1,15 @@
 import type { CostPreview, ModelCost } from '../../../contract/api/channel-costs.ts'
 import { api } from '../../../contract/api/index.ts'
-import { changedModels, describeCost, factorOf, isHeld, isSameCost, ownCost } from '../../billing/compare-costs.ts'
+import {
+  changedModels,
+  describeCost,
+  factorOf,
+  implausibleAgainst,
+  isHeld,
+  isSameCost,
+  ownCost,
+} from '../../billing/compare-costs.ts'
+import { usualCosts } from '../../billing/usual-costs.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { type ApiRouter, type PersonCall, serve } from '../../http/serve-endpoint.ts'
 import { checkedUrl, listUrl, readPriceList } from '../../jobs/read-price-list.ts'
@@ -86,19 +95,23 @@ export function mountChannelCosts(router: ApiRouter, deps: CostDeps): void {
       url,
       groups: [...list.groups],
       listed: list.models.size,
-      rows: upstreamModels(channel).map((model) => rowOf(model, ownCost(old, model), list.models.get(model))),
+      rows: upstreamModels(channel).map((model) => rowOf(channel, model, ownCost(old, model), list.models.get(model))),
     }
   }
 }
 
 function rowOf(
+  { type }: ChannelRow,
   model: string,
   old: ModelCost | undefined,
   cost: ModelCost | null | undefined,
 ): CostPreview['rows'][number] {
-  const row = { model, old: old ?? null, cost: cost ?? null, factor: null, held: false }
+  const row = { model, old: old ?? null, cost: cost ?? null, usual: null, factor: null, held: false }
   if (!cost) return { ...row, change: cost === null ? 'unreadable' : 'missing' }
-  if (!old) return { ...row, change: 'new' }
+  if (!old) {
+    const usual = implausibleAgainst(usualCosts(model, type), cost)
+    return { ...row, change: 'new', ...(usual && { usual, factor: factorOf(usual, cost), held: true }) }
+  }
   if (isSameCost(old, cost)) return { ...row, change: 'same' }
   return { ...row, change: 'changed', factor: factorOf(old, cost), held: isHeld(old, cost) }
 }
@@ -114,11 +127,13 @@ async function saveCosts({ store, clock }: CostDeps, call: PersonCall<typeof api
     if (!before) throw new ApiFailure('Channel not found.')
     const old = costsOf(before)
     const held: string[] = []
-    const kept = Object.entries(models).map(([model, cost]): [string, ModelCost] => {
-      const stored = source.kind === 'manual' || confirmed.includes(model) ? undefined : ownCost(old.models, model)
-      if (!stored || !isHeld(stored, cost)) return [model, cost]
+    const kept = Object.entries(models).flatMap(([model, cost]): [string, ModelCost][] => {
+      if (source.kind === 'manual' || confirmed.includes(model)) return [[model, cost]]
+      const stored = ownCost(old.models, model)
+      const isKept = stored ? isHeld(stored, cost) : implausibleAgainst(usualCosts(model, before.type), cost)
+      if (!isKept) return [[model, cost]]
       held.push(model)
-      return [model, stored]
+      return stored ? [[model, stored]] : []
     })
     const costs = withSource(
       { multiplier, models: Object.fromEntries(kept) },

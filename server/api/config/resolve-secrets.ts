@@ -54,12 +54,21 @@ export function resolveSecrets(file: ConfigFile, references: References | undefi
       ),
     ),
   }))
+  const feeds =
+    file.price_feeds &&
+    Object.fromEntries(
+      Object.entries(file.price_feeds).map(([name, { url, ...rest }]) => [
+        name,
+        { ...rest, ...(url !== undefined && { url: resolve(url, ['price_feeds', name, 'url']) }) },
+      ]),
+    )
   const [first] = faults
   if (first) throw new ConfigFault(first.path, [...new Set(faults.map(({ message }) => message))].join(' '))
   return {
     ...file,
     ...(options && { options }),
     ...(channels && { channels }),
+    ...(feeds && { price_feeds: feeds }),
     ...(destinations && { alert_destinations: destinations }),
   }
 }

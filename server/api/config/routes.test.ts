@@ -141,6 +141,80 @@ forEachDatabase((_, openFresh) => {
     expect(events.filter(({ action }) => action === 'channel.set-costs')).toHaveLength(2)
   })
 
+  test('price feeds are a section of their own, and the costs that they read are not fought over', async () => {
+    const feeds = (entry: string, more = '') => `version: 1${channel(more)}price_feeds:\n  main: ${entry}\n`
+    const changes = async (text: string, query = '') => (await put(text, query)).json
+    const full = '{ kind: gateway, url: "https://list.example/prices?key=hidden-key", group: vip, every_hours: 12 }'
+    const first = await changes(feeds(full))
+    expect(first.data.changes).toMatchObject([
+      { op: 'add', section: 'channels', name: 'main' },
+      { op: 'add', section: 'price_feeds', name: 'main' },
+    ])
+    expect(JSON.stringify(first)).not.toContain('hidden-key')
+    const [{ id }] = (await api.call('GET', '/api/channel/', { as: root.token })).json.data
+    const path = `/api/channel/${id}/costs`
+    const stored = async () => (await api.call('GET', path, { as: root.token })).json.data
+    const feed = { kind: 'gateway', url: 'https://list.example/prices?key=hidden-key', group: 'vip', every_hours: 12 }
+    expect(await stored()).toMatchObject({ feed: { ...feed, checked_at: 0 } })
+    expect((await changes(feeds(full))).data).toEqual({ changes: [], unlisted: [], applied: false })
+
+    // The list has been read: what it changed is no difference, and another schedule forgets nothing.
+    const read = { ...feed, checked_at: 5, changed_at: 5, error: '', failed_at: 0, held: {}, refused: {} }
+    const costs = { multiplier: 0.5, models: { 'gpt-4': { input: 30 } }, source: { kind: 'gateway', url: '', time: 5 } }
+    await api.store.write((trx) =>
+      trx
+        .updateTable('channels')
+        .set({ price_feed: JSON.stringify(read), costs: JSON.stringify(costs) })
+        .where('id', '=', id)
+        .execute(),
+    )
+    const text = (await exported()).text
+    expect(text).not.toContain('hidden-key')
+    expect(parse(text)).toMatchObject({ price_feeds: { main: { kind: 'gateway', every_hours: 12, group: 'vip' } } })
+    expect(parse(text).channel_costs).toEqual({ main: { multiplier: 0.5 } })
+    expect((await changes(text, '?prune=true')).data.changes).toEqual([])
+    expect((await changes('version: 1\nchannel_costs: {}\n', '?prune=true')).data).toMatchObject({
+      changes: [],
+      unlisted: [],
+    })
+    const slower = await changes(feeds('{ kind: gateway, group: vip, every_hours: 48 }'))
+    expect(slower.data.changes).toEqual([
+      {
+        ...{ op: 'change', section: 'price_feeds', name: 'main' },
+        fields: [{ field: 'every_hours', before: '12', after: '48' }],
+      },
+    ])
+    expect(await stored()).toMatchObject({ ...costs, feed: { ...feed, every_hours: 48, checked_at: 5 } })
+    await changes(feeds('{ kind: openrouter, url: "", every_hours: 48 }'))
+    expect(await stored()).toMatchObject({ models: costs.models, feed: { kind: 'openrouter', url: '', checked_at: 0 } })
+    expect(parse((await exported()).text).price_feeds).toEqual({
+      main: { kind: 'openrouter', every_hours: 48, url: '' },
+    })
+
+    for (const [entry, words] of [
+      ['{ kind: gateway, every_hours: 24, url: "" }', 'Enter the URL of the price list.'],
+      ['{ kind: gateway, every_hours: 24, url: "http://169.254.169.254/" }', 'must not be a cloud metadata service'],
+      ['{ kind: gateway, every_hours: 24, url: "file:///etc/passwd" }', 'must begin with https'],
+      ['{ kind: gateway, every_hours: 24, url: "http://a:b@c/" }', 'must not contain a username'],
+      [`{ kind: gateway, every_hours: 24, url: "https://a.example/\${HOME}" }`, 'not allowed here'],
+      ['{ kind: gateway, every_hours: 24, url: { file: /etc/hostname } }', 'not allowed here'],
+      ['{ kind: gateway, every_hours: 0 }', 'every_hours'],
+      ['{ kind: manual, every_hours: 1 }', 'kind'],
+      ['{ kind: gateway, every_hours: 1, hours: 2 }', 'hours'],
+    ] as const)
+      expect([entry, await changes(feeds(entry))]).toEqual([
+        entry,
+        expect.objectContaining({ success: false, message: expect.stringContaining(words) }),
+      ])
+    expect(
+      (await changes('version: 1\nprice_feeds: { nobody: { kind: openrouter, every_hours: 1 } }\n')).message,
+    ).toContain('price_feeds: "nobody": there is no channel of that name.')
+    const without = 'version: 1\nprice_feeds: {}\n'
+    expect((await changes(without)).data.unlisted).toEqual([{ section: 'price_feeds', name: 'main' }])
+    expect((await changes(without, '?prune=true')).data.changes).toMatchObject([{ op: 'remove', name: 'main' }])
+    expect(await stored()).toMatchObject({ models: costs.models, feed: null })
+  })
+
   test('only root may read or write it, and nothing on the server can be referred to', async () => {
     expect((await put('version: 1\n', '', yaml, admin.token)).json.message).toContain('permission')
     const read = await api.call('GET', '/api/config', { as: admin.token })

@@ -2,6 +2,8 @@ import { type AttentionItem, attentionKinds } from '../../../contract/api/overvi
 import { balanceUnits } from '../../../contract/balance-units.ts'
 import { channelStatus } from '../../../contract/statuses.ts'
 import { createPriceBook } from '../../billing/price-book.ts'
+import { channelLosses } from '../../jobs/channel-losses.ts'
+import type { LogCopy } from '../../jobs/copy-log.ts'
 import { spendJumps } from '../../jobs/spend-jumps.ts'
 import { feedOf } from '../../jobs/stored-costs.ts'
 import type { Settings } from '../../settings/settings.ts'
@@ -37,6 +39,7 @@ type Item = Omit<AttentionItem, 'reason' | 'count' | 'failed' | 'amount' | 'limi
 interface Ask {
   db: Db
   settings: Settings
+  logCopy: Pick<LogCopy, 'state'>
   /** Epoch seconds. */
   now: number
 }
@@ -53,6 +56,7 @@ export async function attentionItems(ask: Ask): Promise<AttentionItem[]> {
     peopleItems(ask),
     spendItems(ask),
     backupItems(ask),
+    logCopyItems(ask),
   ])
   const rank = (item: Item) => attentionKinds.indexOf(item.kind)
   return found
@@ -135,18 +139,14 @@ async function priceItems({ db }: Ask): Promise<Item[]> {
 
 /** Channels whose requests of the last 24 hours cost more than was charged for them. */
 async function lossItems({ db, settings, now }: Ask, channels: readonly WatchedChannel[]): Promise<Item[]> {
-  const to = Math.floor(now / hourSeconds) + 1
-  const range = { from: to - dayHours, to }
-  const { top } = await rankUsage(db, { filter: {}, range, group: 'channel_id', metric: 'margin', limit: mostChannels })
+  const { since, losses } = await channelLosses(db, now)
   const least = settings.QuotaPerUnit * leastLoss
-  const lost = new Map(top.filter(({ margin }) => -margin >= least).map((each) => [Number(each.g), each]))
+  const lost = new Map(losses.filter(({ loss }) => loss >= least).map((each) => [each.id, each]))
   return channels.flatMap((channel): Item[] => {
     const found = lost.get(channel.id)
     if (!found) return []
-    // What was charged for the requests whose cost is known.
-    const limit = found.cost + found.margin
-    const since = range.from * hourSeconds
-    return [{ kind: 'channel_loss', target: about(channel), since, amount: -found.margin, limit, act: 'open_channel' }]
+    const { loss: amount, charged: limit } = found
+    return [{ kind: 'channel_loss', target: about(channel), since, amount, limit, act: 'open_channel' }]
   })
 }
 
@@ -227,4 +227,15 @@ async function backupItems({ db, settings, now }: Ask): Promise<Item[]> {
   if (ended && ended.error !== '') return item('backup_failed', ended.finished_at, { reason: ended.error })
   const every = settings.BackupEveryHours * hourSeconds
   return good && good.started_at < now - 2 * every - backupGraceSeconds ? item('backup_old', good.started_at) : []
+}
+
+/** A copy of the log that has worked within this time is not reported, because short breaks of its place are normal. */
+const logCopyGraceSeconds = 600
+
+/** Whether log rows cannot be copied. The reason may contain an address, so only the settings, which are root's, show it. */
+async function logCopyItems({ logCopy, now }: Ask): Promise<Item[]> {
+  const { error, sentAt, failedAt } = await logCopy.state()
+  if (error === '' || sentAt > now - logCopyGraceSeconds) return []
+  const target: Item['target'] = { type: 'log_copy', id: 0, name: '' }
+  return [{ kind: 'log_copy_failed', target, since: sentAt || failedAt || now, act: 'open_log_copy' }]
 }

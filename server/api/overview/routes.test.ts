@@ -5,6 +5,7 @@ import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
 import { addBackupRow } from '../../store/installation/backups.ts'
 import { saveOption } from '../../store/installation/options.ts'
+import { advanceSink, failSink, holdSink } from '../../store/logs/log-sinks.ts'
 import { addChannelFailures } from '../../store/usage/channel-failures.ts'
 import { rollUpUsage } from '../../store/usage/usage-rollup.ts'
 
@@ -257,6 +258,28 @@ forEachDatabase((_, openFresh) => {
     expect(await backups()).toEqual([])
     await made(now - 60, { error: 'the disk is full' })
     expect(await backups()).toMatchObject([{ kind: 'backup_failed', reason: 'the disk is full', since: now - 59 }])
+  })
+
+  test('a copy of the log that fails needs attention after ten minutes; the reason stays in the settings', async () => {
+    const root = await api.addPerson({ username: 'root', role: 100 })
+    const copies = async () => {
+      later(6000)
+      return (await read()).attention.filter(({ target }) => target.type === 'log_copy')
+    }
+    await api.store.write((trx) => saveOption(trx, 'LogCopyPlace', 'files'))
+    await api.settings.reload()
+    const { name } = (await api.call('GET', '/api/log_copy/', { as: root.token })).json.data as { name: string }
+    await holdSink(api.store, { name, holder: 'a node', now, until: now + 60 })
+    expect(await copies()).toEqual([])
+    await advanceSink(api.store, { name, holder: 'a node', to: 1, rows: 1, now: now - 60, until: now + 60 })
+    await failSink(api.store, name, 'No answer from 203.0.113.9.', now - 5)
+    expect(await copies()).toEqual([])
+    later(600_000)
+    const [item, ...others] = await copies()
+    expect(others).toEqual([])
+    expect(item).toMatchObject({ kind: 'log_copy_failed', since: now - 60, act: 'open_log_copy', reason: '' })
+    await advanceSink(api.store, { name, holder: 'a node', to: 2, rows: 1, now: now + 600, until: now + 660 })
+    expect(await copies()).toEqual([])
   })
 
   test('a user gets only the own figures, errors and tokens', async () => {

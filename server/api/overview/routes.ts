@@ -16,10 +16,10 @@ const hourSeconds = 3600
 const dayHours = 24
 const weekHours = 7 * dayHours
 
-type OverviewDeps = Pick<ApiDeps, 'store' | 'settings' | 'clock'>
+type OverviewDeps = Pick<ApiDeps, 'store' | 'settings' | 'clock' | 'logCopy'>
 
 /** What is going on: for admins at the installation, for everybody else with their own account. */
-export function mountOverview(router: ApiRouter, { store, settings, clock }: OverviewDeps): void {
+export function mountOverview(router: ApiRouter, { store, settings, clock, logCopy }: OverviewDeps): void {
   const lastHour = createLastHour(clock)
   let cached: { atMs: number; data: Promise<Overview> } | undefined
 
@@ -31,7 +31,7 @@ export function mountOverview(router: ApiRouter, { store, settings, clock }: Ove
       lastDay(db, time),
       costsOf(db, time),
       spendersOf(db, time),
-      attentionItems({ db, settings: settings.current(), now: time }),
+      attentionItems({ db, settings: settings.current(), logCopy, now: time }),
     ])
     return { time, hour, day, costs, spenders, attention }
   }

@@ -53,6 +53,8 @@ forEachDatabase((_, openFresh) => {
       redeemed_time: 0,
       count: 0,
       redeemed_user_id: 0,
+      redeemed_username: '',
+      expired_time: 0,
     })
     expect(await call('GET', String(row.id))).toEqual({ success: true, message: '', data: row })
     expect(await call('GET', '99999')).toMatchObject({ success: false })
@@ -91,7 +93,7 @@ forEachDatabase((_, openFresh) => {
     expect(open.headers.get('x-total-count')).toBe('12')
     for (const all of ['?size=100', '?size=100&status=0', '?size=100&status='])
       expect(await names(all)).toHaveLength(14)
-    for (const wrong of ['?status=used', '?status=4', '?status=-1', 'search?status=1.5']) {
+    for (const wrong of ['?status=used', '?status=5', '?status=-1', 'search?status=1.5']) {
       expect(await call('GET', wrong)).toMatchObject({ success: false, message: expect.stringContaining('status') })
     }
   })
@@ -113,6 +115,15 @@ forEachDatabase((_, openFresh) => {
       [{ quota: maxQuota + 1 }, 'quota'],
       [{ quota: 9e99 }, 'quota'],
       [{ quota: undefined }, 'quota'],
+      [{ expired_time: -1 }, 'expired_time'],
+      [{ expired_time: 1.5 }, 'expired_time'],
+      [{ expired_time: '0' }, 'expired_time'],
+      [{ expired_time: 1_699_999_999 }, 'future'],
+      [{ prefix: 'x'.repeat(13) }, 'prefix'],
+      [{ prefix: 'a b' }, 'prefix'],
+      [{ prefix: 'ä' }, 'prefix'],
+      [{ prefix: "'--" }, 'prefix'],
+      [{ prefix: 5 }, 'prefix'],
     ]
     for (const [body, word] of cases) {
       const answer = await create(body)
@@ -142,6 +153,7 @@ forEachDatabase((_, openFresh) => {
       status: 3,
       redeemed_time: 1_700_000_060,
       redeemed_user_id: user.id,
+      redeemed_username: user.username,
     })
     expect(api.notices).toContainEqual({ topic: 'user', id: user.id })
     const again = await redeem(key)
@@ -176,6 +188,118 @@ forEachDatabase((_, openFresh) => {
     expect((await redeem(key)).message).toContain('too large')
     expect((await call('GET', '')).data[0]).toMatchObject({ status: 1, redeemed_user_id: 0 })
     expect((await account()).quota).toBe(1000)
+  })
+
+  test('a code can be redeemed up to its last second, and an expired one only after it gets a later expiry', async () => {
+    const expired_time = 1_700_000_100
+    const [first, second] = (await create({ count: 2, expired_time })).data
+    const { id } = (await call('GET', `search?keyword=gift`)).data.find(({ key }: { key: string }) => key === second)
+    api.time.ms = expired_time * 1000 + 999
+    expect((await redeem(first)).data).toBe(500)
+    api.time.ms += 1
+    const refused = await redeem(second)
+    expect(refused).toMatchObject({
+      success: false,
+      message: 'This redemption code has expired.',
+      code: 'code_expired',
+    })
+    expect((await account()).quota).toBe(1500)
+    expect(await logs()).toHaveLength(1)
+    // A used code stays used, and a disabled one disabled, whatever their expiry.
+    expect((await redeem(first)).message).toContain('used')
+    await call('PUT', '?status_only=true', { id, status: 2 })
+    expect((await redeem(second)).message).toContain('disabled')
+    await call('PUT', '?status_only=true', { id, status: 1 })
+    expect((await call('PUT', '', { id, expired_time: expired_time - 1 })).message).toContain('future')
+    // Clients send whole records back, so an expiry that has passed does not block other changes.
+    expect((await call('PUT', '', { id, expired_time, quota: 7 })).data).toMatchObject({ quota: 7, expired_time })
+    expect((await redeem(second)).code).toBe('code_expired')
+    expect((await call('PUT', '', { id, expired_time: 0 })).data.expired_time).toBe(0)
+    expect((await redeem(second)).data).toBe(7)
+    expect((await audit()).map(({ detail }) => detail)).toContain(`expired_time=${expired_time} → 0`)
+  })
+
+  test('codes begin with their prefix, keep their length, and differ', async () => {
+    const { data } = await create({ count: 100, prefix: ' SPRING_26-x ' })
+    expect(new Set(data).size).toBe(100)
+    for (const key of data) expect(key).toMatch(/^SPRING_26-x[0-9a-f]{21}$/)
+    expect((await redeem(data[0])).data).toBe(500)
+    expect((await redeem('SPRING_26-x')).code).toBe('code_invalid')
+  })
+
+  test('codes are counted by name', async () => {
+    const [used] = (await create({ name: 'spring', count: 4, quota: 10 })).data
+    await redeem(used)
+    const rows = (await call('GET', '?batch=spring')).data
+    const off = rows.find(({ status }: { status: number }) => status === 1)
+    await call('PUT', '?status_only=true', { id: off.id, status: 2 })
+    api.time.ms += 1000
+    await create({ name: 'spring', count: 3, quota: 100, expired_time: 1_700_000_050 })
+    await create({ name: 'Spring', quota: 5 })
+    const spring = {
+      ...{ name: 'spring', made: 7, unused: 5, used: 1, disabled: 1, expired: 0 },
+      ...{ quota: 340, used_quota: 10, outstanding_quota: 320 },
+      ...{ created_time: 1_700_000_001, redeemed_time: 1_700_000_000 },
+    }
+    expect((await call('GET', 'batches?keyword=spr&sort=made')).data).toEqual([
+      spring,
+      expect.objectContaining({ name: 'Spring', made: 1, outstanding_quota: 5, redeemed_time: 0 }),
+    ])
+    api.time.ms += 60_000
+    const later = await api.call('GET', '/api/redemption/batches?sort=name&order=desc&size=1&p=0', { as: admin.token })
+    expect(later.headers.get('x-total-count')).toBe('2')
+    expect(later.json.data).toHaveLength(1)
+    const [batch] = (await call('GET', 'batches?sort=outstanding_quota')).data
+    expect(batch).toEqual({ ...spring, unused: 2, expired: 3, outstanding_quota: 20 })
+    const count = async (path: string) => (await call('GET', path)).data.length
+    expect(await count('?batch=spring&status=4')).toBe(3)
+    expect(await count('?batch=spring&status=1')).toBe(2)
+    expect(await count('search?keyword=s&batch=Spring')).toBe(1)
+    expect(await count('?batch=spr')).toBe(0)
+    expect(await count("batches?keyword='%25")).toBe(0)
+  })
+
+  test('sums of a batch that are too large for an exact integer do not break the list', async () => {
+    const name = 'huge'
+    await create({ name, quota: maxQuota, count: 100 })
+    const [batch] = (await call('GET', 'batches')).data
+    expect(batch).toMatchObject({ name, made: 100, quota: Number.MAX_SAFE_INTEGER })
+    // More than a 64-bit integer can hold.
+    const common = {
+      user_id: 1,
+      name,
+      quota: maxQuota,
+      created_time: 1,
+      status: 1,
+      redeemed_time: 0,
+      redeemed_user_id: 0,
+    }
+    for (let from = 0; from < 10_000; from += 1000)
+      await api.store.write((trx) =>
+        trx
+          .insertInto('redemptions')
+          .values(Array.from({ length: 1000 }, (_, at) => ({ ...common, key: `k${from + at}` })))
+          .execute(),
+      )
+    expect((await call('GET', 'batches')).data[0]).toMatchObject({ made: 10_100, quota: Number.MAX_SAFE_INTEGER })
+  })
+
+  test('a batch can be disabled and enabled; used codes stay used', async () => {
+    const keys = (await create({ name: 'lost', count: 3 })).data
+    const [other] = (await create({ name: 'kept' })).data
+    await redeem(keys[0])
+    expect((await call('PUT', 'batches', { name: 'lost', status: 2 })).data).toBe(2)
+    expect((await redeem(keys[1])).code).toBe('code_used')
+    expect((await redeem(other)).data).toBe(500)
+    expect((await call('PUT', 'batches', { name: 'lost', status: 2 })).data).toBe(0)
+    expect((await call('PUT', 'batches', { name: 'lost', status: 1 })).data).toBe(2)
+    expect((await redeem(keys[0])).success).toBe(false)
+    expect((await redeem(keys[1])).data).toBe(500)
+    for (const status of [0, 3, 4]) expect((await call('PUT', 'batches', { name: 'lost', status })).success).toBe(false)
+    expect((await call('PUT', 'batches', { name: 'lost', status: 2 }, user.token)).success).toBe(false)
+    const [first, second] = (await audit()).filter(({ action }) => action === 'redemption.update')
+    expect(first).toMatchObject({ target: '2 redemptions', detail: expect.stringContaining('status: 1 → 2 of "lost"') })
+    expect(second?.detail).toContain('status: 2 → 1')
   })
 
   test('name and quota can change; the status changes only by a status_only request, and never from used', async () => {

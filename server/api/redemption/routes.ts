@@ -11,10 +11,14 @@ import {
   listRedemptions,
   type RedemptionRow,
   redemptionById,
+  usernamesOf,
 } from '../../store/accounts/redemptions.ts'
 import { recordAudit } from '../../store/installation/audit.ts'
+import type { Db } from '../../store/store.ts'
 import { auditEvent, describeFields } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
+import { mountBatches } from './batch-routes.ts'
+import { checkExpiry } from './check-expiry.ts'
 import { changeRedemption } from './update-redemption.ts'
 
 /** The length of a code in bytes: 32 hex digits, as in one-api. */
@@ -25,38 +29,43 @@ const codeBytes = 16
  */
 export function mountRedemptions(router: ApiRouter, deps: Pick<ApiDeps, 'store' | 'clock'>): void {
   const { store, clock } = deps
+  const filterOf = <Query>(query: Query) => ({ ...query, now: epochSeconds(clock) })
 
   serve(router, api.redemption.list, async ({ query, context }) =>
-    listed(context, await listRedemptions(store.read, pageOf(query), query)).map(redemptionView),
+    redemptionViews(store.read, listed(context, await listRedemptions(store.read, pageOf(query), filterOf(query)))),
   )
 
   serve(router, api.redemption.search, async ({ query, context }) =>
-    listed(context, await listRedemptions(store.read, pageOf(query), query)).map(redemptionView),
+    redemptionViews(store.read, listed(context, await listRedemptions(store.read, pageOf(query), filterOf(query)))),
   )
+
+  mountBatches(router, deps)
 
   serve(router, api.redemption.get, async ({ params }) => {
     const row = await redemptionById(store.read, params.id)
     if (!row) throw new ApiFailure('Redemption code not found.')
-    return redemptionView(row)
+    return redemptionView(store.read, row)
   })
 
   serve(router, api.redemption.create, async (call) => {
-    const { name, quota, count } = call.body
-    const keys = Array.from({ length: count }, () => randomHex(codeBytes))
+    const { name, quota, count, expired_time, prefix } = call.body
+    checkExpiry(clock, expired_time)
+    const keys = Array.from({ length: count }, () => prefix + randomHex(codeBytes).slice(prefix.length))
     await store.write(async (trx) => {
       await call.admitAgain(trx)
-      const common = { user_id: call.person.id, name, quota, created_time: epochSeconds(clock) }
+      const common = { user_id: call.person.id, name, quota, created_time: epochSeconds(clock), expired_time }
       const ids = await addRedemptions(
         trx,
         keys.map((key) => ({ ...common, key })),
       )
-      const detail = `${count} × ${quota} ${JSON.stringify(name)} as ${ids.join(' ')}`
+      const until = expired_time === 0 ? '' : ` until ${expired_time}`
+      const detail = `${count} × ${quota} ${JSON.stringify(name)}${until} as ${ids.join(' ')}`
       await recordAudit(trx, auditEvent(clock, call, 'redemption.create', `${count} redemptions`, detail))
     })
     return keys
   })
 
-  serve(router, api.redemption.update, async (call) => redemptionView(await changeRedemption(deps, call)))
+  serve(router, api.redemption.update, async (call) => redemptionView(store.read, await changeRedemption(deps, call)))
 
   serve(router, api.redemption.remove, async (call) => {
     const { id } = call.params
@@ -70,6 +79,13 @@ export function mountRedemptions(router: ApiRouter, deps: Pick<ApiDeps, 'store' 
   })
 }
 
-function redemptionView(row: RedemptionRow): Redemption {
-  return { ...row, count: 0 }
+async function redemptionView(db: Db, row: RedemptionRow): Promise<Redemption> {
+  const [view] = await redemptionViews(db, [row])
+  return view ?? { ...row, redeemed_username: '', count: 0 }
+}
+
+async function redemptionViews(db: Db, rows: readonly RedemptionRow[]): Promise<Redemption[]> {
+  const redeemers = rows.map((row) => row.redeemed_user_id).filter((id) => id !== 0)
+  const names = await usernamesOf(db, redeemers)
+  return rows.map((row) => ({ ...row, redeemed_username: names.get(row.redeemed_user_id) ?? '', count: 0 }))
 }

@@ -17,6 +17,7 @@ type TopUpDeps = Pick<ApiDeps, 'store' | 'clock' | 'settings'> & { announce: Ann
 const refusals: Readonly<Record<TopUpRefused['reason'], string>> = {
   'unknown-code': 'This redemption code is not valid.',
   'used-code': 'This redemption code has already been used or is disabled.',
+  'expired-code': 'This redemption code has expired.',
   'no-room': 'The balance would become too large.',
 }
 

@@ -5,6 +5,7 @@ import { redemptionStatus } from '../../../contract/statuses.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { parseInput } from '../../http/parse-input.ts'
 import type { PersonCall } from '../../http/serve-endpoint.ts'
+import type { Clock } from '../../lib/clock.ts'
 import {
   lockRedemption,
   type RedemptionRow,
@@ -14,6 +15,7 @@ import {
 import { recordAudit } from '../../store/installation/audit.ts'
 import { auditEvent, describeChange } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
+import { checkExpiry } from './check-expiry.ts'
 
 type Update = PersonCall<typeof api.redemption.update>
 type Fields = Parameters<typeof updateRedemption>[2]
@@ -30,9 +32,9 @@ export async function changeRedemption(
     await call.admitAgain(trx)
     const before = await lockRedemption(trx, body.id)
     if (!before) throw new ApiFailure('Redemption code not found.')
-    const fields = query.status_only ? wantedStatus(call, before) : wantedFields(call, before)
+    const fields = query.status_only ? wantedStatus(call, before) : wantedFields(call, before, clock)
     await updateRedemption(trx, body.id, fields)
-    const detail = describeChange(before, fields, ['name', 'quota', 'status'])
+    const detail = describeChange(before, fields, ['name', 'quota', 'status', 'expired_time'])
     await recordAudit(trx, auditEvent(clock, call, 'redemption.update', `redemption ${body.id}`, detail))
     return (await redemptionById(trx, body.id)) ?? { ...before, ...fields }
   })
@@ -48,7 +50,7 @@ function wantedStatus({ body }: Update, before: RedemptionRow): Fields {
   return { status }
 }
 
-function wantedFields({ body }: Update, before: RedemptionRow): Fields {
+function wantedFields({ body }: Update, before: RedemptionRow, clock: Clock): Fields {
   const fields: Fields = {}
   // Imported codes may have names that are not allowed for new codes, and clients send whole records back.
   if (body.name !== undefined && body.name !== before.name) fields.name = parseInput(named, { name: body.name }).name
@@ -57,6 +59,10 @@ function wantedFields({ body }: Update, before: RedemptionRow): Fields {
       throw new ApiFailure('The quota of a used redemption code cannot be changed.')
     }
     fields.quota = body.quota
+  }
+  if (body.expired_time !== undefined && body.expired_time !== before.expired_time) {
+    checkExpiry(clock, body.expired_time)
+    fields.expired_time = body.expired_time
   }
   return fields
 }

@@ -79,6 +79,7 @@ forEachDatabase((_, openFresh) => {
       group: '',
       models: null,
       subnet: null,
+      old_key_until: 0,
       rpm_limit: 0,
       tpm_limit: 0,
       concurrency_limit: 0,

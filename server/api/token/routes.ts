@@ -1,5 +1,4 @@
 import { api } from '../../../contract/api/index.ts'
-import type { Token } from '../../../contract/api/token.ts'
 import { limitsSent } from '../../../contract/limits.ts'
 import { roles } from '../../../contract/roles.ts'
 import { ApiFailure, tooManyRequests } from '../../http/api-failure.ts'
@@ -7,9 +6,7 @@ import { listed, pageOf } from '../../http/list-page.ts'
 import { createRateLimiter } from '../../http/rate-limit.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
-import { randomBase62 } from '../../lib/secrets/ids.ts'
-import type { Secrets } from '../../lib/secrets/secrets.ts'
-import { foreignKeyHash, isHashedKey, presentedKeyHash } from '../../lib/secrets/token-key.ts'
+import { foreignKeyHash, presentedKeyHash } from '../../lib/secrets/token-key.ts'
 import {
   addToken,
   deleteToken,
@@ -21,14 +18,15 @@ import {
 import { recordAudit } from '../../store/installation/audit.ts'
 import { auditEvent } from '../audit-event.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
-import { spentNow } from '../spent-now.ts'
 import { tokenGroup } from '../usable-groups.ts'
+import { newKey } from './new-key.ts'
+import { mountRotation } from './rotate-routes.ts'
 import { parseExpiry, parseModels, parseSubnet } from './token-input.ts'
+import { tokenView } from './token-view.ts'
 import { updateOwnToken } from './update-token.ts'
 
 type TokenDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock' | 'captures' | 'settings'> & { announce: Announce }
 
-const keyLength = 48
 /** How many keys one person may look up. Guessing a key is hopeless; this only keeps the database from being busy. */
 const findRule = { limit: 20, windowMs: 60_000 }
 
@@ -54,6 +52,7 @@ export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
     const found = await findOwnedToken(
       store.read,
       spellings(body.key).flatMap((key) => [presentedKeyHash(key, secrets), foreignKeyHash(key, secrets)]),
+      epochSeconds(clock),
     )
     // For anyone but administrators, another user's token does not exist.
     if (!found || (found.user_id !== person.id && person.role < roles.admin)) {
@@ -72,12 +71,10 @@ export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
     const { body, person } = call
     const remain_quota = body.remain_quota ?? 0
     if (remain_quota < 0) throw new ApiFailure('remain_quota must not be negative.')
-    const key = randomBase62(keyLength)
     const row = await store.write(async (trx) => {
       const token = await addToken(trx, {
         user_id: person.id,
-        key: secrets.seal(key, 'token'),
-        key_hash: presentedKeyHash(key, secrets),
+        ...newKey(secrets),
         name: body.name ?? '',
         created_time: epochSeconds(clock),
         expired_time: parseExpiry(body.expired_time),
@@ -102,6 +99,8 @@ export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
     return view(row)
   })
 
+  mountRotation(router, deps)
+
   serve(router, api.token.remove, async (call) => {
     const { id } = call.params
     await store.write(async (trx) => {
@@ -118,14 +117,4 @@ export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
 function spellings(pasted: string): string[] {
   const key = pasted.replace(/^sk-/, '')
   return [key, key.replace(/-\d+$/, '')]
-}
-
-function tokenView(row: TokenRow, secrets: Secrets, now: number): Token {
-  const key = secrets.open(row.key, 'token')
-  return {
-    ...row,
-    ...spentNow(row, now),
-    key: isHashedKey(key) ? '' : key,
-    unlimited_quota: Boolean(row.unlimited_quota),
-  }
 }

@@ -61,12 +61,14 @@ forEachDatabaseUrl((name, freshUrl) => {
     const { upstream, installation, gateway, token, codes } = await used()
     await using _upstream = upstream
     await using _installation = installation
+    // The restored installation is called with the old key, and has the new one, too.
+    const { key: newKey } = await gateway.api<{ key: string }>('POST', `/api/token/${token.id}/rotate`, {})
     await gateway.stop()
     const file = join(installation.folder, 'all.jsonl')
     expect((await installation.run('export', '-o', file)).code).toBe(0)
     expect(statSync(file).mode & 0o777).toBe(0o600)
     const text = readFileSync(file, 'utf8')
-    for (const secret of [token.key.replace('sk-', ''), codes[0], 'the mail password', 's3cret', '$argon2'])
+    for (const secret of [token.key.replace('sk-', ''), newKey, codes[0], 'the mail password', 's3cret', '$argon2'])
       expect(text).not.toContain(String(secret))
     expect((await installation.run('export', '-o', file)).output).toContain('exists already')
 
@@ -90,6 +92,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     const moved = await target.start()
     const response = await moved.post('/v1/chat/completions', { model, messages }, token.key)
     expect([response.status, (await response.text()).length > 0]).toEqual([200, true])
+    expect((await moved.post('/v1/chat/completions', { model, messages }, `sk-${newKey}`)).status).toBe(200)
     const login = await fetch(`${moved.url}/api/user/login`, {
       method: 'POST',
       body: JSON.stringify({ username: 'ada', password: 'password of ada' }),
@@ -196,6 +199,17 @@ forEachDatabaseUrl((name, freshUrl) => {
       group: 'default,vip',
     }
     await gateway.api('POST', '/api/channel/', many)
+    const until = [1_700_000_000, 4_000_000_000]
+    const expiring = openStore({ url: installation.databaseUrl })
+    for (const [index, expired_time] of until.entries())
+      await expiring.write((trx) =>
+        trx
+          .updateTable('redemptions')
+          .set({ expired_time })
+          .where('key', '=', codes[index] ?? '')
+          .execute(),
+      )
+    await expiring.close()
     for (const program of ['one-api', 'new-api']) {
       const path = join(installation.folder, `${program}.db`)
       const { code, output } = await installation.run('export', '--format', program, '-o', path)
@@ -211,6 +225,12 @@ forEachDatabaseUrl((name, freshUrl) => {
         [token.key.replace('sk-', ''), 100_000],
       ])
       expect(rows('select "key" from redemptions order by id')).toEqual(codes.map((each) => [each]))
+      // one-api knows no expiry, so a code that has expired is disabled there.
+      if (program === 'one-api') expect(rows('select status from redemptions order by id')).toEqual([[2], [1]])
+      else
+        expect(rows('select status, expired_time from redemptions order by id')).toEqual(
+          until.map((expires) => [1, expires]),
+        )
       expect(rows('select "key" from channels where name = \'several\' order by id')).toEqual([['sk-one'], ['sk-two']])
       expect(rows("select count(*) from abilities join channels on id = channel_id where name = 'several'")).toEqual([
         [8],

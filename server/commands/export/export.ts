@@ -3,6 +3,7 @@ import { createWriteStream, existsSync, openSync, type WriteStream } from 'node:
 import { Option } from 'commander'
 import { configApi } from '../../../contract/api/config.ts'
 import { configText, exportConfig, placeholders, withoutSecrets } from '../../api/config/export-config.ts'
+import { epochSeconds, systemClock } from '../../lib/clock.ts'
 import { splitList } from '../../lib/split-list.ts'
 import { exportedParts } from '../../store/installation/exported-tables.ts'
 import { type AddCommand, CommandFailed, examples, type Terminal } from '../command.ts'
@@ -77,7 +78,9 @@ async function exportLines(terminal: Terminal, { only, output, passphraseFile, s
 async function exportForeign(terminal: Terminal, program: ForeignProgram, path: string | undefined): Promise<void> {
   if (path === undefined) throw new CommandFailed('Name the database that is written with --output.')
   if (existsSync(path)) throw new CommandFailed(`${path} exists already. Delete it first, or choose another name.`)
-  const report = await withStoreAndKey(terminal, (deps) => writeForeign(deps, { program, path }))
+  const report = await withStoreAndKey(terminal, (deps) =>
+    writeForeign(deps, { program, path, now: epochSeconds(systemClock) }),
+  )
   const { users, tokens, channels, redemptions, logs } = report
   terminal.print(
     `${users} users, ${tokens} tokens, ${channels} channels, ${redemptions} codes and ${logs} log rows are in ${path}.`,

@@ -98,7 +98,10 @@ const newApiColumns: Further = {
     param_override: override(text(row['parameters'])),
     auto_ban: 1,
   }),
-  redemptions: (row) => ({ used_user_id: Number(row['redeemed_user_id'] ?? 0) }),
+  redemptions: (row) => ({
+    used_user_id: Number(row['redeemed_user_id'] ?? 0),
+    expired_time: Number(row['expired_time'] ?? 0),
+  }),
   logs: (row) => ({
     use_time: Math.round(Number(row['elapsed_time'] ?? 0) / 1000),
     token_id: Number(row['token_id'] ?? 0),

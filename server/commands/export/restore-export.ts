@@ -153,15 +153,18 @@ function ownRow(
   const row = { ...given }
   for (const [column, context] of secretColumns(table, given)) {
     const value = given[column]
+    // Exports of earlier versions have no old keys.
+    if (value === undefined && column === 'old_key') continue
     if (isObject(value) && typeof value['sealed'] === 'string') {
       const plain = opened(seal, value['sealed'], fieldName(table, given, column), number)
       row[column] = context === '' ? plain : secrets.seal(plain, context)
-      if (table.table === 'tokens' && column === 'key') row['key_hash'] = storedKeyHash(plain, secrets)
+      if (table.table === 'tokens') row[`${column}_hash`] = storedKeyHash(plain, secrets)
     } else if (value === null) row[column] = ''
     else if (typeof value !== 'string' || (value !== '' && context !== ''))
       throw new CommandFailed(`Line ${number} of the export has a secret that is not sealed.`)
   }
   if (table.table === 'tokens' && row['key'] === '') return skip('skippedTokens')
+  if (table.table === 'tokens' && row['old_key'] === '') row['old_key_until'] = 0
   if (table.table === 'redemptions' && row['key'] === '') return skip('skippedCodes')
   if (table.table === 'options' && given['value'] === null) return undefined
   if (table.table === 'channels' && row['key'] === '') {

@@ -1,5 +1,5 @@
 import { roles } from '../../../contract/roles.ts'
-import { channelStatus } from '../../../contract/statuses.ts'
+import { channelStatus, redemptionStatus } from '../../../contract/statuses.ts'
 import { randomBase62, randomHex } from '../../lib/secrets/ids.ts'
 import { bcryptHash } from '../../lib/secrets/password.ts'
 import type { Secrets } from '../../lib/secrets/secrets.ts'
@@ -41,6 +41,8 @@ interface Writer {
   file: ForeignFile
   program: ForeignProgram
   report: ForeignReport
+  /** Epoch seconds: codes that have expired by then are written as disabled for one-api, which knows no expiry. */
+  now: number
 }
 
 /**
@@ -49,7 +51,7 @@ interface Writer {
  */
 export async function writeForeign(
   { store, secrets }: { store: Store; secrets: Secrets },
-  { program, path }: { program: ForeignProgram; path: string },
+  { program, path, now }: { program: ForeignProgram; path: string; now: number },
 ): Promise<ForeignReport> {
   const file = createForeignFile(path, foreignSchema(program))
   const report: ForeignReport = {
@@ -58,7 +60,7 @@ export async function writeForeign(
   }
   try {
     await onSnapshot(store, async (db) => {
-      const writer: Writer = { db, secrets, file, program, report }
+      const writer: Writer = { db, secrets, file, program, report, now }
       await writeUsers(writer)
       await writePlain(writer, 'tokens')
       await writeChannels(writer)
@@ -115,9 +117,15 @@ async function writePlain(writer: Writer, table: 'tokens' | 'redemptions'): Prom
       writer.report.unknownKeys.push(String(row['name']))
       continue
     }
+    if (writer.program === 'one-api' && hasExpired(table, row, writer.now)) row['status'] = redemptionStatus.disabled
     writer.file.insert(table, foreignRow(writer.program, table, row))
     writer.report[table]++
   }
+}
+
+function hasExpired(table: string, row: ExportedRow, now: number): boolean {
+  const expires = Number(row['expired_time'] ?? 0)
+  return table === 'redemptions' && row['status'] === redemptionStatus.unused && expires !== 0 && expires < now
 }
 
 async function writeChannels(writer: Writer): Promise<void> {

@@ -17,6 +17,7 @@ const columns: BulkColumns = [
   ['created_time', 'integer'],
   ['redeemed_time', 'integer'],
   ['redeemed_user_id', 'integer'],
+  ['expired_time', 'integer'],
 ]
 
 /** The sum that counts codes of a status in the source. */
@@ -37,7 +38,7 @@ export async function copyCodes(work: Work, users: IdMap): Promise<{ added: numb
   for await (const rows of pages(source, 'redemptions')) {
     const fresh: CodeDraft[] = []
     for (const row of rows) {
-      const draft = readCode(row, work.now, findings)
+      const draft = readCode(row, findings)
       if (isDeleted(row)) continue
       if (known.has(text(row, 'id'))) {
         // What was redeemed there in the meantime is in the balance of the user; the code must not be used twice.
@@ -111,5 +112,6 @@ function valuesOf(draft: CodeDraft, ids: IdMap, users: IdMap): unknown[] {
     draft.createdTime,
     draft.redeemedTime,
     users.get(draft.redeemedBy) ?? 0,
+    draft.expiredTime,
   ]
 }

@@ -15,10 +15,12 @@ export interface CodeDraft {
   createdTime: number
   redeemedTime: number
   redeemedBy: number
+  /** The last second in which the code can be redeemed; 0 = it never expires. */
+  expiredTime: number
 }
 
 /** Reads a code; undefined if it was deleted or has no text. */
-export function readCode(row: SourceRow, nowSeconds: number, findings: Findings): CodeDraft | undefined {
+export function readCode(row: SourceRow, findings: Findings): CodeDraft | undefined {
   const id = integer(row, 'id')
   const key = trimmed(row, 'key')
   if (isDeleted(row)) return undefined
@@ -27,14 +29,7 @@ export function readCode(row: SourceRow, nowSeconds: number, findings: Findings)
     return undefined
   }
   const stored = integer(row, 'status', redemptionStatus.unused)
-  let status = Object.values<number>(redemptionStatus).includes(stored) ? stored : redemptionStatus.disabled
-  const expires = seconds(row, 'expired_time')
-  if (expires > 0 && status === redemptionStatus.unused) {
-    if (expires < nowSeconds) {
-      status = redemptionStatus.disabled
-      findings.add('codes', 'The code has expired. It is disabled.', `code ${id}`)
-    } else findings.add('codes', 'The code expires there. Here it stays valid until it is disabled.', `code ${id}`)
-  }
+  const status = Object.values<number>(redemptionStatus).includes(stored) ? stored : redemptionStatus.disabled
   return {
     id,
     userId: integer(row, 'user_id'),
@@ -45,5 +40,6 @@ export function readCode(row: SourceRow, nowSeconds: number, findings: Findings)
     createdTime: seconds(row, 'created_time'),
     redeemedTime: seconds(row, 'redeemed_time'),
     redeemedBy: integer(row, 'used_user_id'),
+    expiredTime: seconds(row, 'expired_time'),
   }
 }

@@ -1,6 +1,6 @@
 import type { Secrets } from '../../lib/secrets/secrets.ts'
 import { foreignKeyHash, presentedKeyHash } from '../../lib/secrets/token-key.ts'
-import { type CallerRow, findCaller } from '../../store/accounts/callers.ts'
+import { type CallerRow, findByOldKey, findCaller } from '../../store/accounts/callers.ts'
 import { learnKey } from '../../store/accounts/tokens.ts'
 import type { Store } from '../../store/store.ts'
 
@@ -15,7 +15,8 @@ export interface TokenCache {
 
 interface Entry {
   row: CallerRow
-  loadedAtMs: number
+  /** From then on, the row is read again. */
+  untilMs: number
 }
 
 /** A safety net in addition to the change notices: no entry is trusted for longer than this. */
@@ -38,7 +39,7 @@ export function createTokenCache(store: Store, secrets: Secrets, nowMs: () => nu
   })
   const known = (key: string) => {
     const entry = entries.get(key)
-    return entry && nowMs() - entry.loadedAtMs < lifeMs ? entry.row : undefined
+    return entry && nowMs() < entry.untilMs ? entry.row : undefined
   }
   /**
    * A token that was imported with only the SHA-256 of its key. It gets the key, so that the next look-up finds it at
@@ -52,6 +53,12 @@ export function createTokenCache(store: Store, secrets: Secrets, nowMs: () => nu
     if (row) await store.write((trx) => learnKey(trx, row.tokenId, { from, to, sealed: secrets.seal(key, 'token') }))
     return row
   }
+  /** A token that has another key now. An old key is trusted only until it ends, so a call costs nothing more for it. */
+  async function findOld(key: string): Promise<Entry | undefined> {
+    const hashes = [presentedKeyHash(key, secrets), foreignKeyHash(key, secrets)]
+    const found = await findByOldKey(store.read, hashes, Math.floor(nowMs() / 1000))
+    return found && { row: found.row, untilMs: Math.min(nowMs() + lifeMs, found.untilSeconds * 1000) }
+  }
   return {
     known,
     async find(key) {
@@ -59,15 +66,16 @@ export function createTokenCache(store: Store, secrets: Secrets, nowMs: () => nu
       if (cachedRow) return cachedRow
       const before = changes
       const row = (await findCaller(store.read, presentedKeyHash(key, secrets))) ?? (await findForeign(key))
-      if (!row) {
+      const entry = row ? { row, untilMs: nowMs() + lifeMs } : await findOld(key)
+      if (!entry) {
         entries.delete(key)
         return undefined
       }
       if (before === changes) {
         if (entries.size >= mostEntries) entries.clear()
-        entries.set(key, { row, loadedAtMs: nowMs() })
+        entries.set(key, entry)
       }
-      return row
+      return entry.row
     },
   }
 }

@@ -4,7 +4,7 @@ import type { StreamEncoder, UpstreamDialect } from '../../dialects/neutral/dial
 import { replyEvents } from '../../dialects/neutral/events-of-reply.ts'
 import type { Reply } from '../../dialects/neutral/reply.ts'
 import { isEventStream } from '../../lib/bytes/sse.ts'
-import { isObject, stringify, tryParse } from '../../lib/json.ts'
+import { isObject, type JsonObject, stringify, tryParse } from '../../lib/json.ts'
 import { beginStreamed, beginWhole } from '../background/begin-job.ts'
 import type { RelayCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
@@ -13,12 +13,12 @@ import { isThreaded } from '../call/thread-calls.ts'
 import { forgetBody } from '../charging/check-usage.ts'
 import { mediaOf, outputOf } from '../charging/reply-output.ts'
 import { type Answering, type OpenCall, takeOver } from '../charging/settlement.ts'
-import type { Stopped } from '../failures/refused-answer.ts'
+import { leavesRefusals, type Stopped } from '../failures/refused-answer.ts'
 import { badBody, failureInAnswer, failureWithin, madeOf, noAnswer, unread } from '../failures/upstream-failure.ts'
 import { droppedHeader, droppedNames } from '../headers/dropped-header.ts'
 import { streamHeaders } from '../headers/relay-headers.ts'
 import { rescueFor } from '../rescue/rescue.ts'
-import { holdBack, isHeldBack } from '../stream/hold-back.ts'
+import { holdBack, isHeldBack, type Opened } from '../stream/hold-back.ts'
 import { RelayStream } from '../stream/relay-stream.ts'
 import { openStream } from '../stream/stream-opening.ts'
 import { endOf, TranslatingReader } from '../stream/translating-reader.ts'
@@ -26,7 +26,7 @@ import { WholeReader } from '../stream/whole-reader.ts'
 import type { Codec } from '../upstream/prepare.ts'
 import { readWhole } from '../upstream/read-answer.ts'
 import { refuseRefusal } from './refuse-refusal.ts'
-import { settleWhole } from './settle-whole.ts'
+import { settleWhole, type WholeAnswer } from './settle-whole.ts'
 
 /**
  * Translates the response to a conversation into the caller's dialect, if the caller or the upstream speaks a dialect
@@ -39,15 +39,18 @@ export async function deliverConversation(answering: Answering, codec: Codec): P
   if (isStream && !stream) throw await unread(response, 'the upstream streamed although streaming was not requested')
   if (stream && !isStream && !codec.to) throw await unread(response, 'the upstream did not stream')
   const deliver = isStream ? (open.call.inBackground ? deliverBackground : deliverEvents) : deliverWhole
-  const answer = await deliver(answering, codec)
-  if (codec.dropped.length > 0) answer.headers.set(droppedHeader, droppedNames(codec.dropped))
-  if (open.call.dialect === 'anthropic-messages') answer.headers.set('request-id', open.call.requestId)
+  return deliver(answering, codec).then((answer) => withOwnHeaders(answer, open, codec))
+}
+
+function withOwnHeaders(answer: Response, { call }: OpenCall, { dropped }: Codec): Response {
+  if (dropped.length > 0) answer.headers.set(droppedHeader, droppedNames(dropped))
+  if (call.dialect === 'anthropic-messages') answer.headers.set('request-id', call.requestId)
   return answer
 }
 
 async function deliverWhole(answering: Answering, codec: Codec): Promise<Response> {
-  const { deps, open, response } = answering
-  const { from, to } = codec
+  const { open, response } = answering
+  const { from } = codec
   const text = await readWhole(answering)
   const body = tryParse(text)
   if (!isObject(body)) throw badBody("the upstream's response is not JSON", response.status)
@@ -60,7 +63,29 @@ async function deliverWhole(answering: Answering, codec: Codec): Promise<Respons
   if (reply.choices.length === 0) throw noAnswer(body, response.status, open.channel.upstream.key)
   const output = () => (from.billsPromptAlone ? '' : outputOf(reply))
   const measured = { usage: undefined, reported: reply.usage, output, media: mediaOf(reply) }
-  refuseRefusal(open.call, () => stopsOf(reply), status, measured)
+  const settled = { reply, body, text, measured }
+  if (leavesRefusals(open.call))
+    refuseRefusal(
+      answering,
+      () => stopsOf(reply),
+      measured,
+      () => settleReply(answering, codec, settled).then((answer) => withOwnHeaders(answer, open, codec)),
+    )
+  return settleReply(answering, codec, settled)
+}
+
+interface Replied {
+  reply: Reply
+  body: JsonObject
+  text: string
+  measured: Omit<WholeAnswer, 'text' | 'isJson'>
+}
+
+/** Charges for a whole reply, and returns it in the caller's dialect. */
+function settleReply(answering: Answering, codec: Codec, { reply, body, text, measured }: Replied): Promise<Response> {
+  const { deps, open, response } = answering
+  const { from, to } = codec
+  const { status } = response
   open.tools?.take(body)
   noterOf(deps, open, codec)?.(reply.id)
   if (!to) return settleWhole(answering, { text, isJson: true, ...measured })
@@ -161,23 +186,35 @@ async function deliverBackground(sent: Answering, codec: Codec): Promise<Respons
 }
 
 async function deliverEvents(answering: Answering, codec: Codec): Promise<Response> {
-  const { deps, open, response } = answering
-  const { from, to } = codec
+  const { deps, open } = answering
+  const { from } = codec
   const { requestId } = open.call
   const note = noterOf(deps, open, codec)
   const noting = note ? notingDialect(from, note) : from
-  const newMeter = () => new DecodingMeter(noting, requestId)
-  const opened = await openStream(answering, newMeter)
-  const isHeld = isHeldBack(open.call)
-  const opening = isHeld ? await holdBack(answering, opened, from.streamDecoder(requestId)) : opened.opening
-  const { reader } = opened
+  const opened = await openStream(answering, () => new DecodingMeter(noting, requestId))
+  if (!isHeldBack(open.call)) return passEvents(answering, codec, noting, opened)
+  const held = await holdBack(answering, opened, from.streamDecoder(requestId), (begun) =>
+    passEvents(answering, codec, noting, begun).then((answer) => withOwnHeaders(answer, open, codec)),
+  )
+  return passEvents(answering, codec, noting, held)
+}
+
+/** Passes on a stream that has begun, in the caller's dialect. `noting`: the upstream's dialect. */
+function passEvents(
+  answering: Answering,
+  { from, to }: Codec,
+  noting: UpstreamDialect,
+  { reader, opening }: Opened,
+): Promise<Response> {
+  const { deps, open, response } = answering
+  const { requestId } = open.call
   takeOver(answering)
   const encoder = to && encoderFor(deps, open, to)
   const rescuer = rescueFor(deps, open.call)
   forgetBody(open.call)
   const options = { deps, open, withholdUsage: false, rescuer }
   if (!encoder) {
-    const own = rescuer ? new DecodingMeter(rescuer.watched(noting), requestId) : newMeter()
+    const own = new DecodingMeter(rescuer?.watched(noting) ?? noting, requestId)
     return streamed(response, { ...options, reader, meter: countingMeter(own, open.tools), opening })
   }
   const decoder = countingDecoder(from.streamDecoder(requestId), open.tools)

@@ -1,6 +1,7 @@
 import type { RelayMode } from '../../../contract/relay-modes.ts'
 import { SoundResponse } from '../../dialects/gemini/speech.ts'
 import { countingMeter } from '../../dialects/metering/tool-counts.ts'
+import type { StreamMeter } from '../../dialects/neutral/dialect.ts'
 import { looseObject } from '../../dialects/neutral/fields.ts'
 import { openaiChat } from '../../dialects/openai-chat/index.ts'
 import { readReply } from '../../dialects/openai-passthrough/reply.ts'
@@ -15,12 +16,13 @@ import type { RelayDeps } from '../call/deps.ts'
 import { forgetBody } from '../charging/check-usage.ts'
 import { imagesRequested } from '../charging/image-charging.ts'
 import { type Answering, type OpenCall, takeOver } from '../charging/settlement.ts'
+import { leavesRefusals } from '../failures/refused-answer.ts'
 import { badBody, errorWithin, madeOf, statusFailure, unread } from '../failures/upstream-failure.ts'
 import { droppedHeader, droppedNames } from '../headers/dropped-header.ts'
 import { answerHeaders, streamHeaders } from '../headers/relay-headers.ts'
 import { rescueFor } from '../rescue/rescue.ts'
 import { BinaryStream } from '../stream/binary-stream.ts'
-import { holdBack, isHeldBack, openAiDecoder } from '../stream/hold-back.ts'
+import { holdBack, isHeldBack, type Opened, openAiDecoder } from '../stream/hold-back.ts'
 import { RelayStream } from '../stream/relay-stream.ts'
 import { openStream } from '../stream/stream-opening.ts'
 import { type Codec, leftOutOf, type Prepared } from '../upstream/prepare.ts'
@@ -53,7 +55,10 @@ export function deliver(answering: Answering, prepared: Prepared): Promise<Respo
   if (status < 200 || status > 299) return refused(answering, codec)
   if (status === 204 || status === 205) return unusable(answering, 'the upstream sent an empty response')
   if (codec) return deliverConversation(answering, codec)
-  const delivering = deliverOpenAi(answering, prepared)
+  return namingDropped(deliverOpenAi(answering, prepared), prepared)
+}
+
+function namingDropped(delivering: Promise<Response>, prepared: Prepared): Promise<Response> {
   const leftOut = leftOutOf(prepared)
   if (leftOut.length === 0) return delivering
   return delivering.then((answer) => {
@@ -78,7 +83,7 @@ function deliverOpenAi(answering: Answering, prepared: Prepared): Promise<Respon
   const { mode } = open.call
   if (type.startsWith('text/event-stream'))
     return mayStream(open.call)
-      ? deliverStream(answering, prepared.requestsUsage)
+      ? deliverStream(answering, prepared)
       : unusable(answering, 'the upstream streamed although streaming was not requested')
   const isSound = mode === 'speech' && !type.includes('json') && !type.startsWith('text/') && !isPage(type)
   if (isSound && response.body) return deliverSound(answering, response.body)
@@ -106,15 +111,29 @@ async function deliverWhole(answering: Answering, prepared: Prepared, type: stri
   if (list === 'choices' && isEmpty(body[list]) && !reply.usage)
     throw badBody("the upstream's response has no choices", status)
   if (facts.stream && (mode === 'chat' || mode === 'completions')) throw badBody('the upstream did not stream', status)
-  if (list === 'choices') {
-    const { usage, output, media } = reply
-    refuseRefusal(open.call, () => stopsIn(body['choices']), status, { usage, output: () => output, media })
-  }
-  open.tools?.take(body)
   // OpenAI's libraries read the usage of every embeddings response, but not every service reports it.
   if (translation && mode === 'embeddings' && !reply.usage) body['usage'] = await embeddingUsage(deps, open)
+  const settled = { body, text, reply }
+  if (list === 'choices' && leavesRefusals(open.call)) {
+    const { usage, output, media } = reply
+    const answer = { usage, output: () => output, media }
+    const delivering = () => namingDropped(settleBody(answering, prepared, settled), prepared)
+    refuseRefusal(answering, () => stopsIn(body['choices']), answer, delivering)
+  }
+  return settleBody(answering, prepared, settled)
+}
+
+/** Charges for a whole response in OpenAI's format, and returns it. */
+function settleBody(
+  answering: Answering,
+  { translation }: Prepared,
+  { body, text, reply }: { body: JsonObject; text: string; reply: ReturnType<typeof readReply> },
+): Promise<Response> {
+  const { open, response } = answering
+  const { mode } = open.call
+  open.tools?.take(body)
   const isRepaired = mode === 'chat' && repairCalls(body, open.call.requestId)
-  const answerText = translation || isRepaired ? madeOf(() => JSON.stringify(body), status) : text
+  const answerText = translation || isRepaired ? madeOf(() => JSON.stringify(body), response.status) : text
   return settleWhole(answering, {
     text: answerText,
     isJson: true,
@@ -191,32 +210,45 @@ function dated(body: JsonObject, mode: RelayMode, clock: Clock): JsonObject {
   return isUndated ? { ...body, created: epochSeconds(clock) } : body
 }
 
-async function deliverStream(answering: Answering, requestsUsage: boolean): Promise<Response> {
-  const { deps, open, response } = answering
+async function deliverStream(answering: Answering, prepared: Prepared): Promise<Response> {
+  const { open } = answering
   const { mode, facts } = open.call
   const isChat = mode === 'chat' || mode === 'completions'
   const images = isChat ? 0 : imagesRequested(open.call)
   const newMeter = () =>
     isChat ? new OpenAiStreamMeter(facts.choices, open.call.requestId) : new TypedEventMeter(images)
   const opened = await openStream(answering, newMeter)
-  const isHeld = isChat && isHeldBack(open.call)
-  const opening = isHeld ? await holdBack(answering, opened, openAiDecoder(open.call)) : opened.opening
+  if (!isChat || !isHeldBack(open.call)) return passStream(answering, prepared, newMeter(), opened)
+  const held = await holdBack(answering, opened, openAiDecoder(open.call), (refusal) =>
+    namingDropped(passStream(answering, prepared, newMeter(), refusal), prepared),
+  )
+  return passStream(answering, prepared, newMeter(), held)
+}
+
+/** Passes on a stream that has begun. `ownMeter` has not been fed anything. */
+function passStream(
+  answering: Answering,
+  { requestsUsage }: Prepared,
+  ownMeter: StreamMeter,
+  { reader, opening }: Opened,
+): Promise<Response> {
+  const { deps, open, response } = answering
   takeOver(answering)
   const rescuer = rescueFor(deps, open.call)
   forgetBody(open.call)
-  const meter = countingMeter(newMeter(), open.tools)
+  const meter = countingMeter(ownMeter, open.tools)
   const stream = new RelayStream({
     deps,
     open,
-    reader: opened.reader,
+    reader,
     meter: rescuer ? rescuer.metered(meter, openaiChat) : meter,
     rescuer,
     withholdUsage: requestsUsage,
     opening,
   })
-  return new Response(await stream.body(), {
-    status: 200,
-    headers: streamHeaders(response.headers, open.call, open.channel.upstream.key),
+  return stream.body().then((text) => {
+    const headers = streamHeaders(response.headers, open.call, open.channel.upstream.key)
+    return new Response(text, { status: 200, headers })
   })
 }
 

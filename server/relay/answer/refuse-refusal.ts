@@ -1,16 +1,20 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import type { RelayCall } from '../call/call.ts'
 import type { Answer } from '../charging/measure.ts'
-import { exitOfRefusal, leavesRefusals, RefusedAnswer, type Stopped } from '../failures/refused-answer.ts'
+import type { Answering } from '../charging/settlement.ts'
+import { exitOfRefusal, RefusedAnswer, type Stopped } from '../failures/refused-answer.ts'
 
 /**
  * Gives up a whole response that only refuses, or that a filter emptied, if the call's virtual model goes on to another
- * step in that case. Throws RefusedAnswer.
+ * step in that case. Throws RefusedAnswer, which keeps the response, and `deliver`, until another step has answered.
  */
-export function refuseRefusal(call: RelayCall, stops: () => readonly Stopped[], status: number, answer: Answer): void {
-  if (!leavesRefusals(call)) return
-  const exit = exitOfRefusal(call, stops())
-  if (exit) throw new RefusedAnswer(exit, status, answer)
+export function refuseRefusal(
+  { open, response: { status } }: Answering,
+  stops: () => readonly Stopped[],
+  answer: Answer,
+  deliver: () => Promise<Response>,
+): void {
+  const exit = exitOfRefusal(open.call, stops())
+  if (exit) throw new RefusedAnswer({ exit, status, open, answer, deliver })
 }
 
 /** The choices of a chat or a completion in OpenAI's format (OpenAI API reference, "The chat completion object"). */

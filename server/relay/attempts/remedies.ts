@@ -6,6 +6,7 @@ import { continuedFrom } from '../call/thread-calls.ts'
 import { withOtherKey } from '../failures/key-failure.ts'
 import { addressVerdict, isOfficial } from '../failures/no-such-address.ts'
 import { noteHealth } from '../failures/note-health.ts'
+import type { RefusedAnswer } from '../failures/refused-answer.ts'
 import { type AttemptFailed, backOffMs, isRepeatable, repeatAfterMs } from '../failures/retry-policy.ts'
 import { isAboutUsage, noteRefusesUsage, refusesUsage } from '../failures/stream-usage-refused.ts'
 import { isAboutThoughts } from '../failures/thoughts-refused.ts'
@@ -33,6 +34,8 @@ export interface Run<Call extends AnyCall = AnyCall> {
   retries: number
   /** How often the current channel has been tried again. */
   repeats: number
+  /** The last response that refused. The caller gets it if no other attempt succeeds. */
+  refused?: RefusedAnswer
   /** True if the last failure is the fault of the channel's key alone and the channel has other keys. */
   isKeysFault: boolean
 }

@@ -31,7 +31,7 @@ const aboutFilter =
  */
 export function exitOf(failed: AttemptFailed): StepExit | undefined {
   const { error, verdict, failure } = failed
-  if (failed instanceof RefusedAnswer) return failed.exit
+  if (failed instanceof RefusedAnswer) return failed.refusal.exit
   if (failure?.kind === 'context-length') return 'context_too_long'
   if (verdict.unsent || isUnable(error.code)) return 'unable'
   if (isFiltered(failed)) return 'content_filter'

@@ -2,9 +2,11 @@ import { GatewayError } from '../../errors.ts'
 import type { AnyCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { noteHealth } from '../failures/note-health.ts'
+import { RefusedAnswer } from '../failures/refused-answer.ts'
 import { AttemptFailed, judgeFailure } from '../failures/retry-policy.ts'
 import { forCaller } from '../failures/upstream-failure.ts'
 import { beginCall } from './begin-call.ts'
+import { playBack } from './play-back.ts'
 import { type Run, remedyFor } from './remedies.ts'
 import { type MakeAttempt, newTrial } from './trial.ts'
 
@@ -25,10 +27,7 @@ export async function throughChannels<Call extends AnyCall>(
     ...{ keysTried: new Set(), retries: 0, repeats: 0, isKeysFault: false },
   }
   try {
-    const answer = await untilAnswered(run, attempt)
-    // A caller who has disconnected also gets a Response, but one that is not `ok`.
-    if (answer.ok) for (const remember of run.trial.lessons) remember()
-    return answer
+    return await answered(run, attempt)
   } catch (error) {
     // Until the response owns the hold, every exit from here releases the quota and ends the channel's trial without a
     // verdict.
@@ -38,6 +37,19 @@ export async function throughChannels<Call extends AnyCall>(
       if (!hold.isClosed) await hold.release()
     }
     throw error
+  }
+}
+
+async function answered<Call extends AnyCall>(run: Run<Call>, attempt: MakeAttempt<Call>): Promise<Response> {
+  try {
+    const answer = await untilAnswered(run, attempt)
+    // A caller who has disconnected also gets a Response, but one that is not `ok`.
+    if (answer.ok) for (const remember of run.trial.lessons) remember()
+    return answer
+  } catch (error) {
+    const played = error instanceof AttemptFailed ? playBack(run) : undefined
+    if (!played) throw error
+    return await played
   }
 }
 
@@ -55,6 +67,7 @@ export async function untilAnswered<Call extends AnyCall, Answer>(
     run.keysTried.add(channel.upstream.key)
     const answer = await attempt(run.deps, run.call, run.trial)
     if (!(answer instanceof AttemptFailed)) return answer
+    if (answer instanceof RefusedAnswer) run.refused = answer
     const next = await remedyFor(run, answer)
     if (!next) throw forCaller(answer)
     run.trial = next

@@ -96,6 +96,8 @@ export interface CallState {
    * What attempts whose responses were given up cost the operator, in quota units; null = not known, absent = nothing.
    */
   lostCost?: number | null
+  /** No other step could answer, so the caller gets a refusal that had been held back. */
+  isPlayedBack?: true
   /** Quota is held for this call. */
   isHeld?: true
   /** The dialect of the last request that was prepared for an upstream, if the call is a conversation. */

@@ -19,6 +19,7 @@ import type { Latencies } from '../routing/latencies.ts'
 import type { Rests } from '../routing/rests.ts'
 import type { RetryBudget } from '../routing/retry-budget.ts'
 import type { RoutingTable } from '../routing/routing-table.ts'
+import type { SessionRests } from '../routing/session-rests.ts'
 import type { UnsupportedFeatures } from '../routing/unsupported-features.ts'
 import type { BackgroundJobs } from './background-jobs.ts'
 import type { CompactionSeals } from './compactions.ts'
@@ -37,6 +38,7 @@ export interface RelayDeps {
   routing(): RoutingTable
   breaker: Breaker
   rests: Rests
+  sessionRests: SessionRests
   retryBudget: RetryBudget
   latencies: Latencies
   channelCost: ChannelCost

@@ -154,7 +154,7 @@ function content(
   ending: Ending,
   { tierRatio, tools }: Charge,
 ): string {
-  const { waitedMs } = call.state
+  const { waitedMs, isPlayedBack } = call.state
   const group = Number(groupRatio) / 1e6
   const isFixed = call.step?.price !== undefined && sheet.model === call.plan?.name
   const parts = [
@@ -164,6 +164,7 @@ function content(
   if (tools !== undefined) parts.push(`tools: ${tools}`)
   if (ending.code !== '') parts.push(`ended: ${ending.code}`)
   if (ending.note) parts.push(ending.note)
+  if (isPlayedBack) parts.push('refused, and no other step could answer')
   if (waitedMs !== undefined) parts.push(`waited ${waitedMs} ms for capacity`)
   return parts.join('; ')
 }
@@ -181,6 +182,7 @@ export interface Answering {
  * ends.
  */
 export function takeOver({ deps, open, response, sentAtMs }: Answering): void {
-  noteAttempt(deps, open, { sentAtMs, status: response.status })
+  // The attempt of a refusal was noted when it was held back.
+  if (!open.call.state.isPlayedBack) noteAttempt(deps, open, { sentAtMs, status: response.status })
   open.hold.handOver()
 }

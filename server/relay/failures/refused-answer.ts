@@ -1,6 +1,7 @@
 import { GatewayError } from '../../errors.ts'
-import type { AnyCall } from '../call/call.ts'
+import type { AnyCall, CallState } from '../call/call.ts'
 import type { Answer } from '../charging/measure.ts'
+import type { OpenCall } from '../charging/settlement.ts'
 import { AttemptFailed } from './retry-policy.ts'
 
 /** How one choice of a response ended. */
@@ -14,18 +15,37 @@ export interface Stopped {
 /** The two ways in which a response refuses, as kinds of failure of a virtual model. */
 type RefusalExit = 'refusal' | 'content_filter'
 
+/** A response that refuses, with all that is needed to deliver it if no other step can answer. */
+export interface Refusal {
+  readonly exit: RefusalExit
+  readonly status: number
+  /** The call that was refused. */
+  readonly open: OpenCall
+  /** What the response used. The operator pays it, unless the response is delivered after all. */
+  readonly answer: Answer
+  /** Delivers and charges the response, as if it had not been held back. Absent if it cannot be delivered any more. */
+  readonly deliver?: (() => Promise<Response>) | undefined
+}
+
+/** What the state of a call says about its last attempt. */
+type AttemptState = Pick<CallState, 'lostCost' | 'isAtPlace' | 'upstreamDialect' | 'dropped'>
+
 /** A response in which the model refuses, or which a filter emptied, for which another model shall be asked. */
 export class RefusedAnswer extends AttemptFailed {
-  readonly exit: RefusalExit
-  /** What the response used, which the operator pays. */
-  readonly answer: Answer
+  readonly refusal: Refusal
+  /** The state of the call when the response arrived. */
+  readonly state: Readonly<Record<keyof AttemptState, unknown>>
+  /** The index of its attempt in those of the call. The attempt is noted next. */
+  readonly attempt: number
 
-  constructor(exit: RefusalExit, status: number, answer: Answer) {
-    const message = exit === 'refusal' ? 'the model refused to answer' : 'the response was filtered'
+  constructor(refusal: Refusal) {
+    const message = refusal.exit === 'refusal' ? 'the model refused to answer' : 'the response was filtered'
     const error = new GatewayError('bad_response_body', message)
-    super(error, { retry: false, upstreamFault: false, disable: undefined }, status)
-    this.exit = exit
-    this.answer = answer
+    super(error, { retry: false, upstreamFault: false, disable: undefined }, refusal.status)
+    this.refusal = refusal
+    const { attempts, lostCost, isAtPlace, upstreamDialect, dropped } = refusal.open.call.state
+    this.attempt = attempts.length
+    this.state = { lostCost, isAtPlace, upstreamDialect, dropped }
   }
 }
 

@@ -15,9 +15,10 @@ import { addLostCost } from '../charging/lost-cost.ts'
 import { RefusedAnswer } from '../failures/refused-answer.ts'
 import { AttemptFailed } from '../failures/retry-policy.ts'
 import { reasonOf, statusFailure, unread } from '../failures/upstream-failure.ts'
+import { EndedReader } from '../stream/ended-reader.ts'
 import { holdBack, isHeldBack } from '../stream/hold-back.ts'
 import { openStream } from '../stream/stream-opening.ts'
-import type { NextPart, StreamReader } from '../stream/stream-reader.ts'
+import type { NextPart } from '../stream/stream-reader.ts'
 import { TranslatingReader } from '../stream/translating-reader.ts'
 import type { Prepared } from '../upstream/prepare.ts'
 import { readErrorAnswer } from '../upstream/read-answer.ts'
@@ -44,10 +45,10 @@ export async function attemptToGoOn(
     if (error instanceof CallerLeft) {
       if (!made.isSent) throw error
       noteAttempt(deps, open, { sentAtMs, status: 0, error: error.message })
-      return { open, reader: new SilentReader(), meter: new TalliedMeter(new EventTally()) }
+      return { open, reader: new EndedReader(), meter: new TalliedMeter(new EventTally()) }
     }
     const failed = error instanceof AttemptFailed ? error : toFailure(error)
-    if (failed instanceof RefusedAnswer) await addLostCost(deps, open, failed.answer)
+    if (failed instanceof RefusedAnswer) await addLostCost(deps, open, failed.refusal.answer)
     noteAttempt(deps, open, { sentAtMs, status: failed.status, error: reasonOf(failed, trial.channel.upstream.key) })
     return failed
   }
@@ -74,25 +75,9 @@ async function opened(
   const { from } = codec
   const answering = { deps, open, response, sentAtMs }
   const begun = await openStream(answering, () => new DecodingMeter(from, requestId))
-  const { reader } = begun
   const isHeld = isHeldBack(open.call)
-  const opening = isHeld ? await holdBack(answering, begun, from.streamDecoder(requestId)) : begun.opening
+  const { reader, opening } = isHeld ? await holdBack(answering, begun, from.streamDecoder(requestId)) : begun
   const decoder = countingDecoder(from.streamDecoder(requestId), open.tools)
   const translating = new TranslatingReader(reader, decoder, begin(prepared), opening)
   return { open, reader: translating, meter: translating.meter }
-}
-
-/** The reader of an attempt whose caller has disconnected. */
-class SilentReader implements StreamReader {
-  ask(answer: (piece: { kind: 'end' }) => void): void {
-    answer({ kind: 'end' })
-  }
-
-  async next(): Promise<{ kind: 'end' }> {
-    return { kind: 'end' }
-  }
-
-  cancel(): void {}
-  drain(): void {}
-  hurry(): void {}
 }

@@ -8,6 +8,7 @@ import { keptFields } from '../upstream/prepare-conversation.ts'
  * the whole request is looked at here.
  */
 export function isRescued(deps: Pick<RelayDeps, 'settings'>, call: RelayCall): boolean {
+  if (call.state.isPlayedBack) return false
   return (call.plan?.streamRescue ?? deps.settings().StreamRescue) && isContinuable(call)
 }
 

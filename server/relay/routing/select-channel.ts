@@ -5,6 +5,7 @@ import { inOrder, type OrderDeps, type Ordered } from './channel-order.ts'
 import { rankOf } from './rendezvous.ts'
 import type { Rests } from './rests.ts'
 import { type Candidate, type Channel, mappedModel } from './routing-table.ts'
+import type { SessionRests } from './session-rests.ts'
 
 /** What a call needs from a channel. */
 export interface Wanted extends Ordered {
@@ -17,6 +18,7 @@ export interface Wanted extends Ordered {
 export interface SelectDeps extends OrderDeps {
   readonly breaker: Breaker
   readonly rests: Rests
+  readonly sessionRests: SessionRests
 }
 
 /** The channel for the next attempt. */
@@ -29,8 +31,9 @@ export interface Selected {
 /**
  * Picks the channel for the next attempt: highest priority first, then the best group by cost or speed, then the place
  * of the call's session, or by weight if it has none. Channels that this call has tried, or that do not serve this kind
- * of call, are excluded. Channels that rest or whose breaker is open are skipped while another channel is left. If all
- * are open, the best of them is tried anyway, because refusing the call would help nobody.
+ * of call, are excluded. Channels that rest or whose breaker is open are skipped while another channel is left, and so is
+ * one that has just broken a stream of the session. If all are open, the best of them is tried anyway, because refusing
+ * the call would help nobody.
  */
 export function selectChannel(
   wanted: Wanted,
@@ -38,8 +41,8 @@ export function selectChannel(
   tried: ReadonlySet<number>,
   deps: SelectDeps,
 ): Selected | undefined {
-  const { mode, model, requestId } = wanted
-  const { breaker, rests } = deps
+  const { mode, model, requestId, session } = wanted
+  const { breaker, rests, sessionRests } = deps
   const isUsable = ({ channel }: Candidate) => !tried.has(channel.id) && serves(channel, mode, model)
   const [only] = candidates
   if (only && candidates.length === 1) {
@@ -51,18 +54,23 @@ export function selectChannel(
   }
   const usable = candidates.filter(isUsable)
   let isFirst = true
+  /** The best healthy channel that the session would rather leave. */
+  let spare: Channel | undefined
   for (let from = 0; from < usable.length; ) {
     let to = from
     while (to < usable.length && usable[to]?.priority === usable[from]?.priority) to++
     for (const group of inOrder(wanted.order, usable.slice(from, to), wanted, deps)) {
       for (const channel of placesIn(group, wanted, deps)) {
-        if (!rests.isResting(channel, model) && breaker.allows(channel.id, model, requestId))
+        const isLeft = sessionRests.isResting(session, channel.id, model)
+        if (isLeft && !rests.isResting(channel, model) && !breaker.isOpen(channel.id, model)) spare ??= channel
+        else if (!isLeft && !rests.isResting(channel, model) && breaker.allows(channel.id, model, requestId))
           return { channel, isFirst }
         isFirst = false
       }
     }
     from = to
   }
+  if (spare && breaker.allows(spare.id, model, requestId)) return { channel: spare, isFirst: false }
   return usable[0] && { channel: usable[0].channel, isFirst: false }
 }
 

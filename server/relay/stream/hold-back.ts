@@ -7,14 +7,15 @@ import type { RelayCall } from '../call/call.ts'
 import { CallerLeft } from '../cancellation/caller-left.ts'
 import { shuttingDown } from '../cancellation/shutting-down.ts'
 import type { Answering } from '../charging/settlement.ts'
-import { exitOfRefusal, leavesRefusals, RefusedAnswer } from '../failures/refused-answer.ts'
+import { exitOfRefusal, leavesRefusals, type Refusal, RefusedAnswer } from '../failures/refused-answer.ts'
 import { badBody, failedAttempt, failureWithin, madeOf } from '../failures/upstream-failure.ts'
 import type { UpstreamPiece, UpstreamReader } from '../upstream/upstream-reader.ts'
+import { EndedReader, type PieceReader } from './ended-reader.ts'
 import { RefusalWatch } from './refusal-watch.ts'
 
 /** The beginning of a stream: its reader, and the pieces that have been read. */
 export interface Opened {
-  readonly reader: UpstreamReader
+  readonly reader: PieceReader
   readonly opening: UpstreamPiece[]
 }
 
@@ -29,14 +30,19 @@ export function isHeldBack(call: RelayCall): boolean {
 }
 
 /**
- * Holds a stream back, thoughts included, until it has said something else or is over, and returns the pieces read by
- * then. In the meantime the caller is sent keep-alives (`answerInTime`). Throws RefusedAnswer if the stream only refuses
- * and the call's virtual model goes on in that case, and AttemptFailed and CallerLeft as the opening does.
+ * Holds a stream back, thoughts included, until it has said something else or is over, and returns it with the pieces
+ * read by then. In the meantime the caller is sent keep-alives (`answerInTime`). Throws RefusedAnswer if the stream only
+ * refuses and the call's virtual model goes on in that case, and AttemptFailed and CallerLeft as the opening does.
+ * `deliver` passes a refusal on after all; without it, the refusal is dropped.
  */
-export async function holdBack(answering: Answering, opened: Opened, decoder: StreamDecoder): Promise<UpstreamPiece[]> {
-  const { reader } = opened
+export async function holdBack<Reader extends UpstreamReader>(
+  answering: Answering,
+  { reader, opening }: { readonly reader: Reader; readonly opening: UpstreamPiece[] },
+  decoder: StreamDecoder,
+  deliver?: (held: Opened) => Promise<Response>,
+): Promise<{ reader: Reader; opening: UpstreamPiece[] }> {
   try {
-    return await new HeldBack(answering, reader, decoder).pieces(opened.opening)
+    return { reader, opening: await new HeldBack(answering, reader, decoder, deliver).pieces(opening) }
   } catch (error) {
     reader.cancel()
     throw error
@@ -48,32 +54,44 @@ class HeldBack {
   readonly #reader: UpstreamReader
   readonly #watch: RefusalWatch
   readonly #splitter = new SseSplitter()
+  readonly #deliver: ((held: Opened) => Promise<Response>) | undefined
+  readonly #held: UpstreamPiece[] = []
+  /** The size of what is held. */
+  #bytes = 0
 
-  constructor(answering: Answering, reader: UpstreamReader, decoder: StreamDecoder) {
+  constructor(
+    answering: Answering,
+    reader: UpstreamReader,
+    decoder: StreamDecoder,
+    deliver: ((held: Opened) => Promise<Response>) | undefined,
+  ) {
     this.#answering = answering
     this.#reader = reader
+    this.#deliver = deliver
     this.#watch = new RefusalWatch(decoder, answering.open.call.facts.choices)
   }
 
   async pieces(opening: readonly UpstreamPiece[]): Promise<UpstreamPiece[]> {
-    const held: UpstreamPiece[] = []
-    let bytes = 0
     const rest = opening.values()
     for (;;) {
       const piece = rest.next().value ?? (await this.#reader.next())
       // Keep-alives are sent by the code that waits for this response.
       if (piece.kind === 'quiet') continue
-      if (piece.kind === 'chunk') {
-        // The runtime may reuse the memory of a piece when the next one is read.
-        held.push({ kind: 'chunk', bytes: piece.bytes.slice() })
-        bytes += piece.bytes.length
-      } else held.push(piece)
+      this.#keep(piece)
       const isOver = this.#take(piece)
       const stops = this.#watch.stops
       const exit = stops && exitOfRefusal(this.#answering.open.call, stops)
       if (exit) throw await this.#refused(exit, isOver)
-      if (isOver || stops || this.#watch.hasSpoken || bytes > mostBytes) return held
+      if (isOver || stops || this.#watch.hasSpoken || this.#bytes > mostBytes) return this.#held
     }
+  }
+
+  #keep(piece: UpstreamPiece): void {
+    if (piece.kind === 'chunk') {
+      // The runtime may reuse the memory of a piece when the next one is read.
+      this.#held.push({ kind: 'chunk', bytes: piece.bytes.slice() })
+      this.#bytes += piece.bytes.length
+    } else this.#held.push(piece)
   }
 
   /** Reads a piece. True if it is the last one. Throws AttemptFailed for a stream that fails before it says something. */
@@ -116,17 +134,23 @@ class HeldBack {
     throw failureWithin(failure, response.status, open.channel.upstream.key)
   }
 
-  /** The refusal, with its usage if that arrives soon. */
-  async #refused(exit: RefusedAnswer['exit'], isOver: boolean): Promise<RefusedAnswer> {
+  /** The refusal, with its usage and its end if they arrive soon. */
+  async #refused(exit: Refusal['exit'], isOver: boolean): Promise<RefusedAnswer> {
     const reader = this.#reader
     reader.hurry(usageWaitMs)
-    for (let isDone = isOver; !isDone && !this.#watch.hasEnded; ) {
+    for (let isDone = isOver; !isDone && !this.#watch.hasEnded && this.#bytes <= mostBytes; ) {
       const piece = await reader.next()
-      if (piece.kind === 'chunk')
+      if (piece.kind === 'chunk') {
+        this.#keep(piece)
         for (const each of this.#splitter.push(piece.bytes).events.flatMap(messagesIn)) this.#watch.feed(each)
-      else isDone = true
+      } else isDone = true
     }
-    return new RefusedAnswer(exit, this.#answering.response.status, this.#watch.answer)
+    const { open, response } = this.#answering
+    const deliver = this.#deliver
+    return new RefusedAnswer({
+      ...{ exit, open, status: response.status, answer: this.#watch.answer },
+      deliver: deliver && (() => deliver({ reader: new EndedReader(), opening: this.#held })),
+    })
   }
 }
 

@@ -6,13 +6,13 @@ import { withoutKey } from '../../lib/secrets/without-key.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { type Delivered, RunningCost } from '../charging/running-cost.ts'
 import type { OpenCall } from '../charging/settlement.ts'
-import { noteHealth } from '../failures/note-health.ts'
 import type { AttemptFailed } from '../failures/retry-policy.ts'
 import { failureInStream } from '../failures/upstream-failure.ts'
 import type { UpstreamPiece } from '../upstream/upstream-reader.ts'
 import { AnswerBody, never, type Step, unreadLimit } from './answer-body.ts'
 import { keepAlive } from './keep-alive.ts'
 import { readLate } from './late-usage.ts'
+import { noteEnded } from './note-ended.ts'
 import { closedUp, joined, passOn } from './pass-on.ts'
 import { type ChargedUsage, settleStream } from './settle-stream.ts'
 import { endings, failedEnd, faultIn, lastData, ownErrorAfter, unreadablePart } from './stream-endings.ts'
@@ -229,7 +229,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     if (!rescuer?.isPossible || this.#splitter.partlySent || open.call.leaving.hasLeft) return end(before)
     this.#begins(before)
     this.#reader.cancel()
-    noteHealth(this.deps, open, 'faulty')
+    noteEnded(this.deps, open, 'faulty')
     const broken = { open, meter: this.#meter, firstByteMs: this.firstByteMs, error }
     const done = rescuer.goOn(broken).then((next) => {
       if (next) this.#goOn(next)
@@ -326,7 +326,8 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     this.#begins(before)
     this.#reader.cancel()
     if (!this.#rescue) {
-      noteHealth(this.deps, this.open, failed.verdict.upstreamFault ? 'faulty' : 'undecided')
+      const { upstreamFault, retry } = failed.verdict
+      noteEnded(this.deps, this.open, upstreamFault ? 'faulty' : 'undecided', retry)
       // This text is for the log row. If the operator's account is the problem, the caller gets a different text.
       const attempt = this.open.call.state.attempts.at(-1)
       if (attempt) attempt.error = failed.error.message
@@ -366,7 +367,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     this.#reader.cancel()
     // The limit for the whole call is ours, so an upstream that keeps sending is not broken.
     const isFaulty = error.type === 'upstream_error' && !this.#isOverdue
-    noteHealth(this.deps, open, isFaulty ? 'faulty' : 'undecided')
+    noteEnded(this.deps, open, isFaulty ? 'faulty' : 'undecided')
     const event = this.#errorEvent(error, await this.#charge('interrupted', error.code, delivered))
     return joined(before, encoder.encode(endsMidEvent ? `\n\n${event}` : event)) as Uint8Array
   }
@@ -384,7 +385,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     const { deps, open } = this
     this.letGo()
     // The health after an interrupted stream has already been recorded.
-    if (outcome !== 'interrupted') noteHealth(deps, open, outcome === 'complete' ? 'well' : 'undecided')
+    if (outcome !== 'interrupted') noteEnded(deps, open, outcome === 'complete' ? 'well' : 'undecided')
     const ending = { outcome, code, firstByteMs: this.firstByteMs, isOverdue: this.#isOverdue, delivered }
     try {
       return await settleStream(deps, open, this.#meter, ending)

@@ -6,7 +6,8 @@ import type { StreamDecoder, StreamEncoder } from '../../dialects/neutral/dialec
 import { brokenOff, unreadable } from '../../dialects/neutral/failure.ts'
 import type { Failure, StreamEvent } from '../../dialects/neutral/reply.ts'
 import { messagesIn, type SseEvent, SseSplitter, sseData } from '../../lib/bytes/sse.ts'
-import type { UpstreamPiece, UpstreamReader } from '../upstream/upstream-reader.ts'
+import type { UpstreamPiece } from '../upstream/upstream-reader.ts'
+import type { PieceReader } from './ended-reader.ts'
 import type { StreamPiece, StreamReader, WriteEnd } from './stream-reader.ts'
 
 const encoder = new TextEncoder()
@@ -20,7 +21,7 @@ export class TranslatingReader implements StreamReader {
   /** Meters the stream so far. */
   readonly meter: TalliedMeter
   readonly #tally = new EventTally()
-  readonly #from: UpstreamReader
+  readonly #from: PieceReader
   readonly #decoder: ForgivingDecoder
   readonly #encoder: StreamEncoder
   readonly #splitter = new SseSplitter()
@@ -29,7 +30,7 @@ export class TranslatingReader implements StreamReader {
   #ready: StreamPiece[] = []
 
   /** `opening`: pieces already read. */
-  constructor(from: UpstreamReader, decoder: StreamDecoder, to: StreamEncoder, opening: UpstreamPiece[]) {
+  constructor(from: PieceReader, decoder: StreamDecoder, to: StreamEncoder, opening: UpstreamPiece[]) {
     this.#from = from
     this.#decoder = new ForgivingDecoder(decoder)
     this.#encoder = to

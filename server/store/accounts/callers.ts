@@ -35,6 +35,20 @@ export async function findCaller(db: Db, ...keyHashes: readonly string[]): Promi
   return row && callerOf(row)
 }
 
+/** Looks up a token by a hash of the key that it had before and that is still valid, and says until when it is. */
+export async function findByOldKey(
+  db: Db,
+  keyHashes: readonly string[],
+  nowSeconds: number,
+): Promise<{ row: CallerRow; untilSeconds: number } | undefined> {
+  const row = await callerRows(db)
+    .select('tokens.old_key_until')
+    .where('tokens.old_key_hash', 'in', keyHashes)
+    .where('tokens.old_key_until', '>', nowSeconds)
+    .executeTakeFirst()
+  return row && { row: callerOf(row), untilSeconds: row.old_key_until }
+}
+
 /** Looks up a token by its id. */
 export async function callerById(db: Db, tokenId: number): Promise<CallerRow | undefined> {
   const row = await callerRows(db).where('tokens.id', '=', tokenId).executeTakeFirst()

@@ -1,5 +1,5 @@
-import type { Selectable, Updateable } from 'kysely'
-import { redemptionStatus } from '../../../contract/statuses.ts'
+import { type Selectable, sql, type Updateable } from 'kysely'
+import { redemptionExpired, redemptionStatus } from '../../../contract/statuses.ts'
 import type { RedemptionsTable } from '../schema/tables.ts'
 import { idOf, needsRowLocks, startsWith } from '../statements/conditions.ts'
 import { type Listed, listPage, type Page } from '../statements/page.ts'
@@ -10,20 +10,30 @@ export type RedemptionRow = Selectable<RedemptionsTable>
 /** Filters the listed codes; 0 and '' mean any. */
 export interface RedemptionFilter {
   keyword?: string
+  /** Exact name. */
+  batch?: string
   status: number
+  /** Epoch seconds: which codes have expired. */
+  now: number
 }
+
+/** The status of a code, with expired unused codes as a status of their own. */
+const statusAt = (now: number) => sql<number>`case
+  when status = ${sql.lit(redemptionStatus.unused)} and expired_time <> 0 and expired_time < ${now}
+  then ${sql.lit(redemptionExpired)} else status end`
 
 export function listRedemptions(
   db: Db,
   page: Page<Exclude<keyof RedemptionRow, 'key'>>,
-  { keyword = '', status }: RedemptionFilter,
+  { keyword = '', batch = '', status, now }: RedemptionFilter,
 ): Promise<Listed<RedemptionRow>> {
   const matching = db
     .selectFrom('redemptions')
     .$if(keyword !== '', (query) =>
       query.where((eb) => eb.or([eb('id', '=', idOf(keyword)), startsWith(eb.ref('name'), keyword)])),
     )
-    .$if(status !== 0, (query) => query.where('status', '=', status))
+    .$if(batch !== '', (query) => query.where('name', '=', batch))
+    .$if(status !== 0, (query) => query.where(sql<number>`${statusAt(now)}`, '=', status))
   return listPage(db, matching, (query) => query.selectAll(), page)
 }
 
@@ -41,7 +51,7 @@ export function lockRedemption(trx: Trx, id: number): Promise<RedemptionRow | un
     .executeTakeFirst()
 }
 
-export type NewRedemption = Pick<RedemptionRow, 'user_id' | 'key' | 'name' | 'quota' | 'created_time'>
+export type NewRedemption = Pick<RedemptionRow, 'user_id' | 'key' | 'name' | 'quota' | 'created_time' | 'expired_time'>
 
 /** Creates unused codes and returns their ids. */
 export async function addRedemptions(trx: Trx, codes: readonly NewRedemption[]): Promise<number[]> {
@@ -56,7 +66,7 @@ export async function addRedemptions(trx: Trx, codes: readonly NewRedemption[]):
 export async function updateRedemption(
   trx: Trx,
   id: number,
-  fields: Pick<Updateable<RedemptionsTable>, 'name' | 'quota' | 'status'>,
+  fields: Pick<Updateable<RedemptionsTable>, 'name' | 'quota' | 'status' | 'expired_time'>,
 ): Promise<void> {
   if (Object.keys(fields).length === 0) return
   await trx.updateTable('redemptions').set(fields).where('id', '=', id).execute()
@@ -71,8 +81,8 @@ export function deleteRedemption(
 }
 
 /**
- * Marks an unused code as used by somebody and returns its quota; undefined if there is no such unused code. This is
- * one conditional statement, so that of all people who try at once, on any node, only one gets the row.
+ * Marks an unused code that has not expired as used by somebody and returns its quota; undefined if there is no such
+ * code. This is one conditional statement, so that of all people who try at once, on any node, only one gets the row.
  */
 export function takeRedemption(
   trx: Trx,
@@ -83,12 +93,28 @@ export function takeRedemption(
     .updateTable('redemptions')
     .set({ status: redemptionStatus.used, redeemed_time: by.now, redeemed_user_id: by.userId })
     .where('key', '=', key)
-    .where('status', '=', redemptionStatus.unused)
+    .where(sql<number>`${statusAt(by.now)}`, '=', redemptionStatus.unused)
     .returning(['id', 'quota'])
     .executeTakeFirst()
 }
 
-/** True if the code exists, whatever its status. */
-export async function isRedemptionKey(db: Db, key: string): Promise<boolean> {
-  return (await db.selectFrom('redemptions').select('id').where('key', '=', key).executeTakeFirst()) !== undefined
+/** The status of a code, or `redemptionExpired`; undefined if there is no such code. */
+export async function statusOfKey(db: Db, key: string, now: number): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('redemptions')
+    .select(statusAt(now).as('status'))
+    .where('key', '=', key)
+    .executeTakeFirst()
+  return row && Number(row.status)
+}
+
+/** The usernames of people, by id; deleted people are missing. */
+export async function usernamesOf(db: Db, ids: readonly number[]): Promise<Map<number, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('users')
+    .select(['id', 'username'])
+    .where('id', 'in', [...new Set(ids)])
+    .execute()
+  return new Map(rows.map(({ id, username }) => [id, username]))
 }

@@ -61,13 +61,18 @@ export async function tokenOf(db: Db, userId: number, id: number): Promise<Token
   return (await withLeasesOfTokens(db, rows))[0]
 }
 
-/** The token whose key has one of these hashes, with the name of its owner. */
-export function findOwnedToken(db: Db, keyHashes: readonly string[]) {
+/** The token whose key, or whose old key that is still valid, has one of these hashes, with the name of its owner. */
+export function findOwnedToken(db: Db, keyHashes: readonly string[], now: number) {
   return db
     .selectFrom('tokens')
     .innerJoin('users', 'users.id', 'tokens.user_id')
     .select(['tokens.id', 'tokens.name', 'tokens.status', 'tokens.expired_time', 'tokens.user_id', 'users.username'])
-    .where('tokens.key_hash', 'in', keyHashes)
+    .where((eb) =>
+      eb.or([
+        eb('tokens.key_hash', 'in', keyHashes),
+        eb.and([eb('tokens.old_key_hash', 'in', keyHashes), eb('tokens.old_key_until', '>', now)]),
+      ]),
+    )
     .executeTakeFirst()
 }
 
@@ -158,6 +163,37 @@ export async function addTokenQuota(trx: Trx, id: number, delta: number): Promis
     .returning(['id', 'remain_quota'])
     .execute()
   return (await withLeasesOfTokens(trx, changed))[0]?.remain_quota ?? 0
+}
+
+/** Gives a token another key. The key that it had is valid until a time, or ends at once (0). The row must be locked. */
+export async function replaceKey(
+  trx: Trx,
+  token: Pick<TokenRow, 'id' | 'key' | 'key_hash'>,
+  { key, key_hash, until }: { key: string; key_hash: string; until: number },
+): Promise<void> {
+  const old = until === 0 ? noOldKey : { old_key: token.key, old_key_hash: token.key_hash, old_key_until: until }
+  await trx
+    .updateTable('tokens')
+    .set({ key, key_hash, ...old })
+    .where('id', '=', token.id)
+    .execute()
+}
+
+const noOldKey = { old_key: '', old_key_hash: null, old_key_until: 0 }
+
+/** Ends the old key of a token now. */
+export async function endOldKey(trx: Trx, id: number): Promise<void> {
+  await trx.updateTable('tokens').set(noOldKey).where('id', '=', id).execute()
+}
+
+/** Forgets the old keys that have ended. They were refused from that second on. */
+export async function forgetOldKeys(trx: Trx, now: number): Promise<void> {
+  await trx
+    .updateTable('tokens')
+    .set(noOldKey)
+    .where('old_key_hash', 'is not', null)
+    .where('old_key_until', '<=', now)
+    .execute()
 }
 
 /** Deletes a token of that user, with the requests recorded of it, and returns its name; undefined if there is no such token. */

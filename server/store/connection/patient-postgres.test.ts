@@ -59,7 +59,8 @@ describe.skipIf(postgresMissing !== undefined)(`the limits of PostgreSQL ${postg
       connectionString: await postgresServer(),
       max: 1,
       ...patience,
-      connectLimitMs: 100,
+      // Long enough for a slow machine to open the one connection.
+      connectLimitMs: 2000,
     })
     const client = await short.connect()
     expect(await messageOf(short.query('select 1'))).toBe('timeout exceeded when trying to connect')
@@ -73,7 +74,7 @@ describe.skipIf(postgresMissing !== undefined)(`the limits of PostgreSQL ${postg
       connectionString: await postgresServer(),
       max: 1,
       ...patience,
-      connectLimitMs: 200,
+      connectLimitMs: 2000,
     })
     const client = await short.connect()
     const waits = Array.from({ length: 20_000 }, () => messageOf(short.query('select 1')))

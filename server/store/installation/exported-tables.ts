@@ -37,8 +37,8 @@ export const exportedTables: readonly ExportedTable[] = [
   { table: 'channel_tests', part: 'channels', key: ['id'], numbered: true, booleans: ['ok'] },
   { table: 'caps', part: 'channels', key: ['id'], numbered: true, left: ['first_log'] },
   {
-    ...{ table: 'tokens', part: 'tokens', key: ['id'], numbered: true, left: ['key_hash'] },
-    ...{ booleans: ['unlimited_quota'], secrets: { key: 'token' } },
+    ...{ table: 'tokens', part: 'tokens', key: ['id'], numbered: true, left: ['key_hash', 'old_key_hash'] },
+    ...{ booleans: ['unlimited_quota'], secrets: { key: 'token', old_key: 'token' } },
   },
   { table: 'redemptions', part: 'redemptions', key: ['id'], numbered: true, secrets: { key: '' } },
   {

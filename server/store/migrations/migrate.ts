@@ -37,6 +37,7 @@ import { importRuns } from './0036-import-runs.ts'
 import { feedsAndDrains } from './0037-feeds-and-drains.ts'
 import { logAttempts } from './0039-log-attempts.ts'
 import { leases } from './0040-leases.ts'
+import { codesAndKeys } from './0041-codes-and-keys.ts'
 
 const migrations: readonly Migration[] = [
   init,
@@ -74,6 +75,7 @@ const migrations: readonly Migration[] = [
   feedsAndDrains,
   logAttempts,
   leases,
+  codesAndKeys,
 ]
 
 /** An arbitrary number for the lock that keeps two starting nodes from migrating at the same time. */

@@ -95,6 +95,11 @@ export interface TokensTable extends LimitColumns {
   /** Ours: like users.granted_quota, kept for limited and unlimited tokens alike. */
   granted_quota: number
   unlogged_quota: number
+  /** Ours: the key before the last one, encrypted like it; empty if there is none or it has ended. */
+  old_key: Generated<string>
+  old_key_hash: Generated<string | null>
+  /** Epoch seconds: from then on, the old key is refused; 0 if there is none. */
+  old_key_until: Generated<number>
 }
 
 /** Ours: what a configuration file manages, by its section and name in the file. */
@@ -137,6 +142,8 @@ export interface RedemptionsTable {
   redeemed_time: number
   /** Ours: who redeemed the code; 0 = nobody yet. */
   redeemed_user_id: number
+  /** Ours: the last second in which the code can be redeemed; 0 = it never expires. */
+  expired_time: Generated<number>
 }
 
 export interface LogsTable {

@@ -70,7 +70,7 @@ async function resealTokens(trx: Trx, { to }: ResealOptions, reseal: Reseal): Pr
   for (let after = 0; ; ) {
     const rows = await trx
       .selectFrom('tokens')
-      .select(['id', 'key'])
+      .select(['id', 'key', 'old_key'])
       .where('id', '>', after)
       .orderBy('id')
       .limit(batchRows)
@@ -78,7 +78,12 @@ async function resealTokens(trx: Trx, { to }: ResealOptions, reseal: Reseal): Pr
     const last = rows.at(-1)
     if (!last) return count
     after = last.id
-    for (const { id, key } of rows) {
+    for (const { id, key, old_key } of rows) {
+      const old = old_key === '' ? undefined : reseal(old_key, 'token', `old key of token ${id}`)
+      if (old) {
+        const old_key_hash = storedKeyHash(old.plain, to)
+        await trx.updateTable('tokens').set({ old_key: old.sealed, old_key_hash }).where('id', '=', id).execute()
+      }
       const changed = reseal(key, 'token', `token ${id}`)
       if (!changed) continue
       const key_hash = storedKeyHash(changed.plain, to)

@@ -51,6 +51,10 @@ export interface Visit extends AsyncDisposable {
   open(path: string): Promise<void>
   /** The calls that the page has made, in order, such as `GET /api/token/?p=0`. */
   calls(): string[]
+  /** Replaces the errors that are expected in the browser's console. */
+  expectErrors(expected: RegExp | undefined): void
+  /** Throws if the page has had errors since it was opened or since the last check. */
+  check(): void
 }
 
 const narrow = 600
@@ -192,7 +196,8 @@ export class Console {
   }
 }
 
-function watched(page: Page, context: BrowserContext, origin: string, expected: RegExp | undefined): Visit {
+function watched(page: Page, context: BrowserContext, origin: string, errors: RegExp | undefined): Visit {
+  let expected = errors
   const faults: string[] = []
   const calls: string[] = []
   page.on('console', (message) => {
@@ -209,10 +214,18 @@ function watched(page: Page, context: BrowserContext, origin: string, expected: 
     else if (/^https?:/.test(address) && !address.startsWith(`${origin}/`) && !expected?.test(address))
       faults.push(`left the origin: ${address}`)
   })
+  const check = () => {
+    const seen = [...new Set(faults.splice(0))]
+    if (seen.length > 0) throw new Error(`The page was not clean:\n${seen.join('\n')}`)
+  }
   return {
     page,
     context,
     calls: () => [...calls],
+    expectErrors(next) {
+      expected = next
+    },
+    check,
     async open(path) {
       await page.goto(path)
       // Checks on every animation frame; a locator would check again only after half a second.
@@ -220,7 +233,7 @@ function watched(page: Page, context: BrowserContext, origin: string, expected: 
     },
     async [Symbol.asyncDispose]() {
       await context.close()
-      if (faults.length > 0) throw new Error(`The page was not clean:\n${[...new Set(faults)].join('\n')}`)
+      check()
     },
   }
 }

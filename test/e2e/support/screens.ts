@@ -114,8 +114,18 @@ const token: Screen[] = [
   { path: '/token', state: 'with a question', as: root, prepare: chooseFromEnd(1) },
   {
     path: '/token',
+    state: 'rotating a key',
+    as: root,
+    prepare: async (page) => {
+      await chooseFromEnd(2)(page)
+      await page.getByRole('radio').first().waitFor()
+    },
+  },
+  {
+    path: '/token',
     state: 'with keys to copy by hand',
     as: root,
+    isLeftChanged: true,
     async prepare(page) {
       await refuseClipboard(page)
       await page.reload()
@@ -157,6 +167,7 @@ const token: Screen[] = [
 const redemption: Screen[] = [
   { path: '/redemption', as: root, prepare: rows },
   { path: '/redemption', state: 'empty', as: root, bare: true, prepare: empty },
+  { path: '/redemption/batches', state: 'empty', as: root, bare: true, prepare: empty },
   { path: '/redemption?status=2&q=nothing', state: 'filtered to nothing', as: root, prepare: empty },
   { path: '/redemption', state: 'failed', as: root, fails: '**/api/redemption/?*', prepare: failed },
   { path: '/redemption', state: 'with a question', as: root, prepare: chooseFromEnd(1) },
@@ -173,6 +184,16 @@ const redemption: Screen[] = [
       await page.locator('main textarea').waitFor()
     },
   },
+  { path: '/redemption?batch=spring', state: 'of a batch', as: root, prepare: rows },
+  { path: '/redemption/batches', as: root, prepare: rows },
+  { path: '/redemption/batches', state: 'failed', as: root, fails: '**/api/redemption/batches?*', prepare: failed },
+  {
+    path: '/redemption/sheet?batch=spring',
+    as: root,
+    prepare: (page) => page.locator('main li svg').first().waitFor(),
+  },
+  { path: '/redemption/sheet?batch=nothing', state: 'empty', as: root, prepare: empty },
+  { path: '/redemption/sheet?batch=spring', state: 'failed', as: root, fails: '**/api/redemption/?*', prepare: failed },
   { path: '/redemption/edit/1', as: root, prepare: field('name') },
   { path: '/redemption/edit/999', state: 'not there', as: root, prepare: failed },
   { path: '/topup', as: root, prepare: (page) => page.locator('main table, main li').first().waitFor() },

@@ -1,0 +1,57 @@
+import type { RawSearch } from '../lib/url-query.ts'
+import type { Area, MessageKey } from '../messages/namespaces.ts'
+import type { MenuIcon } from './menu-icons.ts'
+
+/** The fields that every page has. */
+interface AnyPage {
+  /** The path in the address; a segment that begins with `$` is a parameter. */
+  path: `/${string}`
+  /** The module in `console/pages`, without `.page.tsx`. Its only export is the page's component. */
+  file: string
+  /** The areas of texts that the page needs, in addition to `common` and those of its layout. */
+  areas: readonly Area[]
+  /** Parses the query of the address. */
+  search?(raw: RawSearch): object
+  /** Lazy modules in `console/pages` that the first view always needs if the user is logged in. */
+  early?: readonly string[]
+}
+
+/** The parts of the menu, each with a heading. */
+export type MenuGroup = 'gateway' | 'accounts' | 'activity' | 'more'
+
+/** A page with the sidebar and the top bar. */
+interface ShellPage extends AnyPage {
+  /** Who may see the page and its menu entry. The server decides what is allowed. */
+  for: 'everybody' | 'users' | 'admins'
+  /** The page's frame is drawn from this before the page's code has loaded. A browser test compares the two. */
+  heading: {
+    title: MessageKey
+    text?: MessageKey
+    width?: 'full' | 'narrow'
+    /**
+     * Conditions under which the page looks different: a key is set in the browser's storage, or a query parameter is
+     * present.
+     */
+    unless?: { stored?: string; query?: string }
+  }
+  menu?: {
+    text: Extract<MessageKey, `menu.${string}`>
+    icon: MenuIcon
+    /** Second key of the shortcut; the first is g. */
+    key?: string
+    /** The part of the menu that the entry belongs to; entries without one come first. */
+    group?: MenuGroup
+    /** Without this on the server, the entry is hidden. */
+    needs?: 'chat link' | 'more calls' | 'public models' | 'status page' | 'API reference'
+  }
+}
+
+/** A page for visitors who are not logged in: a card in the middle, nothing else to load. */
+interface PlainPage extends AnyPage {
+  for: 'visitors'
+  heading?: undefined
+  menu?: undefined
+}
+
+/** A row of the table of pages. */
+export type Page = ShellPage | PlainPage

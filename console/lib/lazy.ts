@@ -1,0 +1,22 @@
+import { type ComponentType, type LazyExoticComponent, lazy as reactLazy } from 'react'
+import { isChunkFailure, isReachable } from './chunk.ts'
+
+const pauseMs = 2000
+
+/**
+ * Like React's `lazy`, but a chunk that cannot be fetched is requested once more when the server is reachable again.
+ * A short break, such as an update of the server, then only delays a dialog or a chart; React would replace the whole
+ * page with an error, and a form on it would be lost.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: the props are those of the component that is loaded
+export function lazy<T extends ComponentType<any>>(load: () => Promise<{ default: T }>): LazyExoticComponent<T> {
+  return reactLazy(async () => {
+    try {
+      return await load()
+    } catch (error) {
+      if (!isChunkFailure(error)) throw error
+      while (!(await isReachable())) await new Promise((resume) => setTimeout(resume, pauseMs))
+      return load()
+    }
+  })
+}

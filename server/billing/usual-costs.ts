@@ -1,0 +1,34 @@
+import type { ModelCost } from '../../contract/api/channel-costs.ts'
+import { findDefaultPrice } from './default-prices.ts'
+import type { PriceSet } from './price-lines.ts'
+
+/** The default prices convert currency to quota at this rate. */
+const quotaPerUnit = 500_000
+const picoquota = 1e12
+const million = 1e6
+/** An image counts as this many tokens. */
+const tokensOfImage = 1000
+
+/**
+ * What a model usually costs: its built-in price at this type of channel as an upstream would charge it, once for each
+ * time of day or date at which another price applies. Empty if there is none, or the model is charged in another way.
+ */
+export function usualCosts(model: string, channelType: number): ModelCost[] {
+  return (findDefaultPrice(model, channelType)?.sets ?? []).flatMap((set) => costOf(set) ?? [])
+}
+
+function costOf({ basis, prices, perCall }: PriceSet): ModelCost | undefined {
+  const dollars = (perToken: bigint, tokens: number) => rounded((Number(perToken) * tokens) / picoquota / quotaPerUnit)
+  if (basis === 'image') return { request: dollars(prices.input, tokensOfImage) }
+  if (basis !== 'tokens') return undefined
+  return {
+    input: dollars(prices.input, million),
+    output: dollars(prices.output, million),
+    ...(perCall > 0n && { request: dollars(perCall, 1) }),
+  }
+}
+
+/** To the six decimals that a cost can have. */
+function rounded(dollars: number): number {
+  return Math.round(dollars * million) / million
+}

@@ -1,0 +1,18 @@
+import type { RelayDeps } from '../call/deps.ts'
+import type { OpenCall } from '../charging/settlement.ts'
+import { noteHealth } from '../failures/note-health.ts'
+
+/**
+ * Records how a stream ended in the health of its channel. If the channel broke it off, which is `isBroken`, the next turn
+ * of the session goes elsewhere, because this one can no longer.
+ */
+export function noteEnded(
+  deps: Pick<RelayDeps, 'breaker' | 'sessionRests'>,
+  open: OpenCall,
+  how: Parameters<typeof noteHealth>[2],
+  isBroken = how === 'faulty',
+): void {
+  const { channel, call } = open
+  noteHealth(deps, open, how)
+  if (isBroken && call.session !== undefined) deps.sessionRests.begin(call.session, channel.id, call.facts.model)
+}

@@ -1,0 +1,21 @@
+import { sql } from 'kysely'
+import type { Migration } from '../migration.ts'
+
+/**
+ * Redemption codes can expire (0 = never), and are listed by batch: codes with the same name. A token that got a new key
+ * can keep its old one until a time.
+ */
+export const codesAndKeys: Migration = {
+  name: '0041-codes-and-keys',
+  async up(db) {
+    const statements = [
+      'alter table redemptions add column expired_time bigint not null default 0',
+      'create index idx_redemptions_name on redemptions (name)',
+      "alter table tokens add column old_key text not null default ''",
+      'alter table tokens add column old_key_hash text',
+      'alter table tokens add column old_key_until bigint not null default 0',
+      'create unique index idx_tokens_old_key on tokens (old_key_hash)',
+    ]
+    for (const text of statements) await sql.raw(text).execute(db)
+  },
+}
