@@ -235,7 +235,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     rig.next()
     rig.upstream.always(goesOn(text, { most: 40, breaks: 'end' }))
     const seen = await rig.whole('openai-chat', {}, other)
-    expectErrorEvent(seen, 'upstream_stream_error')
+    expectErrorEvent(seen, 'upstream_stream_incomplete')
     expect(rig.upstream.requests).toHaveLength(3)
     const [broken] = await charged(rig, other, await used(other))
     expect(broken).toMatchObject({ outcome: 'interrupted' })
