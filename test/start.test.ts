@@ -281,7 +281,9 @@ forEachEmptyDatabaseUrl((name, freshUrl) => {
         expect(code).toBe(1)
         expect(linesOf(output)).toEqual([
           expect.stringMatching(
-            name === 'sqlite' ? /^There is no installation: .*tollgate\.db does not exist\./ : /holds no installation/,
+            name === 'sqlite'
+              ? /^There is no installation: .*tollgate\.db does not exist\./
+              : /contains no installation/,
           ),
         ])
       }

@@ -75,7 +75,7 @@ test('a silent service, an endless answer and a closed port are no trouble, and 
   for (const by of ['user', 'operator'] as const) {
     const at = (url: string) => url.replace('127.0.0.1', by === 'user' ? 'hooks.example' : '127.0.0.1')
     const options = { ...here, timeoutMs: 300 }
-    expect(await failure(post(`${at(silent.url)}/secret`, options, by))).toBe('The service did not answer in time.')
+    expect(await failure(post(`${at(silent.url)}/secret`, options, by))).toBe('The service did not respond in time.')
     expect((await post(at(endless.url), { ...here, timeoutMs: 3000 }, by)).status).toBe(200)
     expect(await failure(post(`${at('http://127.0.0.1:1')}/secret`, here, by))).toMatch(/cannot be reached/)
   }

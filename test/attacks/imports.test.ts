@@ -216,7 +216,7 @@ forEachDatabase((_, openFresh) => {
           .execute(),
       )
       expect((await call('GET', `/api/import/${started.data.id}/leftovers`, root)).message).toBe(
-        'This import left nothing over.',
+        'This import has no leftovers: everything was imported.',
       )
     }
   })

@@ -56,9 +56,9 @@ const cases: [name: string, change: (file: string) => void, words: Partial<Recor
     'of another program',
     run('drop table schema_migrations'),
     {
-      'migrate-to': 'holds no installation',
-      'rotate-key': 'holds no installation',
-      backup: 'holds no installation',
+      'migrate-to': 'contains no installation',
+      'rotate-key': 'contains no installation',
+      backup: 'contains no installation',
     },
   ],
   [

@@ -152,7 +152,9 @@ forEachDatabase((name, openFresh) => {
     }
     expect(fake.ids()).toEqual(numbers(58))
     expect(warnings).toEqual([
-      expect.stringMatching(/^log rows cannot be copied to http:\S+\/logs, and wait: ClickHouse answered 500: no\.$/),
+      expect.stringMatching(
+        /^log rows cannot be copied to http:\S+\/logs, and wait: ClickHouse responded with status 500: no\.$/,
+      ),
       expect.stringContaining('log rows are copied to'),
     ])
     expect(JSON.stringify(warnings)).not.toContain('secret')

@@ -30,7 +30,7 @@ forEachDatabase((_, openFresh) => {
     for (const group of ['vip', 'nowhere', 'fast,vip', '__proto__', 'constructor']) {
       expect(await create({ name: 'b', group })).toMatchObject({
         success: false,
-        message: `The group ${group} cannot be chosen.`,
+        message: `You cannot use the group ${group}.`,
         code: 'token_group_not_usable',
       })
       expect(await put({ id: data.id, group })).toMatchObject({ success: false })

@@ -88,7 +88,7 @@ async function begin(answering: Answering, { id }: JsonObject): Promise<void> {
     call.state.attempts.pop()
     const question = { channel, model: upstreamModel, method: 'POST', path: `/responses/${id}/cancel` }
     await askStoring(deps, question, cancelMs).catch(() => undefined)
-    throw new GatewayError('database_unavailable', 'the response in the background cannot be noted; try again', {
+    throw new GatewayError('database_unavailable', 'the background response could not be stored; try again', {
       cause: isBegun,
     })
   }
