@@ -210,7 +210,7 @@ const noSums = () => ({
 function lostCounter(registry: Registry): (calls: number) => void {
   const lost = new Counter({
     name: 'tollgate_error_rows_lost_total',
-    help: 'Failed calls that no log row tells of, since too many tokens failed at once or the database refused to store it',
+    help: 'Failed calls without a log row, because too many tokens failed at once or the database refused to store it',
     registers: [registry],
   })
   return (calls) => lost.inc(calls)

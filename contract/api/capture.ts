@@ -133,7 +133,7 @@ export const captureApi = {
           .check(
             z.maxLength(mostRedactions),
             z.describe(
-              'Texts to remove. * stands for the rest of a word; upper and lower case are the same. @email, @card, @phone and @ip remove all texts that look like one.',
+              'Texts to remove. * matches the rest of a word. Upper and lower case are treated alike. @email, @card, @phone and @ip remove all texts that look like one.',
             ),
           ),
         [],

@@ -58,7 +58,7 @@ export const statementEmailsSchema = z.object({
         waiting: emails(
           'Put off, or in progress; they are tried again. An email stays here if the process died while sending it.',
         ),
-        refused: emails('Rejected for good, such as unknown recipients.'),
+        refused: emails('Permanently rejected, such as unknown recipients.'),
       }),
     )
     .check(z.describe('For admins: the emails of the past month; null for other people.')),

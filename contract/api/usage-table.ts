@@ -78,7 +78,7 @@ const { type: _type, outcome: _outcome, not_outcome: _not, slow_seconds: _slow, 
 
 const shape = {
   ...filter,
-  by: z._default(z.enum(usageDimensions).check(z.describe('What each row stands for.')), 'user'),
+  by: z._default(z.enum(usageDimensions).check(z.describe('What each row represents.')), 'user'),
   and: z.optional(z.enum(usageDimensions).check(z.describe('A second dimension: a row for each pair.'))),
   keyword: wordFilter(100, 'Only rows whose names contain this text.'),
   time_zone: timeZoneField,

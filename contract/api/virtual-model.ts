@@ -41,7 +41,7 @@ const stepSchema = z.strictObject({
         z.gte(0),
         z.lte(1000),
         z.describe(
-          'Neighbouring steps with a weight share the calls in proportion to their weights; 0 means a step of its own.',
+          'Adjacent steps with a weight share the calls in proportion to their weights. 0 means that the step does not share calls.',
         ),
       ),
     0,
@@ -52,7 +52,7 @@ const stepSchema = z.strictObject({
       .check(
         z.gte(0),
         z.lte(3600),
-        z.describe('Seconds within which a stream must begin to say something; 0 means the limit of the channel.'),
+        z.describe('Seconds within which the first content of a stream must arrive; 0 means the limit of the channel.'),
       ),
     0,
   ),
@@ -260,7 +260,7 @@ export const virtualModelApi = {
     path: '/api/virtual-model/{id}',
     access: 'admin',
     params: idParams,
-    summary: 'Delete a virtual model. Its name then stands for the real model of that name, if there is one',
+    summary: 'Delete a virtual model. Its name then refers to the real model of that name, if there is one',
   }),
   dryRun: endpoint({
     method: 'POST',

@@ -61,7 +61,7 @@ export const addBackup: AddCommand = (program, terminal) => {
 function keyFor({ existingKey }: CommandConfig, { unencrypted }: Options): string {
   if (unencrypted)
     throw new CommandFailed(
-      'The secret key may only be in an encrypted backup: leave out --unencrypted or --with-secret-key.',
+      'The secret key may only be in an encrypted backup: omit --unencrypted or --with-secret-key.',
     )
   if (!existingKey)
     throw new CommandFailed(

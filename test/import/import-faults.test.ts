@@ -149,7 +149,7 @@ forEachDatabaseUrl((target, freshUrl) => {
       'unknown form',
       'owner of the token does not exist',
       'A token with this key is here already',
-      'no key and is left out',
+      'no key and is skipped',
       'empty list of models or addresses',
       'Type 999 has no counterpart',
       'The base_url is not valid here',
@@ -207,7 +207,7 @@ forEachDatabaseUrl((target, freshUrl) => {
     expect((await installation.run('audit')).output).toContain('0 faults.')
   }, 120_000)
 
-  test('a run that is killed at any point goes on where it was, and ends in the same state', async () => {
+  test('a run that is killed at any point continues where it stopped, and ends in the same state', async () => {
     const rows = { ...smallRows(), logs: manyLogs(24_000) }
     const used = rows.logs.reduce((sum, { quota }) => sum + Number(quota), 0)
     const from = ownSource('one-api', rows)

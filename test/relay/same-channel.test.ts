@@ -177,7 +177,7 @@ describe('Retry-After', () => {
     rig.upstream.forKey('account', fake.status(429, { retryAfter: 30 }))
     expect((await call()).seen.status).toBe(200)
     const [first, ...rest] = keys()
-    // The channel with the same key was a candidate when the first one failed, and is left out.
+    // The channel with the same key was a candidate when the first one failed, and is skipped.
     expect([first, rest.at(-1)]).toEqual(['account', 'other'])
     expect(rest).toEqual(['other'])
     rig.upstream.forKey('other', fake.status(429, { retryAfter: 30 }))

@@ -23,7 +23,7 @@ export function readCode(row: SourceRow, nowSeconds: number, findings: Findings)
   const key = trimmed(row, 'key')
   if (isDeleted(row)) return undefined
   if (key === '') {
-    findings.add('codes', 'The code is empty and is left out.', `code ${id}`)
+    findings.add('codes', 'The code is empty and is skipped.', `code ${id}`)
     return undefined
   }
   const stored = integer(row, 'status', redemptionStatus.unused)
@@ -33,7 +33,12 @@ export function readCode(row: SourceRow, nowSeconds: number, findings: Findings)
     if (expires < nowSeconds) {
       status = redemptionStatus.disabled
       findings.add('codes', 'The code has expired. It is disabled.', `code ${id}`)
-    } else findings.add('codes', 'The code expires there. Here it stays valid until it is disabled.', `code ${id}`)
+    } else
+      findings.add(
+        'codes',
+        'The code has an expiry in the source. Here, it stays valid until it is disabled.',
+        `code ${id}`,
+      )
   }
   return {
     id,
