@@ -34,6 +34,6 @@ export const logCopyApi = {
     method: 'POST',
     path: '/api/log_copy/test',
     access: 'root',
-    summary: 'Try whether log rows could be stored in the place that is set now. No row is sent',
+    summary: 'Test whether log rows can be stored in the configured place. No row is sent',
   }),
 }

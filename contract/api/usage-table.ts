@@ -105,7 +105,7 @@ export const usageTableApi = {
     access: 'user',
     query: z.object({ ...shape, sort, order }),
     media: 'text/csv',
-    // The export of everybody's usage is recorded in the audit trail.
+    // The export of everybody's usage is recorded in the audit log.
     changesState: 'record',
     summary: 'Export all rows of a usage table as CSV, with dollars, a line of totals, the range and the time zone',
     description:

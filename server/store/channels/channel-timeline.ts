@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { Db } from '../store.ts'
 
-/** The audit trail has no index by target, so only its newest entries are read. */
+/** The audit log has no index by target, so only its newest entries are read. */
 const mostRead = 20_000
 
-/** An entry of the audit trail about a channel. */
+/** An entry of the audit log about a channel. */
 export interface ChannelAct {
   created_at: number
   actor_name: string
