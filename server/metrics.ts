@@ -13,7 +13,7 @@ export interface Gauges {
   longestLagSeconds(): number
 }
 
-/** A limit of a channel, and what it has in use. */
+/** A limit of a channel, and how much of it is in use. */
 export interface LimitInUse {
   channel: string
   owner: string
@@ -24,7 +24,7 @@ export interface LimitInUse {
   allowed: number
 }
 
-/** How the copy of the log in another place stands. */
+/** The state of the copy of the log in another place. */
 export interface SinkFigures {
   /** Rows that wait to be copied. */
   waiting: number

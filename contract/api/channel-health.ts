@@ -74,7 +74,7 @@ export const channelHealthApi = {
     access: 'admin',
     params: idParams,
     data: z.array(timelineSchema),
-    summary: 'List the last 50 things that happened to a channel, newest first: acts of the gateway, changes, tests',
+    summary: 'List the last 50 events of a channel, newest first: automatic actions, changes, tests',
     description: 'Acts and changes are those among the newest 20,000 entries of the audit log.',
   }),
 }

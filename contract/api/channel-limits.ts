@@ -58,7 +58,7 @@ const limitUse = z.extend(channelLimitSchema, {
   resets_at: z.int().check(z.describe('End of the calendar window in epoch seconds; 0 for other windows.')),
 })
 
-/** What a channel with limits has in use. */
+/** How much of its limits a channel has in use. */
 export const channelUseSchema = z.object({
   id: z.int(),
   name: z.string(),
@@ -83,6 +83,6 @@ export const channelLimitsApi = {
       local_zone: z.string().check(z.describe("The installation's time zone.")),
       channels: z.array(channelUseSchema).check(z.describe('Channels that have limits or are drained.')),
     }),
-    summary: 'Get what the limits of channels and keys have in use now, and how many calls wait',
+    summary: 'Get how much of the limits of channels and keys is in use now, and how many calls are waiting',
   }),
 }

@@ -84,7 +84,7 @@ export const channelConfigSchema = z.strictObject({
   first_byte_timeout: z.optional(z.number().check(z.gte(0), z.lte(86_400))),
   stream_idle_timeout: z.optional(z.number().check(z.gte(0), z.lte(86_400))),
   relay_timeout: z.optional(z.number().check(z.gte(0), z.lte(86_400))),
-  /** How long a stream may take to say something: for all models of the channel, and for single ones. */
+  /** The time limit for the first content of a stream: for all models of the channel, and for individual ones. */
   first_token_timeout: z.optional(z.number().check(z.gte(0), z.lte(86_400))),
   first_token_timeouts: z.optional(z.record(text(200), z.number().check(z.gte(0), z.lte(86_400)))),
   http_version: z.optional(z.enum(['auto', '1.1', '2'])),

@@ -51,7 +51,7 @@ const priceRow = z.object({
 
 export type PriceRow = z.output<typeof priceRow>
 
-/** What an import did, or in a dry run would do. */
+/** What an import did or, in a dry run, would do. */
 export const importReportSchema = z.object({
   program: z.string().check(z.describe('The program that made the source.')),
   version: z.string().check(z.describe('Its version; empty if the database does not show it.')),

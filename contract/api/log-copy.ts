@@ -3,7 +3,7 @@ import { endpoint } from './endpoint.ts'
 
 const count = (description: string) => z.int().check(z.describe(description))
 
-/** How far the copy of the log in a second place is. */
+/** The progress of the copy of the log in a second place. */
 export const logCopySchema = z.object({
   name: z.string().check(z.describe('Where the copy is, without credentials; empty if the log is not copied.')),
   set_by_environment: z

@@ -10,7 +10,7 @@ import { rankUsage } from '../store/usage/usage-query.ts'
 import type { AlertTraffic, Count } from './alert-traffic.ts'
 import { spendJumps } from './spend-jumps.ts'
 
-/** What a rule measured for one target. Targets without a finding are well. */
+/** What a rule measured for one target. Targets without a finding are healthy. */
 export interface Finding {
   /** What fires, such as `channel 7`; '' for the installation or the account. */
   target: string

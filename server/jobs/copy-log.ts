@@ -32,7 +32,7 @@ export interface CopyLogDeps {
   warn(message: string): void
 }
 
-/** How far the copy of the log is. Times are epoch seconds; 0 = never. */
+/** The progress of the copy of the log. Times are epoch seconds; 0 = never. */
 export interface LogCopyState {
   /** Where it is, without credentials; empty if the log is not copied. */
   name: string

@@ -4,8 +4,8 @@ import type { Answer } from '../charging/measure.ts'
 import { exitOfRefusal, leavesRefusals, RefusedAnswer, type Stopped } from '../failures/refused-answer.ts'
 
 /**
- * Gives up a whole response that only refuses, or that a filter emptied, if the call's virtual model goes on to another
- * step in that case. Throws RefusedAnswer.
+ * Gives up a whole response that only refuses, or that a filter emptied, if the call's virtual model continues with
+ * another step in that case. Throws RefusedAnswer.
  */
 export function refuseRefusal(call: RelayCall, stops: () => readonly Stopped[], status: number, answer: Answer): void {
   if (!leavesRefusals(call)) return

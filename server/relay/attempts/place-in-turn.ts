@@ -25,9 +25,9 @@ interface Turn {
 }
 
 /**
- * A place and the quota for a call, if `first`, the channel that it would use, has caps. A full channel is no failure: the
- * next one is taken. If all are full, the call waits in the order of arrival, without quota, for as long as the option
- * ChannelWaitTime says. Throws GatewayError (channels_full, and those of `Ledger.hold`).
+ * A place and the quota for a call, if `first`, the channel that it would use, has caps. A full channel does not count
+ * as a failure: the next one is tried. If all are full, the call waits in the order of arrival, without quota, for as
+ * long as the option ChannelWaitTime says. Throws GatewayError (channels_full, and those of `Ledger.hold`).
  */
 export async function placeInTurn(
   deps: RelayDeps,

@@ -23,7 +23,7 @@ import { type Form, newTrial, type Trial } from './trial.ts'
 /** A call, and what has been tried for it so far. */
 export interface Run<Call extends AnyCall = AnyCall> {
   readonly deps: RelayDeps
-  /** Replaced when the call goes on to its next step. */
+  /** Replaced when the call continues with its next step. */
   call: Call
   /** The attempt that failed. */
   trial: Trial

@@ -11,8 +11,9 @@ import { placeOfSession } from '../routing/select-channel.ts'
 const longestDrainSeconds = 24 * 3600
 
 /**
- * Decides whether the call of a session may go on at a channel that is drained: only if the session belongs there, has
- * earlier turns and has not begun since. A session that begins now is recorded, so that its later turns do not go there.
+ * Decides whether the call of a session may stay at a channel that is being drained: only if the session belongs there,
+ * has earlier turns and has not begun since. A session that begins now is recorded, so that its later turns do not go
+ * there.
  */
 export async function stayAtDrained(deps: RelayDeps, call: AnyCall, skipped: ReadonlySet<number>): Promise<void> {
   const { session, mode, requestId, caller, facts, state } = call

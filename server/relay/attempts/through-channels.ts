@@ -43,7 +43,7 @@ export async function throughChannels<Call extends AnyCall>(
 
 /**
  * Makes the attempt of `run`, and then tries one remedy after another until an attempt succeeds. Throws the error for
- * the caller if no remedy is left. What becomes of the hold is the caller's business.
+ * the caller if no remedy is left. The caller decides what happens to the hold.
  */
 export async function untilAnswered<Call extends AnyCall, Answer>(
   run: Run<Call>,

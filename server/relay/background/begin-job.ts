@@ -35,8 +35,8 @@ export async function beginWhole(answering: Answering, body: JsonObject, text: s
 }
 
 /**
- * The same for a stream, which the caller may leave at any time. A stream of a service that does not make the response in
- * the background is returned as it came.
+ * The same for a stream, from which the caller may disconnect at any time. A stream of a service that does not make the
+ * response in the background is returned as it came.
  */
 export async function beginStreamed(answering: Answering): Promise<Response | Answering> {
   const { deps, open, response, sentAtMs } = answering

@@ -22,8 +22,9 @@ interface JobStreamOptions {
 }
 
 /**
- * The events of a response that is made in the background, as its caller sees them. They are passed on as they come. The job owns
- * the hold, so a caller may leave at any time and resume later. Before the last event is sent, the response is charged.
+ * The events of a response that is made in the background, as its caller sees them. They are passed on as they arrive.
+ * The job owns the hold, so a caller may disconnect at any time and resume later. Before the last event is sent, the
+ * response is charged.
  */
 export class JobStream {
   readonly #options: JobStreamOptions

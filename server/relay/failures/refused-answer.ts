@@ -14,7 +14,7 @@ export interface Stopped {
 /** The two ways in which a response refuses, as kinds of failure of a virtual model. */
 type RefusalExit = 'refusal' | 'content_filter'
 
-/** A response in which the model refuses, or which a filter emptied, for which another model shall be asked. */
+/** A response in which the model refuses, or which a filter emptied, after which another model is to be asked. */
 export class RefusedAnswer extends AttemptFailed {
   readonly exit: RefusalExit
   /** What the response used, which the operator pays. */
@@ -29,14 +29,14 @@ export class RefusedAnswer extends AttemptFailed {
   }
 }
 
-/** True if the virtual model of the call goes on to another step after a refusal or a content filter. */
+/** True if the virtual model of the call continues with another step after a refusal or a content filter. */
 export function leavesRefusals({ step }: AnyCall): boolean {
   return step !== undefined && (step.next.has('refusal') || step.next.has('content_filter'))
 }
 
 /**
- * The exit of a response that only refuses, or that a filter emptied, if the call's virtual model goes on to another step
- * in that case.
+ * The exit of a response that only refuses, or that a filter emptied, if the call's virtual model continues with
+ * another step in that case.
  */
 export function exitOfRefusal({ step }: AnyCall, stops: readonly Stopped[]): RefusalExit | undefined {
   if (stops.length === 0 || !stops.every(({ isEmpty }) => isEmpty)) return undefined

@@ -4,8 +4,8 @@ const longest = 200
 const shortestIfContinued = 24
 
 /**
- * Joins a text that broke off with the text that goes on with it: what the second repeats of the first is left out.
- * Text is held back only while it may still be a repetition.
+ * Joins a text that broke off with its continuation. What the second text repeats of the first is dropped. Text is held
+ * back only while it may still be a repetition.
  *
  * An overlap is a repetition if it is unlikely to occur by accident: a word from its beginning, some characters of a
  * dense script, a line from its beginning, or eight and more characters. Not: single characters, punctuation, white
@@ -23,7 +23,7 @@ export class Seam {
   #half: string
   #held = ''
   #isClosed = false
-  /** How much of the second text has been left out, in UTF-16 code units. */
+  /** How much of the second text has been dropped, in UTF-16 code units. */
   cut = 0
 
   /** `begunWith`: the text that the model was given as the beginning of its own; absent = it was asked to go on. */

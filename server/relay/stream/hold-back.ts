@@ -29,9 +29,10 @@ export function isHeldBack(call: RelayCall): boolean {
 }
 
 /**
- * Holds a stream back, thoughts included, until it has said something else or is over, and returns the pieces read by
- * then. In the meantime the caller is sent keep-alives (`answerInTime`). Throws RefusedAnswer if the stream only refuses
- * and the call's virtual model goes on in that case, and AttemptFailed and CallerLeft as the opening does.
+ * Holds a stream back, including its thoughts, until other content has arrived or the stream has ended, and returns the
+ * pieces read by then. In the meantime the caller is sent keep-alives (`answerInTime`). Throws RefusedAnswer if the
+ * stream only refuses and the call's virtual model continues with another step in that case, and AttemptFailed and
+ * CallerLeft as the opening does.
  */
 export async function holdBack(answering: Answering, opened: Opened, decoder: StreamDecoder): Promise<UpstreamPiece[]> {
   const { reader } = opened
@@ -76,7 +77,9 @@ class HeldBack {
     }
   }
 
-  /** Reads a piece. True if it is the last one. Throws AttemptFailed for a stream that fails before it says something. */
+  /**
+   * Reads a piece. True if it is the last one. Throws AttemptFailed for a stream that fails before its first content.
+   */
   #take(piece: UpstreamPiece): boolean {
     const { response, open } = this.#answering
     const { status } = response

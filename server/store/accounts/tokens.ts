@@ -130,9 +130,9 @@ export async function updateToken(trx: Trx, id: number, fields: TokenFields): Pr
 }
 
 /**
- * Sets the remaining quota, including what processes have leased of it, to a value. The granted quota changes by the same
- * difference, even if calls spend quota in the meantime. If more is leased than the new quota, what is not leased becomes
- * zero. The row must be locked.
+ * Sets the remaining quota, including what processes have leased of it, to a value. The granted quota changes by the
+ * same difference, even if calls spend quota in the meantime. If more is leased than the new quota, the unleased part
+ * becomes zero. The row must be locked.
  */
 export async function setTokenQuota(trx: Trx, id: number, quota: number): Promise<void> {
   const [leased] = await withLeasesOfTokens(trx, [{ id, remain_quota: 0 }])
@@ -145,8 +145,8 @@ export async function setTokenQuota(trx: Trx, id: number, quota: number): Promis
 }
 
 /**
- * Gives quota, or takes it if `delta` is negative. No more is taken than what is not leased, because calls may spend what
- * is leased.
+ * Gives quota, or takes it if `delta` is negative. At most the unleased part is taken, because calls may spend the
+ * leased part.
  */
 export async function addTokenQuota(trx: Trx, id: number, delta: number): Promise<void> {
   const after = afterDelta('remain_quota', delta)

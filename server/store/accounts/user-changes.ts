@@ -64,9 +64,9 @@ export async function updateUser(trx: Trx, id: number, fields: UserFields): Prom
 }
 
 /**
- * Sets a balance, including what processes have leased of it, to a value. The granted quota changes by the same difference,
- * even if calls spend quota in the meantime. If more is leased than the new balance, what is not leased becomes zero. The
- * row must be locked.
+ * Sets a balance, including what processes have leased of it, to a value. The granted quota changes by the same
+ * difference, even if calls spend quota in the meantime. If more is leased than the new balance, the unleased part
+ * becomes zero. The row must be locked.
  */
 export async function setUserQuota(trx: Trx, id: number, quota: number): Promise<void> {
   const leased = await withLeasesOfUser(trx, { id, quota: 0 })
@@ -79,8 +79,8 @@ export async function setUserQuota(trx: Trx, id: number, quota: number): Promise
 }
 
 /**
- * Gives quota, or takes it if `delta` is negative. No more is taken than what is not leased, because calls may spend what
- * is leased.
+ * Gives quota, or takes it if `delta` is negative. At most the unleased part is taken, because calls may spend the
+ * leased part.
  */
 export async function addUserQuota(trx: Trx, id: number, delta: number): Promise<void> {
   const after = afterDelta('quota', delta)

@@ -13,7 +13,10 @@ const monthsAhead = 3
 /** No row is older. Times before that are errors of whoever wrote them, and need no partitions. */
 const firstSecond = Date.UTC(2015, 0) / 1000
 
-/** Waits until nobody else changes the division of the log, and keeps others from it until the transaction ends. */
+/**
+ * Waits until nobody else changes the partitions of the log, and prevents others from doing so until the transaction
+ * ends.
+ */
 export async function lockDivision(trx: Trx): Promise<void> {
   await sql`select pg_advisory_xact_lock(${divisionLock})`.execute(trx)
 }
