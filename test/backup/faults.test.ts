@@ -213,7 +213,7 @@ async function addIncompressible(url: string): Promise<void> {
   await store.close()
 }
 
-test('a backup is never written over a file, and encrypted unless told otherwise', async () => {
+test('a backup never overwrites a file, and is encrypted by default', async () => {
   const existing = await source.run('backup', encrypted)
   expect(existing.output).toContain('exists already')
   await using silent = new Installation()

@@ -146,7 +146,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     }
   })
 
-  test('without known costs there is nothing about them', async () => {
+  test('if costs are not known, responses do not mention them', async () => {
     await using rig = await rigOf()
     rig.upstream.always(answered)
     await rig.channel()
@@ -196,7 +196,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(((await rig.raw('GET', `/api/channel/${id}/costs`))['data'] as typeof saved.costs).models).toEqual(models)
   })
 
-  test('a price list comes through the proxy, and from no metadata service; what is no list is refused', async () => {
+  test('a price list is read through the proxy, never from a metadata service, and anything that is not a list is refused', async () => {
     await using rig = await rigOf()
     await using proxy = await startProxy()
     rig.upstream.always(json(200, { data: [{ id: 'm', pricing: { prompt: '0.000001', completion: '0.000002' } }] }))

@@ -126,7 +126,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await costs(rig, id)).toMatchObject({ models: { n: { input: 1.1 } }, feed: { held: {} } })
   })
 
-  test('a list that cannot be read changes nothing, says why, and is read again after an hour', async () => {
+  test('a list that cannot be read changes nothing, the reason is shown, and it is read again after an hour', async () => {
     await using rig = await rigOf()
     const sync = syncOf(rig)
     const id = await rig.channel({ models: 'm', key: 'sk-secret-of-the-channel' })

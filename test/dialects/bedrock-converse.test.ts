@@ -246,7 +246,7 @@ describe('a stream', () => {
 })
 
 describe('an error', () => {
-  test('caused by a wrong clock says so', () => {
+  test('caused by a wrong clock says that the clock is wrong', () => {
     const failure = bedrockConverse.decodeFailure(403, {
       message: 'Signature expired: 20260101T000000Z is now earlier than 20260101T010000Z',
     })

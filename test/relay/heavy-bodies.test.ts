@@ -217,7 +217,7 @@ describe('a long body is not parsed if the caller is refused anyway:', () => {
     expectError(await post((await rig.caller({ user: 0, token: 0 })).token, 'free'), 400, 'invalid_json')
   })
 
-  test('a caller with quota is told that the body is invalid', async () => {
+  test('a caller with quota gets the error that the body is invalid', async () => {
     expectError(await post((await rig.caller()).token), 400, 'invalid_json')
   })
 })

@@ -213,7 +213,7 @@ describe('the budget of retries', () => {
 })
 
 describe('callers who disconnect', () => {
-  test('are no failures of the channel', async () => {
+  test('do not count as failures of the channel', async () => {
     await channel({ key: 'slow' })
     rig.upstream.always(fake.neverAnswers())
     const caller = await rig.caller()
@@ -338,7 +338,7 @@ describe('X-Tollgate-Timeout', () => {
     expect(keys()).toEqual([])
   })
 
-  test('ends a call with all its attempts, charges nothing, and is no failure of the channel', async () => {
+  test('ends a call with all its attempts, charges nothing, and does not count as a failure of the channel', async () => {
     await channel({ key: 'silent', priority: 1 })
     await channel({ key: 'other' })
     rig.upstream.always(fake.neverAnswers())

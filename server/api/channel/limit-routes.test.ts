@@ -76,7 +76,7 @@ forEachDatabase((_, openFresh) => {
       [[{ ...calls, window: 'year' }], /window/],
       [[{ ...calls, owner: 'user' }], /owner/],
       [[{ ...calls, raise: -1 }], /raise/],
-      [[{ ...calls, raise: 1 }], /until which it applies/],
+      [[{ ...calls, raise: 1 }], /time until which the raised limit applies/],
       [[{ ...calls, models: 'a'.repeat(2001) }], /models/],
       [[{ ...calls, models: '*a*a*a*a*' }], /asterisks/],
       [Array.from({ length: 21 }, (_, most) => ({ ...calls, models: `m${most}` })), /limits/],

@@ -33,7 +33,7 @@ export const addImport: AddCommand = (program, terminal) => {
     .command('import')
     .summary("take over the database of one-api, new-api, one-hub, Laisky's one-api or LiteLLM")
     .description(
-      "Takes over users, tokens, channels, redemption codes, options, prices and the log of one-api (0.5 and 0.6), new-api, one-hub, Laisky's one-api or LiteLLM. The source is a SQLite file, MySQL, MariaDB or PostgreSQL, or LiteLLM's config.yaml, and is only read. What LiteLLM sealed is opened with LITELLM_SALT_KEY, or LITELLM_MASTER_KEY if it has no salt key. Keys, passwords and codes go on working. A run that breaks off is continued by the next one, and a later run takes over what is new. docs/moving.md describes the whole way.",
+      "Takes over users, tokens, channels, redemption codes, options, prices and the log of one-api (0.5 and 0.6), new-api, one-hub, Laisky's one-api or LiteLLM. The source is a SQLite file, MySQL, MariaDB or PostgreSQL, or LiteLLM's config.yaml, and is only read. What LiteLLM sealed is opened with LITELLM_SALT_KEY, or LITELLM_MASTER_KEY if it has no salt key. Keys, passwords and codes go on working. A run that breaks off is continued by the next one, and a later run imports what is new. docs/moving.md describes the whole way.",
     )
     .option(
       '--from <source>',
