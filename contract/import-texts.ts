@@ -111,7 +111,7 @@ export const importTexts = {
   fault_no_logs:
     '{source} has no table logs. If the log is in a database of its own, give its address with --logs-from.',
   fault_in_use:
-    'The installation already has users, channels or a log. Import beside them (--merge), or into a new installation.',
+    'The installation already has users, channels or a log. Add to them (--merge), or import into a new installation.',
   fault_salt_missing:
     'The keys of the channels are encrypted. Set LITELLM_SALT_KEY to the salt key of LiteLLM or, if it has none, LITELLM_MASTER_KEY to its master key.',
   fault_salt_wrong:

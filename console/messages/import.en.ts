@@ -35,7 +35,7 @@ export const importEn = {
   'import.part.codes': 'Redemption codes',
   'import.part.options': 'Settings and prices',
   'import.part.logs': 'Log rows',
-  'import.merge': 'Import beside what is here',
+  'import.merge': 'Add to existing data',
   'import.merge.hint':
     'Needed if this installation is in use. Rows get new ids, and names that are taken get a suffix.',
   'import.check': 'Check first',

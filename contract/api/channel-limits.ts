@@ -20,7 +20,7 @@ export const channelLimitSchema = z.object({
     .enum(capWindows)
     .check(
       z.describe(
-        'minute, hour and 5h are the last minute, hour and five hours at every moment. day, week (from Monday) and month are those of the calendar. `now` is for `calls`, and only for them.',
+        'minute, hour and 5h are sliding windows over the last minute, hour and five hours. day, week (from Monday) and month are calendar periods. `now` is only for `calls`.',
       ),
     ),
   models: z._default(
@@ -68,7 +68,7 @@ export const channelUseSchema = z.object({
   waiting: z
     .int()
     .check(z.describe('Calls that wait for a place. A call that waits for several channels counts for each.')),
-  limits: z.array(limitUse).check(z.describe('The limits, and what they have in use.')),
+  limits: z.array(limitUse).check(z.describe('The limits, and how much of them is in use.')),
 })
 
 export type ChannelUse = z.output<typeof channelUseSchema>

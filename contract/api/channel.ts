@@ -52,7 +52,7 @@ export const channelSchema = z.object({
     .check(z.describe('Why the gateway last changed or skipped the channel; empty if it never did.')),
   status_time: z.int().check(z.describe('When that happened, in epoch seconds.')),
   /** Added by Tollgate. */
-  draining: z.boolean().check(z.describe('The channel takes no new sessions; those that it has go on.')),
+  draining: z.boolean().check(z.describe('The channel takes no new sessions; its existing sessions continue.')),
   limits: z.array(channelLimitSchema).check(z.describe('Limits of the channel and of each of its keys.')),
   missing: z
     .array(

@@ -28,7 +28,7 @@ export const logCopyApi = {
     path: '/api/log_copy/',
     access: 'root',
     data: logCopySchema,
-    summary: 'Get how far the copy of the log is',
+    summary: 'Get the progress of the copy of the log',
   }),
   test: endpoint({
     method: 'POST',

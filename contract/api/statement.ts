@@ -36,7 +36,9 @@ export const statementSchema = z.object({
   is_exact: z
     .boolean()
     .check(
-      z.describe('False if changes of the balance are known whose month is not, so the balances may be off by them.'),
+      z.describe(
+        'False if some changes of the balance cannot be assigned to a month, so that the balances may be off by them.',
+      ),
     ),
   unknown_changes: sum('Changes of the balance that were made before amounts were recorded.'),
   unknown_charges: sum('Charges for which there never was a log row.'),

@@ -26,9 +26,9 @@ export interface ImportOptions {
   since: number
   /** Import into an installation that is in use. */
   merge: boolean
-  /** Find out what would happen, and change nothing. */
+  /** Only show what would happen, without changing anything. */
   dryRun: boolean
-  /** Where files beside the installation are written. */
+  /** The folder for files that are written next to the installation. */
   dataDir: string
   /** Leave out log rows from the first charge on that the program has not settled yet: a later run takes them over. */
   waitsForOpen?: boolean

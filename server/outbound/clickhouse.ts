@@ -15,7 +15,10 @@ export interface ClickHouseAddress {
 const tableName = 'tollgate_logs'
 const timeoutMs = 30_000
 const longestAnswer = 300
-/** Later times, which are errors of whoever wrote them, become this one: ClickHouse's type DateTime ends in 2105 or 2106. */
+/**
+ * Later times, which are errors of the program that wrote them, become this one: ClickHouse's type DateTime ends in
+ * 2105 or 2106.
+ */
 const lastSecond = Date.UTC(2100, 0) / 1000
 /** The first major version that recognizes an insert that it already has by a token (ClickHouse changelog, 22.2). */
 const firstWithTokens = 22

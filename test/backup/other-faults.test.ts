@@ -105,7 +105,7 @@ test('another database that cannot be used stops migrate-to, and stays as it is'
   const bytes = [foreign, text].map((file) => readFileSync(file))
   for (const [target, words] of [
     [foreign, 'The database belongs to another program (it has a table users)'],
-    [text, 'is damaged, or is no database: use --replace'],
+    [text, 'is damaged, or is not a database: use --replace'],
     [join(out, 'folder'), 'is a folder'],
     [join(source.folder, 'copy.db'), 'must be in another folder'],
   ] as const) {

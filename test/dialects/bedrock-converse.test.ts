@@ -169,7 +169,7 @@ describe('a request', () => {
 
   test('an image URL is refused, because the service fetches none', () => {
     const image = { role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }] }
-    expect(() => bedrockConverse.encodeRequest(chat({ messages: [image] }))).toThrow('image by address')
+    expect(() => bedrockConverse.encodeRequest(chat({ messages: [image] }))).toThrow('image by URL')
   })
 })
 

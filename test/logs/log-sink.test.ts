@@ -153,7 +153,7 @@ forEachDatabase((name, openFresh) => {
     expect(fake.ids()).toEqual(numbers(58))
     expect(warnings).toEqual([
       expect.stringMatching(
-        /^log rows cannot be copied to http:\S+\/logs, and wait: ClickHouse responded with status 500: no\.$/,
+        /^log rows cannot be copied to http:\S+\/logs and are waiting: ClickHouse responded with status 500: no\.$/,
       ),
       expect.stringContaining('log rows are copied to'),
     ])

@@ -18,7 +18,7 @@ const weekHours = 7 * dayHours
 
 type OverviewDeps = Pick<ApiDeps, 'store' | 'settings' | 'clock'>
 
-/** What is going on: for admins at the installation, for everybody else with their own account. */
+/** The current state: for admins, of the installation; for everybody else, of their own account. */
 export function mountOverview(router: ApiRouter, { store, settings, clock }: OverviewDeps): void {
   const lastHour = createLastHour(clock)
   let cached: { atMs: number; data: Promise<Overview> } | undefined

@@ -35,7 +35,7 @@ export async function placeInTurn(
   tried: ReadonlySet<number>,
   first?: PricedChannel,
 ): Promise<Placed> {
-  // A call that may go on to another step does not wait.
+  // A call that may continue with another step does not wait.
   const waitMs = call.step?.next.has('overloaded') ? 0 : deps.settings().ChannelWaitTime * 1000
   const turn: Turn = { ticket: waitMs > 0 && deps.line.waiting() < mostWaiting ? 0 : undefined }
   let placed: Placed | undefined

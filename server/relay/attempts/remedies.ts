@@ -136,7 +136,7 @@ function withoutThoughts({ call, trial }: Run, failed: AttemptFailed): Trial | u
 /** Statuses with which a service may refuse to continue a turn that was begun. */
 const prefillStatuses: ReadonlySet<number> = new Set([400, 404, 422])
 
-/** Asks the model to go on if the service refuses to continue a turn that was begun. */
+/** Asks the model to continue in a new turn if the service refuses to continue the incomplete one. */
 function withoutPrefill({ trial }: Run, { status }: AttemptFailed): Trial | undefined {
   if (!trial.isPrefilled || trial.form.withoutPrefill || !prefillStatuses.has(status)) return undefined
   return changed(trial, { withoutPrefill: true })

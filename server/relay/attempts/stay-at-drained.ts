@@ -7,7 +7,7 @@ import { hasEarlierTurns } from '../call/earlier-turns.ts'
 import { orderFor } from '../call/order-for.ts'
 import { placeOfSession } from '../routing/select-channel.ts'
 
-/** How long sessions may go on at a channel that is drained. Otherwise some would never end. */
+/** How long sessions may stay at a channel that is being drained. Otherwise some would never end. */
 const longestDrainSeconds = 24 * 3600
 
 /**

@@ -22,8 +22,9 @@ const cancelMs = 10_000
 const openingBytes = 1024 * 1024
 
 /**
- * Answers a call whose response the service is making in the background: the hold belongs to a job from now on. Undefined for a
- * response that is complete. Throws AttemptFailed, and GatewayError if the job cannot be stored; then the service is told to end it.
+ * Answers a call whose response the service is making in the background: the hold belongs to a job from now on.
+ * Undefined for a response that is complete. Throws AttemptFailed, and GatewayError if the job cannot be stored; then
+ * the service is asked to cancel it.
  */
 export async function beginWhole(answering: Answering, body: JsonObject, text: string): Promise<Response | undefined> {
   const { open, response } = answering

@@ -82,7 +82,7 @@ export class JobStream {
     return { kind: 'chunk', bytes }
   }
 
-  /** What ends a stream: nothing after its last event, otherwise an event that says how to go on. */
+  /** What ends a stream: nothing after its last event, otherwise an event that says how to continue. */
   async #last(how: UpstreamPiece['kind']): Promise<Uint8Array | undefined> {
     await this.#end()
     if (this.#hasLast) return undefined

@@ -51,7 +51,7 @@ function listed(input: unknown): unknown[] {
 
 /**
  * The conversation after a response, for the next turn. Thoughts that the service did not return in encrypted form are
- * left out if it did not store them either, because then nobody knows them.
+ * omitted if it did not store them either, because then nobody knows them.
  */
 export function conversationAfter({ input, body }: TurnBody, response: JsonObject): string {
   const output: unknown[] = Array.isArray(response['output']) ? response['output'] : []

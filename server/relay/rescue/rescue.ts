@@ -236,7 +236,7 @@ export class StreamRescue implements Rescuer {
   }
 }
 
-/** True if the answer is to be text that another model can go on with, and not an object that it would begin again. */
+/** True if the answer is text that another model can continue, and not an object that it would begin again. */
 function isTextAlone({ format, logprobs, output, choices = 1 }: Conversation): boolean {
   if (logprobs || choices > 1 || (format && format.type !== 'text')) return false
   return (output?.modalities ?? []).every((modality) => modality === 'text')

@@ -26,7 +26,7 @@ export class Seam {
   /** How much of the second text has been dropped, in UTF-16 code units. */
   cut = 0
 
-  /** `begunWith`: the text that the model was given as the beginning of its own; absent = it was asked to go on. */
+  /** `begunWith`: the text that the model was given as the beginning of its own; absent = it was asked to continue. */
   constructor(shown: string, begunWith?: string) {
     this.#half = /[\ud800-\udbff]$/.exec(shown)?.[0] ?? ''
     this.#shown = shown.slice(0, shown.length - this.#half.length)
@@ -77,7 +77,7 @@ export class Seam {
       const overlap = held.slice(0, length)
       if (!this.#tail.endsWith(overlap) || isSplit(held, length)) continue
       const before = this.#tail.slice(0, -length)
-      // The text repeats itself, so it may go on to do so.
+      // The text repeats itself, so it may continue to do so.
       if (before.endsWith(overlap)) continue
       if (isRepetition(overlap, before, this.#isBegun)) return length
     }

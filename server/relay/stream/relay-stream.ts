@@ -39,7 +39,7 @@ interface StreamOptions {
   withholdUsage: boolean
   /** Pieces already read to see whether the upstream responds at all. */
   opening: UpstreamPiece[]
-  /** Lets another attempt go on if the stream breaks off; absent = it then ends as broken. */
+  /** Lets another attempt continue if the stream breaks off; absent = the stream then ends with an error. */
   rescuer?: Rescuer | undefined
 }
 

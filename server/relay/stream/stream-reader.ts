@@ -50,7 +50,7 @@ export interface Broken {
   readonly error: GatewayError
 }
 
-/** Lets another attempt go on with a stream that broke off. */
+/** Lets another attempt continue a stream that broke off. */
 export interface Rescuer {
   /** False if the stream has contained something that cannot be continued. */
   readonly isPossible: boolean
