@@ -10,7 +10,7 @@ export const optionDefinitions = {
     RegisterEnabled: bool(
       true,
       'root',
-      'Allow new accounts to be created by registration or by a first login with an outside service.',
+      'Allow new accounts to be created by registration or by a first external login.',
     ),
     EmailVerificationEnabled: bool(false, 'root', 'Require a code sent by email for registration.'),
     EmailDomainRestrictionEnabled: bool(false, 'root', 'Allow registration only with addresses of the listed domains.'),

@@ -41,7 +41,7 @@ test('an amount between two units is rounded, but never to zero', () => {
   expect(currencyToQuota('-0.0000000001', 500_000)).toBe(-1)
 })
 
-test('text that is not a plain number is no amount', () => {
+test('text that is not a plain number is not an amount', () => {
   for (const typed of ['', '-', '.', '$', 'abc', '1,5', '1,00', '1e3', '0x10', '1.2.3', '--1', '1 USD', '9'.repeat(41)])
     expect([typed, currencyToQuota(typed, 500_000)]).toEqual([typed, undefined])
 })

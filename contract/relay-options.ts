@@ -23,7 +23,7 @@ export const relayOptions = section('relay', {
   StreamRescue: bool(
     false,
     'admin',
-    'If the stream of a text breaks off or stalls, let another channel go on where it stopped. The request pays for both attempts.',
+    'If the stream of a text breaks off or stalls, let another channel continue where it stopped. The request pays for both attempts.',
   ),
   BackgroundTimeLimit: {
     kind: 'integer',
@@ -33,7 +33,7 @@ export const relayOptions = section('relay', {
     unit: 'minutes',
     writer: 'admin',
     description:
-      'How long a service may take for a response in the background (`background`). It is then cancelled, and charged for what the service reports, or for its prompt.',
+      'How long a service may take for a background response (`background: true`). After that, the response is cancelled. The charge is for the usage that the service reports or, if it reports none, for the prompt.',
   },
   ChannelAffinity: {
     kind: 'choice',
@@ -41,7 +41,7 @@ export const relayOptions = section('relay', {
     choices: ['on', 'explicit', 'off'],
     writer: 'admin',
     description:
-      'Which calls keep to one channel and key, so that the provider finds their prompt in its cache. on: every conversation, recognised by the session that the app names or by how it begins. explicit: only calls that name their session. off: every call is placed by weight.',
+      'Which calls stay on one channel and key, so that the provider finds their prompt in its cache. on: every conversation, recognised by the session that the app names or by how it begins. explicit: only calls that name their session. off: every call is placed by weight.',
   },
   ChannelOrder: {
     kind: 'choice',
@@ -87,7 +87,7 @@ export const relayOptions = section('relay', {
   FirstByteTimeout: seconds(120, 'Time limit from sending a request to the first byte of the response.'),
   FirstTokenTimeout: seconds(
     30,
-    'Time limit for a stream to say something, from sending the request; one second more for each 5,000 prompt tokens. Keep-alives and events without content do not count. Applies to models that are known not to think, and to calls that do not ask for thinking.',
+    'Time limit from sending the request to the first content of a stream; one second more for each 5,000 prompt tokens. Keep-alives and events without content do not count. Applies to models that are known not to think, and to calls that do not ask for thinking.',
   ),
   StreamIdleTimeout: seconds(60, 'Maximum silence within a stream.'),
   RelayTimeout: seconds(

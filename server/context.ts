@@ -232,7 +232,9 @@ async function closeAll({ relay, captures, imports, care, mailer, sweep, warn, .
   await failedCalls.close()
   await captures.close()
   await relay.channelFailures.write().catch((error) => warn(`failed attempts were not counted: ${String(error)}`))
-  await relay.responseOwners.write().catch((error) => warn(`stored responses were not noted: ${String(error)}`))
+  await relay.responseOwners
+    .write()
+    .catch((error) => warn(`the owners of stored responses could not be recorded: ${String(error)}`))
   await stopJobs()
   await care.health.close()
   relay.deadlineWatch.close()
@@ -243,7 +245,7 @@ async function closeAll({ relay, captures, imports, care, mailer, sweep, warn, .
   await sweepOwnHolds(sweep, relay.ledger)
     .then(() => relay.ledger.leases && sweepOwnLeases(sweep, relay.ledger.leases))
     .then(() => unregisterNode(sweep))
-    .catch((error) => warn(`open requests are left to other processes: ${String(error)}`))
+    .catch((error) => warn(`open requests could not be closed and are left to other processes: ${String(error)}`))
   await store.close()
 }
 

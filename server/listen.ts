@@ -44,7 +44,7 @@ export function listen(
     if (code === 'EACCES') throw new Error(`port ${port} may not be used by this account; set PORT to one above 1023`)
     // ENOENT: an unknown name; EINVAL: a name that cannot be looked up.
     if (code === 'EADDRNOTAVAIL' || code === 'ENOENT' || code === 'EINVAL')
-      throw new Error(`HOST is "${host}", which is no address of this machine`)
+      throw new Error(`HOST is "${host}", which is not an address of this machine`)
     throw error
   }
 }

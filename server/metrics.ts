@@ -13,7 +13,7 @@ export interface Gauges {
   longestLagSeconds(): number
 }
 
-/** A limit of a channel, and what it has in use. */
+/** A limit of a channel, and how much of it is in use. */
 export interface LimitInUse {
   channel: string
   owner: string
@@ -24,7 +24,7 @@ export interface LimitInUse {
   allowed: number
 }
 
-/** How the copy of the log in another place stands. */
+/** The state of the copy of the log in another place. */
 export interface SinkFigures {
   /** Rows that wait to be copied. */
   waiting: number
@@ -210,7 +210,7 @@ const noSums = () => ({
 function lostCounter(registry: Registry): (calls: number) => void {
   const lost = new Counter({
     name: 'tollgate_error_rows_lost_total',
-    help: 'Failed calls that no log row tells of, since too many tokens failed at once or the database refused to store it',
+    help: 'Failed calls without a log row, because too many tokens failed at once or the database refused to store it',
     registers: [registry],
   })
   return (calls) => lost.inc(calls)

@@ -227,7 +227,7 @@ test('an unusable setting is reported in a message that names it', async () => {
   }
   expect(await said({ HOST: 'no-such-host.invalid' })).toEqual([
     1,
-    'Tollgate cannot start: HOST is "no-such-host.invalid", which is no address of this machine.',
+    'Tollgate cannot start: HOST is "no-such-host.invalid", which is not an address of this machine.',
   ])
   writeFileSync(outer.databaseUrl, 'not a database at all, as a broken copy is: '.repeat(100))
   expect(await said({ DATA_DIR: outer.folder })).toEqual([
@@ -281,7 +281,9 @@ forEachEmptyDatabaseUrl((name, freshUrl) => {
         expect(code).toBe(1)
         expect(linesOf(output)).toEqual([
           expect.stringMatching(
-            name === 'sqlite' ? /^There is no installation: .*tollgate\.db does not exist\./ : /holds no installation/,
+            name === 'sqlite'
+              ? /^There is no installation: .*tollgate\.db does not exist\./
+              : /contains no installation/,
           ),
         ])
       }

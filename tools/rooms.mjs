@@ -66,10 +66,10 @@ export const rooms = {
       'stream',
       'Opens a streamed response, meters it, passes it on or translates it, and never ends an incomplete one as if it were complete.',
     ],
-    ['rescue', 'Goes on with a stream that broke off, at another channel, as one answer.'],
+    ['rescue', 'Continues a stream that broke off at another channel, so that the caller gets one answer.'],
     [
       'background',
-      'Responses that services make after the call has been answered: noted, asked for, and charged when they end.',
+      'Responses that services generate after the call has returned: recorded, polled, and charged when they end.',
     ],
     ['answer', "Turns the upstream's response into the response for the caller."],
     ['free-calls', 'Calls that cost nothing: lists of models and prices, billing figures, token counts, dry runs.'],

@@ -40,7 +40,7 @@ test('finds the tests in every folder, and nothing else', () => {
   expect(testFiles(folder, ['./one/'])).toEqual(['./one/a.test.ts', './one/two/b.test.tsx'])
 })
 
-test('a seed chooses a third of the long tests and all other files; many seeds together choose every file', () => {
+test('a seed selects a third of the long tests and all other files; many seeds together select every file', () => {
   const long = Array.from({ length: 90 }, (_, at) => `./test/${at % 2 === 0 ? 'e2e' : 'backup'}/page-${at}.test.ts`)
   const always = ['./server/a.test.ts', './test/e2e/first-call.test.ts', './test/e2e/screens.test.ts']
   const files = [...long, ...always]

@@ -20,7 +20,7 @@ export interface DatabaseReport {
   /** The cost of counting all rows except the newest. */
   counted: { ms: number; cpuMicrosPerRow: number }
   timings: Timing[]
-  /** The export of the whole log; undefined if it was left out. */
+  /** The export of the whole log; undefined if it was skipped. */
   exported: { rows: number; megabytes: number; ms: number; beforeMb: number; mostMb: number } | undefined
   plans: Plan[]
 }

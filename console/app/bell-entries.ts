@@ -4,7 +4,7 @@ import { observable } from '../lib/observable.ts'
 import { storedNames } from '../lib/preferences.ts'
 import { writeStored } from '../lib/storage.ts'
 
-/** One thing that the bell tells about. */
+/** One entry of the notification bell. */
 export interface BellEntry {
   /** Changes when the same thing happens again. */
   id: string

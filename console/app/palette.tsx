@@ -53,8 +53,8 @@ interface Offered {
 
 /**
  * The commands in the order of their groups: those of the current page, recent ones, the results of the search, tasks,
- * pages, options, and appearance last. Options are offered only for typed text, because there are so many. A `>` before
- * the text leaves only what does something.
+ * pages, options, and appearance last. Options are offered only for typed text, because there are so many. If the
+ * text begins with `>`, only actions are offered.
  */
 function ordered({ registered, tasks, options, found }: Offered, typed: string, t: Text): Command[] {
   const isOnlyActions = typed.startsWith('>')

@@ -13,7 +13,7 @@ const absent = (error: unknown) => {
   throw error
 }
 
-/** What is going on at the installation; null if the server does not report this. */
+/** The current state of the installation; null if the server does not report this. */
 export const overviewQuery = queryOptions({
   queryKey: ['overview', 'all'],
   queryFn: ({ signal }) => call(overviewApi.read, {}, { signal, quiet: true }).catch(absent),

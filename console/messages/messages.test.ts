@@ -42,7 +42,7 @@ describe('messages', () => {
     expect([...new Set(found)].sort()).toEqual([...languageCodes, 'test'].sort())
   })
 
-  test('none is left over: each key, or a beginning that it is put together from, stands in the source', async () => {
+  test('every text is used: each key, or the prefix from which it is composed, occurs in the source', async () => {
     const root = resolve(folder, '..')
     const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
       .filter((name) => /\.tsx?$/.test(name) && !/\.test\.tsx?$|^messages\//.test(name))

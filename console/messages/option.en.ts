@@ -227,10 +227,10 @@ export const optionEn = {
     'How often the same channel is called again after a momentary failure, before another one is tried.',
   'option.BackgroundTimeLimit': 'Time limit for background responses',
   'option.BackgroundTimeLimit.hint':
-    'How long a provider may take for a response in the background. It is then cancelled, and the cost is what the provider reports, or that of the prompt.',
+    'How long a provider may take for a background response. After that, the response is cancelled, and the cost is what the provider reports or, if it reports nothing, the cost of the prompt.',
   'option.StreamRescue': 'Rescue broken streams',
   'option.StreamRescue.hint':
-    'If the stream of a text breaks off or stalls, another channel goes on where it stopped. The request pays for both attempts.',
+    'If the stream of a text breaks off or stalls, another channel continues where it stopped. The request pays for both attempts.',
   'option.ChannelAffinity': 'Keep sessions on one channel',
   'option.ChannelAffinity.hint': 'The provider then finds their prompts in its cache, which costs a fraction.',
   'choice.ChannelAffinity.on': 'All conversations',

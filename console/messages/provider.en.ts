@@ -59,7 +59,7 @@ export const providerEn = {
   'channel.form.limits.row': 'Limit {number}',
   'channel.form.draining': 'Drain',
   'channel.form.draining.hint':
-    'The channel takes no new sessions. Running requests finish, and its sessions go on there for a day.',
+    'The channel takes no new sessions. Running requests finish, and its sessions stay there for a day.',
   'channel.limit.most': 'Maximum',
   'channel.limit.raise': 'Raise temporarily by',
   'channel.limit.raise.hint': 'Leave empty for no raise.',

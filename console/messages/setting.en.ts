@@ -101,7 +101,7 @@ export const settingEn = {
     'Users without a connected account, including admins, will be unable to log in. {count, plural, =0 {No external login is enabled.} one {# external login is enabled.} other {# external logins are enabled.}} Ask users to connect an account first.',
   'setting.passwordLogin.confirm': 'Turn off',
   'setting.oauth.help': 'Enter these in GitHub when you register the OAuth app:',
-  'setting.import.help': 'Users, keys, channels and the log of one-api, new-api, one-hub or LiteLLM can be taken over.',
+  'setting.import.help': 'Users, keys, channels and the log of one-api, new-api, one-hub or LiteLLM can be imported.',
   'setting.import.open': 'Import from another gateway',
   'setting.recording.help':
     'Nothing is recorded unless the super admin starts a recording of a user, token or channel. These settings say where recordings are stored.',

@@ -59,7 +59,11 @@ const ruleFields = {
 
 /** A condition that currently applies. */
 export const alertStateSchema = z.object({
-  target: z.string().check(z.describe('What fires, such as channel 7; empty for the installation or the account.')),
+  target: z
+    .string()
+    .check(
+      z.describe('The target for which the rule fires, such as channel 7; empty for the installation or the account.'),
+    ),
   name: z.string(),
   since: time,
   value: z.number().check(z.describe('The latest value.')),
@@ -70,7 +74,7 @@ export const alertRuleSchema = z.object({
   kind: z.enum(alertKinds).check(z.describe('The condition.')),
   ...ruleFields,
   created_time: time,
-  firing: z.array(alertStateSchema).check(z.describe('What the rule fires for at the moment.')),
+  firing: z.array(alertStateSchema).check(z.describe('The targets for which the rule currently fires.')),
 })
 
 export type AlertRule = z.output<typeof alertRuleSchema>
@@ -206,7 +210,7 @@ function callsOf(base: '/api/alert' | '/api/alert/self', access: Access, whose: 
       access,
       body: createAlertRuleBody,
       data: alertRuleSchema,
-      summary: `Make one of ${whose} alert rules`,
+      summary: `Create one of ${whose} alert rules`,
     }),
     updateRule: endpoint({
       method: 'PUT',
@@ -241,7 +245,7 @@ function callsOf(base: '/api/alert' | '/api/alert/self', access: Access, whose: 
           .string()
           .check(z.describe('The secret that was generated for a webhook without one; it is shown once.')),
       }),
-      summary: `Make one of ${whose} alert destinations`,
+      summary: `Create one of ${whose} alert destinations`,
     }),
     updateDestination: endpoint({
       method: 'PUT',
@@ -266,7 +270,7 @@ function callsOf(base: '/api/alert' | '/api/alert/self', access: Access, whose: 
       params: idParams,
       data: z.object({
         ok: z.boolean().check(z.describe('True if the service accepted the message.')),
-        error: z.string().check(z.describe('Why it did not.')),
+        error: z.string().check(z.describe('Why the service did not accept it.')),
         elapsed_time: z.int().check(z.describe('Milliseconds.')),
       }),
       summary: `Send a test message to one of ${whose} alert destinations`,

@@ -83,7 +83,7 @@ export const budgetApi = {
     access: 'user',
     query: rows,
     data: z.array(budgetSchema),
-    summary: 'List who has which limit on spending, what is used, and when it runs out',
+    summary: 'List limits on spending: whose they are, how much is used, and when they run out',
     description:
       'Limits of enabled users and tokens: balances, quotas of tokens, and daily and monthly budgets, including those that a group gives its users. Sorted by share, highest first, unless `sort` and `order` say otherwise. The header `X-Total-Count` contains the number of rows. Quota that open calls hold counts as used only in quotas of tokens. Admins get the limits of all users, other people only their own.',
   }),

@@ -69,7 +69,9 @@ export type CapturedBody = z.output<typeof bodySchema>
 const attemptSchema = z.object({
   channel_id: z.int().check(z.describe('Id of the channel.')),
   channel_name: z.string().check(z.describe('Name of the channel at that time.')),
-  dialect: z.string().check(z.describe('Wire format of the request to the upstream; empty if it is no conversation.')),
+  dialect: z
+    .string()
+    .check(z.describe('Wire format of the request to the upstream; empty if it is not a conversation.')),
   status: z.int().check(z.describe('HTTP status of the response; 0 if none arrived.')),
   request: bodySchema.check(z.describe('The body as it was sent to the channel.')),
   response: bodySchema.check(z.describe('The body of the response of the channel.')),
@@ -133,7 +135,7 @@ export const captureApi = {
           .check(
             z.maxLength(mostRedactions),
             z.describe(
-              'Texts to remove. * stands for the rest of a word; upper and lower case are the same. @email, @card, @phone and @ip remove all texts that look like one.',
+              'Texts to remove. * matches the rest of a word. Upper and lower case are treated alike. @email, @card, @phone and @ip remove all texts that look like one.',
             ),
           ),
         [],

@@ -44,7 +44,7 @@ export const timelineSchema = z.object({
   kind: z
     .enum(timelineKinds)
     .check(z.describe('`event` is an act of the gateway, `change` an act of a person, `test` a test.')),
-  action: z.string().check(z.describe('As in the audit trail, such as channel.auto-disable; empty for a test.')),
+  action: z.string().check(z.describe('As in the audit log, such as channel.auto-disable; empty for a test.')),
   actor: z.string().check(z.describe('Who made the change; empty for the gateway.')),
   detail: z.string().check(z.describe('The reason, what was changed, or why the test failed.')),
   ok: z.boolean().check(z.describe('False for a failed test.')),
@@ -74,7 +74,7 @@ export const channelHealthApi = {
     access: 'admin',
     params: idParams,
     data: z.array(timelineSchema),
-    summary: 'List the last 50 things that happened to a channel, newest first: acts of the gateway, changes, tests',
-    description: 'Acts and changes are those among the newest 20,000 entries of the audit trail.',
+    summary: 'List the last 50 events of a channel, newest first: automatic actions, changes, tests',
+    description: 'Acts and changes are those among the newest 20,000 entries of the audit log.',
   }),
 }

@@ -20,7 +20,7 @@ export const channelLimitSchema = z.object({
     .enum(capWindows)
     .check(
       z.describe(
-        'minute, hour and 5h are the last minute, hour and five hours at every moment. day, week (from Monday) and month are those of the calendar. `now` is for `calls`, and only for them.',
+        'minute, hour and 5h are sliding windows over the last minute, hour and five hours. day, week (from Monday) and month are calendar periods. `now` is only for `calls`.',
       ),
     ),
   models: z._default(
@@ -58,7 +58,7 @@ const limitUse = z.extend(channelLimitSchema, {
   resets_at: z.int().check(z.describe('End of the calendar window in epoch seconds; 0 for other windows.')),
 })
 
-/** What a channel with limits has in use. */
+/** How much of its limits a channel has in use. */
 export const channelUseSchema = z.object({
   id: z.int(),
   name: z.string(),
@@ -68,7 +68,7 @@ export const channelUseSchema = z.object({
   waiting: z
     .int()
     .check(z.describe('Calls that wait for a place. A call that waits for several channels counts for each.')),
-  limits: z.array(limitUse).check(z.describe('The limits, and what they have in use.')),
+  limits: z.array(limitUse).check(z.describe('The limits, and how much of them is in use.')),
 })
 
 export type ChannelUse = z.output<typeof channelUseSchema>
@@ -83,6 +83,6 @@ export const channelLimitsApi = {
       local_zone: z.string().check(z.describe("The installation's time zone.")),
       channels: z.array(channelUseSchema).check(z.describe('Channels that have limits or are drained.')),
     }),
-    summary: 'Get what the limits of channels and keys have in use now, and how many calls wait',
+    summary: 'Get how much of the limits of channels and keys is in use now, and how many calls are waiting',
   }),
 }

@@ -52,7 +52,7 @@ export const channelSchema = z.object({
     .check(z.describe('Why the gateway last changed or skipped the channel; empty if it never did.')),
   status_time: z.int().check(z.describe('When that happened, in epoch seconds.')),
   /** Added by Tollgate. */
-  draining: z.boolean().check(z.describe('The channel takes no new sessions; those that it has go on.')),
+  draining: z.boolean().check(z.describe('The channel takes no new sessions; its existing sessions continue.')),
   limits: z.array(channelLimitSchema).check(z.describe('Limits of the channel and of each of its keys.')),
   missing: z
     .array(
@@ -84,7 +84,7 @@ export const channelConfigSchema = z.strictObject({
   first_byte_timeout: z.optional(z.number().check(z.gte(0), z.lte(86_400))),
   stream_idle_timeout: z.optional(z.number().check(z.gte(0), z.lte(86_400))),
   relay_timeout: z.optional(z.number().check(z.gte(0), z.lte(86_400))),
-  /** How long a stream may take to say something: for all models of the channel, and for single ones. */
+  /** The time limit for the first content of a stream: for all models of the channel, and for individual ones. */
   first_token_timeout: z.optional(z.number().check(z.gte(0), z.lte(86_400))),
   first_token_timeouts: z.optional(z.record(text(200), z.number().check(z.gte(0), z.lte(86_400)))),
   http_version: z.optional(z.enum(['auto', '1.1', '2'])),

@@ -11,7 +11,7 @@ export const configChangeSchema = z.object({
       z.object({
         field: z.string().check(z.describe('Name of the field in the file.')),
         before: z.string().check(z.describe('JSON, shortened; empty if there was none. Secrets are masked.')),
-        after: z.string().check(z.describe('The same of the new value.')),
+        after: z.string().check(z.describe('The new value, in the same form.')),
       }),
     )
     .check(z.describe('What is different; empty for what is removed.')),

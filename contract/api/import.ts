@@ -27,7 +27,7 @@ const values = z.record(z.string(), z.string())
 /** What the import did with something that could not be taken over as it was. */
 const finding = z.object({
   kind: z.string().check(z.describe('What it concerns.')),
-  text: z.string().check(z.describe('A whole sentence in English: what was found, and what becomes of it.')),
+  text: z.string().check(z.describe('A whole sentence in English: what was found, and what happens to it.')),
   code: z.optional(z.string().check(z.describe('The code of the sentence. It does not change; the sentence may.'))),
   values: z.optional(values.check(z.describe('The values in the sentence.'))),
   reason: z
@@ -44,14 +44,12 @@ const priceRow = z.object({
   model: z.string().check(z.describe('The name, and the name that is sent upstream if it differs.')),
   theirs: z.string().check(z.describe('The price there.')),
   ours: z.string().check(z.describe('The price here.')),
-  differs: z
-    .optional(z.boolean())
-    .check(z.describe('Absent if it cannot be told from the database what the program charges.')),
+  differs: z.optional(z.boolean()).check(z.describe('Absent if the database does not show what the program charges.')),
 })
 
 export type PriceRow = z.output<typeof priceRow>
 
-/** What an import did, or in a dry run would do. */
+/** What an import did or, in a dry run, would do. */
 export const importReportSchema = z.object({
   program: z.string().check(z.describe('The program that made the source.')),
   version: z.string().check(z.describe('Its version; empty if the database does not show it.')),
@@ -84,12 +82,12 @@ export const importReportSchema = z.object({
     )
     .check(z.describe('Options that change.')),
   prices: z.array(priceRow).check(z.describe('The models of the imported channels.')),
-  findings: z.array(finding).check(z.describe('What is not as it was.')),
-  leftoversFile: z.string().check(z.describe('The file with what has no place here; empty if there is none.')),
+  findings: z.array(finding).check(z.describe('Differences from the source.')),
+  leftoversFile: z.string().check(z.describe('The file of leftovers; empty if there is none.')),
   leftovers: count('How many things have no place here.'),
   changedMeanwhile: z
     .boolean()
-    .check(z.describe('True if the source was written to while it was read: another run takes over the rest.')),
+    .check(z.describe('True if the source was written to while it was read: another run imports the rest.')),
   openCharges: z
     .optional(count('Charges of the log that the source has not settled yet.'))
     .check(
@@ -110,8 +108,8 @@ const time = (description: string) => z.int().check(z.describe(description))
 
 /** How an import is to be made. */
 const choices = {
-  dry_run: z.boolean().check(z.describe('Find out what would happen, and change nothing.')),
-  merge: z._default(z.boolean().check(z.describe('Import beside what is here already, with new ids.')), false),
+  dry_run: z.boolean().check(z.describe('Only show what would happen, without changing anything.')),
+  merge: z._default(z.boolean().check(z.describe('Import in addition to the existing data, with new ids.')), false),
   only: z._default(
     z
       .array(z.enum(importParts))
@@ -129,7 +127,7 @@ export const importRunSchema = z.object({
   state: z.enum(importStates).check(z.describe('interrupted: the process that made it ended. It can be continued.')),
   dry_run: z.boolean().check(z.describe('True if it changes nothing.')),
   source: z.string().check(z.describe('Where the source is, without its password, or the name of the file.')),
-  merge: z.boolean().check(z.describe('Beside what is here already.')),
+  merge: z.boolean().check(z.describe('In addition to the existing data.')),
   only: z.array(z.enum(importParts)).check(z.describe('The parts that are imported; empty = all.')),
   since: time('Only log rows from this time on; 0 = all.'),
   started_by: z.string().check(z.describe('A name, or `command line`.')),
@@ -163,7 +161,7 @@ export const startImportBody = z.object({
       .check(
         z.regex(/^(?:[0-9a-f]{32})?$/, { error: 'must be the id of an uploaded file' }),
         z.describe(
-          "The id of the uploaded file: a SQLite database or LiteLLM's config.yaml. The latter may be beside an address.",
+          "The id of the uploaded file: a SQLite database or LiteLLM's config.yaml. The latter may accompany the URL of a database.",
         ),
       ),
     '',
@@ -238,6 +236,6 @@ export const importApi = {
     media: 'application/x-ndjson',
     // The download is recorded in the audit log.
     changesState: 'record',
-    summary: 'Download what an import left over, as JSON lines',
+    summary: 'Download the leftovers of an import as JSON lines',
   }),
 }

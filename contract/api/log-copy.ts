@@ -3,7 +3,7 @@ import { endpoint } from './endpoint.ts'
 
 const count = (description: string) => z.int().check(z.describe(description))
 
-/** How far the copy of the log in a second place is. */
+/** The progress of the copy of the log in a second place. */
 export const logCopySchema = z.object({
   name: z.string().check(z.describe('Where the copy is, without credentials; empty if the log is not copied.')),
   set_by_environment: z
@@ -28,12 +28,12 @@ export const logCopyApi = {
     path: '/api/log_copy/',
     access: 'root',
     data: logCopySchema,
-    summary: 'Get how far the copy of the log is',
+    summary: 'Get the progress of the copy of the log',
   }),
   test: endpoint({
     method: 'POST',
     path: '/api/log_copy/test',
     access: 'root',
-    summary: 'Try whether log rows could be stored in the place that is set now. No row is sent',
+    summary: 'Test whether log rows can be stored in the configured place. No row is sent',
   }),
 }

@@ -17,7 +17,7 @@ export const oauthApi = {
     critical: true,
     changesState: true,
     data: z.string(),
-    summary: 'Create a state for one login with an outside service, in this browser and within ten minutes',
+    summary: 'Create a state for one external login, in this browser and within ten minutes',
   }),
   githubStart: endpoint({
     method: 'GET',

@@ -71,7 +71,7 @@ export const attentionSchema = z.object({
     name: z.string(),
   }),
   since: time,
-  act: z.enum(attentionActs).check(z.describe('What mends it.')),
+  act: z.enum(attentionActs).check(z.describe('The action that resolves it.')),
   reason: z
     .string()
     .check(

@@ -36,7 +36,9 @@ export const statementSchema = z.object({
   is_exact: z
     .boolean()
     .check(
-      z.describe('False if changes of the balance are known whose month is not, so the balances may be off by them.'),
+      z.describe(
+        'False if some changes of the balance cannot be assigned to a month, so that the balances may be off by them.',
+      ),
     ),
   unknown_changes: sum('Changes of the balance that were made before amounts were recorded.'),
   unknown_charges: sum('Charges for which there never was a log row.'),
@@ -58,7 +60,7 @@ export const statementEmailsSchema = z.object({
         waiting: emails(
           'Put off, or in progress; they are tried again. An email stays here if the process died while sending it.',
         ),
-        refused: emails('Rejected for good, such as unknown recipients.'),
+        refused: emails('Permanently rejected, such as unknown recipients.'),
       }),
     )
     .check(z.describe('For admins: the emails of the past month; null for other people.')),

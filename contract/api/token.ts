@@ -177,7 +177,7 @@ export const tokenApi = {
     body: createTokenBody,
     ignores: rowFields,
     data: tokenSchema,
-    summary: 'Make a token',
+    summary: 'Create a token',
   }),
   update: endpoint({
     method: 'PUT',

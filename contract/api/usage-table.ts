@@ -50,11 +50,11 @@ export const usageRowSchema = z.object({
   key,
   name,
   owner,
-  second_key: z.string().check(z.describe('The same of the second dimension; empty if there is none.')),
+  second_key: z.string().check(z.describe('The key in the second dimension; empty if there is none.')),
   second_name: z.string().check(z.describe('Name in the second dimension.')),
   second_owner: z.string().check(z.describe('For a token in the second dimension: the name of its user.')),
   quota: sum('Quota units charged.'),
-  share: z.number().check(z.describe('Its part of the quota of all rows, from 0 to 1.')),
+  share: z.number().check(z.describe('Its share of the quota of all rows, from 0 to 1.')),
   requests: sum('Calls that were charged.'),
   prompt_tokens: sum('Cached ones included.'),
   completion_tokens: sum('Reasoning included.'),
@@ -78,7 +78,7 @@ const { type: _type, outcome: _outcome, not_outcome: _not, slow_seconds: _slow, 
 
 const shape = {
   ...filter,
-  by: z._default(z.enum(usageDimensions).check(z.describe('What each row stands for.')), 'user'),
+  by: z._default(z.enum(usageDimensions).check(z.describe('What each row represents.')), 'user'),
   and: z.optional(z.enum(usageDimensions).check(z.describe('A second dimension: a row for each pair.'))),
   keyword: wordFilter(100, 'Only rows whose names contain this text.'),
   time_zone: timeZoneField,
@@ -105,7 +105,7 @@ export const usageTableApi = {
     access: 'user',
     query: z.object({ ...shape, sort, order }),
     media: 'text/csv',
-    // The export of everybody's usage is recorded in the audit trail.
+    // The export of everybody's usage is recorded in the audit log.
     changesState: 'record',
     summary: 'Export all rows of a usage table as CSV, with dollars, a line of totals, the range and the time zone',
     description:

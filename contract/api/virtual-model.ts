@@ -41,7 +41,7 @@ const stepSchema = z.strictObject({
         z.gte(0),
         z.lte(1000),
         z.describe(
-          'Neighbouring steps with a weight share the calls in proportion to their weights; 0 means a step of its own.',
+          'Adjacent steps with a weight share the calls in proportion to their weights. 0 means that the step does not share calls.',
         ),
       ),
     0,
@@ -52,7 +52,7 @@ const stepSchema = z.strictObject({
       .check(
         z.gte(0),
         z.lte(3600),
-        z.describe('Seconds within which a stream must begin to say something; 0 means the limit of the channel.'),
+        z.describe('Seconds within which the first content of a stream must arrive; 0 means the limit of the channel.'),
       ),
     0,
   ),
@@ -78,7 +78,9 @@ const fields = {
   enabled: z.boolean().check(z.describe('False if the model is switched off.')),
   stream_rescue: z
     .nullable(z.boolean())
-    .check(z.describe('Whether a stream that breaks is continued; null means as the option StreamRescue says.')),
+    .check(
+      z.describe('Whether a stream that breaks off is continued; null means that the option StreamRescue decides.'),
+    ),
 }
 
 const defaults = {
@@ -107,7 +109,7 @@ export const virtualModelSchema = z.object({
         group: z.string().check(z.describe('The group for which it applies; empty means every group.')),
       }),
     )
-    .check(z.describe('What is odd about the model. It can be used nevertheless.')),
+    .check(z.describe('Warnings about the model. It can still be used.')),
   created_time: z.int().check(z.describe('Epoch seconds.')),
   updated_time: z.int().check(z.describe('Epoch seconds.')),
 })
@@ -170,17 +172,15 @@ const dryRunChannelSchema = z.object({
 const dryRunStepSchema = z.object({
   model: z.string(),
   group: z.string().check(z.describe('The group whose channels serve the step.')),
-  place: z
-    .int()
-    .check(z.describe('The order in which the steps are tried, from 1; 0 means that the step is passed over.')),
-  detail: z.string().check(z.describe('Why the step is passed over; empty if it is not.')),
+  place: z.int().check(z.describe('The order in which the steps are tried, from 1; 0 means that the step is skipped.')),
+  detail: z.string().check(z.describe('Why the step is skipped; empty if it is not.')),
   failures: z
     .array(z.enum(stepFailures))
     .check(z.describe('The failures of this step after which another step is tried.')),
   fixed_price: z.boolean().check(z.describe('True if the virtual model has a price of its own for this step.')),
   channels: z
     .array(dryRunChannelSchema)
-    .check(z.describe('Those that are called in order, then those that have the model and are not called.')),
+    .check(z.describe('The channels that are called, in order; then those that have the model but are not called.')),
 })
 
 export const dryRunSchema = z.object({
@@ -260,7 +260,7 @@ export const virtualModelApi = {
     path: '/api/virtual-model/{id}',
     access: 'admin',
     params: idParams,
-    summary: 'Delete a virtual model. Its name then stands for the real model of that name, if there is one',
+    summary: 'Delete a virtual model. Its name then refers to the real model of that name, if there is one',
   }),
   dryRun: endpoint({
     method: 'POST',

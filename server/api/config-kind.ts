@@ -53,9 +53,7 @@ export interface ConfigKind<S extends ConfigSection = ConfigSection> {
   export(db: Db, deps: ConfigDeps, placeholder: Placeholder): Promise<ConfigFile[S] | undefined>
 }
 
-/**
- * What an export writes in place of a secret, from the words of its name; undefined if secrets are left out.
- */
+/** What an export writes in place of a secret, from the words of its name; undefined if secrets are omitted. */
 export type Placeholder = (...words: string[]) => string | undefined
 
 /** What a plan shows of a secret. */

@@ -37,6 +37,6 @@ export function usableGroups(
 export function tokenGroup(group: string | null, own: string, settings: Pick<Settings, 'UserUsableGroups'>): string {
   const wanted = group?.trim() ?? ''
   if (wanted === '' || wanted === own) return ''
-  if (!mayUseGroup(wanted, own, settings)) throw new ApiFailure(`The group ${wanted} cannot be chosen.`)
+  if (!mayUseGroup(wanted, own, settings)) throw new ApiFailure(`You cannot use the group ${wanted}.`)
   return wanted
 }

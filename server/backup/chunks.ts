@@ -113,13 +113,13 @@ async function* chunksOf(reader: ByteReader, head: Buffer, key: Buffer | undefin
   try {
     for (let number = 0; ; number++) {
       const lengthBytes = await reader.take(4)
-      if (lengthBytes.length < 4) throw damagedBackup('it is cut off')
+      if (lengthBytes.length < 4) throw damagedBackup('it is truncated')
       const marked = lengthBytes.readUInt32BE()
       const isLast = marked >= lastMark
       const length = isLast ? marked - lastMark : marked
       if (length > mostBytes) throw damagedBackup(`chunk ${number} has an impossible length`)
       const payload = await reader.take(length)
-      if (payload.length < length) throw damagedBackup('it is cut off')
+      if (payload.length < length) throw damagedBackup('it is truncated')
       hash.update(lengthBytes).update(payload)
       if (!isLast) {
         yield key ? opened(payload, key, nonceOf(number, false), bound, number) : payload
@@ -139,7 +139,7 @@ async function* chunksOf(reader: ByteReader, head: Buffer, key: Buffer | undefin
 async function requireHash(reader: ByteReader, hash: Hash): Promise<void> {
   const expected = hash.digest()
   const found = await reader.take(expected.length)
-  if (found.length < expected.length) throw damagedBackup('it is cut off')
+  if (found.length < expected.length) throw damagedBackup('it is truncated')
   if (!found.equals(expected)) throw damagedBackup('its checksum is wrong, so it was changed')
 }
 

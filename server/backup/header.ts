@@ -34,7 +34,7 @@ const headerSchema = z.object({
   has_secret_key: z.boolean(),
 })
 
-/** What the beginning of a backup tells without a passphrase. */
+/** What can be read from the beginning of a backup without a passphrase. */
 export type BackupHeader = z.infer<typeof headerSchema>
 export type Encryption = z.infer<typeof encryptionSchema>
 

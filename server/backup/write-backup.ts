@@ -70,7 +70,7 @@ function requireKnown({ migrations, missingTable }: SnapshotFacts): void {
       `The database was made by a newer version (it has migration ${unknown}): back it up with that version.`,
     )
   if (migrations.length === 0)
-    throw new BackupError('The database holds no installation, so there is nothing to back up.')
+    throw new BackupError('The database contains no installation, so there is nothing to back up.')
   if (missingTable !== undefined)
     throw new BackupError(
       `The database is damaged: it has no table ${missingTable}. Restore a backup. Nothing was changed.`,

@@ -63,7 +63,7 @@ export function describeCost(model: string, old: ModelCost | undefined, cost: Mo
   return `${model}: ${rates.join(', ')}`
 }
 
-/** What becomes of the prices of a list that nobody has looked at. */
+/** What happens to the prices of a list that nobody has checked. */
 export interface Merged {
   /** The table with all prices that need no confirmation. */
   models: Record<string, ModelCost>

@@ -53,7 +53,7 @@ describe('price lists of gateways', () => {
     expect(costsIn(gatewayFeed({ data: hub }, ''))).toEqual({ x: { input: 2.5, output: 10 }, y: { request: 0.04 } })
   })
 
-  test('anything else is no price list', () => {
+  test('anything else is not a price list', () => {
     for (const answer of [{}, { data: null }, { data: [] }, { data: [1, null, 'x'] }, { data: {} }, { data: 'text' }])
       expect(gatewayFeed(answer, '')).toBeUndefined()
   })

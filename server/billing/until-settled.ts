@@ -5,7 +5,7 @@ import type { Ledger } from './ledger.ts'
 const lastSettlesMs = 5_000
 
 /**
- * Waits until responses that were cut off are charged for what they delivered. The heartbeat must continue until then.
+ * Waits until interrupted responses have been charged for what they delivered. The heartbeat must continue until then.
  */
 export async function untilSettled(ledger: Pick<Ledger, 'openHolds'>, batcher: Batcher): Promise<void> {
   const lateMs = performance.now() + lastSettlesMs

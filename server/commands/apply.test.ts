@@ -209,7 +209,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(JSON.parse(same.output)).toMatchObject({ changes: [] })
   }, 180_000)
 
-  test('what cannot be applied is one sentence with its position, and changes nothing', async () => {
+  test('an invalid file is reported in one sentence with the position, and changes nothing', async () => {
     await using it = await install()
     const entry = (fields: string) =>
       `version: 1\noptions:\n  SystemName: Other\nchannels:\n  - name: a\n    type: openai\n    models: [m]\n    key: sk-a\n${fields}`

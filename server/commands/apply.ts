@@ -106,7 +106,7 @@ async function isConfirmed({ note, exit }: Terminal, plan: ConfigPlan): Promise<
     const answer = await confirm({ message, initialValue: false, output: process.stderr })
     if (!isCancel(answer) && answer) return true
     note('Nothing was changed.')
-  } else note('Nothing was changed: standard input is no terminal. Add --yes to apply without a question.')
+  } else note('Nothing was changed: standard input is not a terminal. Add --yes to apply without a question.')
   exit(exitCodes.unconfirmed)
   return false
 }

@@ -5,7 +5,10 @@ import type { CommandConfig } from '../config.ts'
 import { CommandFailed, Unconfirmed } from './command.ts'
 import { readGivenFile } from './given-file.ts'
 
-/** How a command is told what a backup is encrypted with. A passphrase is never an argument: others can read those. */
+/**
+ * The ways in which a command gets the passphrase or key of a backup. A passphrase is never an argument: others can
+ * read those.
+ */
 export interface SecretOptions {
   passphraseFile?: string
   keyFile?: string

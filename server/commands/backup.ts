@@ -26,7 +26,7 @@ export const addBackup: AddCommand = (program, terminal) => {
       .command('backup')
       .summary('write a backup of the whole installation to a file')
       .description(
-        'Writes everything in the database as it is at one moment to a compressed and encrypted file. The server may go on running and serving calls. The secret key, recorded requests and sessions are not in it; --with-secret-key adds the secret key.',
+        'Writes everything in the database as it is at one moment to a compressed and encrypted file. The server can keep running and serving calls. The secret key, recorded requests and sessions are not in it; --with-secret-key adds the secret key.',
       )
       .argument('<file>', 'the file to write, which must not exist yet'),
   )
@@ -61,7 +61,7 @@ export const addBackup: AddCommand = (program, terminal) => {
 function keyFor({ existingKey }: CommandConfig, { unencrypted }: Options): string {
   if (unencrypted)
     throw new CommandFailed(
-      'The secret key may only be in an encrypted backup: leave out --unencrypted or --with-secret-key.',
+      'The secret key may only be in an encrypted backup: omit --unencrypted or --with-secret-key.',
     )
   if (!existingKey)
     throw new CommandFailed(

@@ -109,7 +109,7 @@ async function requireReplaceable(
   if (!store) {
     if (replace) return true
     throw new CommandFailed(
-      `The file ${url} is damaged, or is no database: use --replace to ${what} in its place. Nothing was changed.`,
+      `The file ${url} is damaged, or is not a database: use --replace to ${what} in its place. Nothing was changed.`,
     )
   }
   try {
@@ -121,7 +121,7 @@ async function requireReplaceable(
     if (contents === 'foreign') throw foreign()
     if (contents === 'installation' && !replace)
       throw new CommandFailed(
-        `The database already holds an installation. Use --replace to ${what} in its place, which deletes what it holds; or use an empty database. Nothing was changed.`,
+        `The database already contains an installation. Use --replace to ${what} in its place, which deletes its contents; or use an empty database. Nothing was changed.`,
       )
     await requireNoNodes(store, what)
     return contents === 'installation'

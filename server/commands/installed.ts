@@ -24,7 +24,7 @@ export async function withStore<T>(config: CommandConfig, work: (store: OpenedSt
   const store = openStore({ url: config.databaseUrl, synchronous: config.sqliteSynchronous, unlimited: true })
   try {
     if (!(await isMigrated(store)))
-      throw new Error('The database holds no installation, or one that this version has not been started on yet.')
+      throw new Error('The database contains no installation, or one that this version has not been started on yet.')
     const fault = await schemaFault(store)
     if (fault !== undefined) throw new Error(fault)
     return await work(store)

@@ -113,7 +113,7 @@ async function withQuietSource<T>(url: string, work: () => Promise<T>): Promise<
   try {
     if (!(await isMigrated(store)))
       throw new CommandFailed(
-        'The database holds no installation, or one that this version has not been started on yet. Start the server once, stop it, and run migrate-to again.',
+        'The database contains no installation, or one that this version has not been started on yet. Start the server once, stop it, and run migrate-to again.',
       )
     const fault = await schemaFault(store)
     if (fault !== undefined) throw new CommandFailed(fault)

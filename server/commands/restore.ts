@@ -73,7 +73,7 @@ async function restore(terminal: Terminal, path: string, options: Options): Prom
   if (filled.report.faults.length > 0) terminal.exit(exitCodes.failed)
 }
 
-/** What the operator is told about a filled database. */
+/** The text for the operator about a filled database. */
 export function linesOfFilled({ closedHolds, keptAs, report }: Filled): string[] {
   return [
     ...(closedHolds > 0 ? [`${closedHolds} calls that were open were closed as after a crash.`] : []),

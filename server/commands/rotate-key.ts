@@ -32,7 +32,7 @@ export const addRotateKey: AddCommand = (program, terminal) => {
     .command('rotate-key')
     .summary('encrypt everything under a new secret key')
     .description(
-      'Encrypts everything that is stored encrypted under a new secret key. Tokens, channel keys, options and recordings go on working. Sessions, access tokens of the management API and compacted conversations end, because nobody knows their plain text. Stop all servers first. If the command is interrupted, run it again. The new key is made here, or taken from TOLLGATE_NEW_SECRET_KEY. If SECRET_KEY has the old key, set it to the new one afterwards. Keep the old key for as long as you keep backups that were made under it.',
+      'Encrypts everything that is stored encrypted under a new secret key. Tokens, channel keys, options and recordings keep working. Sessions, access tokens of the management API and compacted conversations end, because nobody knows their plain text. Stop all servers first. If the command is interrupted, run it again. The new key is made here, or taken from TOLLGATE_NEW_SECRET_KEY. If SECRET_KEY has the old key, set it to the new one afterwards. Keep the old key for as long as you keep backups that were made under it.',
     )
     .option('--without-recordings', 'leave recorded requests as they are; they can no longer be read')
     .option('--json', 'print the result as JSON')
@@ -133,7 +133,7 @@ async function resealRecordings(
     return await resealCaptures({ store, files: captureFiles(join(dataDir, 'captures')), objects, from, to })
   } catch (error) {
     throw new CommandFailed(
-      `The recordings could not be encrypted under the new key (${(error as Error).message}). Run rotate-key again to go on, or use --without-recordings to give them up. Until then no server starts.`,
+      `The recordings could not be encrypted under the new key (${(error as Error).message}). Run rotate-key again to continue, or use --without-recordings to give them up. Until then no server starts.`,
       { cause: error },
     )
   }

@@ -102,10 +102,10 @@ export async function readJson(
   try {
     const { text, value } = await parseJson(bytes, { limits: jsonLimits, turns })
     // PostgreSQL's text type cannot store NUL, and none of our names or values needs it.
-    if (text.includes('\\u0000')) throw new ApiFailure('The request body may not hold NUL characters.', status)
+    if (text.includes('\\u0000')) throw new ApiFailure('The request body must not contain NUL characters.', status)
     // A database would store another character in place of a lone surrogate.
     if (hasLoneSurrogate(text))
-      throw new ApiFailure('The request body may not hold halves of characters (lone surrogates).', status)
+      throw new ApiFailure('The request body must not contain lone surrogates (halves of a character).', status)
     return value
   } catch (error) {
     if (error instanceof JsonFault) throw new ApiFailure(`The request body ${error.message}.`, status)

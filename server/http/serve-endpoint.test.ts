@@ -90,7 +90,7 @@ test('reports which field is wrong and how', async () => {
     ['/api/echo/1', '{"name":"a","count":1.5}', 'count must be a whole number.'],
     ['/api/echo/1', '{', 'The request body is not valid JSON.'],
     ['/api/echo/1', '[]', 'The input must be an object.'],
-    ['/api/echo/1', '{"name":"a\\u0000"}', 'The request body may not hold NUL characters.'],
+    ['/api/echo/1', '{"name":"a\\u0000"}', 'The request body must not contain NUL characters.'],
     ...[
       '\\ud800',
       '\\uDC00',
@@ -102,17 +102,17 @@ test('reports which field is wrong and how', async () => {
       [
         '/api/echo/1',
         `{"name":"${half}"}`,
-        'The request body may not hold halves of characters (lone surrogates).',
+        'The request body must not contain lone surrogates (halves of a character).',
       ] as const,
       [
         '/api/echo/1',
         `{"${half}":1}`,
-        'The request body may not hold halves of characters (lone surrogates).',
+        'The request body must not contain lone surrogates (halves of a character).',
       ] as const,
     ]),
     ['/api/echo/0', '{"name":"a"}', 'id must be more than 0.'],
-    ['/api/echo/1?note=%ff', '{"name":"a"}', 'The address is not UTF-8.'],
-    ['/api/echo/1?note=%ed%a0%80', '{"name":"a"}', 'The address is not UTF-8.'],
+    ['/api/echo/1?note=%ff', '{"name":"a"}', 'The URL is not valid UTF-8.'],
+    ['/api/echo/1?note=%ed%a0%80', '{"name":"a"}', 'The URL is not valid UTF-8.'],
   ] as const
   for (const [path, body, message] of cases) {
     const answer = await post(app, path, body)

@@ -132,7 +132,7 @@ function refuseOtherSites(sessions: Sessions, c: AppContext, endpoint: Endpoint)
   if (!sessions.hasCookie(c) && c.req.header('authorization') !== undefined) return
   if (isCrossSite(c.req.raw)) throw new ApiFailure('Requests from pages of other sites are refused.', 403)
   if (endpoint.method === 'GET' && endpoint.changesState !== 'record' && isPageLoad(c.req.raw)) {
-    throw new ApiFailure('This changes something: a browser may not open it as a page or a picture.', 403)
+    throw new ApiFailure('This request changes something, so a browser cannot open it as a page or an image.', 403)
   }
 }
 
@@ -141,7 +141,7 @@ function admitted(identity: Identity, endpoint: Endpoint): Person {
   if (identity.kind === 'unknown-access-token') throw new ApiFailure('The access token is not valid.')
   if (identity.kind === 'banned') throw new ApiFailure('This account has been banned.')
   if (!mayAccess(identity.person.role, endpoint.access)) {
-    throw new ApiFailure('You do not have the permission to do this.')
+    throw new ApiFailure('You do not have permission to do this.')
   }
   return identity.person
 }
@@ -150,9 +150,9 @@ async function readCall<E extends Endpoint>(router: ApiRouter, c: AppContext, en
   const params = c.req.param() as Record<string, string>
   const given = c.req.queries()
   if ([...Object.values(params), ...Object.values(given).flat()].some((value) => value.includes('\0'))) {
-    throw new ApiFailure('The address may not hold NUL characters.')
+    throw new ApiFailure('The URL must not contain NUL characters.')
   }
-  if (!isDecodable(c.req.url)) throw new ApiFailure('The address is not UTF-8.')
+  if (!isDecodable(c.req.url)) throw new ApiFailure('The URL is not valid UTF-8.')
   return {
     params: parseInput<E['params']>(endpoint.params, params),
     query: parseInput<E['query']>(endpoint.query, queryOf(endpoint.query, given)),

@@ -41,7 +41,7 @@ export function reportNewColumns({ tables }: SourceDatabase, findings: Findings)
       if (!known.has(column))
         findings.add(
           'version',
-          'The source has a column that this version does not know. It is not taken over.',
+          'The source has a column that this version does not know. It is not imported.',
           `${table}.${column}`,
         )
 }

@@ -35,7 +35,7 @@ export const integer = (row: SourceRow, name: string, fallback = 0) => integerOf
 const mostCounted = Number.MAX_SAFE_INTEGER - 1
 
 /**
- * An amount as it counts in the sums of a source, which leave out numbers that cannot be represented exactly: those come
+ * An amount as it counts in the sums of a source, which omit numbers that cannot be represented exactly: those come
  * from overflows.
  */
 export function counted(row: SourceRow, name: string): number {
@@ -75,7 +75,7 @@ export function seconds(row: SourceRow, name: string, fallback = 0): number {
   return time >= -1 && time < lastSecond ? time : fallback
 }
 
-/** The year 2100. Later times, and those before 1970, are errors of whoever wrote them. */
+/** The year 2100. Later times, and those before 1970, are errors of the program that wrote them. */
 const lastSecond = Date.UTC(2100, 0) / 1000
 
 /** True if a row was deleted but kept. */

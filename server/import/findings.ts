@@ -3,7 +3,7 @@ import { importTexts } from '../../contract/import-texts.ts'
 import { refusalOf } from '../http/refusal-code.ts'
 import { codedTexts } from '../lib/coded-texts.ts'
 
-/** A row, or a part of one, that has no place here. It is written to a file beside the installation. */
+/** A row, or a part of one, without a counterpart here. It is written to a file next to the installation. */
 export interface Leftover {
   kind: string
   id: string

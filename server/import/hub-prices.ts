@@ -107,9 +107,13 @@ async function groups(source: SourceDatabase, findings: Findings): Promise<[Opti
     const rate = Math.trunc(amountOf(row, 'api_rate'))
     if (rate > 0) limits[name] = { rpm_limit: rate }
     if (row['enable'] !== undefined && !truth(row, 'enable'))
-      findings.add('options', 'The group is switched off there. Here it can be used.', name)
+      findings.add('options', 'The group is disabled in the source. Here it can be used.', name)
     if (truth(row, 'promotion'))
-      findings.add('options', 'Users reach this group by topping up there. Here an admin moves them.', name)
+      findings.add(
+        'options',
+        'In the source, users get into this group by topping up. Here, an admin assigns the group.',
+        name,
+      )
   }
   return [
     ['GroupRatio', JSON.stringify(ratios)],

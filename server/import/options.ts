@@ -40,7 +40,7 @@ export async function readOptions(source: SourceDatabase, program: Program, find
   const sizes = await source.query(`select "key", ${length}("value") as size from "options"`)
   const long = new Set(sizes.filter(({ size }) => integerOf(size) > longestText).map((row) => textOf(row['key'])))
   for (const key of long)
-    findings.add('options', `The option is longer than ${longestText} characters and is not taken over.`, key)
+    findings.add('options', `The option is longer than ${longestText} characters and is not imported.`, key)
   const rows = await source.query(
     `select "key", "value" from "options" where ${length}("value") <= ${longestText} order by "key"`,
   )
@@ -50,7 +50,7 @@ export async function readOptions(source: SourceDatabase, program: Program, find
     stored.set(key, value)
     const instead = insteadOf(key, source, program)
     if (instead !== undefined) {
-      findings.add('options', `${program.title} does not use this option; ${instead} taken over instead.`, key)
+      findings.add('options', `${program.title} does not use this option; ${instead} imported instead.`, key)
       continue
     }
     if (!isOptionKey(key)) {
@@ -114,7 +114,7 @@ function validTable(key: string, value: string, findings: Findings): string {
     else
       findings.add(
         'prices',
-        `The entry in ${key} is not valid here and is left out: ${one.error.slice(one.error.lastIndexOf('": ') + 3)}.`,
+        `The entry in ${key} is not valid here and is skipped: ${one.error.slice(one.error.lastIndexOf('": ') + 3)}.`,
         name,
       )
     if (one.ok && one.rounded.length > 0)

@@ -78,7 +78,7 @@ export function completePrices(
       if (completion !== undefined) completions[name] = completion
       findings.add(
         'prices',
-        'new-api charges by the name that was asked for, and we by the one that is sent upstream. The latter gets the price of the former.',
+        'new-api charges by the requested name, Tollgate by the name that is sent upstream. The name that is sent upstream gets the price of the requested name.',
         `${asked} → ${sent}`,
       )
       continue
@@ -89,7 +89,7 @@ export function completePrices(
       completions[sent] = rounded(Number(known.prices.output) / Number(known.prices.input))
       findings.add(
         'prices',
-        'The model has no price under the name that is sent upstream. It gets that of its other name.',
+        'The model has no price under the name that is sent upstream. It gets the price of its requested name.',
         `${asked} → ${sent}`,
       )
       continue

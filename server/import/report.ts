@@ -55,7 +55,7 @@ export function reportLines(report: ImportReport): string[] {
     lines.push(
       '',
       differing.length === 0
-        ? `Prices: all ${report.prices.length} models cost the same as there.`
+        ? `Prices: all ${report.prices.length} models cost the same as in the source.`
         : 'Prices that may differ, in $ per million tokens (prompt / completion); "?" is derived by the program:',
       ...(differing.length === 0
         ? []
@@ -79,20 +79,20 @@ export function reportLines(report: ImportReport): string[] {
     lines.push(
       '',
       dryRun
-        ? `${report.leftovers} things without a place here will be written to a file of JSON lines.`
-        : `${report.leftovers} things without a place here were written to ${report.leftoversFile}. The file may contain secrets.`,
+        ? `${report.leftovers} items without a counterpart here will be written to a file of JSON lines.`
+        : `${report.leftovers} items without a counterpart here were written to ${report.leftoversFile}. The file may contain secrets.`,
     )
   if (report.changedMeanwhile)
-    lines.push('', 'The source was written to in the meantime. Run the command again to take over the rest.')
+    lines.push('', 'The source changed during the import. Run the command again to import the changes.')
   lines.push('', dryRun ? 'Nothing was changed.' : `Done in ${report.seconds.toFixed(1)} s.`)
   return lines
 }
 
 const modes = {
   empty: 'The installation is empty: ids are kept.',
-  new: 'The installation is empty. The source has no numbers as ids: rows get new ones.',
+  new: 'The installation is empty. The source has no numeric ids: rows get new ones.',
   merge: 'The installation is in use: rows get new ids, and names that are taken get a suffix.',
-  again: 'This source was imported before: only what is new or has changed is taken over.',
+  again: 'This source was imported before: only new and changed data is imported.',
 } as const
 
 const signed = (value: number) => (value > 0 ? `+${value}` : String(value))

@@ -80,7 +80,7 @@ async function importFrom(deps: ImportDeps, options: ImportOptions, sources: Sou
   const root = earlier ? undefined : await loneRoot(store.read)
   if (!earlier && !root && !options.merge)
     throw new ImportFailed(
-      'The installation already has users, channels or a log. Import beside them (--merge), or into a new installation.',
+      'The installation already has users, channels or a log. Add to them (--merge), or import into a new installation.',
     )
   progress({ stage: 'accounts', done: 0, total: 0 })
   const base = await copyBase({ deps, sources, wants, earlier, root, log: all, dryRun: options.dryRun, leftovers })
@@ -160,7 +160,7 @@ async function importLogs(
     { name: 'charges', there: before.charge_rows + read.charges, corrected: 0, here: after.charge_rows },
     { name: 'quota of charges', there: before.charge_quota + read.quota, corrected: 0, here: after.charge_quota },
   ]
-  // Rows before the date are left out on purpose.
+  // Rows before the date are skipped on purpose.
   if (options.since > 0) for (const line of lines) line.corrected = line.here - line.there
   report.sums.push(...lines)
 }

@@ -44,7 +44,9 @@ async function read(lines: AsyncIterable<string>): Promise<Leftover[]> {
     if (line === '') continue
     const parsed = tryParse(line)
     if (!isObject(parsed) || typeof parsed['kind'] !== 'string' || typeof parsed['id'] !== 'string')
-      throw new ImportFailed(`Line ${number} is not one of leftovers. Give a file that an import wrote.`)
+      throw new ImportFailed(
+        `Line ${number} is not a leftover of an import. Give a leftovers file that an import wrote.`,
+      )
     leftovers.push(parsed as unknown as Leftover)
   }
   return leftovers

@@ -13,7 +13,7 @@ import { channelLosses } from './channel-losses.ts'
 import { spendJumps } from './spend-jumps.ts'
 import { feedOf, type StoredFeed } from './stored-costs.ts'
 
-/** What a rule measured for one target. Targets without a finding are well. */
+/** What a rule measured for one target. Targets without a finding are healthy. */
 export interface Finding {
   /** What fires, such as `channel 7`; '' for the installation or the account. */
   target: string

@@ -22,7 +22,7 @@ export interface AlertSenderDeps {
   post: PostMessage
 }
 
-/** What became of an attempt; without an error, the message was accepted. */
+/** The result of an attempt; without an error, the message was accepted. */
 export interface SendResult {
   error: string
   /** True if another attempt cannot help. */

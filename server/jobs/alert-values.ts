@@ -8,7 +8,7 @@ import type { AlertRuleRow } from '../store/accounts/alert-rules.ts'
 const minuteSeconds = 60
 const dayMinutes = 1440
 
-/** What the placeholders of a message stand for. */
+/** The values of the placeholders of a message. */
 export function alertValues(
   rule: AlertRuleRow,
   { event, name, value, now }: { event: AlertEvent; name: string; value: number; now: number },

@@ -32,7 +32,7 @@ export interface CopyLogDeps {
   warn(message: string): void
 }
 
-/** How far the copy of the log is. Times are epoch seconds; 0 = never. */
+/** The progress of the copy of the log. Times are epoch seconds; 0 = never. */
 export interface LogCopyState {
   /** Where it is, without credentials; empty if the log is not copied. */
   name: string
@@ -150,7 +150,7 @@ async function runCopier(deps: Copying, copier: Copier): Promise<void> {
     }
   } catch (error) {
     const text = sentenceOf(error)
-    if (copier.failures === 0) warn(`log rows cannot be copied to ${place.name}, and wait: ${text}`)
+    if (copier.failures === 0) warn(`log rows cannot be copied to ${place.name} and are waiting: ${text}`)
     copier.failures++
     copier.restUntil = now + Math.min(longestRestSeconds, 5 * 2 ** Math.min(copier.failures, 5))
     await failSink(store, place.name, text, now)
@@ -224,7 +224,10 @@ async function copy(
   return { ...state, sent_to, sent_rows }
 }
 
-/** True if the oldest row that is not copied has waited for `seconds`. A row with a time in the future does not hold up others. */
+/**
+ * True if the oldest row that is not copied has waited for `seconds`. A row with a time in the future does not delay
+ * others.
+ */
 async function isDue(
   store: Store,
   { after, upTo, seconds, now }: { after: number; upTo: number; seconds: number; now: number },

@@ -2,7 +2,7 @@ import type { ImportPart, ImportReport } from '../../contract/api/import.ts'
 import type { Secrets } from '../lib/secrets/secrets.ts'
 import type { OpenedStore } from '../store/connection/open-options.ts'
 
-/** How a source may be reached when a person names it who is not at the command line of the server. */
+/** How a source may be reached if it was named by a person who is not at the command line of the server. */
 export interface RestrictedAccess {
   /** The IP address of a host that may be connected to. Rejects with a sentence if it may not. */
   addressOf(host: string): Promise<string>
@@ -26,15 +26,15 @@ export interface ImportOptions {
   since: number
   /** Import into an installation that is in use. */
   merge: boolean
-  /** Find out what would happen, and change nothing. */
+  /** Only show what would happen, without changing anything. */
   dryRun: boolean
-  /** Where files beside the installation are written. */
+  /** The folder for files that are written next to the installation. */
   dataDir: string
   /** Leave out log rows from the first charge on that the program has not settled yet: a later run takes them over. */
   waitsForOpen?: boolean
 }
 
-/** How far an import is. */
+/** The progress of an import. */
 export interface ImportProgress {
   stage: 'accounts' | 'logs' | 'usage'
   done: number
@@ -57,7 +57,7 @@ export interface ImportDeps {
 /** How an import ended. `fault` is a sentence that says what to do. */
 export type ImportOutcome = { report: ImportReport } | { fault: string } | { cancelled: true }
 
-/** What imports from other programs. A server loads it only when somebody starts an import. */
+/** The part that imports from other programs. A server loads it only when somebody starts an import. */
 export interface ImportEngine {
   /** Imports, or finds out what would happen. Rejects only if something unexpected happens. */
   importOnce(deps: ImportDeps, options: ImportOptions): Promise<ImportOutcome>

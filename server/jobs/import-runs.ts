@@ -101,7 +101,7 @@ export function createImportRuns(deps: ImportRunsDeps): ImportRuns {
     }
   }
 
-  /** Takes a queued run if this node can read its source, and goes on without waiting for it. */
+  /** Takes a queued run if this node can read its source, and returns without waiting for it. */
   async function take(id: number): Promise<void> {
     const row = await importRun(store.read, id)
     const source = row && sourceOf(row)

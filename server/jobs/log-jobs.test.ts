@@ -93,7 +93,7 @@ forEachDatabase((_, openFresh) => {
     expect(await left()).toEqual({ logs: 1, audit: [] })
   })
 
-  test('calls get their turn between the steps of a deletion', async () => {
+  test('calls run between the steps of a deletion', async () => {
     const old = { ...logRow(account, { created_at: now - 50 * day, type: 4 }), quota: 0 }
     for (let step = 0; step < 5; step++)
       await api.store.write((trx) =>

@@ -56,8 +56,8 @@ export async function countUsage({ store, clock }: Pick<LogJobDeps, 'store' | 'c
 }
 
 /**
- * Creates the partitions of coming months on PostgreSQL, and finishes the takeover of a table that was not divided. Runs on
- * one node. If somebody reads the table for long, the next run tries again.
+ * Creates the partitions of coming months on PostgreSQL, and finishes the takeover of a table that was not partitioned.
+ * Runs on one node. If somebody reads the table for long, the next run tries again.
  */
 export async function divideLog({ store, clock, warn }: Omit<LogJobDeps, 'settings'>): Promise<void> {
   if (store.dialect !== 'postgres') return

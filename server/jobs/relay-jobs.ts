@@ -5,7 +5,7 @@ import { type Job, unchanged } from './scheduler.ts'
 /** How often what calls leave in memory is written to the database, and background responses are looked after. */
 const everyMs = 2_000
 
-/** What calls leave to be done after they have been answered. */
+/** Work that calls leave for after their response. */
 export function relayJobs(relay: RelayDeps): Job[] {
   return [
     { name: 'count-failures', everyMs, run: relay.channelFailures.write },

@@ -23,10 +23,10 @@ const lengthened = (text: string, length = 3 * mebibyte) => `["${'x'.repeat(leng
 describe('a text beyond a limit is not parsed, whether it is short or long:', () => {
   const list = (count: number, item: string) => `[${Array.from({ length: count }, () => item).join(',')}]`
   test.each<[name: string, text: string, words: string]>([
-    ['levels', `${'['.repeat(11)}${']'.repeat(11)}`, 'is nested too deeply: it may have 10 levels'],
-    ['lists', list(101, '[]'), 'holds too many lists and objects: it may have 100'],
-    ['objects', list(101, '{"a":1}'), 'holds too many lists and objects: it may have 100'],
-    ['numbers', list(1_001, '0'), 'holds too many values: it may have 1000'],
+    ['levels', `${'['.repeat(11)}${']'.repeat(11)}`, 'is nested too deeply: at most 10 levels'],
+    ['lists', list(101, '[]'), 'contains too many arrays and objects: at most 100'],
+    ['objects', list(101, '{"a":1}'), 'contains too many arrays and objects: at most 100'],
+    ['numbers', list(1_001, '0'), 'contains too many values: at most 1000'],
   ])('%s', async (_, text, words) => {
     expect((await outcome(text)).fault).toContain(`limit: ${words}`)
     expect((await outcome(lengthened(text))).fault).toContain(`limit: ${words}`)
@@ -36,7 +36,7 @@ describe('a text beyond a limit is not parsed, whether it is short or long:', ()
 
   test('too many different member names', async () => {
     const object = JSON.stringify(Object.fromEntries(Array.from({ length: 80 }, (_, index) => [`name${index}`, 1])))
-    expect((await outcome(lengthened(object))).fault).toContain('limit: holds too many different member names')
+    expect((await outcome(lengthened(object))).fault).toContain('limit: contains too many different member names')
   })
 })
 

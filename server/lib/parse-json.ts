@@ -129,10 +129,14 @@ function parsed(text: string, shape: JsonShape): ParsedJson {
 /** Throws JsonFault (limit) for a text whose contents exceed the limits. */
 export function checkShape(shape: JsonShape, limits: JsonLimits): void {
   if (shape.depth > limits.depth)
-    throw new JsonFault('limit', `is nested too deeply: it may have ${limits.depth} levels of lists and objects`)
+    throw new JsonFault(
+      'limit',
+      `is nested too deeply: at most ${limits.depth} levels of arrays and objects are allowed`,
+    )
   if (shape.containers > limits.containers)
-    throw new JsonFault('limit', `holds too many lists and objects: it may have ${limits.containers}`)
-  if (shape.values > limits.values) throw new JsonFault('limit', `holds too many values: it may have ${limits.values}`)
+    throw new JsonFault('limit', `contains too many arrays and objects: at most ${limits.containers} are allowed`)
+  if (shape.values > limits.values)
+    throw new JsonFault('limit', `contains too many values: at most ${limits.values} are allowed`)
   if (shape.names > limits.names)
-    throw new JsonFault('limit', `holds too many different member names: it may have ${limits.names}`)
+    throw new JsonFault('limit', `contains too many different member names: at most ${limits.names} are allowed`)
 }

@@ -15,7 +15,10 @@ export interface ClickHouseAddress {
 const tableName = 'tollgate_logs'
 const timeoutMs = 30_000
 const longestAnswer = 300
-/** Later times, which are errors of whoever wrote them, become this one: ClickHouse's type DateTime ends in 2105 or 2106. */
+/**
+ * Later times, which are errors of the program that wrote them, become this one: ClickHouse's type DateTime ends in
+ * 2105 or 2106.
+ */
 const lastSecond = Date.UTC(2100, 0) / 1000
 /** The first major version that recognizes an insert that it already has by a token (ClickHouse changelog, 22.2). */
 const firstWithTokens = 22
@@ -63,7 +66,7 @@ export function createClickHouse(address: ClickHouseAddress, guard: MetadataGuar
   async function keysThere(rows: readonly SinkRow[]): Promise<Set<string>> {
     const times = rows.map(({ created_at }) => inRange(created_at))
     const busy = await ask(`select count() from system.processes where query like 'insert into ${table} %'`)
-    if (Number(busy) > 0) throw new Error('ClickHouse still works on an earlier attempt')
+    if (Number(busy) > 0) throw new Error('ClickHouse is still working on an earlier attempt')
     const found = await ask(
       `select toString(id) as key, toString(toUnixTimestamp(created_at)) as at, request_id as request from ${table}
         where id >= ${rows[0]?.id} and id <= ${rows.at(-1)?.id} and created_at >= toDateTime(${Math.min(...times)}, 'UTC')
@@ -146,7 +149,7 @@ async function request(
   const answer = await response.text()
   // ClickHouse may find a fault after it has sent the status.
   if (response.status !== 200 || response.headers.has('x-clickhouse-exception-code'))
-    throw new Error(`ClickHouse answered ${response.status}: ${answer.slice(0, longestAnswer).trim()}`)
+    throw new Error(`ClickHouse responded with status ${response.status}: ${answer.slice(0, longestAnswer).trim()}`)
   return answer.trim()
 }
 

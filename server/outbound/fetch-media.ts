@@ -54,7 +54,7 @@ export function createFetchMedia(options: FetchMediaOptions = {}): FetchMedia {
       return await follow(url, options, signal)
     } catch (error) {
       if (error instanceof GatewayError) throw error
-      throw refused(url, timer.aborted ? 'it did not answer in time' : 'it cannot be reached', error)
+      throw refused(url, timer.aborted ? 'it did not respond in time' : 'it cannot be reached', error)
     } finally {
       end()
     }

@@ -78,5 +78,5 @@ function reason(error: string | undefined): string {
 function understood<S extends z.ZodMiniType>(schema: S, answer: unknown): z.output<S> {
   const result = z.safeParse(schema, answer)
   if (result.success) return result.data
-  throw new OutboundError('unavailable', `${service} gave an answer that makes no sense.`, result.error)
+  throw new OutboundError('unavailable', `${service} sent an invalid response.`, result.error)
 }

@@ -14,7 +14,7 @@ const failure = (work: Promise<unknown>) =>
 const post = (url: string, options: PostMessageOptions = here, by: 'user' | 'operator' = 'user') =>
   createPostMessage(options)({ url, body: '{"a":"ü"}', headers: { 'x-own': '1' } }, by)
 
-test('a message arrives with its headers, and the beginning of the answer comes back', async () => {
+test('a message arrives with its headers, and the beginning of the response is returned', async () => {
   for (const by of ['user', 'operator'] as const) {
     await using service = await startService((_, response) => response.writeHead(202).end('y'.repeat(3000)))
     const url = by === 'user' ? service.url.replace('127.0.0.1', 'hooks.example') : service.url
@@ -38,7 +38,7 @@ test('users reach only public addresses, however they are written', async () => 
   expect(await failure(post('file:///etc/passwd'))).toContain('http://')
 })
 
-test('a name is looked up once, so that it cannot lead elsewhere the second time', async () => {
+test('a host name is resolved only once, so that it cannot lead elsewhere the second time', async () => {
   await using service = await startService((_, response) => response.end('ok'))
   let asked = 0
   const resolve = async () => (asked++ === 0 ? ['127.0.0.1'] : ['10.0.0.5'])
@@ -62,7 +62,7 @@ test('operators do not reach the metadata service of a cloud', async () => {
     expect(await failure(post(`http://${host}/`, {}, 'operator'))).toContain('metadata')
 })
 
-test('a silent service, an endless answer and a closed port are no trouble, and no message has the URL', async () => {
+test('a silent service, an endless response and a closed port cause errors whose messages do not contain the URL', async () => {
   await using silent = await startService(() => undefined)
   await using endless = await startService((_, response) => {
     response.writeHead(200)
@@ -75,7 +75,7 @@ test('a silent service, an endless answer and a closed port are no trouble, and 
   for (const by of ['user', 'operator'] as const) {
     const at = (url: string) => url.replace('127.0.0.1', by === 'user' ? 'hooks.example' : '127.0.0.1')
     const options = { ...here, timeoutMs: 300 }
-    expect(await failure(post(`${at(silent.url)}/secret`, options, by))).toBe('The service did not answer in time.')
+    expect(await failure(post(`${at(silent.url)}/secret`, options, by))).toBe('The service did not respond in time.')
     expect((await post(at(endless.url), { ...here, timeoutMs: 3000 }, by)).status).toBe(200)
     expect(await failure(post(`${at('http://127.0.0.1:1')}/secret`, here, by))).toMatch(/cannot be reached/)
   }

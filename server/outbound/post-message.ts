@@ -62,7 +62,7 @@ export function createPostMessage(options: PostMessageOptions = {}): PostMessage
         : await postAnywhere(url, message, options, signal)
     } catch (error) {
       if (error instanceof PostError) throw error
-      if (signal.aborted) throw new PostError('The service did not answer in time.')
+      if (signal.aborted) throw new PostError('The service did not respond in time.')
       const code = (error as NodeJS.ErrnoException).code
       throw new PostError(`The service cannot be reached${code ? ` (${code})` : ''}.`)
     } finally {
@@ -104,7 +104,7 @@ async function postAnywhere(
     keepalive: false,
     signal,
   })
-  const text = await readAtMost(response.body, mostAnswerBytes, () => new PostError('The answer is too long.')).catch(
+  const text = await readAtMost(response.body, mostAnswerBytes, () => new PostError('The response is too long.')).catch(
     () => Buffer.alloc(0),
   )
   return { status: response.status, text: text.toString() }
@@ -123,7 +123,7 @@ async function postPublic(
   const { resolve = systemResolve, allows = isPublicAddress } = options
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const found = isIP(host) !== 0 ? [host] : await unlessAborted(resolve(host), signal).catch(() => [])
-  if (found.length === 0) throw new PostError('The name of the host is not known.')
+  if (found.length === 0) throw new PostError('The host name could not be resolved.')
   // A private address next to public ones is unlikely to be an accident.
   if (!found.every((address) => allows(address))) throw new PostError('The URL leads to an address that is not public.')
   const addresses = [...found].sort((a, b) => isIP(a) - isIP(b)).slice(0, mostAddresses)

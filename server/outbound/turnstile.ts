@@ -18,7 +18,7 @@ export async function isSolved(turnstile: Turnstile, answer: string, callerAddre
   })
   const result = z.safeParse(answerSchema, verdict)
   if (!result.success) {
-    throw new OutboundError('unavailable', 'The bot check gave an answer that makes no sense.', result.error)
+    throw new OutboundError('unavailable', 'The bot check sent an invalid response.', result.error)
   }
   return result.data.success
 }

@@ -19,7 +19,7 @@ export async function wechatId(server: WeChatServer, code: string): Promise<stri
   )
   const result = z.safeParse(answerSchema, answer)
   if (!result.success) {
-    throw new OutboundError('unavailable', 'The WeChat server gave an answer that makes no sense.', result.error)
+    throw new OutboundError('unavailable', 'The WeChat server sent an invalid response.', result.error)
   }
   const id = result.data.data?.trim() ?? ''
   if (!result.data.success || id === '' || id.length > 200 || /\p{Cc}/u.test(id)) {

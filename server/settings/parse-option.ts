@@ -144,7 +144,7 @@ function parseLimits(key: OptionKey, text: string): ReadonlyMap<string, Limits> 
     const row: Partial<Record<LimitField, number>> = {}
     for (const [field, limit] of Object.entries(entry)) {
       if (!isLimitField(field))
-        throw new OptionError(`${key}: "${name}" has "${field}", which is none of ${limitFields.join(', ')}`)
+        throw new OptionError(`${key}: "${name}" has "${field}", which is not one of ${limitFields.join(', ')}`)
       if (typeof limit !== 'number' || !Number.isSafeInteger(limit) || limit < 0)
         throw new OptionError(`${key}: ${field} of "${name}" must be a whole number, 0 or more`)
       row[field] = limit

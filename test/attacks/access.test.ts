@@ -108,7 +108,7 @@ forEachDatabase((_, openFresh) => {
         method,
         path,
         200,
-        { success: false, message: 'You do not have the permission to do this.', code: 'no_permission' },
+        { success: false, message: 'You do not have permission to do this.', code: 'no_permission' },
       ])
     }
     expect(await everything()).toEqual(before)

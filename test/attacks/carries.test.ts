@@ -77,7 +77,7 @@ forEachDatabase((_, openFresh) => {
     expect(({} as Record<string, unknown>)['b']).toBeUndefined()
   })
 
-  test('a proxy is an HTTP URL of a host that is no metadata service, and statuses are errors', async () => {
+  test('a proxy is an HTTP URL of a host that is not a metadata service, and statuses are error statuses', async () => {
     for (const proxy of ['socks5://127.0.0.1:1080', 'SOCKS5h://x:1'])
       expect(await codeOf({ proxy })).toBe('proxy_socks')
     for (const proxy of ['file:///etc/passwd', 'ftp://x', 'x:80', 'javascript:1'])

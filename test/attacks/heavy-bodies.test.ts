@@ -7,14 +7,14 @@ import { type Scene, scene } from './setup.ts'
 const list = (count: number, item: string) => `[${Array.from({ length: count }, () => item).join(',')}]`
 
 const shapes: [what: string, value: string, words: string][] = [
-  ['many numbers', list(400_000, '0'), 'holds too many values: it may have 20000'],
-  ['many lists', list(300_000, '[]'), 'holds too many lists and objects: it may have 5000'],
+  ['many numbers', list(400_000, '0'), 'contains too many values: at most 20000'],
+  ['many lists', list(300_000, '[]'), 'contains too many arrays and objects: at most 5000'],
   [
     'many names',
     JSON.stringify(
       Object.fromEntries(Array.from({ length: 9_000 }, (_, at) => [`a name ${at} of many`, 'some value'])),
     ),
-    'holds too many different member names: it may have 5000',
+    'contains too many different member names: at most 5000',
   ],
   ['many levels', '['.repeat(400_000), 'is nested too deeply: it may have 50 levels'],
 ]

@@ -153,7 +153,7 @@ forEachDatabase((_, openFresh) => {
       expect(JSON.stringify(await call('GET', path, root))).not.toContain('secret-pass')
   })
 
-  test('a file that is not what it says is refused, and nothing stays of it', async () => {
+  test('a file of another kind than it claims is refused, and nothing of it is kept', async () => {
     for (const bytes of [
       '',
       'hello',
@@ -193,7 +193,7 @@ forEachDatabase((_, openFresh) => {
     expect(readdirSync(folder()).filter((name) => name.endsWith('.part'))).toEqual([])
   })
 
-  test('names of files and ids lead nowhere, and nobody else on the machine can read the file', async () => {
+  test('file names and ids cannot lead to other files, and nobody else on the machine can read the file', async () => {
     const { data } = await send(sample(), root, '../../../etc/cron.d/evil"<x>\u202e.db')
     expect(data.name).toBe('evilx.db')
     const files = readdirSync(folder())
@@ -216,7 +216,7 @@ forEachDatabase((_, openFresh) => {
           .execute(),
       )
       expect((await call('GET', `/api/import/${started.data.id}/leftovers`, root)).message).toBe(
-        'This import left nothing over.',
+        'This import has no leftovers: everything was imported.',
       )
     }
   })

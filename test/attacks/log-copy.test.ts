@@ -57,7 +57,7 @@ forEachDatabase((_, openFresh) => {
     expect((await call('GET', '/api/log_copy/', root)).data).toMatchObject({ name: '', error: '' })
   })
 
-  test('the place is no metadata service, by its URL, by its name or by a redirect; no row reaches one', async () => {
+  test('the place cannot be a metadata service, by its URL, by its name or by a redirect; no row reaches one', async () => {
     for (const url of [
       'http://169.254.169.254',
       'http://metadata.google.internal',

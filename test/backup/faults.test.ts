@@ -152,7 +152,7 @@ for (const kind of targets)
       await gateway.stop()
       const before = await allRowsOf(filled.databaseUrl)
       const refused = await filled.run('restore', encrypted)
-      expect(refused.output).toContain('The database already holds an installation. Use --replace')
+      expect(refused.output).toContain('The database already contains an installation. Use --replace')
       expect(refused.code).toBe(1)
       expect(await allRowsOf(filled.databaseUrl)).toEqual(before)
       const replaced = await filled.run('restore', encrypted, '--replace')
@@ -170,7 +170,7 @@ test('a damaged SQLite file can be replaced', async () => {
   await using broken = new Installation(undefined, withPassphrase)
   writeFileSync(broken.databaseUrl, Buffer.alloc(50_000, 'no database'))
   const refused = await broken.run('restore', encrypted)
-  expect(refused.output).toContain('is damaged, or is no database: use --replace')
+  expect(refused.output).toContain('is damaged, or is not a database: use --replace')
   const done = await broken.run('restore', encrypted, '--replace')
   expect(done.output).toContain('; 0 faults.')
   expect(done.code).toBe(0)
@@ -213,7 +213,7 @@ async function addIncompressible(url: string): Promise<void> {
   await store.close()
 }
 
-test('a backup is never written over a file, and encrypted unless told otherwise', async () => {
+test('a backup never overwrites a file, and is encrypted by default', async () => {
   const existing = await source.run('backup', encrypted)
   expect(existing.output).toContain('exists already')
   await using silent = new Installation()

@@ -66,7 +66,7 @@ test.skipIf(missing !== '')(
     await other.stop()
     const filled = await middle.run('migrate-to', `sqlite:${file}`)
     expect(filled.output).toContain(
-      'The database already holds an installation. Use --replace to run migrate-to in its place',
+      'The database already contains an installation. Use --replace to run migrate-to in its place',
     )
     await postgres.drop()
   },

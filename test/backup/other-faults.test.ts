@@ -56,9 +56,9 @@ const cases: [name: string, change: (file: string) => void, words: Partial<Recor
     'of another program',
     run('drop table schema_migrations'),
     {
-      'migrate-to': 'holds no installation',
-      'rotate-key': 'holds no installation',
-      backup: 'holds no installation',
+      'migrate-to': 'contains no installation',
+      'rotate-key': 'contains no installation',
+      backup: 'contains no installation',
     },
   ],
   [
@@ -105,7 +105,7 @@ test('another database that cannot be used stops migrate-to, and stays as it is'
   const bytes = [foreign, text].map((file) => readFileSync(file))
   for (const [target, words] of [
     [foreign, 'The database belongs to another program (it has a table users)'],
-    [text, 'is damaged, or is no database: use --replace'],
+    [text, 'is damaged, or is not a database: use --replace'],
     [join(out, 'folder'), 'is a folder'],
     [join(source.folder, 'copy.db'), 'must be in another folder'],
   ] as const) {

@@ -82,7 +82,7 @@ test('only the newest three copies are kept', async () => {
   ])
 })
 
-test('if the copy cannot be written, the upgrade goes on and says so', async () => {
+test('if the copy cannot be written, the upgrade continues and logs a warning', async () => {
   await using installation = new Installation()
   await makeOld(installation.databaseUrl, '0022')
   // A file cannot be made in the place of a folder.

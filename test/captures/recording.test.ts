@@ -302,7 +302,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await end(rule.id)
     })
 
-    test('the people concerned are told, and the audit log says who looked', async () => {
+    test('the people concerned are informed, and the audit log shows who looked', async () => {
       const caller = await gate.addCaller({ user: 1e6 })
       const access = 'an-access-token-of-the-caller-0001'
       const { secrets } = gate.context.api

@@ -146,7 +146,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     }
   })
 
-  test('without known costs there is nothing about them', async () => {
+  test('if costs are not known, responses do not mention them', async () => {
     await using rig = await rigOf()
     rig.upstream.always(answered)
     await rig.channel()

@@ -169,7 +169,7 @@ describe('a request', () => {
 
   test('an image URL is refused, because the service fetches none', () => {
     const image = { role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }] }
-    expect(() => bedrockConverse.encodeRequest(chat({ messages: [image] }))).toThrow('image by address')
+    expect(() => bedrockConverse.encodeRequest(chat({ messages: [image] }))).toThrow('image by URL')
   })
 })
 
@@ -246,7 +246,7 @@ describe('a stream', () => {
 })
 
 describe('an error', () => {
-  test('caused by a wrong clock says so', () => {
+  test('caused by a wrong clock says that the clock is wrong', () => {
     const failure = bedrockConverse.decodeFailure(403, {
       message: 'Signature expired: 20260101T000000Z is now earlier than 20260101T010000Z',
     })

@@ -12,7 +12,7 @@ const refused = ['invalid-role-a006bb']
  * Content that cannot be expressed in another dialect and is refused with an error that names it: files and responses
  * stored at a service, audio, URLs.
  */
-const unsayable = /is kept at a service|a file kept at a service|^audio|^video|a document or sound by its address/
+const unsayable = /is stored at a service|a file stored at a service|^audio|^video|a document or audio file by URL/
 
 function alike(name: DialectName, wire: JsonObject): unknown {
   const plain = withoutEmpty(JSON.parse(JSON.stringify(wire))) as JsonObject

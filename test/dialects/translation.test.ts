@@ -188,7 +188,7 @@ describe('fields that only one dialect has', () => {
 
   test('a request that refers to something stored at another service is refused, and is not sent without it', () => {
     const kept = { input: 'And then?', previous_response_id: 'resp_1' }
-    expect(() => translated('openai-responses', 'gemini', kept)).toThrow('previous_response_id is kept at a service')
+    expect(() => translated('openai-responses', 'gemini', kept)).toThrow('previous_response_id is stored at a service')
     const file = {
       contents: [{ parts: [{ fileData: { fileUri: 'gs://bucket/a.pdf', mimeType: 'application/pdf' } }] }],
     }

@@ -34,7 +34,7 @@ test('the backup section makes a backup now, shows the last one, and says what f
   expect(existsSync(join(site.folder, 'tollgate.db'))).toBe(true)
 })
 
-test('the copy of the log is chosen, tested and watched in its section, and faults are told in the language of the page', async () => {
+test('the copy of the log is chosen, tested and watched in its section, and faults are shown in the language of the page', async () => {
   await using visit = await site.visit({ as: rootAccount, width: 390, language: 'ja' })
   const { page } = visit
   await visit.open('/setting?tab=system#log-copy')

@@ -84,7 +84,7 @@ describe('the bell', () => {
     await site.api('DELETE', `/api/channel/${id}`)
   })
 
-  test('tells users about their own account only', async () => {
+  test('shows users only news about their own account', async () => {
     const user = await site.addUser('penniless', { quota: 0 })
     const { id } = await site.apiAs<{ id: number }>(user, 'POST', '/api/token/', { name: 'over now', expired_time: -1 })
     {

@@ -166,7 +166,7 @@ describe('without a custom home page', () => {
     await page.waitForURL(({ pathname, search }) => pathname === '/log' && search.includes('type=6'))
   })
 
-  test('once calls flow, the first steps are one line, also while their state is not known or cannot be read', async () => {
+  test('once there are calls, the first steps are one line, even if their state is unknown or cannot be loaded', async () => {
     await using visit = await site.visit({ as: user, expectedErrors: /ERR_FAILED/ })
     const { page } = visit
     const steps = page.getByRole('region', { name: 'Get started' })

@@ -111,7 +111,7 @@ test('a running import survives a reload, and can be cancelled; one that was kil
   await page.getByText('250,000 of 1,000,000 log rows').waitFor()
 })
 
-test('why an import failed, and why a field was dropped, is told in the language of the page', async () => {
+test('the reasons why an import failed and a field was dropped are shown in the language of the page', async () => {
   await using visit = await site.visit({ as: rootAccount, language: 'ja' })
   const { page } = visit
   const run = {

@@ -141,7 +141,7 @@ describe('files', () => {
 })
 
 describe('tools', () => {
-  test('are checked while they are typed; a call is shown, its result is typed in, and the model goes on', async () => {
+  test('are checked while they are typed; a call is shown, its result is typed in, and the model continues', async () => {
     await using visit = await site.visit({ as: user })
     const { page } = visit
     await visit.open(path())
@@ -223,7 +223,7 @@ describe('tools', () => {
     expect(roles).toEqual(['user', 'assistant', 'tool', 'tool', 'assistant', 'user'])
   })
 
-  test('a call without a result is left out of the next request', async () => {
+  test('a call without a result is not part of the next request', async () => {
     await using visit = await site.visit({ as: user })
     const { page } = visit
     await visit.open(path())

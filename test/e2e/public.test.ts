@@ -20,7 +20,7 @@ afterEach(async () => {
   await turn('PublicModelsEnabled', false)
 })
 
-test('without the options, visitors see neither page, and nothing leads there', async () => {
+test('without the options, visitors see neither page, and there is no link to them', async () => {
   await using visit = await site.visit()
   const { page } = visit
   await visit.open('/status')

@@ -38,7 +38,7 @@ async function ask(words: string): Promise<string> {
   return response.headers.get('x-oneapi-request-id') ?? ''
 }
 
-test('spec 7: a recorded request shows both sides, and its people are told while it is recorded', async () => {
+test('spec 7: a recorded request shows both sides, and the people concerned are informed while requests are recorded', async () => {
   await site.apiAs(rootAccount, 'POST', '/api/token/', { name: 'own', unlimited_quota: true, expired_time: -1 })
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit

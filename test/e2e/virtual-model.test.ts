@@ -75,7 +75,7 @@ test('the form shows what the server refuses, warnings, and the stored values; d
   await page.getByRole('link', { name: 'Edit: second' }).click()
   await page.getByText('No channel serves nowhere in group vip. The step is skipped.').waitFor()
   expect(await page.getByLabel('First token within (s)').inputValue()).toBe('7')
-  expect(await page.getByLabel('Weight among neighbours').inputValue()).toBe('2')
+  expect(await page.getByLabel('Weight among adjacent steps').inputValue()).toBe('2')
   expect(await page.getByLabel('Output per million tokens').inputValue()).toBe('2')
   expect(await page.getByLabel('Broken streams').inputValue()).toBe('off')
   expect(await page.getByRole('checkbox', { name: /^Timeout/ }).isChecked()).toBe(true)

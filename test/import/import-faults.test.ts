@@ -148,8 +148,8 @@ forEachDatabaseUrl((target, freshUrl) => {
       'The invitation code is taken',
       'unknown form',
       'owner of the token does not exist',
-      'A token with this key is here already',
-      'no key and is left out',
+      'This installation already has a token with this key',
+      'no key and is skipped',
       'empty list of models or addresses',
       'Type 999 has no counterpart',
       'The base_url is not valid here',
@@ -207,7 +207,7 @@ forEachDatabaseUrl((target, freshUrl) => {
     expect((await installation.run('audit')).output).toContain('0 faults.')
   }, 120_000)
 
-  test('a run that is killed at any point goes on where it was, and ends in the same state', async () => {
+  test('a run that is killed at any point continues where it stopped, and ends in the same state', async () => {
     const rows = { ...smallRows(), logs: manyLogs(24_000) }
     const used = rows.logs.reduce((sum, { quota }) => sum + Number(quota), 0)
     const from = ownSource('one-api', rows)
@@ -227,7 +227,7 @@ forEachDatabaseUrl((target, freshUrl) => {
     expect((await installation.run('audit')).output).toContain('0 faults.')
   }, 180_000)
 
-  test('an installation in use needs --merge, which gives new ids and suffixes; a later run takes over what is new', async () => {
+  test('an installation in use needs --merge, which gives new ids and suffixes; a later run imports what is new', async () => {
     await using installation = await empty()
     const gateway = await installation.start()
     await gateway.api('POST', '/api/user/', { username: 'MIA', password: 'long enough 1' })
@@ -240,7 +240,7 @@ forEachDatabaseUrl((target, freshUrl) => {
 
     const report = await imported(installation, '--from', from, '--merge')
     expect(report).toMatchObject({ mode: 'merge', added: { users: 2, tokens: 1, channels: 1, logs: 2 } })
-    expect(found(report, 'set here to another value')).toBeDefined()
+    expect(found(report, 'This installation has another value')).toBeDefined()
     const store = openStore({ url: installation.databaseUrl })
     const names = await store.read.selectFrom('users').select(['username', 'role']).orderBy('id').execute()
     expect(names).toEqual([
@@ -285,7 +285,7 @@ forEachDatabaseUrl((target, freshUrl) => {
     expect((await installation.run('audit')).output).toContain('0 faults.')
   }, 120_000)
 
-  test("new-api 1.x and Laisky's one-api are recognised, and what they carry is taken over", async () => {
+  test("new-api 1.x and Laisky's one-api are recognised, and what their channels carry is imported", async () => {
     const small = smallRows()
     const newer = ownSource('new-api', {
       ...small,
@@ -406,7 +406,7 @@ forEachDatabaseUrl((target, freshUrl) => {
     await using second = await empty()
     const other = await imported(second, '--from', laisky)
     expect(other.program).toBe("Laisky's one-api")
-    expect(found(other, 'second factor')).toMatchObject({ count: 2 })
+    expect(found(other, 'Two-factor authentication')).toMatchObject({ count: 2 })
     const gateway = await second.start()
     const login = await fetch(`${gateway.url}/api/user/login`, {
       method: 'POST',

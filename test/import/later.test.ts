@@ -19,7 +19,7 @@ const charges = (from: number, count: number): Row[] =>
     ...{ token_name: 'main', model_name: 'gpt-4o', quota: 3, channel_id: 1 },
   }))
 
-test('--follow takes over what is written in the meantime, once each, and ends cleanly', async () => {
+test('--follow imports rows that are written in the meantime, each once, and ends cleanly', async () => {
   const from = ownSource('one-api', smallRows())
   await using installation = await emptyInstallation()
   const following = installation.begin('import', '--from', from, '--follow')

@@ -127,7 +127,7 @@ general_settings: {master_key: sk-master-1}
     )
     const report = await imported(installation, '--from', file)
     expect(report).toMatchObject({ program: 'LiteLLM', added: { users: 0, tokens: 0, channels: 5, logs: 0 } })
-    for (const words of ['serves a pattern', 'master key is not taken over', 'environment that is not set'])
+    for (const words of ['has a name pattern', 'master key is not imported', 'environment that is not set'])
       expect([words, found(report, words)?.count]).toEqual([words, words.startsWith('environment') ? 2 : 1])
     const store = openStore({ url: installation.databaseUrl })
     const channels = await store.read
@@ -164,11 +164,11 @@ general_settings: {master_key: sk-master-1}
 })
 
 describe.skipIf(postgresMissing !== undefined)(`LiteLLM's database (${postgresMissing ?? 'small'})`, () => {
-  test('that was sealed with another key is refused in one sentence, and nothing changes', async () => {
+  test('that was encrypted with another key is refused with a clear message, and nothing changes', async () => {
     for (const seal of [boxed, gcmSealed]) {
       const from = await smallLitellm(smallRows(seal))
       for (const [key, words] of [
-        ['sk-wrong', 'sealed with another key'],
+        ['sk-wrong', 'encrypted with another key'],
         [undefined, 'Set LITELLM_SALT_KEY'],
       ] as const) {
         await using installation = new Installation(undefined, { LITELLM_SALT_KEY: key })
@@ -199,15 +199,15 @@ describe.skipIf(postgresMissing !== undefined)(`LiteLLM's database (${postgresMi
         expect([name, here]).toEqual([name, there + corrected])
       expect(sum(report, 'quota of charges')?.here).toBe(6 + 2)
       for (const words of [
-        'An account is made that owns it',
+        'An account is created that owns it',
         'not stored as a SHA-256',
         'only some paths',
         'A pattern among the models',
         'is renewed after a time',
-        'The user has no budget there',
+        'The user has no budget in the source',
         'strange_cloud has no counterpart',
         'The parameter rpm of the deployment',
-        'Enter this as a virtual model',
+        'Create a virtual model for this',
         "LiteLLM's passwords cannot be used",
       ])
         expect([words, found(report, words) !== undefined]).toEqual([words, true])
@@ -245,7 +245,7 @@ describe.skipIf(postgresMissing !== undefined)(`LiteLLM's database (${postgresMi
         '-o',
         join(installation.folder, 'back.db'),
       )
-      expect(exported.output).toMatch(/are left out: .*of-mia/)
+      expect(exported.output).toMatch(/are not exported: .*of-mia/)
       const tokenOf = async () =>
         store.read
           .selectFrom('tokens')
@@ -270,7 +270,7 @@ describe.skipIf(postgresMissing !== undefined)(`LiteLLM's database (${postgresMi
       expect((await installation.run('audit')).output).toContain('0 faults.')
     }, 120_000)
 
-    test('is imported beside what is here with --merge, and a later run takes over what is new', async () => {
+    test('is imported beside what is here with --merge, and a later run imports what is new', async () => {
       const from = await smallLitellm(smallRows())
       await using installation = new Installation(await url(), { LITELLM_SALT_KEY: saltKey })
       const gateway = await installation.start()

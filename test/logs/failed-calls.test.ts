@@ -274,7 +274,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     const [stands] = await found(last)
     expect(stands?.request_id).not.toBe(requestIdOf(last))
     expect(stands?.left_out).toBeGreaterThan(0)
-    expect(stands?.content).toContain('left out of the log')
+    expect(stands?.content).toContain('omitted from the log')
 
     // Another code of the same token has its own limit, and the limit starts again in the next minute.
     const missing = await rig.gateway.post(path, { model: 'm' }, caller.token)

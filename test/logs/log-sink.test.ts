@@ -152,7 +152,9 @@ forEachDatabase((name, openFresh) => {
     }
     expect(fake.ids()).toEqual(numbers(58))
     expect(warnings).toEqual([
-      expect.stringMatching(/^log rows cannot be copied to http:\S+\/logs, and wait: ClickHouse answered 500: no\.$/),
+      expect.stringMatching(
+        /^log rows cannot be copied to http:\S+\/logs and are waiting: ClickHouse responded with status 500: no\.$/,
+      ),
       expect.stringContaining('log rows are copied to'),
     ])
     expect(JSON.stringify(warnings)).not.toContain('secret')
@@ -165,7 +167,7 @@ forEachDatabase((name, openFresh) => {
     expect(fake.tokens.every((token) => /^[0-9a-f]{64}$/.test(token))).toBe(true)
   })
 
-  test('one process copies, and another goes on when it has ended or is silent', async () => {
+  test('one process copies, and another continues when it has ended or is silent', async () => {
     await addRows(5)
     const [first, second] = [jobFor(fake.url), jobFor(fake.url, { nodeId: 'b' })]
     await Promise.all([first.run(), second.run()])
@@ -182,7 +184,7 @@ forEachDatabase((name, openFresh) => {
     expect(fake.ids()).toEqual(numbers(7))
   })
 
-  test('rows that retention deletes before they were copied are counted, and the gap is told', async () => {
+  test('rows that retention deletes before they were copied are counted, and the gap is reported', async () => {
     await addRows(10)
     const job = jobFor(fake.url)
     await job.run()
@@ -265,7 +267,7 @@ forEachDatabase((name, openFresh) => {
     expect(warnings).toEqual([])
   })
 
-  test('an attempt that may have arrived is repeated with the same rows, also by another process; a failure is told in words', async () => {
+  test('an attempt that may have arrived is repeated with the same rows, also by another process; a failure is reported in words', async () => {
     await using objects = startObjectStore('bucket')
     await set({ ...objectStore, S3Endpoint: objects.url, LogCopyPlace: 's3' })
     const first = copyTo(undefined)

@@ -73,7 +73,7 @@ function suite(): void {
     expect(await ids(store)).toEqual([1, 2, 3, 4, 5, 6])
   })
 
-  test('rows without a partition are moved into one when there is time, while calls go on', async () => {
+  test('rows without a partition are moved into one when there is time, while calls continue', async () => {
     const store = await fresh()
     const account = await addAccount(store, { user: 1_000_000 })
     await sql.raw(`drop table ${month(0).name}`).execute(store.read)
@@ -190,7 +190,7 @@ function suite(): void {
     expect((await balanceFaults(store)).faults).toEqual([])
   })
 
-  test('an older table is taken over while a node of the version before writes calls; no row and no number is lost', async () => {
+  test('an older table is taken over while a node of the previous version writes calls; no row and no id is lost', async () => {
     const { store: old, url } = await undivided()
     const account = await addAccount(old, { user: 1_000_000 })
     for (const at of [5, month(-20).from, now]) await call(old, account, at)

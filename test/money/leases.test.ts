@@ -55,7 +55,7 @@ function suite(): void {
     return rows.map(({ quota, outcome }) => `${quota} ${outcome}`).sort()
   }
 
-  test('a lease is a share of what is left, and a call that ends at once takes what it costs from it', async () => {
+  test('a lease is a share of the remaining balance, and a call that ends at once is charged to it', async () => {
     const node = await start()
     const account = await addAccount(node.store, { user: 100_000, token: 50_000 })
     await untilLeased(node, account, 10)
@@ -187,7 +187,7 @@ function suite(): void {
     expect(node.lost).toEqual([])
   })
 
-  test('what a batch did before its response was lost is done once, also if batches fail while it is tried again', async () => {
+  test('a batch whose response was lost takes effect once, even if batches fail while it is retried', async () => {
     const node = await start()
     const account = await addAccount(node.store, { user: 100_000, token: 50_000 })
     await untilLeased(node, account, 10)
@@ -227,7 +227,7 @@ function suite(): void {
     await node.apply([{ ...ended, id: taken.id, charge: 0, log: undefined, lease: undefined }])
   })
 
-  test('what a person takes from a balance is not taken from what is leased of it', async () => {
+  test('what a person takes from a balance is not taken from the leased part', async () => {
     const node = await start(50)
     const account = await addAccount(node.store, { user: 100_000, token: 100_000 })
     const { userId, tokenId } = account

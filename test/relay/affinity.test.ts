@@ -56,7 +56,7 @@ describe('a session', () => {
     expect(Boolean(row?.kept_place)).toBe(moved.get('session 19') === home.get('session 19'))
   })
 
-  test('without a name is recognised by how it begins, and one with a name alone if the option says so', async () => {
+  test('without a name is recognised by its beginning, and only one with a name is recognised if the option says so', async () => {
     for (const key of sixKeys) await rig.channel({ key })
     const caller = await rig.caller()
     const conversation = (first: string, turns: number) => ({
@@ -95,7 +95,7 @@ describe('a session', () => {
     expect(homes.size).toBeGreaterThan(1)
   })
 
-  test('is never refused because of its place: a disabled channel gives way to the next, and gets the session back', async () => {
+  test('is never refused because of its place: if the channel is disabled, the next one serves the session, and the first one gets it back', async () => {
     const ids = new Map<string, number>()
     for (const key of sixKeys) ids.set(key, await rig.channel({ key }))
     const caller = await rig.caller()
@@ -135,7 +135,7 @@ describe('a session', () => {
     expect(rows.filter((row) => !row.kept_place)).toHaveLength([...home.values()].filter((key) => key === busy).length)
   })
 
-  test('of an admin’s log row shows whether it kept its place, and a user never sees it', async () => {
+  test('of an admin’s log row shows whether the call kept its place, and a user never sees this', async () => {
     for (const key of sixKeys) await rig.channel({ key })
     expect(keys()).toEqual([])
     const asked = rig.gateway.post('/v1/chat/completions', chat, rig.gateway.token, {

@@ -117,7 +117,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await charged(rig, caller, 15)
     })
 
-    test('that is cancelled costs its prompt, and what it had said', async () => {
+    test('that is cancelled costs its prompt and the output so far', async () => {
       const { caller, id } = await begun()
       expect(JSON.parse((await call('POST', `/v1/responses/${id}/cancel`, caller)).text).status).toBe('cancelled')
       const { units, rows } = await chargedUnits(rig, caller)

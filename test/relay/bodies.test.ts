@@ -50,7 +50,7 @@ describe('a body that is not a JSON object, or is nested too deeply, is refused:
     async (name) => {
       const seen = await call(chatPath, chatWith(`"${name}":${nested(200)}`))
       expectError(seen, 400, 'request_too_complex')
-      expect(seen.error?.message).toContain('it may have 200 levels')
+      expect(seen.error?.message).toContain('at most 200 levels')
     },
   )
 })

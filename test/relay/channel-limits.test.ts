@@ -88,7 +88,7 @@ describe('a full channel', () => {
     await clean()
   })
 
-  test('the next channel of the same priority takes the call, then the next priority; it is no failure and no retry', async () => {
+  test('the next channel of the same priority takes the call, then the next priority; this counts neither as a failure nor as a retry', async () => {
     const limits = [calls(1)]
     const first = await rig.channel({ key: 'key-a', priority: 2, limits })
     const second = await rig.channel({ key: 'key-b', priority: 2, limits })
@@ -111,7 +111,7 @@ describe('a full channel', () => {
     await clean()
   })
 
-  test('a call that finds no place in time gets 429 with Retry-After, and the answer names no channel', async () => {
+  test('a call that finds no place in time gets 429 with Retry-After, and the response does not name a channel', async () => {
     await rig.channel({ name: 'the secret channel', limits: [calls(1)] })
     await rig.gateway.setOption('ChannelWaitTime', '0.2')
     const caller = await rig.caller()
@@ -128,7 +128,7 @@ describe('a full channel', () => {
     await clean()
   })
 
-  test('a call that no window will let through in time is refused at once, with the time', async () => {
+  test('a call that no window will admit in time is refused at once, with the time to wait', async () => {
     await rig.channel({ limits: [perDay('requests', 1)] })
     const caller = await rig.caller()
     expect((await post(caller)).status).toBe(200)
@@ -138,7 +138,7 @@ describe('a full channel', () => {
     await clean()
   })
 
-  test('a request that is larger than a limit allows at all is refused at once', async () => {
+  test('a request that alone is larger than a limit is refused at once', async () => {
     await rig.channel({ limits: [{ metric: 'tokens', window: 'minute', most: 5 }] })
     const refused = await post(await rig.caller())
     expectError(refused, 429, 'channels_full')
@@ -167,7 +167,7 @@ describe('a full channel', () => {
     await clean()
   })
 
-  test('a token with a limit of calls at once cannot fill the line', async () => {
+  test('a token with a limit on concurrent calls cannot fill the line of waiting calls', async () => {
     await rig.channel({ limits: [calls(1)] })
     const [busy, greedy] = [await rig.caller(), await rig.caller(undefined, { token: { concurrency_limit: 2 } })]
     const door = gate()

@@ -40,15 +40,15 @@ describe.each(calls)(
   '%s with a body above a limit is refused before it is parsed, and nothing is sent to the upstream:',
   (path, members) => {
     test.each<[what: string, words: string, value: () => string]>([
-      ['too many numbers', 'too many values: it may have 500000', () => list(600_000, () => '0')],
-      ['too many lists', 'too many lists and objects: it may have 100000', () => list(100_001, () => '[]')],
-      ['too many objects', 'too many lists and objects: it may have 100000', () => list(100_001, () => '{"a":1}')],
+      ['too many numbers', 'too many values: at most 500000', () => list(600_000, () => '0')],
+      ['too many lists', 'too many arrays and objects: at most 100000', () => list(100_001, () => '[]')],
+      ['too many objects', 'too many arrays and objects: at most 100000', () => list(100_001, () => '{"a":1}')],
       [
         'too many names',
-        'too many different member names: it may have 5000',
+        'too many different member names: at most 5000',
         () => `{${list(8_000, (index) => `"a name ${index}":"some value"`).slice(1, -1)}}`,
       ],
-      ['too many levels of nesting', 'nested too deeply: it may have 200 levels', () => '['.repeat(mebibyte)],
+      ['too many levels of nesting', 'nested too deeply: at most 200 levels', () => '['.repeat(mebibyte)],
     ])('%s', async (_, words, value) => {
       const caller = await rig.caller()
       const before = rig.upstream.requests.length
@@ -217,7 +217,7 @@ describe('a long body is not parsed if the caller is refused anyway:', () => {
     expectError(await post((await rig.caller({ user: 0, token: 0 })).token, 'free'), 400, 'invalid_json')
   })
 
-  test('a caller with quota is told that the body is invalid', async () => {
+  test('a caller with quota gets the error that the body is invalid', async () => {
     expectError(await post((await rig.caller()).token), 400, 'invalid_json')
   })
 })

@@ -81,7 +81,7 @@ describe('a session', () => {
     expect(await connection.closed).toEqual({ code: 1000, reason: 'bye' })
   })
 
-  test('of a virtual model goes on to the next step if the first one refuses it, and is charged for the one that serves it', async () => {
+  test('of a virtual model continues with the next step if the first one refuses it, and is charged for the step that serves it', async () => {
     await channel({ key: 'first-key' })
     await channel({ models: 'm2', key: 'second-key' })
     const { id } = await rig.gateway.api<{ id: number }>('POST', '/api/virtual-model/', {

@@ -155,7 +155,7 @@ describe('a turn', () => {
     await until(() => rig.upstream.openStreams === 0)
   })
 
-  test('ends with an error when the quota runs out, and is charged exactly what there was', async () => {
+  test('ends with an error when the quota runs out, and is charged exactly the remaining quota', async () => {
     await rig.channel({ type: 8 })
     const caller = await rig.caller({ user: 100, token: 100 })
     await rig.gateway.setOption('PreConsumedQuota', '20')

@@ -177,7 +177,7 @@ describe('Retry-After', () => {
     rig.upstream.forKey('account', fake.status(429, { retryAfter: 30 }))
     expect((await call()).seen.status).toBe(200)
     const [first, ...rest] = keys()
-    // The channel with the same key was a candidate when the first one failed, and is left out.
+    // The channel with the same key was a candidate when the first one failed, and is skipped.
     expect([first, rest.at(-1)]).toEqual(['account', 'other'])
     expect(rest).toEqual(['other'])
     rig.upstream.forKey('other', fake.status(429, { retryAfter: 30 }))
@@ -213,7 +213,7 @@ describe('the budget of retries', () => {
 })
 
 describe('callers who disconnect', () => {
-  test('are no failures of the channel', async () => {
+  test('do not count as failures of the channel', async () => {
     await channel({ key: 'slow' })
     rig.upstream.always(fake.neverAnswers())
     const caller = await rig.caller()
@@ -338,7 +338,7 @@ describe('X-Tollgate-Timeout', () => {
     expect(keys()).toEqual([])
   })
 
-  test('ends a call with all its attempts, charges nothing, and is no failure of the channel', async () => {
+  test('ends a call with all its attempts, charges nothing, and does not count as a failure of the channel', async () => {
     await channel({ key: 'silent', priority: 1 })
     await channel({ key: 'other' })
     rig.upstream.always(fake.neverAnswers())

@@ -197,7 +197,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(row).toMatchObject({ model_name: 'm2', asked_model: 'best', quota: 0 })
     })
 
-    test('if no step can begin, the error says why for each, and names no channel', async () => {
+    test('if no step can begin, the error gives the reason for each step, and does not name a channel', async () => {
       await virtual()
       const { caller, seen } = await call()
       expectError(seen, 503, 'no_available_channel')
@@ -239,7 +239,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await charged(rig, caller, 45)
     })
 
-    test('a stream goes on to the next step before it has begun, and the body names who answered', async () => {
+    test('a stream moves to the next step before it has begun, and the body names the model that answered', async () => {
       await steps()
       await virtual()
       rig.upstream.forKey('key-m', fake.empty200())

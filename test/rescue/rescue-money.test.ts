@@ -45,7 +45,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     until(async () => (await rig.gateway.balances(userId, tokenId)).holds === 0)
   const rowsOf = async ({ tokenId }: Caller) => (await rig.gateway.logs()).filter((row) => row.token_id === tokenId)
 
-  test('both attempts are charged, in one row, and the caller is told the sum', async () => {
+  test('both attempts are charged, in one row, and the caller gets the sum', async () => {
     const caller = await rig.caller()
     rig.next(breaksOff(), goesOn(text, { usage: { promptTokens: 60, completionTokens: 90 } }))
     const seen = await rig.whole('openai-chat', {}, caller)
@@ -71,7 +71,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   })
 
   test.each(['2', '0'])(
-    'a stream of a virtual model goes on at the next step, twice, each at its own price (RetryTimes %s)',
+    'a stream of a virtual model continues at the next step, twice, each at its own price (RetryTimes %s)',
     async (retryTimes) => {
       await rig.services()
       await rig.gateway.setOption('RetryTimes', retryTimes)
@@ -149,7 +149,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     await isSound()
   })
 
-  test('a hold for both attempts is there before the second is sent', async () => {
+  test('the hold covers both attempts before the second one is sent', async () => {
     const caller = await rig.caller()
     const leave = new AbortController()
     rig.next(breaksOff(), fake.neverAnswers())

@@ -99,7 +99,7 @@ describe('not rescued is', () => {
   })
 })
 
-describe('the service that goes on', () => {
+describe('the service that continues', () => {
   const use = async (type: number, fields: object = {}) => {
     await rig.clear()
     await rig.channel({ type: 31, key: 'first', priority: 2 })
@@ -373,7 +373,7 @@ test('whatever services do, a call ends, within its retries and its quota', asyn
   }
 }, 120_000)
 
-test('a text that the service has ended before the stream broke off goes on in another part', async () => {
+test('if the service had ended a text before the stream broke off, the continuation is another part', async () => {
   for (const caller of ['anthropic-messages', 'openai-responses'] as const) {
     await rig.services(caller, caller)
     rig.next(says({ text: text.slice(0, cut), breaks: 'end', endsText: true }), goesOn(text))

@@ -30,7 +30,7 @@ const testFolders = ['./contract/', './server/', './test/']
 const usage = `Usage: npm run mutate -- [--count 200] [--seed 1] [--only server/billing] [--patience 4] [--fresh]
 
 Plants faults into ${folders.join(', ')} and runs the tests that reach them, in a checkout
-of its own of the last commit. A run that was stopped goes on with the next fault; --fresh begins again.
+of its own of the last commit. A run that was stopped continues with the next fault; --fresh starts over.
 Tests that take more than --patience times as long as without a fault are ended, and have noticed it; on a
 busy machine allow more.`
 

@@ -51,7 +51,7 @@ export function useProbe(form: UseFormReturn<ChannelValues>, channel: Channel | 
   return { state, run }
 }
 
-/** What a test has no use for is left out. */
+/** Fields that a test does not need are omitted. */
 function probedOf({ tags: _tags, remark: _remark, ...probed }: Record<string, unknown>) {
   return probed
 }

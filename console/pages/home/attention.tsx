@@ -34,7 +34,7 @@ const colors: Readonly<Record<AttentionKind, DotColor>> = {
   backup_none: 'grey',
 }
 
-/** One line that says whether everything is all right, or what is not. */
+/** One line that says that everything is all right, or what needs attention. */
 export function StatusLine({ overview }: { overview: Overview | undefined }) {
   const t = useText()
   const channels = useQuery(channelsQuery)

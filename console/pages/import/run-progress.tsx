@@ -6,7 +6,7 @@ import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import { cancelImport } from './queries.ts'
 
-/** How far the running import is. It goes on if the page is closed. */
+/** The progress of the running import. The import continues if the page is closed. */
 export function RunProgress({ run }: { run: ImportRun }) {
   const t = useText()
   const [ask, question] = useConfirm()

@@ -15,7 +15,7 @@ interface CompareProps {
   onClose(): void
 }
 
-/** Up to four models side by side. Lines that no model has are left out. */
+/** Up to four models side by side. Lines that no model has are omitted. */
 export function CompareModels({ rows, onRemove, onClose }: CompareProps) {
   const t = useText()
   // Renders again when the server's price format changes.

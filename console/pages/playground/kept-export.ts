@@ -24,7 +24,7 @@ function turnText({ question, attachments, answers }: Turn): string {
   return [...asked, ...answers.map(answerText)].join('\n\n')
 }
 
-/** A conversation as a text that people read; the contents of files are left out. */
+/** A conversation as a text that people read; the contents of files are omitted. */
 function asMarkdown({ title }: KeptHead, { turns }: KeptBody): string {
   return `${[`# ${title}`, ...turns.map(turnText)].join('\n\n')}\n`
 }

@@ -29,7 +29,7 @@ function userMessage(question: string, attachments: readonly Attachment[], conte
   return { role: 'user', content: question === '' ? parts : [...parts, { type: 'text', text: question }] }
 }
 
-/** A response as messages. Function calls without results are left out, because a request with them is rejected. */
+/** A response as messages. Function calls without results are omitted, because a request with them is rejected. */
 function roundMessages({ text, calls, details }: Round): Message[] {
   const isAnswered = calls.length > 0 && calls.every(({ result }) => result !== undefined)
   if (!isAnswered) return text === '' ? [] : [{ role: 'assistant', content: text }]
@@ -67,7 +67,7 @@ export interface Ask {
   lane: number
   model: string
   turn: Pick<Turn, 'question' | 'attachments'>
-  /** The answer so far, if the model goes on after the results of function calls. */
+  /** The answer so far, if the model continues after the results of function calls. */
   answer?: Answer
   parameters: Parameters
   extras: Extras

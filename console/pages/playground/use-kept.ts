@@ -39,7 +39,10 @@ export function useKept(shownBody: Omit<KeptBody, 'id'>, models: readonly string
   const [shown, setShown] = useState<number>()
   const { turns } = shownBody
   const isQuiet = turns.length > 0 && !turns.some(({ answers }) => answers.some(isAnswering))
-  /** The turns that are already stored, or were here from the start: a recorded conversation is stored once it goes on. */
+  /**
+   * The turns that are already stored, or were here from the start: a recorded conversation is stored once it
+   * continues.
+   */
   const stored = useRef<readonly Turn[]>(turns)
   const latest = useRef({ ...shownBody, models })
   latest.current = { ...shownBody, models }

@@ -28,7 +28,7 @@ export function StatusPage() {
   const { data, error, isPending, refetch } = useQuery({
     ...statusPageQuery,
     enabled: !isOff,
-    // A server without the page keeps answering so.
+    // A server without a status page answers 404 every time, so there is no retry.
     retry: (count, failure) => !isMissing(failure) && count < 2,
     refetchInterval: ({ state }) => (isMissing(state.error) ? false : refreshMs),
   })

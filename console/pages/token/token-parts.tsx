@@ -65,7 +65,7 @@ export function TokenStatus({ token }: { token: Token }) {
   )
 }
 
-/** The colour of the bar of what is left, from 0 to 1. */
+/** The colour of the bar that shows the remaining share, from 0 to 1. */
 function barColor(left: number): string {
   if (left < 0.05) return 'fill-red'
   return left < 0.2 ? 'fill-orange' : 'fill-accent'

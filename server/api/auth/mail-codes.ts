@@ -62,8 +62,8 @@ async function sendVerification(deps: MailCodeDeps, email: string, language: Mai
   await countMail(deps, email)
   const isTaken = (await accountsByMail(store.read, email)).length > 0
   const code = String(randomInt(1_000_000)).padStart(6, '0')
-  // If the address is taken, its owner is told by email, and the response does not reveal it. In that case the code is
-  // sent to nobody.
+  // If the address is taken, its owner is informed by email, and the response does not reveal it. In that case the code
+  // is sent to nobody.
   await store.write((trx) => codes.save(trx, 'verification', email, code))
   try {
     await mailer.send(email, language, ({ texts, name, page }) =>

@@ -43,7 +43,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('of very many simultaneous logins, some wait and the rest are told to retry later, for known and unknown names alike', async () => {
+  test('of very many simultaneous logins, some wait and the rest are asked to retry later, for known and unknown names alike', async () => {
     using _real = realPasswords()
     await api.addPerson({ username: 'ada', password: await hashPassword(password) })
     const names = Array.from({ length: 100 }, (_, index) => (index % 2 === 0 ? 'ada' : 'nobody'))

@@ -29,12 +29,13 @@ export function checkCosts({ multiplier, models }: Pick<ChannelCosts, 'multiplie
 
 function refuseCost(model: string, cost: ModelCost): void {
   const given = rateNames.filter((name) => cost[name] !== undefined)
-  if (model === '' || [...model].length > 200) throw new ApiFailure('A model must have a name of 1 to 200 characters.')
+  if (model === '' || [...model].length > 200)
+    throw new ApiFailure('The name of a model must have 1 to 200 characters.')
   if (given.length === 0) throw new ApiFailure(`Enter a price or a multiplier for ${model}.`)
   if (cost.multiplier !== undefined && given.length > 1)
     throw new ApiFailure(`Enter either prices or a multiplier for ${model}, not both.`)
   if (cost.multiplier === undefined && cost.input === undefined && cost.request === undefined)
-    throw new ApiFailure(`Enter the price of input, or of a request, for ${model}.`)
+    throw new ApiFailure(`Enter an input price or a price per request for ${model}.`)
   for (const name of given) refuseFineDecimals(model, cost[name])
 }
 

@@ -24,12 +24,12 @@ function wantedCaps(limits: readonly ChannelLimit[]): CapWanted[] {
     raise_by: raise,
   }))
   if (caps.some(({ metric, period }) => (metric === 'calls') !== (period === 'now')))
-    throw new ApiFailure('A limit of calls at once has the window now, and no other limit has it.')
+    throw new ApiFailure('A limit on concurrent requests must have the window "now". Other limits must not have it.')
   if (caps.some(({ raise_by, raise_until }) => raise_by > 0 && raise_until === 0))
-    throw new ApiFailure('A raise of a limit needs the time until which it applies.')
+    throw new ApiFailure('Enter the time until which the raised limit applies.')
   const sames = caps.map(({ owner, metric, period, models }) => [owner, metric, period, models].join('\n'))
   if (new Set(sames).size < sames.length)
-    throw new ApiFailure('Two limits count the same: combine them, or choose other windows or models.')
+    throw new ApiFailure('Two limits have the same metric, window and models. Combine them, or change one.')
   return caps
 }
 

@@ -64,9 +64,9 @@ forEachDatabase((_, openFresh) => {
 
   test('refuses limits that contradict themselves, are out of range or too many', async () => {
     const refused: [unknown[], RegExp][] = [
-      [[{ ...calls, window: 'day' }], /has the window now/],
-      [[{ ...calls, metric: 'tokens' }], /has the window now/],
-      [[calls, { ...calls, most: 9 }], /count the same/],
+      [[{ ...calls, window: 'day' }], /must have the window "now"/],
+      [[{ ...calls, metric: 'tokens' }], /must have the window "now"/],
+      [[calls, { ...calls, most: 9 }], /same metric, window and models/],
       [[{ ...calls, zone: 'Mars/Olympus' }], /time zone/],
       [[{ ...calls, zone: "UTC'; drop table caps" }], /time zone/],
       [[{ ...calls, most: 0 }], /most/],
@@ -76,7 +76,7 @@ forEachDatabase((_, openFresh) => {
       [[{ ...calls, window: 'year' }], /window/],
       [[{ ...calls, owner: 'user' }], /owner/],
       [[{ ...calls, raise: -1 }], /raise/],
-      [[{ ...calls, raise: 1 }], /until which it applies/],
+      [[{ ...calls, raise: 1 }], /time until which the raised limit applies/],
       [[{ ...calls, models: 'a'.repeat(2001) }], /models/],
       [[{ ...calls, models: '*a*a*a*a*' }], /asterisks/],
       [Array.from({ length: 21 }, (_, most) => ({ ...calls, models: `m${most}` })), /limits/],

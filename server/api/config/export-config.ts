@@ -3,7 +3,7 @@ import type { Db } from '../../store/store.ts'
 import type { ConfigDeps, Placeholder } from '../config-kind.ts'
 import { configKinds } from '../config-kinds.ts'
 
-/** Leaves secrets out of an export. */
+/** Omits secrets from an export. */
 export const withoutSecrets: Placeholder = () => undefined
 
 /** Writes a reference such as `${OPENAI_MAIN_KEY}` in place of a secret. Each name is used once. */

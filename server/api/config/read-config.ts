@@ -133,7 +133,7 @@ function faultIn(value: unknown, level = 0): string | undefined {
   if (level > mostLevels) return tooDeep
   if (typeof value === 'string')
     return value.includes('\0') || !value.isWellFormed()
-      ? 'The file must not contain NUL characters or halves of characters.'
+      ? 'The file must not contain NUL characters or lone surrogates (halves of a character).'
       : undefined
   if (typeof value !== 'object' || value === null) return undefined
   for (const [name, each] of Object.entries(value)) {

@@ -32,7 +32,7 @@ forEachDatabase((_, openFresh) => {
     return { type: response.headers.get('content-type'), text: await response.text() }
   }
 
-  test('a dry run tells the plan, a real one makes it, and what is exported changes nothing', async () => {
+  test('a dry run lists the changes, a real run makes them, and applying the export changes nothing', async () => {
     const text = `version: 1\noptions: { SystemName: Acme, SMTPToken: pw-secret }${channel()}`
     const dry = (await put(text, '?dry_run=true')).json
     expect(dry).toMatchObject({ success: true, data: { applied: false } })
@@ -58,7 +58,7 @@ forEachDatabase((_, openFresh) => {
     const asJson = JSON.stringify(parse(again))
     expect((await put(asJson, '', { 'content-type': 'application/json' })).json.data.changes).toEqual([])
 
-    // The mark goes when the file no longer has the channel.
+    // managed_by is cleared when the file no longer lists the channel.
     expect((await put('version: 1\nchannels: []\n')).json.data.unlisted).toEqual([
       { section: 'channels', name: 'main' },
     ])
@@ -72,7 +72,7 @@ forEachDatabase((_, openFresh) => {
     expect(JSON.stringify(events)).not.toMatch(/secret/)
   })
 
-  test('a channel that the gateway disabled is no difference, and one that a person disabled is', async () => {
+  test('a channel that the gateway disabled does not count as a difference, one that a person disabled does', async () => {
     const text = `version: 1${channel('    enabled: true\n')}`
     await put(text)
     const setStatus = (status: number) =>
@@ -83,11 +83,11 @@ forEachDatabase((_, openFresh) => {
     expect((await put(text, '?dry_run=true')).json.data.changes).toMatchObject([
       { op: 'change', name: 'main', fields: [{ field: 'enabled', before: 'false', after: 'true' }] },
     ])
-    // Without the field, people may switch it as they like.
+    // Without the field in the file, people may enable and disable the channel as they like.
     expect((await put(`version: 1${channel()}`, '?dry_run=true')).json.data.changes).toEqual([])
   })
 
-  test('costs of channels are a section of their own: named by channel, complete, exported, and removed by --prune', async () => {
+  test('channel costs have their own section: named by channel, complete, exported, and removed by --prune', async () => {
     const costs = (entry: string) => `version: 1${channel()}channel_costs:\n  main: ${entry}\n`
     const changes = async (text: string, query = '') => (await put(text, query)).json
     const full = '{ multiplier: 0.9, models: { gpt-4: { input: 2.5, output: 10 }, other: { request: 0.04 } } }'
@@ -241,14 +241,14 @@ forEachDatabase((_, openFresh) => {
       ])
     }
     expect(await api.store.read.selectFrom('channels').select('id').execute()).toEqual([])
-    // Elsewhere such a text is only a text, and two dollars write one.
+    // In other fields, such text is taken literally, and in a secret two dollar signs mean one.
     expect((await put(`version: 1\noptions: { Notice: "\${HOME}" }\n`)).json.success).toBe(true)
     expect(api.settings.current().Notice).toBe(`\${HOME}`)
     expect((await put(`version: 1\noptions: { SMTPToken: "$\${HOME}" }\n`)).json.success).toBe(true)
     expect(api.settings.current().SMTPToken).toBe(`\${HOME}`)
   })
 
-  test('bodies that are no configuration are refused in one sentence', async () => {
+  test('bodies that are not a configuration are refused with a clear message', async () => {
     const cases: [body: string, words: string, headers?: Record<string, string>][] = [
       ['', 'The file is empty'],
       ['version: 1\nchannels: {}\n', 'channels must be an array'],
@@ -277,7 +277,7 @@ forEachDatabase((_, openFresh) => {
     expect((await put('version: 1\n', '?dry_run=perhaps')).json.success).toBe(false)
   })
 
-  test('the schema that editors read accepts what is exported, and refuses misspelled fields', async () => {
+  test('the schema for editors accepts an export, and rejects misspelled fields', async () => {
     await put(
       `version: 1\ngroups: { default: { ratio: 1 } }\nprices: { m: { ratio: 2 } }${channel('    headers: { x-a: b }\n')}`,
     )

@@ -70,8 +70,8 @@ export function mountImports(router: ApiRouter, deps: Pick<ApiDeps, 'store' | 'c
     const row = await existing(call.params.id)
     const report = reportOf(row)
     const file = report ? imports.leftoversOf(report) : undefined
-    if (file === undefined) throw new ApiFailure('This import left nothing over.')
-    if (!existsSync(file)) throw new ApiFailure('The file is on the host that made the import, or was deleted.')
+    if (file === undefined) throw new ApiFailure('This import has no leftovers: everything was imported.')
+    if (!existsSync(file)) throw new ApiFailure('The file is on the host that ran the import, or was deleted.')
     await store.write((trx) =>
       recordAudit(trx, auditEvent(clock, call, 'import.read-leftovers', `import run ${row.id}`, basename(file))),
     )

@@ -191,14 +191,14 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(await events.next()).toEqual({ event: 'end', data: { reason: 'not-allowed' } })
   })
 
-  test('a node that shuts down tells its readers why the stream ends', async () => {
+  test('a node that shuts down sends its readers the reason why the stream ends', async () => {
     const events = await open('stream')
     api.logTail.close()
     expect(await events.next()).toEqual({ event: 'end', data: { reason: 'shutting-down' } })
     expect(await events.next()).toBeUndefined()
   })
 
-  test('a reader who reads nothing is told to reconnect, and only a bounded number of rows is kept for it', async () => {
+  test('a reader who reads nothing is asked to reconnect, and only a limited number of rows is kept for it', async () => {
     const response = await request('stream', { authorization: admin.token })
     for (let step = 0; step < 12; step++) {
       const rows = Array.from({ length: 100 }, () => ({

@@ -11,7 +11,7 @@ import type { Store } from '../../store/store.ts'
 import type { RowFilter } from '../../store/usage/usage-series.ts'
 
 const reconnectMs = 3000
-/** The maximum number of rows that wait for a reader; if there are more, the reader is told to reconnect. */
+/** The maximum number of rows that wait for a reader; if there are more, the reader is asked to reconnect. */
 const mostWaiting = 1000
 /**
  * A reader that reconnects gets the rows it missed: at most `limit` rows, found among the last `depth` rows of the log.

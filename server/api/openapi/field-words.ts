@@ -86,7 +86,7 @@ const words: Readonly<Record<string, string>> = {
   metric: 'What is measured.',
   group_by: 'The dimension by which usage is grouped.',
   rollup: 'The period that one bucket covers.',
-  by: 'What each row stands for.',
+  by: 'What each row represents.',
   and: 'The second dimension.',
   calls: 'All calls, including those that failed and cost nothing.',
   share: 'Part of the whole, from 0 to 1.',

@@ -22,7 +22,7 @@ export const groupTags: Readonly<Record<keyof typeof api, Tag>> = {
   channel: { name: 'Channels', description: 'The upstreams. Their keys can be written but are never returned.' },
   log: { name: 'Logs', description: 'Calls and what they cost.' },
   usage: { name: 'Usage', description: 'Totals of calls over time.' },
-  overview: { name: 'Overview', description: 'What is going on now, and what needs attention.' },
+  overview: { name: 'Overview', description: 'What is happening now, and what needs attention.' },
   option: { name: 'Options', description: 'Settings that change while the server runs.' },
   config: {
     name: 'Configuration',
@@ -40,10 +40,13 @@ export const groupTags: Readonly<Record<keyof typeof api, Tag>> = {
     description: 'Models that consist of steps: if one step fails, the next one answers.',
   },
   audit: { name: 'Audit log', description: 'Who changed what.' },
-  import: { name: 'Imports', description: 'Taking over the data of other gateways.' },
+  import: { name: 'Imports', description: 'Importing the data of other gateways.' },
   backup: { name: 'Backups', description: 'Backups that the server makes.' },
   logCopy: { name: 'Copy of the log', description: 'The copy of the log in a second place.' },
-  capture: { name: 'Recording', description: 'Bodies of requests, recorded for a limited time by order of root.' },
+  capture: {
+    name: 'Recording',
+    description: 'Bodies of requests, recorded for a limited time at the request of root.',
+  },
   redemption: { name: 'Redemption codes', description: 'Codes that can be redeemed for quota, and gifts of quota.' },
   doctor: { name: 'Self-check', description: 'What the command `doctor` calls to see how requests arrive.' },
   docs: { name: 'This document', description: 'The API as a document, for programs and for people.' },
@@ -53,7 +56,7 @@ export const relayTag: Tag = {
   name: 'Relay',
   description: `Requests that are passed on to a channel and charged. If the channel speaks the caller's dialect, the body is passed on unchanged, including fields that are not listed here. Otherwise it is translated: fields that the channel does not have are dropped and listed in the header \`X-Tollgate-Dropped\`.
 
-A JSON body may have up to 32 MiB (the option \`RequestSizeLimit\`), 500,000 values, 100,000 lists and objects (20,000 if it is translated), 5,000 distinct member names and 200 levels. Bodies may be compressed with gzip, deflate, br or zstd. Tokens and accounts can have limits on requests and tokens per minute, on open requests, and daily and monthly budgets; the headers \`X-RateLimit-…\` report the limits per minute.
+A JSON body may have up to 32 MiB (the option \`RequestSizeLimit\`), 500,000 values, 100,000 arrays and objects (20,000 if it is translated), 5,000 distinct member names and 200 levels. Bodies may be compressed with gzip, deflate, br or zstd. Tokens and accounts can have limits on requests and tokens per minute, on open requests, and daily and monthly budgets; the headers \`X-RateLimit-…\` report the limits per minute.
 
 Errors have the format of the caller's dialect. Once a stream has begun, an error is its last event.`,
 }

@@ -161,7 +161,7 @@ forEachDatabase((_, openFresh) => {
     expect(familyOf(await read(), 'claude')?.state).toBe('up')
   })
 
-  test('few requests say nothing about how many there were', async () => {
+  test('with few requests, the response does not reveal how many there were', async () => {
     await turnOn()
     await add('gpt-4o', now - 60, 9)
     await add('claude-sonnet-4-5', now - 60, 8)

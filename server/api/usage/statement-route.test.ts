@@ -90,7 +90,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('what the server gives and takes has its amount in the statement', async () => {
+  test('quota that the server gives or takes appears with its amount in the statement', async () => {
     const before = await read('month=2023-11')
     const as = admin.token
     await api.call('POST', '/api/topup', { as, body: { user_id: ada.id, quota: 900, remark: '' } })
@@ -127,7 +127,7 @@ forEachDatabase((_, openFresh) => {
     expect(await read('month=2023-09')).toMatchObject({ is_exact: false, unknown_changes: october.bonuses })
   })
 
-  test('changes without an amount or a row are named, and the statement is not exact', async () => {
+  test('changes without an amount or a row are listed, and the statement is not exact', async () => {
     await api.store.write((trx) =>
       trx
         .updateTable('users')

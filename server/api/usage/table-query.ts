@@ -91,7 +91,7 @@ function filterFor(query: Query, by: readonly UsageDimension[], person: Person):
     return { ...own, username, not_username, channel, not_channel, group, not_group }
   }
   if (costMetrics.includes(orderOf(query).sort)) throw new ApiFailure('Only admins can see costs and margins.')
-  if (by.includes('channel')) throw new ApiFailure('Usage by channel is for admins.')
+  if (by.includes('channel')) throw new ApiFailure('Only admins can group usage by channel.')
   return { ...own, userId: person.id }
 }
 

@@ -218,7 +218,10 @@ forEachDatabase((_, openFresh) => {
     for (const query of ['by=user', 'by=user&username=bob', 'by=token&channel=8', 'by=model&and=user&userId=3'])
       expect([query, (await read(query, ada)).map(({ quota }) => quota)]).toEqual([query, [10]])
     for (const query of ['by=channel', 'by=user&and=channel'])
-      expect(await ask(query, ada)).toMatchObject({ success: false, message: 'Usage by channel is for admins.' })
+      expect(await ask(query, ada)).toMatchObject({
+        success: false,
+        message: 'Only admins can group usage by channel.',
+      })
     const own = await download('by=user', ada)
     expect(own.text).toContain('ada')
     expect(own.text).not.toContain('bob')

@@ -4,7 +4,7 @@ import { ApiFailure } from '../../http/api-failure.ts'
 import { scaleDecimal } from '../../lib/decimal.ts'
 import { type VirtualModelRow, virtualParts, virtualTexts } from '../../store/channels/virtual-models.ts'
 
-/** Refuses steps that could never be told apart. Throws ApiFailure. */
+/** Refuses duplicate steps: two with the same model and group. Throws ApiFailure. */
 export function checkSteps(steps: readonly VirtualStep[]): void {
   const seen = new Set<string>()
   for (const { model, group } of steps) {
@@ -14,19 +14,19 @@ export function checkSteps(steps: readonly VirtualStep[]): void {
   }
 }
 
-/** Refuses a price that leaves open what a request costs, or that cannot be stored exactly. Throws ApiFailure. */
+/** Refuses a price that is incomplete, or that cannot be stored exactly. Throws ApiFailure. */
 export function checkPrice(price: VirtualPrice | null): void {
   if (price === null) return
   const { input, output, request } = price
   const isByTokens = input !== undefined && output !== undefined
   if (!isByTokens && (input !== undefined || output !== undefined || request === undefined))
-    throw new ApiFailure('A fixed price needs a price of input and output, or a price of a request.')
+    throw new ApiFailure('Enter a price for input and output, or a price per request.')
   for (const value of Object.values(price))
     if (scaleDecimal(String(value), 6)?.rounded !== false)
       throw new ApiFailure('A price may have at most six decimals.')
 }
 
-/** Refuses a name that cannot be used, or that another virtual model has. Throws ApiFailure. */
+/** Refuses a name that is invalid, or that another virtual model already has. Throws ApiFailure. */
 export function checkName(name: string, others: readonly VirtualModelRow[]): void {
   // Lists of models are separated by commas, and the name is sent in a header.
   if (/[,\p{Cc}\p{Zl}\p{Zp}]/u.test(name))
@@ -35,7 +35,10 @@ export function checkName(name: string, others: readonly VirtualModelRow[]): voi
     throw new ApiFailure(`There is already a virtual model with the name ${name}.`)
 }
 
-/** Refuses a model from which its steps lead back to itself. Every other circle was refused when it would have formed. */
+/**
+ * Refuses a model whose steps lead back to it. Circles that do not contain this model need no check: they were refused
+ * when the last of their models was saved.
+ */
 export function refuseCircle(
   models: readonly { name: string; steps: readonly { model: string }[] }[],
   name: string,
@@ -44,7 +47,7 @@ export function refuseCircle(
   if (circle) throw new ApiFailure(`The steps lead in a circle: ${circle.join(' → ')}.`)
 }
 
-/** A virtual model as `refuseCircle` looks at it. */
+/** The parts of a virtual model that `refuseCircle` needs. */
 export function steppingOf(row: VirtualModelRow) {
   return { name: row.name, steps: virtualParts(row).steps }
 }

@@ -34,7 +34,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   }
 
   describe(`virtual models (${name})`, () => {
-    test('a new one has defaults, and comes back as it was stored', async () => {
+    test('a new one has defaults, and is returned as it was stored', async () => {
       const made = await create({ steps: [{ model: ' m ' }, { model: 'm2', group: 'vip', first_token_timeout: 9 }] })
       expect(made).toMatchObject({
         ...{ name: 'best', description: '', price: null, groups: [], enabled: true, stream_rescue: null },
@@ -68,8 +68,8 @@ forEachDatabaseUrl((name, freshUrl) => {
       [{ steps: [{ model: 'm', weight: -1 }] }, 'weight'],
       [{ steps: [{ model: 'm', first_token_timeout: 1.5 }] }, 'first_token_timeout'],
       [{ failures: ['nonsense'] }, 'failures'],
-      [{ price: {} }, 'A fixed price needs a price of input and output, or a price of a request.'],
-      [{ price: { input: 1 } }, 'A fixed price needs a price of input and output, or a price of a request.'],
+      [{ price: {} }, 'Enter a price for input and output, or a price per request.'],
+      [{ price: { input: 1 } }, 'Enter a price for input and output, or a price per request.'],
       [{ price: { input: 1, output: -1 } }, 'price.output'],
       [{ price: { request: 0.1234567 } }, 'A price may have at most six decimals.'],
       [{ price: { input: 1, output: 1, tokens: 1 } }, 'tokens'],
@@ -138,7 +138,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       ])
     })
 
-    test('warnings tell of steps that nobody serves, that have no price, and of a name that hides a model', async () => {
+    test('there are warnings about steps without a channel or a price, and about a name that hides a model', async () => {
       await channel({ models: 'm,unpriced' })
       await channel({ models: 'vip-model', group: 'vip' })
       const { warnings } = await create({
@@ -161,7 +161,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(await gateway.api<string[]>('GET', '/api/user/available_models')).toEqual(['best', 'm'])
     })
 
-    test('what is gone is gone', async () => {
+    test('a deleted virtual model is not found any more', async () => {
       expect(gateway.api('DELETE', '/api/virtual-model/999')).rejects.toThrow('This virtual model does not exist.')
       expect(update({ id: 999, enabled: false })).rejects.toThrow('This virtual model does not exist.')
     })
@@ -206,7 +206,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       ).toEqual([])
     })
 
-    test('says why channels and steps are left out', async () => {
+    test('says why channels and steps are skipped', async () => {
       await channel({ name: 'off' }).then((id) => gateway.api('PUT', '/api/channel/', { id, status: 2 }))
       await channel({ name: 'vip', group: 'vip' })
       await channel({ name: 'draining', draining: true })
@@ -241,7 +241,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(dryRun({ draft: { ...draft, steps: [{ model: 'new' }] } })).rejects.toThrow('circle')
     })
 
-    test('works for real models, and tells the error of what cannot be served', async () => {
+    test('works for real models, and shows the error if the request cannot be served', async () => {
       await channel()
       expect(await dryRun({ model: 'm' })).toMatchObject({ virtual: false, refusal: null })
       expect(await dryRun({ model: 'm', path: '/v1/messages' })).toMatchObject({ refusal: null })
@@ -252,7 +252,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(dryRun({ model: 'm', path: '/v1/secret' })).rejects.toThrow('path')
     })
 
-    test('tells which channels are full', async () => {
+    test('shows which channels are full', async () => {
       const limits = [{ metric: 'calls', window: 'now', most: 2, models: 'm*' }]
       const [full, free] = [await channel({ limits, priority: 5 }), await channel()]
       const { store } = gateway.context
@@ -279,7 +279,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       ])
     })
 
-    test('tells what the limits and the quota of a token would refuse, and counts nothing', async () => {
+    test('shows what the limits and the quota of a token would refuse, and counts nothing', async () => {
       await channel()
       const { store } = gateway.context
       const tried = async (

@@ -42,7 +42,7 @@ export const checkLogSink: Check = {
     const place = logCopyPlace({ config, settings })
     if (place === undefined) return []
     const state = await sinkState(store.read, place.name)
-    if (!state) return [warn(`Nothing was copied to ${place.name} yet.`, 'Start the server, and look again.')]
+    if (!state) return [warn(`Nothing was copied to ${place.name} yet.`, 'Start the server, and check again.')]
     const waiting = await sinkBacklog(store.read, state)
     const text = `${state.sent_rows} log rows were copied to ${place.name}, ${waiting} wait.`
     const gap: Finding[] =
@@ -55,6 +55,12 @@ export const checkLogSink: Check = {
             ),
           ]
     if (state.error === '') return [ok(text), ...gap]
-    return [fail(`${text} The last attempt failed: ${state.error}`, 'Make it reachable; the rows wait.'), ...gap]
+    return [
+      fail(
+        `${text} The last attempt failed: ${state.error}`,
+        'Make the place reachable. The rows are kept until then.',
+      ),
+      ...gap,
+    ]
   },
 }

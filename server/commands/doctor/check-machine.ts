@@ -98,8 +98,8 @@ export const checkDisk: Check = {
     const ms = Math.round(syncMs(config.dataDir) * 10) / 10
     const sync =
       ms > slowCommitMs
-        ? warn(`Writing to the disk for good takes ${ms} ms.`, 'Use a faster disk.')
-        : ok(`Writing to the disk for good takes ${ms} ms.`)
+        ? warn(`A durable write to the disk takes ${ms} ms.`, 'Use a faster disk.')
+        : ok(`A durable write to the disk takes ${ms} ms.`)
     return [space, sync]
   },
 }

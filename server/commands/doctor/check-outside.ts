@@ -138,7 +138,7 @@ async function streamed(url: string, { store, secrets, signal }: Patient): Promi
 
 function streamFinding(events: readonly DoctorEvent[]): Finding {
   if (events.length !== doctorEvents)
-    return fail('The stream was cut off.', 'Check the time limits of the proxy in front of the server.')
+    return fail('The stream was interrupted.', 'Check the time limits of the proxy in front of the server.')
   return events.every(({ confirmed }) => confirmed)
     ? ok('Events of a stream arrive one at a time.')
     : fail(

@@ -113,7 +113,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(output).toMatch(/\d+ ok, \d+ warnings, \d+ failures\./)
   }, 120_000)
 
-  test('what is wrong with the surroundings is found', async () => {
+  test('problems of the surroundings are found', async () => {
     await using installation = await install({ SECRET_KEY: '' })
     const gateway = await installation.start()
     const set = (key: string, value: string) => gateway.api('PUT', '/api/option/', { key, value })

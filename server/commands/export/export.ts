@@ -90,7 +90,7 @@ async function exportForeign(terminal: Terminal, program: ForeignProgram, path: 
     terminal.note(`${report.passwords} people have to reset their password: ${program} does not know argon2id.`)
   if (report.unknownKeys.length > 0)
     terminal.note(
-      `Tokens that were imported without their keys and have not been used since are left out: ${report.unknownKeys.join(', ')}.`,
+      `Tokens that were imported without their keys and have not been used since are not exported: ${report.unknownKeys.join(', ')}.`,
     )
   if (report.split.length > 0)
     terminal.note(`Channels with several keys became several channels: ${report.split.join(', ')}.`)

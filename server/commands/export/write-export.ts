@@ -15,7 +15,7 @@ export interface ExportHead {
   parts: string[]
   secrets: 'sealed' | 'left out'
   salt: string
-  /** Of a passphrase; empty if secrets are left out. */
+  /** Of a passphrase; empty if secrets are omitted. */
   check: string
 }
 
@@ -77,7 +77,7 @@ export function secretColumns({ table, secrets = {} }: ExportedTable, row: Expor
   return row['sealed'] === true ? [['value', `option ${String(row['key'])}`]] : []
 }
 
-/** The row with its secrets sealed, or as null if they are left out. An empty secret stays empty. */
+/** The row with its secrets sealed, or as null if they are omitted. An empty secret stays empty. */
 function withSecrets(
   row: ExportedRow,
   table: ExportedTable,

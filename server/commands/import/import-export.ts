@@ -44,8 +44,8 @@ async function* linesIn(file: string): AsyncGenerator<string> {
 function linesOf({ rows, skippedTokens, skippedCodes, keylessChannels }: RestoreReport): string[] {
   return [
     `${rows} rows were restored.`,
-    ...(skippedTokens > 0 ? [`Tokens without a key in the export, which were left out: ${skippedTokens}.`] : []),
-    ...(skippedCodes > 0 ? [`Codes that are not in the export, which were left out: ${skippedCodes}.`] : []),
+    ...(skippedTokens > 0 ? [`Tokens without a key in the export, which were skipped: ${skippedTokens}.`] : []),
+    ...(skippedCodes > 0 ? [`Codes that are not in the export, which were skipped: ${skippedCodes}.`] : []),
     ...(keylessChannels > 0 ? [`Channels without a key, which are disabled: ${keylessChannels}.`] : []),
   ]
 }

@@ -20,7 +20,7 @@ export async function importLeftovers(
     const report = await takeLeftovers({ store, secrets, nowMs: Date.now }, linesOf(file), dryRun)
     if (json) return terminal.print(JSON.stringify(report))
     terminal.print(`${dryRun ? 'To take in' : 'Taken in'}: ${report.taken.join(', ') || 'nothing'}`)
-    if (report.set.length > 0) terminal.print(`Set here already, which stays: ${report.set.join(', ')}`)
+    if (report.set.length > 0) terminal.print(`Already set here, so unchanged: ${report.set.join(', ')}`)
     for (const { kind, count } of report.left) terminal.print(`Still left over: ${count} of ${kind}`)
   })
 }

@@ -31,9 +31,9 @@ interface Flags {
 export const addImport: AddCommand = (program, terminal) => {
   program
     .command('import')
-    .summary("take over the database of one-api, new-api, one-hub, Laisky's one-api or LiteLLM")
+    .summary("import the database of one-api, new-api, one-hub, Laisky's one-api or LiteLLM")
     .description(
-      "Takes over users, tokens, channels, redemption codes, options, prices and the log of one-api (0.5 and 0.6), new-api, one-hub, Laisky's one-api or LiteLLM. The source is a SQLite file, MySQL, MariaDB or PostgreSQL, or LiteLLM's config.yaml, and is only read. What LiteLLM sealed is opened with LITELLM_SALT_KEY, or LITELLM_MASTER_KEY if it has no salt key. Keys, passwords and codes go on working. A run that breaks off is continued by the next one, and a later run takes over what is new. docs/moving.md describes the whole way.",
+      "Imports users, tokens, channels, redemption codes, options, prices and the log of one-api (0.5 and 0.6), new-api, one-hub, Laisky's one-api or LiteLLM. The source is a SQLite file, MySQL, MariaDB or PostgreSQL, or LiteLLM's config.yaml, and is only read. What LiteLLM sealed is opened with LITELLM_SALT_KEY, or LITELLM_MASTER_KEY if it has no salt key. Keys, passwords and codes go on working. A run that breaks off is continued by the next one, and a later run imports what is new. docs/moving.md describes the whole way.",
     )
     .option(
       '--from <source>',
@@ -46,8 +46,8 @@ export const addImport: AddCommand = (program, terminal) => {
     .addOption(
       new Option('--since <date>', 'only log rows from this date on, such as 2026-01-31 (UTC)').argParser(dateOf),
     )
-    .option('--merge', 'import beside what is here already, with new ids')
-    .option('--follow', 'after that, take over what is new every two seconds, until stopped')
+    .option('--merge', 'import in addition to the existing data, with new ids')
+    .option('--follow', 'after that, import new data every two seconds, until stopped')
     .option('--leftovers <file>', 'take in what an earlier import left over and this version knows')
     .option('--passphrase-file <file>', 'a file with the passphrase of an export of Tollgate')
     .option('--json', 'print the report as JSON')
@@ -157,7 +157,7 @@ function variableOf({ variable }: Terminal): (name: string) => string | undefine
 /** How long to wait before the source is read again. */
 const followMs = 2000
 
-/** Takes over what is new in the source, again and again, until the process is asked to end. */
+/** Imports new data of the source, again and again, until the process is asked to end. */
 async function follow(deps: ImportDeps, options: ImportOptions, { note }: Terminal): Promise<void> {
   const stopping = new AbortController()
   const stop = () => stopping.abort()
@@ -165,7 +165,7 @@ async function follow(deps: ImportDeps, options: ImportOptions, { note }: Termin
   note('Following the source. Stop its program, wait for the next line, and then end this command with Ctrl-C.')
   while (!stopping.signal.aborted) {
     await setTimeout(followMs, undefined, { signal: stopping.signal }).catch(() => undefined)
-    // The last pass takes over what is there: nobody settles it any more.
+    // The last pass imports all remaining rows, because nobody settles their calls any more.
     const waitsForOpen = !stopping.signal.aborted
     const { added, changedMeanwhile, openCharges } = await runImport(deps, { ...options, waitsForOpen })
     const what = [

@@ -73,7 +73,7 @@ function mediaOut(part: MediaPart, dropped: DroppedFields): JsonObject {
   if (media === 'audio' || media === 'video') dropped.refuse(part, media)
   dropped.lose('detail', unusualDetail(part))
   const rest = { ...cacheOut(part.cache), ...dropped.native(part.native) }
-  if (source.kind === 'file' && dropped.isForeign) dropped.refuse(part, 'a file kept at a service')
+  if (source.kind === 'file' && dropped.isForeign) dropped.refuse(part, 'a file stored at a service')
   const common = {
     source:
       source.kind === 'url'

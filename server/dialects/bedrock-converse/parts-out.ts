@@ -104,9 +104,9 @@ const formats: Readonly<Record<string, string>> = {
 
 function mediaOut(part: MediaPart, dropped: DroppedFields): JsonObject {
   const { media, source } = part
-  if (source.kind === 'file') dropped.refuse(part, 'a file kept at a service')
+  if (source.kind === 'file') dropped.refuse(part, 'a file stored at a service')
   if (source.kind === 'url') {
-    if (!source.url.startsWith('s3://')) dropped.refuse(part, `${media} by address`)
+    if (!source.url.startsWith('s3://')) dropped.refuse(part, `${media} by URL`)
     return mediaBlock(part, formatOf(source.mediaType ?? '', media), { s3Location: { uri: source.url } })
   }
   return mediaBlock(part, formatOf(source.mediaType, media), { bytes: source.data })

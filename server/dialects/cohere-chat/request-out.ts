@@ -111,7 +111,7 @@ function mediaOut(part: MediaPart, { dropped, documents }: Context): JsonObject[
 function resultOut(part: ToolResultPart, dropped: DroppedFields): JsonObject {
   dropped.lose('cacheMark', part.cache)
   const texts = part.content.flatMap((each) => {
-    if (each.type === 'media') dropped.refuse(each, `${each.media} in the answer of a tool`)
+    if (each.type === 'media') dropped.refuse(each, `${each.media} in the result of a tool`)
     return each.text ?? []
   })
   return { role: 'tool', tool_call_id: part.callId, content: texts.join('\n') }

@@ -130,7 +130,7 @@ function contentOf(parts: readonly Part[], dropped: DroppedFields): { content: s
 function addMedia(part: MediaPart, texts: string[], images: string[], dropped: DroppedFields): void {
   const { media, source } = part
   if (source.kind !== 'inline')
-    dropped.refuse(part, source.kind === 'url' ? `${media} by address` : 'a file kept at a service')
+    dropped.refuse(part, source.kind === 'url' ? `${media} by URL` : 'a file stored at a service')
   if (media === 'image') images.push(source.data)
   else if (source.mediaType.startsWith('text/')) texts.push(fromBase64(source.data))
   else dropped.refuse(part, media)

@@ -62,7 +62,7 @@ function mediaOut(part: MediaPart, dropped: DroppedFields): JsonObject {
   const { media, source } = part
   dropped.lose('cite', part.cite || undefined)
   if (source.kind === 'file') {
-    if (dropped.isForeign || media !== 'document') dropped.refuse(part, 'a file kept at a service')
+    if (dropped.isForeign || media !== 'document') dropped.refuse(part, 'a file stored at a service')
     return { type: 'file', file: { file_id: source.id } }
   }
   const address = addressOf(source) ?? ''
@@ -71,7 +71,7 @@ function mediaOut(part: MediaPart, dropped: DroppedFields): JsonObject {
   if (media === 'video') return { type: 'video_url', video_url: { url: address } }
   // OpenAI itself accepts no URLs here, but some services that adopted its dialect do.
   if (source.kind === 'url' && !dropped.isForeign) return { type: 'file_url', file_url: { url: address } }
-  if (source.kind === 'url') dropped.refuse(part, 'a document or sound by its address')
+  if (source.kind === 'url') dropped.refuse(part, 'a document or audio file by URL')
   if (media === 'audio')
     return { type: 'input_audio', input_audio: { data: source.data, format: soundFormat(source.mediaType) } }
   // The dialect accepts only PDFs as files. A text document is sent as text.

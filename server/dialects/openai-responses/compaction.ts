@@ -19,7 +19,7 @@ Write only the notes, in the language of the conversation. Do not address the us
 /** About the number of tokens of the request above. */
 export const requestTokens = 180
 
-/** The conversation with the request for a summary of it. Fields that would shape an ordinary answer are left out. */
+/** The conversation with the request for a summary of it. Fields that would shape an ordinary answer are omitted. */
 export function askingForSummary(conversation: Conversation): Conversation {
   const { from, model, stream, system, reasoning, maxTokens, userId, serviceTier, cacheKey } = conversation
   const asked: TextPart = { type: 'text', text: request }

@@ -83,7 +83,7 @@ function mediaOut(part: MediaPart, dropped: DroppedFields): JsonObject {
   const { media, source, name, detail } = part
   dropped.lose('cite', part.cite || undefined)
   if (media === 'audio' || media === 'video') dropped.refuse(part, media)
-  if (source.kind === 'file' && dropped.isForeign) dropped.refuse(part, 'a file kept at a service')
+  if (source.kind === 'file' && dropped.isForeign) dropped.refuse(part, 'a file stored at a service')
   const address = addressOf(source)
   if (media === 'image') {
     const image = source.kind === 'file' ? { file_id: source.id } : { image_url: address }

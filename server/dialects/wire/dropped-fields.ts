@@ -146,7 +146,7 @@ export class DroppedFields {
     for (const field of unread?.lost ?? []) this.#names.add(field)
     if (!this.isForeign) return
     for (const [name, value] of Object.entries(native?.fields ?? {}))
-      if (stateful.has(name) && value !== false) throw refused(name, `${name} is kept at a service`)
+      if (stateful.has(name) && value !== false) throw refused(name, `${name} is stored at a service`)
     for (const field of unread?.kept ?? []) if (!carries(field)) this.#names.add(field)
   }
 
@@ -226,5 +226,5 @@ function merged(wire: JsonObject, { inner = {} }: Native): JsonObject {
 }
 
 function refused(path: string, what: string): GatewayError {
-  return new GatewayError('invalid_field_value', `${what}, which this channel cannot be given`, { param: path })
+  return new GatewayError('invalid_field_value', `${what}, which this channel does not support`, { param: path })
 }

@@ -2,8 +2,8 @@ import type { Conversation, Message, Part, ToolResultPart } from '../neutral/con
 
 /**
  * The turns of a conversation as a model should read them in order to write about them: what was said, and tool calls
- * and their results as text. Without calls and tools, every service accepts them, and the model cannot go on working.
- * Thoughts are left out.
+ * and their results as text. Without calls and tools, every service accepts them, and the model cannot continue to
+ * work. Thoughts are omitted.
  */
 export function transcript(conversation: Pick<Conversation, 'messages'>): Message[] {
   return conversation.messages.flatMap(({ role, parts, name }) => {

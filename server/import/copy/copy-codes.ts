@@ -54,7 +54,11 @@ export async function copyCodes(work: Work, users: IdMap): Promise<{ added: numb
       }
       const isTaken = draft !== undefined && taken.has(draft.key)
       if (isTaken)
-        findings.add('codes', 'The code is here already. The one of the source is left out.', `code ${draft.id}`)
+        findings.add(
+          'codes',
+          'This installation already has the code. The one from the source is skipped.',
+          `code ${draft.id}`,
+        )
       correct(work, row, isTaken ? undefined : draft)
       if (draft === undefined || isTaken) continue
       taken.set(draft.key, draft.id)

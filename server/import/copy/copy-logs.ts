@@ -54,7 +54,7 @@ export interface LogWork {
   store: OpenedStore
   source: SourceDatabase
   program: Program
-  /** The import as recorded, from which the copying goes on. */
+  /** The recorded state of the import, from which the copying continues. */
   import: ImportRow
   ids: LogIds
   /** Only rows up to this id; the source may be written to. */
@@ -65,7 +65,10 @@ export interface LogWork {
   progress(done: number): void
 }
 
-/** Copies the log, step by step. Each step is one transaction with its journal, so a broken run goes on where it was. */
+/**
+ * Copies the log, step by step. Each step is one transaction with its journal, so an interrupted run continues where it
+ * stopped.
+ */
 export async function copyLogs(work: LogWork): Promise<void> {
   const { store, source, upTo } = work
   const write = store.writeUnlimited ?? store.write

@@ -28,7 +28,8 @@ export async function copyOptions(work: Work, options: SourceOptions): Promise<O
     const before = here.get(key)
     if (before && !definition.secret && before.value === value) continue
     if (before && (!isFresh || isAgain)) {
-      if (!isAgain) findings.add('options', 'The option is set here to another value, which stays.', key)
+      if (!isAgain)
+        findings.add('options', 'This installation has another value for the option. That value stays.', key)
       continue
     }
     changes.push({

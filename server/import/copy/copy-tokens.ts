@@ -70,7 +70,7 @@ export async function copyTokens(work: Work, users: IdMap): Promise<{ groups: Se
       if (draft.unlimited && draft.remain !== counted(row, 'remain_quota'))
         findings.add(
           'amounts',
-          'The balance of an unlimited token is negative, which means nothing. It is set to 0.',
+          'The balance of an unlimited token is negative, which has no meaning. It is set to 0.',
           `token ${draft.id}`,
         )
       if (draft.group !== '') groups.add(draft.group)
@@ -95,8 +95,10 @@ export async function copyTokens(work: Work, users: IdMap): Promise<{ groups: Se
 
 /** Why a token is not copied; undefined if it is. */
 function refusal({ userId }: TokenDraft, users: IdMap, isTaken: boolean): string | undefined {
-  if (!users.has(userId)) return 'The owner of the token does not exist. The token is left out.'
-  return isTaken ? 'A token with this key is here already. The one of the source is left out.' : undefined
+  if (!users.has(userId)) return 'The owner of the token does not exist. The token is skipped.'
+  return isTaken
+    ? 'This installation already has a token with this key. The one from the source is skipped.'
+    : undefined
 }
 
 async function plannedIds(work: Work, known: ReadonlyMap<string, JournalRow>): Promise<Map<number, number>> {
@@ -113,7 +115,7 @@ async function plannedIds(work: Work, known: ReadonlyMap<string, JournalRow>): P
   const ids = await assignIds(work, 'tokens', all, await takenIds(db, 'tokens'))
   for (const [id, target] of ids)
     if (keepsIds && id !== target)
-      findings.add('tokens', 'The id of the token is taken here. The token gets another one.', `token ${id}`)
+      findings.add('tokens', 'The id of the token is already taken here. The token gets another one.', `token ${id}`)
   return ids
 }
 

@@ -124,7 +124,7 @@ async function plannedIds(work: Work, known: ReadonlyMap<string, JournalRow>): P
   const ids = await assignIds(work, 'users', others, await takenIds(db, 'users'))
   for (const [id, target] of ids)
     if (keepsIds && id !== target)
-      work.findings.add('users', 'The id of the user is taken here. The user gets another one.', `user ${id}`)
+      work.findings.add('users', 'The id of the user is already taken here. The user gets another one.', `user ${id}`)
   if (root) ids.set(root.draft.id, root.id)
   for (const [id, row] of known) ids.set(Number(id), row.target_id)
   return { ids, root }
@@ -183,7 +183,7 @@ function valuesOf(work: Work, draft: UserDraft, ids: IdMap, taken: Taken): unkno
   if (role >= roles.root) {
     findings.add(
       'users',
-      'The account is a super admin there. Here it becomes an admin: the super admin of this installation stays.',
+      'The account is a super admin in the source. Here it becomes an admin: the super admin of this installation stays.',
       draft.username,
     )
     role = roles.admin
@@ -231,7 +231,7 @@ function accessTokenHash({ secrets, findings }: Work, draft: UserDraft, { access
   if (draft.accessToken === '') return null
   const hash = secrets.fingerprint(draft.accessToken, 'access-token')
   if (accessTokens.has(hash)) {
-    findings.add('users', 'The access token belongs to another account here. It is left out.', `user ${draft.id}`)
+    findings.add('users', 'The access token belongs to another account here. It is not imported.', `user ${draft.id}`)
     return null
   }
   accessTokens.add(hash)
@@ -249,14 +249,14 @@ async function copyRoot(work: Work, root: RootPlan, ids: IdMap, taken: Taken): P
   if (isKnown)
     findings.add(
       'users',
-      'The super admin has the password that one-api comes with. The password of this installation stays.',
+      'The super admin still has the default password of one-api. The password of this installation stays.',
       draft.username,
     )
   const hash = root.hasAccessToken ? null : accessTokenHash(work, draft, taken)
   if (root.hasAccessToken && draft.accessToken !== '')
     findings.add(
       'users',
-      'The super admin of this installation has an access token. It stays, and that of the source does not work.',
+      'The super admin of this installation has an access token. It stays, and the one from the source does not work.',
       draft.username,
     )
   const username = freeName(draft.username, suffix, taken.names, isFresh)

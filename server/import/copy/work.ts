@@ -13,7 +13,7 @@ export interface Work {
   readonly secrets: Secrets
   readonly findings: Findings
   readonly now: number
-  /** For reading what is here. */
+  /** For reading the data of this installation. */
   readonly db: Db
   /** For writing; undefined in a dry run, which writes nothing. */
   readonly trx: Trx | undefined

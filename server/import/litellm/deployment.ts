@@ -42,12 +42,12 @@ function clear(reading: Reading, fields: JsonObject, example: string): JsonObjec
 function opened({ saltKey }: Reading, value: string): string {
   if (saltKey === undefined)
     throw new ImportFailed(
-      'The keys of the channels are sealed. Set LITELLM_SALT_KEY to the salt key of LiteLLM or, if it has none, LITELLM_MASTER_KEY to its master key.',
+      'The keys of the channels are encrypted. Set LITELLM_SALT_KEY to the salt key of LiteLLM or, if it has none, LITELLM_MASTER_KEY to its master key.',
     )
   const plain = openSealed(value, saltKey)
   if (plain === undefined)
     throw new ImportFailed(
-      'The keys of the channels were sealed with another key. Set LITELLM_SALT_KEY to the salt key that LiteLLM uses; nothing was changed.',
+      'The keys of the channels were encrypted with another key. Set LITELLM_SALT_KEY to the salt key that LiteLLM uses; nothing was changed.',
     )
   return plain
 }

@@ -30,7 +30,7 @@ export async function readKeys(
     if (!/^[0-9a-f]{64}$/.test(hash)) {
       reading.later.leave(
         { kind: 'token', id: example, reason: 'token', data: row },
-        'The key is not stored as a SHA-256 and is left out.',
+        'The key is not stored as a SHA-256 and is skipped.',
       )
       continue
     }
@@ -39,7 +39,7 @@ export async function readKeys(
     if (!known.has(owner.id) && !made.has(owner.id)) {
       reading.later.add(
         'users',
-        'The key belongs to no user of the source. An account is made that owns it and pays for it.',
+        'The key belongs to no user of the source. An account is created that owns it and pays for it.',
         `${example} → ${owner.name}`,
       )
       made.set(owner.id, madeAccount(reading, owner.id, owner.name, owner.budget))

@@ -58,7 +58,7 @@ export async function readModels(reading: Reading): Promise<ReadModel[]> {
   for (const deployment of [...stored, ...written]) {
     const model = modelOf(reading, deployment, credentialOf)
     if (model && seen.has(deployment.id))
-      later.add('channels', 'The deployment is there twice. One is taken over.', deployment.name)
+      later.add('channels', 'The deployment is listed twice. One of them is imported.', deployment.name)
     else if (model) models.push(model)
     seen.add(deployment.id)
   }
@@ -84,7 +84,7 @@ function modelOf(
   if (name === '' || model === '' || name.includes('*') || sent.includes('*') || name.includes(',')) {
     later.leave(
       { kind: 'channel', id: example, reason: 'pattern', data: { model_name: name, litellm_params: fields } },
-      'The deployment serves a pattern of names, or has none, which has no counterpart. Make a channel with the names of the models.',
+      'The deployment has a name pattern or no model name, which has no counterpart. Create a channel with the names of the models.',
     )
     return undefined
   }

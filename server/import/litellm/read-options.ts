@@ -82,7 +82,7 @@ async function settings({ rows, config, later }: Reading): Promise<number | unde
       else if (name === 'master_key')
         later.add(
           'options',
-          'The master key is not taken over as a token. Use the super admin of this installation in its place.',
+          'The master key is not imported as a token. Use the super admin of this installation instead.',
           section,
         )
       else if (name !== 'database_url')
@@ -96,6 +96,7 @@ async function settings({ rows, config, later }: Reading): Promise<number | unde
 }
 
 const sentences: Readonly<Record<string, string>> = {
-  fallbacks: 'A call that fails goes on with another model there. Enter this as a virtual model.',
-  model_group_alias: 'The model has a second name there. Enter it as a virtual model, or in the mapping of a channel.',
+  fallbacks: 'In the source, a failed request continues with another model. Create a virtual model for this.',
+  model_group_alias:
+    'The model has an alias in the source. Create a virtual model for it, or add it to the model mapping of a channel.',
 }

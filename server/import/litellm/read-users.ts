@@ -21,7 +21,7 @@ export async function readUsers(reading: Reading): Promise<LocalRow[]> {
     const id = text(row, 'user_id')
     const name = text(row, 'user_email') || text(row, 'user_alias') || id
     if (/viewer/.test(text(row, 'user_role')))
-      later.add('users', 'The user may only look at things there. Here the user is an ordinary user.', name)
+      later.add('users', 'The user has read-only access in the source. Here, the user becomes an ordinary user.', name)
     later.add(
       'users',
       "LiteLLM's passwords cannot be used here. Give the user a password, or let the user ask for one by email.",

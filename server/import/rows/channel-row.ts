@@ -55,7 +55,7 @@ export function readChannel(row: SourceRow, program: Program, findings: Findings
   if (plan !== undefined)
     findings.add(
       'channels',
-      `A coding plan is named in place of a URL. The channel becomes an OpenAI-compatible one at ${plan}; requests in the format of Anthropic are translated.`,
+      `The channel has the name of a coding plan instead of a URL. The channel becomes an OpenAI-compatible one at ${plan}; requests in the format of Anthropic are translated.`,
       example,
     )
   const known = type !== undefined && providerOf(type) ? type : customType
@@ -79,7 +79,7 @@ export function readChannel(row: SourceRow, program: Program, findings: Findings
   if (row['auto_ban'] !== undefined && row['auto_ban'] !== null && !truth(row, 'auto_ban'))
     findings.add(
       'channels',
-      'The channel was never disabled automatically. Here the option for all channels decides.',
+      'In the source, the channel was never disabled automatically. Here, the option for all channels decides.',
       example,
     )
   return {

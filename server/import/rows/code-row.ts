@@ -25,7 +25,7 @@ export function readCode(row: SourceRow, findings: Findings): CodeDraft | undefi
   const key = trimmed(row, 'key')
   if (isDeleted(row)) return undefined
   if (key === '') {
-    findings.add('codes', 'The code is empty and is left out.', `code ${id}`)
+    findings.add('codes', 'The code is empty and is skipped.', `code ${id}`)
     return undefined
   }
   const stored = integer(row, 'status', redemptionStatus.unused)

@@ -39,7 +39,7 @@ export function readToken(row: SourceRow, program: Program, findings: Findings):
   if (key === '') {
     findings.leave(
       { kind: 'token', id: example, reason: 'no key', data: { name: text(row, 'name') } },
-      'The token has no key and is left out.',
+      'The token has no key and is skipped.',
     )
     return undefined
   }

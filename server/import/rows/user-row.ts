@@ -83,7 +83,7 @@ function withoutBudget(row: SourceRow, findings: Findings): number {
   if (given > 0)
     findings.add(
       'users',
-      `The user has no budget there. Here the user gets a balance of ${given}.`,
+      `The user has no budget in the source. Here, the user gets a balance of ${given}.`,
       text(row, 'username'),
     )
   return given
@@ -126,12 +126,12 @@ const withoutPlace: Readonly<Record<string, string>> = {
   telegram_id: 'The Telegram login has no counterpart.',
   discord_id: 'The Discord login has no counterpart.',
   linux_do_id: 'The LINUX DO login has no counterpart.',
-  totp_secret: 'The second factor has no counterpart: the user logs in with the password alone.',
-  aff_quota: 'A reward for invitations that was not moved to the balance there is not added here.',
-  remark: 'The note about the user has no place.',
+  totp_secret: 'Two-factor authentication has no counterpart: the user logs in with the password alone.',
+  aff_quota: 'Rewards for invitations that the user had not yet moved to the balance are not imported.',
+  remark: 'The note about the user has no counterpart.',
   setting: 'The personal settings (notifications) have no counterpart.',
   mcp_tool_blacklist: 'The list of MCP tools that the user may not call has no counterpart.',
-  metadata: 'The further settings of the user have no counterpart.',
+  metadata: 'The other settings of the user have no counterpart.',
   stripe_customer: 'The Stripe customer has no counterpart.',
 }
 

@@ -40,19 +40,16 @@ export function unreachable(label: string, error: unknown): ImportFailed {
   if (code === '3D000' || code === 'ER_BAD_DB_ERROR' || errno === 1049 || errno === 1044)
     return new ImportFailed(`${label} does not exist on that server. Check the name at the end of the address.`)
   const reason = messageOf(error) || (code ?? 'no response')
-  return new ImportFailed(
-    `${label} cannot be reached (${reason}). Check host and port, and that it may be reached from here.`,
-    {
-      cause: error,
-    },
-  )
+  return new ImportFailed(`${label} cannot be reached (${reason}). Check the host, the port and the firewall.`, {
+    cause: error,
+  })
 }
 
 /** What to do about a query that failed. */
 function unreadable(label: string, error: unknown): ImportFailed {
   const reason = messageOf(error)
   return new ImportFailed(
-    `${label} cannot be read (${reason}). Check that the user may read all tables, and run the command again; it goes on where it was.`,
+    `${label} cannot be read (${reason}). Check that the user may read all tables, and run the command again; it continues where it stopped.`,
     { cause: error },
   )
 }

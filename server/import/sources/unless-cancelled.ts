@@ -36,7 +36,7 @@ export async function unlessCancelled(
     },
     async close() {
       const closing = source.close()
-      // A server may go on with the query that nobody waits for.
+      // The server may continue to run a query for which nobody waits any more.
       if (signal.aborted) closing.catch(() => undefined)
       else await closing
     },

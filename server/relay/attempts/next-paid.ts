@@ -41,8 +41,8 @@ export async function nextPaid(
 }
 
 /**
- * The hold of a call that goes on also pays for what has been delivered, so it cannot be given back. A call that may go
- * on to another step does that instead.
+ * The hold of a continued call also pays for what has been delivered, so it cannot be given back. A call that may
+ * continue with another step does that instead.
  */
 function mayNotWait({ goesOn, step }: AnyCall): boolean {
   return goesOn !== undefined || step?.next.has('overloaded') === true

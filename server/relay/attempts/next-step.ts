@@ -10,9 +10,9 @@ import { unableChannels } from './suitable.ts'
 import type { Trial } from './trial.ts'
 
 /**
- * The next step of a call's plan to which this failure leads, with its channel. The hold goes on with the call, unless
- * it is closed, because the call has waited in vain for a place; then quota is taken again. Undefined
- * if the call has no such step, or none of them has a channel that can serve it and that the quota covers.
+ * The next step of a call's plan to which this failure leads, with its channel. The hold stays with the call, unless it
+ * was closed because the call waited in vain for a place; in that case quota is taken again. Undefined if the call has
+ * no such step, or none of them has a channel that can serve it and that the quota covers.
  */
 export async function nextStep<Call extends AnyCall>(
   deps: RelayDeps,

@@ -25,9 +25,9 @@ interface Turn {
 }
 
 /**
- * A place and the quota for a call, if `first`, the channel that it would use, has caps. A full channel is no failure: the
- * next one is taken. If all are full, the call waits in the order of arrival, without quota, for as long as the option
- * ChannelWaitTime says. Throws GatewayError (channels_full, and those of `Ledger.hold`).
+ * A place and the quota for a call, if `first`, the channel that it would use, has caps. A full channel does not count
+ * as a failure: the next one is tried. If all are full, the call waits in the order of arrival, without quota, for as
+ * long as the option ChannelWaitTime says. Throws GatewayError (channels_full, and those of `Ledger.hold`).
  */
 export async function placeInTurn(
   deps: RelayDeps,
@@ -35,7 +35,7 @@ export async function placeInTurn(
   tried: ReadonlySet<number>,
   first?: PricedChannel,
 ): Promise<Placed> {
-  // A call that may go on to another step does not wait.
+  // A call that may continue with another step does not wait.
   const waitMs = call.step?.next.has('overloaded') ? 0 : deps.settings().ChannelWaitTime * 1000
   const turn: Turn = { ticket: waitMs > 0 && deps.line.waiting() < mostWaiting ? 0 : undefined }
   let placed: Placed | undefined

@@ -9,7 +9,9 @@ import { type Channel, mappedModel } from '../routing/routing-table.ts'
 /** The most keys of one channel among which the ledger looks for a place. */
 const mostKeys = 32
 
-/** The place that a call asks for, and the keys of the channel that would do, in the order of the place's parts. */
+/**
+ * The place that a call asks for, and the keys of the channel that are acceptable, in the order of the place's parts.
+ */
 export interface PlaceWish {
   request: PlaceRequest
   keys: readonly string[]
@@ -17,7 +19,7 @@ export interface PlaceWish {
 
 /**
  * The place that a call needs on a channel; undefined if the channel has no caps. If its keys have caps, any other key
- * will do if that of the channel has no place left.
+ * is acceptable if the channel's own key has no capacity left.
  */
 export function placeFor(
   deps: RelayDeps,

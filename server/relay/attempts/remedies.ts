@@ -24,7 +24,7 @@ import { type Form, newTrial, type Trial } from './trial.ts'
 /** A call, and what has been tried for it so far. */
 export interface Run<Call extends AnyCall = AnyCall> {
   readonly deps: RelayDeps
-  /** Replaced when the call goes on to its next step. */
+  /** Replaced when the call continues with its next step. */
   call: Call
   /** The attempt that failed. */
   trial: Trial
@@ -139,7 +139,7 @@ function withoutThoughts({ call, trial }: Run, failed: AttemptFailed): Trial | u
 /** Statuses with which a service may refuse to continue a turn that was begun. */
 const prefillStatuses: ReadonlySet<number> = new Set([400, 404, 422])
 
-/** Asks the model to go on if the service refuses to continue a turn that was begun. */
+/** Asks the model to continue in a new turn if the service refuses to continue the incomplete one. */
 function withoutPrefill({ trial }: Run, { status }: AttemptFailed): Trial | undefined {
   if (!trial.isPrefilled || trial.form.withoutPrefill || !prefillStatuses.has(status)) return undefined
   return changed(trial, { withoutPrefill: true })

@@ -7,12 +7,13 @@ import { hasEarlierTurns } from '../call/earlier-turns.ts'
 import { orderFor } from '../call/order-for.ts'
 import { placeOfSession } from '../routing/select-channel.ts'
 
-/** How long sessions may go on at a channel that is drained. Otherwise some would never end. */
+/** How long sessions may stay at a channel that is being drained. Otherwise some would never end. */
 const longestDrainSeconds = 24 * 3600
 
 /**
- * Decides whether the call of a session may go on at a channel that is drained: only if the session belongs there, has
- * earlier turns and has not begun since. A session that begins now is recorded, so that its later turns do not go there.
+ * Decides whether the call of a session may stay at a channel that is being drained: only if the session belongs there,
+ * has earlier turns and has not begun since. A session that begins now is recorded, so that its later turns do not go
+ * there.
  */
 export async function stayAtDrained(deps: RelayDeps, call: AnyCall, skipped: ReadonlySet<number>): Promise<void> {
   const { session, mode, requestId, caller, facts, state } = call

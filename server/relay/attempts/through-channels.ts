@@ -55,7 +55,7 @@ async function answered<Call extends AnyCall>(run: Run<Call>, attempt: MakeAttem
 
 /**
  * Makes the attempt of `run`, and then tries one remedy after another until an attempt succeeds. Throws the error for
- * the caller if no remedy is left. What becomes of the hold is the caller's business.
+ * the caller if no remedy is left. The caller decides what happens to the hold.
  */
 export async function untilAnswered<Call extends AnyCall, Answer>(
   run: Run<Call>,

@@ -22,8 +22,9 @@ const cancelMs = 10_000
 const openingBytes = 1024 * 1024
 
 /**
- * Answers a call whose response the service is making in the background: the hold belongs to a job from now on. Undefined for a
- * response that is complete. Throws AttemptFailed, and GatewayError if the job cannot be stored; then the service is told to end it.
+ * Answers a call whose response the service is making in the background: the hold belongs to a job from now on.
+ * Undefined for a response that is complete. Throws AttemptFailed, and GatewayError if the job cannot be stored; then
+ * the service is asked to cancel it.
  */
 export async function beginWhole(answering: Answering, body: JsonObject, text: string): Promise<Response | undefined> {
   const { open, response } = answering
@@ -35,8 +36,8 @@ export async function beginWhole(answering: Answering, body: JsonObject, text: s
 }
 
 /**
- * The same for a stream, which the caller may leave at any time. A stream of a service that does not make the response in
- * the background is returned as it came.
+ * The same for a stream, from which the caller may disconnect at any time. A stream of a service that does not make the
+ * response in the background is returned as it came.
  */
 export async function beginStreamed(answering: Answering): Promise<Response | Answering> {
   const { deps, open, response, sentAtMs } = answering
@@ -88,7 +89,7 @@ async function begin(answering: Answering, { id }: JsonObject): Promise<void> {
     call.state.attempts.pop()
     const question = { channel, model: upstreamModel, method: 'POST', path: `/responses/${id}/cancel` }
     await askStoring(deps, question, cancelMs).catch(() => undefined)
-    throw new GatewayError('database_unavailable', 'the response in the background cannot be noted; try again', {
+    throw new GatewayError('database_unavailable', 'the background response could not be stored; try again', {
       cause: isBegun,
     })
   }

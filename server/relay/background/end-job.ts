@@ -21,7 +21,7 @@ export function isUnderWay({ status }: JsonObject): boolean {
   return status === 'queued' || status === 'in_progress'
 }
 
-/** True for a response that changes no more. */
+/** True for a response that is final. */
 export function hasEnded({ status }: JsonObject): boolean {
   return typeof status === 'string' && Object.hasOwn(endings, status)
 }

@@ -22,8 +22,9 @@ interface JobStreamOptions {
 }
 
 /**
- * The events of a response that is made in the background, as its caller sees them. They are passed on as they come. The job owns
- * the hold, so a caller may leave at any time and resume later. Before the last event is sent, the response is charged.
+ * The events of a response that is made in the background, as its caller sees them. They are passed on as they arrive.
+ * The job owns the hold, so a caller may disconnect at any time and resume later. Before the last event is sent, the
+ * response is charged.
  */
 export class JobStream {
   readonly #options: JobStreamOptions
@@ -81,7 +82,7 @@ export class JobStream {
     return { kind: 'chunk', bytes }
   }
 
-  /** What ends a stream: nothing after its last event, otherwise an event that says how to go on. */
+  /** What ends a stream: nothing after its last event, otherwise an event that says how to continue. */
   async #last(how: UpstreamPiece['kind']): Promise<Uint8Array | undefined> {
     await this.#end()
     if (this.#hasLast) return undefined

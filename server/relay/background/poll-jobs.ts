@@ -50,8 +50,8 @@ function pauseAfter(ageSeconds: number): number {
 }
 
 /**
- * The response as its service has it now. `missing`: the service does not know it. Undefined: the service cannot be asked. With
- * `cancels`, the service is told to end it.
+ * The response as its service has it now. `missing`: the service does not know it. Undefined: the service cannot be
+ * asked. With `cancels`, the service is asked to cancel it.
  */
 export async function stateOf(
   deps: RelayDeps,

@@ -87,8 +87,8 @@ function parsed(text: string): StoredCall {
 }
 
 /**
- * The call of a job, ready to be charged here. It is charged at the price at which it began; tools that the service ran, and a tier
- * that was not requested, have the price of now.
+ * The call of a job, ready to be charged here. It is charged at the price at which it began; tools that the service
+ * ran, and a tier that was not requested, have the current price.
  */
 export function openedCall(deps: RelayDeps, job: HeldJob, channel: Channel): OpenCall {
   const stored = parsed(job.call)

@@ -62,7 +62,7 @@ export interface RelayCall {
   readonly step?: PlanStep
   /** How the call was made, for its log row; absent in calls that have no row. */
   readonly described?: CallDescription
-  /** The stream that broke off, with which the call goes on; absent = it begins its answer. */
+  /** The broken stream that the call continues; absent = the call begins a new answer. */
   readonly goesOn?: GoesOn
   /** Records the call; absent = it is not recorded. */
   readonly recording?: Recording
@@ -84,7 +84,7 @@ export interface CallState {
   hasUnseenPrompt?: boolean
   /** Whether the channel and key being tried now are the place of the call's session; absent = it has no session. */
   isAtPlace?: boolean
-  /** The channel that takes no new sessions at which the call's session goes on; absent = none. */
+  /** The drained channel on which the call's session may stay; absent = none. */
   staysAt?: number
   /** Milliseconds for which the call waited for a place on a channel; absent = it did not wait. */
   waitedMs?: number

@@ -1,8 +1,8 @@
 import type { Usage } from '../../../contract/usage.ts'
 
 /**
- * What a call goes on with after its stream broke off. The charge, the log row and the usage that the caller is sent
- * include what the earlier attempts used.
+ * The state from which a call continues after its stream broke off. The charge, the log row and the usage that the
+ * caller is sent include what the earlier attempts used.
  */
 export interface GoesOn {
   /** The text of the answer that the caller has been sent; '' = none, so the answer begins again. */

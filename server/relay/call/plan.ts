@@ -8,7 +8,9 @@ import type { VirtualModel, VirtualStep } from '../routing/virtual-models.ts'
 import { type Caller, requireModel } from './caller.ts'
 import type { ThreadKeeper } from './threads.ts'
 
-/** Why a step is left: a failure, or because it can never serve the call, which always leads to the next step. */
+/**
+ * Why the next step is tried: a failure, or because it can never serve the call, which always leads to the next step.
+ */
 export type StepExit = StepFailure | 'unable'
 
 /** One model that may answer a call. */
@@ -33,7 +35,7 @@ export interface Plan {
   readonly streamRescue: boolean | undefined
 }
 
-/** What the steps of a call depend on of its caller. */
+/** The properties of the caller on which the steps of a call depend. */
 export type Planner = Pick<Caller, 'group' | 'allowedModels' | 'chosenChannel'>
 
 /** What decides the steps of a call. */
@@ -50,8 +52,8 @@ interface Planning {
 const mostSteps = 32
 
 /**
- * The steps of a call for `model`; undefined if that is no virtual model. Throws GatewayError (model_not_allowed) if the
- * token may use none of the steps, and (no_available_channel) if none is left for another reason.
+ * The steps of a call for `model`; undefined if that is not a virtual model. Throws GatewayError (model_not_allowed) if
+ * the token may use none of the steps, and (no_available_channel) if none is left for another reason.
  */
 export function planOf(planning: Planning, model: string): Plan | undefined {
   const virtual = planning.routing.virtual(planning.caller.group, model)

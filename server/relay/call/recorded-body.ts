@@ -3,8 +3,8 @@ import { JsonBytes } from '../../lib/json-bytes.ts'
 import type { CallBody } from './call.ts'
 
 /**
- * A body for a recording. Of a form, only the fields are recorded, because files can be large and are no texts.
- * `sent` is the body as sent to a channel; '' = as the caller sent it.
+ * A body for a recording. Of a form, only the fields are recorded, because files can be large and are not text. `sent`
+ * is the body as sent to a channel; '' = as the caller sent it.
  */
 export function recordedBody(body: CallBody, sent: unknown): RecordedBody {
   if (body.kind === 'form') return { fields: body.form.fields, size: body.form.length }

@@ -20,7 +20,7 @@ const mostAtOnce = 500
 /** Ids are written by services, and end up in URLs. */
 const idForm = /^[A-Za-z0-9_-]{1,200}$/
 
-/** Knows whose the responses and conversations are that services store, and at which channel and key. */
+/** Knows who owns the responses and conversations that services store, and which channel and key store them. */
 export interface ResponseOwners {
   /** Remembers a response, and writes it down soon. */
   note(userId: number, id: string, channel: Channel, model: string): void

@@ -7,7 +7,7 @@ import type { RelayDeps } from './deps.ts'
 import { createDrainedSessions } from './drained-sessions.ts'
 import { createResponseOwners } from './response-owners.ts'
 
-/** What calls need that go on with earlier ones, such as those of the Responses API. */
+/** What is needed for calls that continue earlier ones, such as those of the Responses API. */
 export type ResponsesParts = Pick<
   RelayDeps,
   'compactionSeals' | 'responseOwners' | 'backgroundJobs' | 'drainedSessions'

@@ -51,7 +51,7 @@ export function createAccessTokens({ store, secrets, nowMs, warn }: Deps): Token
   async function renew(name: string, make: () => Promise<AccessToken>): Promise<AccessToken> {
     const hash = secrets.fingerprint(name, purpose)
     const complain = (error: unknown): undefined => {
-      warn(`access tokens cannot be shared: ${String(error)}`)
+      warn(`upstream tokens cannot be shared with other nodes: ${String(error)}`)
     }
     try {
       let token = await fromStore(hash).catch(complain)

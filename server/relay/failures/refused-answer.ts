@@ -49,14 +49,14 @@ export class RefusedAnswer extends AttemptFailed {
   }
 }
 
-/** True if the virtual model of the call goes on to another step after a refusal or a content filter. */
+/** True if the virtual model of the call continues with another step after a refusal or a content filter. */
 export function leavesRefusals({ step }: AnyCall): boolean {
   return step !== undefined && (step.next.has('refusal') || step.next.has('content_filter'))
 }
 
 /**
- * The exit of a response that only refuses, or that a filter emptied, if the call's virtual model goes on to another step
- * in that case.
+ * The exit of a response that only refuses, or that a filter emptied, if the call's virtual model continues with
+ * another step in that case.
  */
 export function exitOfRefusal({ step }: AnyCall, stops: readonly Stopped[]): RefusalExit | undefined {
   if (stops.length === 0 || !stops.every(({ isEmpty }) => isEmpty)) return undefined

@@ -13,7 +13,7 @@ import { callerOfRow } from '../admission/authenticate.ts'
 import { type Caller, tokenExhausted } from '../call/caller.ts'
 import type { RelayDeps } from '../call/deps.ts'
 
-/** What a dry run has to know of the database, as it is now. */
+/** The facts from the database that a dry run needs, as of now. */
 export interface Circumstances {
   /** The limit of a channel that has no room for another request; undefined = it has room, for all that is known. */
   fullLimit(channelId: number, upstreamModel: string): string | undefined

@@ -39,8 +39,8 @@ const question = {
 } as const
 
 /**
- * What would happen to a request of a group now: the same choices as in a call, without a hold and without calling
- * anybody. The health of channels is read and not changed.
+ * What would happen to a request of a group now: the same choices as in a call, without a hold and without calling any
+ * service. The health of channels is read and not changed.
  */
 export async function dryRun(relay: RelayDeps, store: Store, request: DryRunRequest): Promise<DryRun> {
   const { path, draft } = request

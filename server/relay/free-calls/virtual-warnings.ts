@@ -4,7 +4,7 @@ import type { RelayDeps } from '../call/deps.ts'
 import { mappedModel, type RoutingTable } from '../routing/routing-table.ts'
 import type { VirtualModel } from '../routing/virtual-models.ts'
 
-/** What is odd about a virtual model: it works, but perhaps not as intended. An unknown name has no warnings. */
+/** Warnings about a virtual model that works, but perhaps not as intended. An unknown name has no warnings. */
 export function virtualWarnings(name: string, deps: Pick<RelayDeps, 'routing' | 'prices'>): VirtualWarning[] {
   const routing = deps.routing()
   const virtual = routing.virtuals().get(name)

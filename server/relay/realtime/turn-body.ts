@@ -29,7 +29,10 @@ export function turnBody(read: JsonBody, find: (id: string) => Turn | undefined)
   const input = [...itemsIn(before), ...listed(json['input'])]
   const containers = (read.containers ?? 0) + (before?.containers ?? 0)
   if (containers > jsonLimits.containers)
-    throw new GatewayError('request_too_complex', 'the conversation of this socket has become too long: open another')
+    throw new GatewayError(
+      'request_too_complex',
+      'the conversation on this WebSocket has become too long: open another connection',
+    )
   const { previous_response_id: _known, ...whole } = json
   const complete: JsonObject = { ...(before ? { ...whole, input } : json), stream: true }
   const text = stringify(complete)
@@ -48,7 +51,7 @@ function listed(input: unknown): unknown[] {
 
 /**
  * The conversation after a response, for the next turn. Thoughts that the service did not return in encrypted form are
- * left out if it did not store them either, because then nobody knows them.
+ * omitted if it did not store them either, because then nobody knows them.
  */
 export function conversationAfter({ input, body }: TurnBody, response: JsonObject): string {
   const output: unknown[] = Array.isArray(response['output']) ? response['output'] : []

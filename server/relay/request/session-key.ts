@@ -6,7 +6,7 @@ import { hashNumber, hashText } from '../../lib/quick-hash.ts'
 import { fieldsOf, type JsonBody } from '../body/json-body.ts'
 import type { CallBody } from '../call/call.ts'
 
-/** Which calls keep to a channel: all, only those that name their session, or none. */
+/** Which calls stay on one channel: all, only those that name their session, or none. */
 export type ChannelAffinity = 'on' | 'explicit' | 'off'
 
 /** What the session of a call is read from. */
@@ -23,8 +23,8 @@ interface SessionSource {
 const sessionHeaders = ['x-session-id', 'x-session-affinity', 'x-claude-code-session-id', 'session_id', 'session-id']
 
 /**
- * The session that a call belongs to, as a hash of the token and what names the session. Without a name, a conversation
- * is recognised by what does not change from turn to turn. Undefined if the call can be served anywhere.
+ * The session that a call belongs to, as a hash of the token and the name of the session. Without a name, a
+ * conversation is recognised by what does not change from turn to turn. Undefined if the call can be served anywhere.
  */
 export function sessionOf({ affinity, tokenId, headers, body, mode, dialect }: SessionSource): number | undefined {
   if (affinity === 'off') return undefined

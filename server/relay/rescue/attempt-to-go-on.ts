@@ -24,8 +24,8 @@ import type { Prepared } from '../upstream/prepare.ts'
 import { readErrorAnswer } from '../upstream/read-answer.ts'
 
 /**
- * Makes one attempt to go on with a stream, up to the first content of its response. `begin` returns the encoder for its
- * events. The hold stays with the stream. If the caller disconnects, the attempt is one that has said nothing, because
+ * Makes one attempt to continue a stream, up to the first content of its response. `begin` returns the encoder for its
+ * events. The hold stays with the stream. If the caller disconnects, the result is an attempt without content, so that
  * its prompt is charged. Throws CallerLeft if nothing was sent.
  */
 export async function attemptToGoOn(

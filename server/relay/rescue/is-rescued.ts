@@ -4,8 +4,8 @@ import { isThreaded } from '../call/thread-calls.ts'
 import { keptFields } from '../upstream/prepare-conversation.ts'
 
 /**
- * True if another attempt may go on with the stream of this call when it breaks off. Only what is known without reading
- * the whole request is looked at here.
+ * True if another attempt may continue the stream of this call when it breaks off. The decision uses only facts that
+ * are known without reading the whole request.
  */
 export function isRescued(deps: Pick<RelayDeps, 'settings'>, call: RelayCall): boolean {
   if (call.state.isPlayedBack) return false

@@ -6,13 +6,13 @@ import { addedUsage } from '../charging/charging-after.ts'
 import { Seam } from './seam.ts'
 import type { Told } from './told.ts'
 
-/** The events of one attempt that goes on with an answer. */
+/** The events of one attempt that continues an answer. */
 interface Joining {
   readonly usage: Usage
   readonly seam: Seam
   /** The length of the open text before this attempt, for the ranges of its citations. */
   readonly before: number
-  /** Where each part of the attempt is in the answer; undefined = it is left out. */
+  /** Where each part of the attempt is in the answer; undefined = it is dropped. */
   readonly places: Map<number, number | undefined>
   /** The part whose text goes through the seam. */
   joined: number | undefined
@@ -20,9 +20,9 @@ interface Joining {
 }
 
 /**
- * Writes an answer that several attempts make, one after the other, as one answer. The first attempt is written as it
- * is. The text of a later one goes on in the same part, its thoughts are left out, and its usage includes that of the
- * attempts before.
+ * Joins the parts that several attempts generated, one after the other, into one answer. The first attempt is written
+ * as it is. The text of a later one continues in the same part, its thoughts are dropped, and its usage includes that
+ * of the attempts before.
  */
 export class JoinedEncoder implements StreamEncoder {
   readonly #inner: StreamEncoder

@@ -8,8 +8,8 @@ import { ResponseItems } from './response-items.ts'
 import type { Told } from './told.ts'
 
 /**
- * Remembers the names and numbers in a stream that is passed on as it comes, so that the events of another attempt,
- * which the gateway writes itself, can use them.
+ * Remembers the names and numbers in a stream that is passed on unchanged, so that the events of another attempt, which
+ * the gateway writes itself, can use them.
  */
 export interface PassedNames {
   /** Reads the data of an event that is passed on. */

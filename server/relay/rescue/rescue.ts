@@ -29,14 +29,14 @@ import { JoinedEncoder } from './joined-encoder.ts'
 import { FollowingEncoder, type PassedNames, passedNames } from './passed-on.ts'
 import { Told } from './told.ts'
 
-/** The call that goes on, with its channel. */
+/** The continued call, with its channel. */
 type Next = Begun<RelayCall>
 
 /** More than the roles and marks of the turns that are added to a request. */
 const turnTokens = 16
 
 /**
- * Keeps what is needed to go on with the stream of a call if it breaks off; undefined if the stream is not rescued. Must
+ * Keeps what is needed to continue the stream of a call if it breaks off; undefined if the stream is not rescued. Must
  * be called before the body of the call is dropped.
  */
 export function rescueFor(deps: RelayDeps, call: RelayCall): StreamRescue | undefined {
@@ -129,7 +129,7 @@ export class StreamRescue implements Rescuer {
     }
   }
 
-  /** The call that goes on; undefined if the answer has the length that was requested. */
+  /** The continued call; undefined if the answer has the length that was requested. */
   async #callAfter(broken: Broken, conversation: Conversation): Promise<RelayCall | undefined> {
     const { open } = broken
     const { goesOn: before } = open.call
@@ -168,8 +168,9 @@ export class StreamRescue implements Rescuer {
   }
 
   /**
-   * The channel that goes on, with its place, once the hold covers it: one of the same model that has not been tried, the next step
-   * of a virtual model, one that has been tried, or the same one again. Without a retry left, only the next step.
+   * The channel that continues the stream, with the call's place on it, once the hold covers the attempt: one of the
+   * same model that has not been tried, the next step of a virtual model, one that has been tried, or the same one
+   * again. Without a retry left, only the next step.
    */
   async #next(
     call: RelayCall,
@@ -235,7 +236,7 @@ export class StreamRescue implements Rescuer {
   }
 }
 
-/** True if the answer is to be text that another model can go on with, and not an object that it would begin again. */
+/** True if the answer is text that another model can continue, and not an object that it would begin again. */
 function isTextAlone({ format, logprobs, output, choices = 1 }: Conversation): boolean {
   if (logprobs || choices > 1 || (format && format.type !== 'text')) return false
   return (output?.modalities ?? []).every((modality) => modality === 'text')

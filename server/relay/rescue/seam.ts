@@ -4,8 +4,8 @@ const longest = 200
 const shortestIfContinued = 24
 
 /**
- * Joins a text that broke off with the text that goes on with it: what the second repeats of the first is left out.
- * Text is held back only while it may still be a repetition.
+ * Joins a text that broke off with its continuation. What the second text repeats of the first is dropped. Text is held
+ * back only while it may still be a repetition.
  *
  * An overlap is a repetition if it is unlikely to occur by accident: a word from its beginning, some characters of a
  * dense script, a line from its beginning, or eight and more characters. Not: single characters, punctuation, white
@@ -23,10 +23,10 @@ export class Seam {
   #half: string
   #held = ''
   #isClosed = false
-  /** How much of the second text has been left out, in UTF-16 code units. */
+  /** How much of the second text has been dropped, in UTF-16 code units. */
   cut = 0
 
-  /** `begunWith`: the text that the model was given as the beginning of its own; absent = it was asked to go on. */
+  /** `begunWith`: the text that the model was given as the beginning of its own; absent = it was asked to continue. */
   constructor(shown: string, begunWith?: string) {
     this.#half = /[\ud800-\udbff]$/.exec(shown)?.[0] ?? ''
     this.#shown = shown.slice(0, shown.length - this.#half.length)
@@ -77,7 +77,7 @@ export class Seam {
       const overlap = held.slice(0, length)
       if (!this.#tail.endsWith(overlap) || isSplit(held, length)) continue
       const before = this.#tail.slice(0, -length)
-      // The text repeats itself, so it may go on to do so.
+      // The text repeats itself, so it may continue to do so.
       if (before.endsWith(overlap)) continue
       if (isRepetition(overlap, before, this.#isBegun)) return length
     }

@@ -1,6 +1,6 @@
 import type { StreamEvent } from '../../dialects/neutral/reply.ts'
 
-/** Parts after which the answer of another model can go on. */
+/** Parts after which another model can continue the answer. */
 const continuable: ReadonlySet<string> = new Set(['text', 'reasoning'])
 
 /** What a caller has been sent of an answer so far, in as few events as possible. */
@@ -71,7 +71,7 @@ export class Told {
 
   #delta(index: number, text: string): void {
     if (!this.canGoOn) return
-    // Texts that take turns have no last one to go on with.
+    // If texts alternate, there is no last one to continue.
     if (index !== this.open) {
       this.#end()
       return

@@ -46,7 +46,9 @@ const failuresToOpen = 5
 /** A channel that has just come back gets less patience. */
 const failuresToReopen = 2
 const firstPauseMs = 5_000
-/** Short, so that a channel that is well again gets its calls back soon. A trial costs one call an attempt, not an answer. */
+/**
+ * Short, so that a channel that works again gets its calls back soon. A trial costs one call an attempt, not an answer.
+ */
 const longestPauseMs = 20_000
 /** A trial that takes longer does not keep the channel from being tried again. */
 const trialLifeMs = 20_000

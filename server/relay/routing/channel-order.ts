@@ -30,7 +30,7 @@ const exploringSeed = 20
 
 /**
  * Channels of equal priority in groups, the best group first. Channels of one group are equally good, so that a session
- * keeps to its place among them.
+ * stays on one of them.
  */
 export function inOrder(
   order: ChannelOrder,

@@ -5,7 +5,7 @@ export interface Latencies {
   median(what: Measured): number | undefined
 }
 
-/** Streams and complete responses begin at different times, so they are compared only with their like. */
+/** Streams and complete responses begin at different times, so each kind is compared only with itself. */
 export interface Measured {
   readonly channelId: number
   readonly model: string

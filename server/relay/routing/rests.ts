@@ -6,7 +6,7 @@ import { type Channel, mappedModel } from './routing-table.ts'
  * model. Channels that share these share the pause. It says nothing about the health of the service.
  */
 export interface Rests {
-  /** Begins a pause for the channel's current key. With `why`, people are told about it. */
+  /** Begins a pause for the channel's current key. With `why`, people are notified of it. */
   begin(channel: Channel, model: string, pauseMs: number, why?: string): void
   /** True while the key of the channel must not be used for the model. */
   has(channel: Channel, key: string, model: string): boolean

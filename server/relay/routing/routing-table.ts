@@ -41,7 +41,7 @@ export interface Channel {
   firstByteTimeoutMs: number | undefined
   streamIdleTimeoutMs: number | undefined
   relayTimeoutMs: number | undefined
-  /** How long a stream may take to say something, for all models and for single ones; 0 = no limit. */
+  /** The time limit for the first content of a stream, for all models and for individual ones; 0 = no limit. */
   firstTokenTimeoutMs: number | undefined
   firstTokenLimits: ReadonlyMap<string, number> | undefined
   httpVersion: 'auto' | '1.1' | '2'

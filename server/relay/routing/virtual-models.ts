@@ -10,7 +10,7 @@ export interface VirtualStep {
   readonly group: string | undefined
   /** Neighbouring steps with a weight share the calls; 0 = a step of its own. */
   readonly weight: number
-  /** How long a stream may take to say something; undefined = the channel's limit. */
+  /** The time limit for the first content of a stream; undefined = the channel's limit. */
   readonly firstTokenTimeoutMs: number | undefined
 }
 

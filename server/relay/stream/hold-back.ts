@@ -19,12 +19,12 @@ export interface Opened {
   readonly opening: UpstreamPiece[]
 }
 
-/** The most that is held back of a stream, in bytes. A model that thinks for longer can no longer be left for another. */
+/** The maximum that is held back of a stream, in bytes. After that, the call can no longer go to another model. */
 const mostBytes = 256 * 1024
 /** How long to wait for the usage of a stream that has refused, in milliseconds. */
 const usageWaitMs = 1_000
 
-/** True if the stream of a call is held back until it says something. Text that was sent cannot be taken back. */
+/** True if the stream of a call is held back until its first content: text that was sent cannot be withdrawn. */
 export function isHeldBack(call: RelayCall): boolean {
   return leavesRefusals(call) && !call.inBackground && (call.goesOn?.text ?? '') === ''
 }
@@ -110,7 +110,7 @@ class HeldBack {
         this.#feed(data === undefined ? [] : [data])
         this.#watch.finish()
         if (!this.#watch.hasSpoken && !this.#watch.stops)
-          throw badBody('the upstream ended its response before it said anything', status)
+          throw badBody('the upstream ended its response before any content', status)
         return true
       }
       case 'broken':
@@ -130,7 +130,7 @@ class HeldBack {
     for (const data of messages) madeOf(() => this.#watch.feed(data), response.status)
     const { failure, isUnreadable, hasSpoken } = this.#watch
     if (!failure || hasSpoken) return
-    if (isUnreadable) throw badBody('the upstream sent something that cannot be read', response.status)
+    if (isUnreadable) throw badBody('the upstream sent an event that cannot be read', response.status)
     throw failureWithin(failure, response.status, open.channel.upstream.key)
   }
 

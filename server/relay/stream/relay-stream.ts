@@ -39,7 +39,7 @@ interface StreamOptions {
   withholdUsage: boolean
   /** Pieces already read to see whether the upstream responds at all. */
   opening: UpstreamPiece[]
-  /** Lets another attempt go on if the stream breaks off; absent = it then ends as broken. */
+  /** Lets another attempt continue if the stream breaks off; absent = the stream then ends with an error. */
   rescuer?: Rescuer | undefined
 }
 
@@ -48,7 +48,8 @@ interface StreamOptions {
  * incomplete response as complete. It owns the hold from construction. Every ending settles the hold once: the normal
  * end, a broken or stalled upstream, an error event, quota running out, and a caller who disconnects midway or before
  * the first read. Pieces are handled without async functions, because thousands of streams can wait for a piece at the
- * same time. If the stream is rescued, the reader, the meter and the open call are those of the attempt that goes on.
+ * same time. If the stream is rescued, the reader, the meter and the open call are those of the attempt that continues
+ * it.
  */
 export class RelayStream extends AnswerBody<ChargedUsage> {
   #reader: StreamReader
@@ -222,7 +223,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     return this.#rescueOr((sent) => this.#fail(error, sent), error, before)
   }
 
-  /** The stream broke off. Another attempt goes on with it if one can, otherwise `end` ends it. */
+  /** The stream broke off. Another attempt continues it if possible, otherwise `end` ends it. */
   #rescueOr(end: EndBroken, error: GatewayError, before: Bytes): Promise<Bytes> | Bytes {
     const rescuer = this.#rescuer
     const { open } = this
@@ -243,7 +244,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
   }
 
   #rescued(): Promise<Bytes> | Bytes {
-    // The call goes on with another reader, unless the rescue has failed.
+    // The call continues with another reader, unless the rescue has failed.
     return this.#rescue?.end(undefined)
   }
 

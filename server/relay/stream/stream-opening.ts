@@ -16,7 +16,7 @@ const never = Number.POSITIVE_INFINITY
 
 interface Opening {
   reader: UpstreamReader
-  /** Makes a meter for the opening only, because the stream's own meter will be fed the same pieces again. */
+  /** Makes a meter that is used for the opening only, because the stream's own meter reads the same pieces later. */
   newMeter: () => StreamMeter
   status: number
   leaving: Leaving
@@ -28,8 +28,8 @@ interface Opening {
 }
 
 /**
- * The largest piece that is passed on, or withheld if the quota does not cover it, as a unit. The event of one token
- * takes 100 bytes or more, so a piece is worth less than half of the slice that is held in advance.
+ * Limits for the size of a piece. A piece is passed on as a whole, or withheld as a whole if the quota does not cover it.
+ * The event of one token takes 100 bytes or more, so a piece costs less than half of the slice that is held in advance.
  */
 const pieceBytes = { most: 8 * 1024, least: 256, ofToken: 16 }
 
@@ -46,7 +46,8 @@ export async function openStream(
   const limits = timeLimits(deps, open, sentAtMs)
   const pieceBytes = pieceBytesFor(deps.settings().PreConsumedQuota)
   const speaksByMs = firstTokenByMs(deps, open, sentAtMs)
-  // A stream that must say something in time is held back until it does, so that another channel can still be tried.
+  // A stream with a time limit for its first content is held back until that content arrives, so that another channel can
+  // still be tried.
   // In the meantime the caller is sent keep-alives (`answerInTime`).
   const isTimed = speaksByMs !== never
   const opened = isTimed ? { ...limits, keepAliveMs: 0, deadlineMs: Math.min(limits.deadlineMs, speaksByMs) } : limits
@@ -144,7 +145,7 @@ function refuseNoEvents(pieces: readonly UpstreamPiece[], status: number): void 
     64,
   )
   if (!/^[\s\ufeff]*[\w-]*:/.test(head))
-    throw badBody('the upstream began its response with something that cannot be read', status)
+    throw badBody('the upstream began its response with data that cannot be read', status)
 }
 
 function emptyStream(status: number): AttemptFailed {
@@ -154,7 +155,7 @@ function emptyStream(status: number): AttemptFailed {
 function isSpeaking({ key, status }: Opening, meter: StreamMeter, data: string): boolean {
   if (data.trim() === '') return false
   const signal = madeOf(() => meter.feed(data), status)
-  if (signal === 'garbage') throw badBody('the upstream began its response with something that cannot be read', status)
+  if (signal === 'garbage') throw badBody('the upstream began its response with data that cannot be read', status)
   if (signal === 'skip') return false
   if (signal === 'error') throw failureInStream(meter, status, key)
   // In some dialects, the last event contains the complete response. A response that ended with a usage report is not
@@ -200,8 +201,8 @@ export function glanceAt(bytes: Uint8Array): Glance {
     const event = text.slice(at, end)
     if (!event.startsWith(eventStart) || !event.endsWith('}') || event.includes('"error"')) return undefined
     if (event.includes('\n')) return undefined
-    // This event is parsed, because something that only looks like an event would begin a response that cannot
-    // continue.
+    // This event is parsed: once it has been passed on, it is too late to try another channel, so it must not be something
+    // that only looks like an event.
     if (event.includes('"choices":[{') && someText.test(event))
       return isObject(tryParse(event.slice(eventStart.length - 1))) ? 'speaks' : undefined
     if (!emptyChoice.test(event) || someUsage.test(event)) return undefined

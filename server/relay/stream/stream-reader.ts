@@ -6,12 +6,10 @@ import type { OpenCall } from '../charging/settlement.ts'
 import type { UpstreamPiece, UpstreamReader } from '../upstream/upstream-reader.ts'
 
 /**
- * The next piece for the caller.
- * `ready`: events in the caller's dialect, which the reader has metered.
- * `fault`: the gateway failed to read the piece.
- * `last`: the end of the response, which waits for the charge. `end` writes what follows `bytes`, with the usage if it
- * was counted here. `write` writes the upstream's error; undefined if it cannot be written.
- * `rescued`: another attempt goes on with the stream, or none does.
+ * The next piece for the caller. `ready`: events in the caller's dialect, which the reader has metered. `fault`: the
+ * gateway failed to read the piece. `last`: the end of the response, which waits for the charge. `end` writes what
+ * follows `bytes`, with the usage if it was counted here. `write` writes the upstream's error; undefined if it cannot
+ * be written. `rescued`: another attempt continues the stream, or none does.
  */
 export type StreamPiece =
   | UpstreamPiece
@@ -36,7 +34,7 @@ export interface StreamReader extends Pick<UpstreamReader, 'cancel' | 'drain' | 
   failed?(failure: Failure, charged: Usage | undefined): string
 }
 
-/** The attempt that goes on with a broken stream: its pieces are in the caller's dialect. */
+/** The attempt that continues a broken stream: its pieces are in the caller's dialect. */
 export interface NextPart {
   readonly open: OpenCall
   readonly reader: StreamReader
@@ -52,7 +50,7 @@ export interface Broken {
   readonly error: GatewayError
 }
 
-/** Lets another attempt go on with a stream that broke off. */
+/** Lets another attempt continue a stream that broke off. */
 export interface Rescuer {
   /** False if the stream has contained something that cannot be continued. */
   readonly isPossible: boolean

@@ -123,7 +123,7 @@ export class TranslatingReader implements StreamReader {
       // instead of two.
       if (event.type === 'end')
         return [{ kind: 'last', bytes: encoder.encode(text), outcome: 'done', end: endOf(this.#encoder) }]
-      // If another attempt goes on with the stream, the caller never sees the error.
+      // If another attempt continues the stream, the caller never sees the error.
       if (event.type === 'error' && event.failure !== unreadable)
         return [...ready(text), { kind: 'last', outcome: 'error', write: () => this.#encoded(event) }]
       const out = this.#encoded(event)

@@ -5,8 +5,8 @@ import type { NextPart, StreamPiece, StreamReader } from './stream-reader.ts'
 const never = Number.POSITIVE_INFINITY
 
 /**
- * The reader of a stream that broke off, until another attempt goes on with it or none can. Its last piece is
- * `rescued`. In the meantime it reports `quiet`, so that the caller is sent keep-alives.
+ * The reader of a stream that broke off, until another attempt continues it or none can. Its last piece is `rescued`.
+ * In the meantime it reports `quiet`, so that the caller is sent keep-alives.
  */
 export class WaitingReader implements StreamReader, DeadlineWait {
   dueAtMs = never

@@ -13,7 +13,7 @@ interface GoingOn {
   mark?: ContinuedTurn
 }
 
-/** The request to go on, as the user's turn after the answer so far. */
+/** The request to continue, as the user's turn after the answer so far. */
 export const goOnText =
   'Your last message was cut off by a technical fault. Continue it from exactly where it stops: your reply is appended to it as it is. Begin with the very next character, even if that is in the middle of a word, or is a space or a line break. Do not repeat any part of the message, do not comment on this request, and do not start again.'
 
@@ -26,7 +26,7 @@ interface Going {
 
 /**
  * The conversation with the answer so far: as a turn that the model continues, if the service can do that, otherwise
- * followed by the request to go on. The model is not asked to think again.
+ * followed by the request to continue. The model is not asked to think again.
  */
 export function goingOn(whole: Conversation, { text }: GoesOn, going: Going): GoingOn {
   const said = text.replace(/[\ud800-\udbff]$/, '')

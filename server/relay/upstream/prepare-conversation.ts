@@ -70,7 +70,7 @@ export function partsOf(call: RelayCall): Conversation {
   throw unsent(
     new GatewayError(
       'request_too_complex',
-      `the request contains too many lists and objects to be translated for the channel: the limit is ${translatedLimits.containers}`,
+      `the request contains too many arrays and objects to be translated for the channel: the limit is ${translatedLimits.containers}`,
     ),
   )
 }

@@ -70,7 +70,9 @@ export interface Attempting {
   withoutUsage?: boolean
   /** The service refused reasoning from earlier in the conversation, so it is dropped. */
   withoutThoughts?: boolean
-  /** The service refused to continue the turn in which the stream broke off, so it is asked to go on. */
+  /**
+   * The service refused to continue the turn in which the stream broke off, so it is asked to continue in a new turn.
+   */
   withoutPrefill?: boolean
   /** The service does not compact conversations, so the gateway asks the model for a summary. */
   ownSummary?: boolean

@@ -35,8 +35,8 @@ function shorter(aMs: number, bMs: number): number {
 type Timed = Pick<OpenCall<AnyCall>, 'call' | 'channel' | 'upstreamModel'>
 
 /**
- * The time limits for the head of a response. A stream that must say something in time must also begin in time.
- * `isStreamed` is false if the upstream cannot stream and responds only when it has finished.
+ * The time limits for the head of a response. A stream with a time limit for its first content must also begin within
+ * that limit. `isStreamed` is false if the upstream cannot stream and responds only when it has finished.
  */
 export function patienceFor(deps: RelayDeps, timed: Timed, sentAtMs: number, isStreamed: boolean): Patience {
   const patience = patienceOf(timed.channel, deps.settings())
@@ -75,9 +75,9 @@ export function endOf(
 const tokensPerSecond = 5000
 
 /**
- * By when a stream must have begun to say something; infinite = no limit. The step of a virtual model can have a limit,
- * and so can a channel for one model; both always apply. The limit of a channel for all its models does not apply to
- * calls that ask for thinking, and that of the settings applies only to models that are known not to think.
+ * By when the first content of a stream must have arrived; infinite = no limit. The step of a virtual model can have a
+ * limit, and so can a channel for one model; both always apply. The limit of a channel for all its models does not
+ * apply to calls that ask for thinking, and that of the settings applies only to models that are known not to think.
  */
 export function firstTokenByMs(deps: RelayDeps, { call, channel, upstreamModel }: Timed, sentAtMs: number): number {
   const { facts, mode, state, step } = call

@@ -65,7 +65,7 @@ export async function countAlertRows(
   return Number(row.count)
 }
 
-/** What the rules of an owner fire for, oldest first. */
+/** The targets for which the rules of an owner fire, oldest first. */
 export function alertStatesOf(db: Db, ownerId: number): Promise<AlertStateRow[]> {
   return db
     .selectFrom('alert_states')

@@ -1,18 +1,18 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../store.ts'
 
-/** What processes have leased of a user's balance, which belongs to the user like the rest of it. `id` is the user's id. */
+/** The part of a user's balance that processes have leased. It still belongs to the user. `id` is the user's id. */
 export function leasedOfUser(id: string): RawBuilder<number> {
   return sql<number>`cast(coalesce((select sum(le.amount) from leases le where le.user_id = ${sql.ref(id)}), 0) as bigint)`
 }
 
-/** What processes have leased of the quota of a token. `id` is the token's id. */
+/** The part of the quota of a token that processes have leased. `id` is the token's id. */
 export function leasedOfToken(id: string): RawBuilder<number> {
   return sql<number>`cast(coalesce((select sum(le.amount) from leases le
     where le.token_id = ${sql.ref(id)} and le.token_limited), 0) as bigint)`
 }
 
-/** A balance, without what is leased of it, after `delta` was added: never below zero, unless it already was. */
+/** The unleased part of a balance after `delta` was added: never below zero, unless it already was. */
 export function afterDelta(column: 'quota' | 'remain_quota', delta: number): RawBuilder<number> {
   const left = sql.ref(column)
   const after = sql<number>`${left} + (${delta})`
@@ -21,7 +21,7 @@ export function afterDelta(column: 'quota' | 'remain_quota', delta: number): Raw
     : sql<number>`case when ${after} >= 0 then ${after} when ${left} < 0 then ${left} else 0 end`
 }
 
-/** Adds what is leased to the balance of a user. */
+/** Adds the leased part to the balance of a user. */
 export async function withLeasesOfUser<T extends { id: number; quota: number } | undefined>(
   db: Db,
   row: T,
@@ -32,7 +32,7 @@ export async function withLeasesOfUser<T extends { id: number; quota: number } |
   return { ...row, quota: row.quota + Number(rows[0]?.amount ?? 0) }
 }
 
-/** Adds what is leased to the quotas of tokens. */
+/** Adds the leased part to the quotas of tokens. */
 export async function withLeasesOfTokens<T extends { id: number; remain_quota: number }>(
   db: Db,
   tokens: readonly T[],

@@ -60,7 +60,7 @@ export async function claimStatement(trx: Trx, month: string, userId: number, no
   return claimed !== undefined
 }
 
-/** Records what became of an email that this node had reserved. */
+/** Records the result of an email that this node had reserved. */
 export async function endStatement(
   trx: Trx,
   email: { month: string; userId: number; state: 'sent' | 'refused' | 'waiting'; now: number },

@@ -23,7 +23,7 @@ export async function removeStoredResponse(trx: Trx, id: string, userId: number)
   await trx.deleteFrom('stored_responses').where('id', '=', id).where('user_id', '=', userId).execute()
 }
 
-/** Forgets what is older than this time. */
+/** Forgets responses that are older than this time. */
 export async function purgeStoredResponses(trx: Trx, before: number): Promise<void> {
   await trx.deleteFrom('stored_responses').where('created_at', '<', before).execute()
 }

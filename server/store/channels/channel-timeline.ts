@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { Db } from '../store.ts'
 
-/** The audit trail has no index by target, so only its newest entries are read. */
+/** The audit log has no index by target, so only its newest entries are read. */
 const mostRead = 20_000
 
-/** An entry of the audit trail about a channel. */
+/** An entry of the audit log about a channel. */
 export interface ChannelAct {
   created_at: number
   actor_name: string
@@ -12,7 +12,7 @@ export interface ChannelAct {
   detail: string
 }
 
-/** The newest acts and changes that concern a channel, newest first. */
+/** The newest automatic actions and changes that concern a channel, newest first. */
 export async function channelActs(db: Db, id: number, limit: number): Promise<ChannelAct[]> {
   const { rows } = await sql<ChannelAct>`
     select created_at, actor_name, action, detail

@@ -13,8 +13,8 @@ export function virtualModelRows(db: Db): Promise<VirtualModelRow[]> {
 }
 
 /**
- * The same, with the table locked against other changes until the transaction ends, because two changes that are right
- * by themselves can form a circle.
+ * The same, with the table locked against other changes until the transaction ends, because two changes that are each
+ * valid can form a circle together.
  */
 export async function lockVirtualModels(trx: Trx): Promise<VirtualModelRow[]> {
   if (needsRowLocks(trx)) await sql`lock table virtual_models in share row exclusive mode`.execute(trx)

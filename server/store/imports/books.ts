@@ -29,7 +29,7 @@ export async function bookLogged(
   }
 }
 
-/** How much the figures of an account in the source have changed since they were last taken over. */
+/** How much the figures of an account in the source have changed since they were last imported. */
 export interface Change {
   quota: number
   used: number

@@ -13,7 +13,7 @@ export type RunOwner = Pick<ImportRunRow, 'process' | 'host' | 'pid'>
 
 /**
  * Records a run as the active one. Throws a unique violation if another one is active. A run whose process ended is
- * marked as interrupted first; `isGone` tells that of processes on this machine.
+ * marked as interrupted first; `isGone` says whether a process on this machine has ended.
  */
 export async function beginImportRun(
   trx: Trx,
@@ -52,7 +52,7 @@ export async function takeImportRun(trx: Trx, id: number, owner: RunOwner, now: 
   return taken !== undefined
 }
 
-/** Records how far a run is. Returns true if somebody asked to cancel it, or if it is no longer the active one. */
+/** Records the progress of a run. Returns true if somebody asked to cancel it, or if it is no longer the active one. */
 export async function touchImportRun(
   trx: Trx,
   id: number,

@@ -46,7 +46,7 @@ export async function importById(db: Db, id: number): Promise<ImportRow> {
   return db.selectFrom('imports').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
 }
 
-/** What the rows of one kind became, by their ids in the source. */
+/** The new ids of the rows of one kind, by their ids in the source. */
 export async function journalOf(db: Db, importId: number, kind: ImportKind): Promise<Map<string, JournalRow>> {
   const rows = await db
     .selectFrom('import_rows')
@@ -87,7 +87,7 @@ export async function recordRows(trx: Trx, rows: readonly JournalRow[]): Promise
   )
 }
 
-/** Records the figures of a row that was taken over again. */
+/** Records the figures of a row that was imported again. */
 export async function recordFigures(
   trx: Trx,
   { import_id, kind, source_id, quota, used, requests }: JournalRow,
@@ -101,7 +101,7 @@ export async function recordFigures(
     .execute()
 }
 
-/** The sums of what an import brought over, as stored here now. */
+/** The sums of the imported rows, as stored here now. */
 export interface ImportedSums {
   users: number
   userQuota: number

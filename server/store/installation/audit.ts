@@ -54,8 +54,8 @@ export function listAudit(
 }
 
 /**
- * The event that tells the balance check that balances are allowed to be negative. Without it, correct balances would
- * be reported as faults.
+ * The event that records that balances may be negative, for the balance check. Without it, correct balances would be
+ * reported as faults.
  */
 export const policyChange = { action: 'option.update', target: 'QuotaPolicy' }
 

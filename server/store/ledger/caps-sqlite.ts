@@ -206,8 +206,8 @@ export function countPlace(statements: CapStatements, ask: Asking, whose: string
 }
 
 /**
- * Frees the place of a call whose attempt failed, and returns what it had reserved. The upstream has seen the request, so
- * it stays counted.
+ * Frees the place of a call whose attempt failed, and returns its reservation. The upstream has received the request,
+ * so it stays counted.
  */
 export function freePlaces(statements: CapStatements, holdId: string): Place[] {
   const places = statements.endPlaces.all(holdId) as Place[]
@@ -231,8 +231,8 @@ function free(statements: CapStatements, place: Place, sign: 1 | -1): void {
 }
 
 /**
- * Prepares a call's place for more units: what it has reserved in a window that is over moves to the current one. Returns
- * the units left for it in its caps of quota and cost.
+ * Prepares a call's place for more units: its reservation in a window that has ended moves to the current window.
+ * Returns the units left for it in its caps of quota and cost.
  */
 export function roomToGrow(statements: CapStatements, { id }: Pick<ExtendOp, 'id'>, at: number): number {
   let room = Number.MAX_SAFE_INTEGER
@@ -272,8 +272,8 @@ export function joinLine(statements: CapStatements, ask: Asking, full: ChannelFu
 }
 
 /**
- * Frees the place of a call that has ended, and replaces what it had reserved with what its log row says. If the channel
- * has caps that the call has no place in, because they are newer than the call, they count the row as well.
+ * Frees the place of a call that has ended, and replaces its reservation with the figures of its log row. If the
+ * channel has caps that the call has no place in, because they are newer than the call, they count the row as well.
  */
 export function settlePlaces(statements: CapStatements, op: SettleOp, charged: number, isCapped: boolean): void {
   const { log } = op

@@ -76,7 +76,7 @@ forEachLedger((_name, openFresh) => {
   const newChannel = async () => (await addAccount(store, plenty)).channelId
 
   describe('calls at once', () => {
-    test('of 50 simultaneous calls, seven get a place, in separate batches or in one', async () => {
+    test('of 50 simultaneous calls, seven get a place, in separate batches or in a single one', async () => {
       for (const together of [false, true]) {
         account = await addAccount(store, plenty)
         await set([cap('calls', 'now', 7)])
@@ -146,7 +146,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('the last hour and the last five hours move, in steps', async () => {
+    test('the windows of the last hour and the last five hours slide in steps', async () => {
       await set([cap('requests', 'hour', 1), cap('tokens', '5h', 10)])
       expect(await passed(call(account))).toBe(true)
       expect(await passed(call(account))).toBe(false)
@@ -274,7 +274,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('a call that needs more than a cap allows at all is told that waiting does not help', async () => {
+    test('a call that alone needs more than a cap allows gets an error that says that waiting does not help', async () => {
       await set([cap('tokens', 'minute', 4)])
       expect(await take(call(account, { ticket: 0 }))).toMatchObject({ reason: 'full', never: true })
       expect(await store.read.selectFrom('cap_waits').selectAll().execute()).toEqual([])
@@ -296,7 +296,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('a stream that goes on in the next window takes its reservation along', async () => {
+    test('the reservation of a stream that continues in the next window moves to that window', async () => {
       await set([cap('quota', 'day', 100)])
       const op = call(account, { amount: 50 })
       await take(op)
@@ -442,7 +442,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('a call whose process no longer says that it waits holds nobody up', async () => {
+    test('a waiting call whose process is dead does not block other calls', async () => {
       await set([cap('calls', 'now', 1)])
       const open = call(account)
       await take(open)
@@ -492,7 +492,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('a change of the limit or of the zone gives nothing back; another window begins at zero', async () => {
+    test('a change of the limit or of the zone keeps the counts; another window begins at zero', async () => {
       // Late on a Friday in UTC, already Saturday in Shanghai.
       const now = Date.UTC(2026, 0, 2, 20) / 1000
       await set([cap('requests', 'day', 5)], account.channelId, now)
@@ -541,7 +541,7 @@ forEachLedger((_name, openFresh) => {
     })
   })
 
-  test('rows that are purged stay in the books of the caps', async () => {
+  test('purged rows are still counted by the caps', async () => {
     await set([cap('requests', 'ever', 99), cap('tokens', 'ever', 99), cap('quota', 'ever', 99, { models: 'gpt-*' })])
     for (let round = 0; round < 3; round++) {
       const op = call(account)

@@ -3,8 +3,8 @@ import { needsRowLocks } from '../statements/conditions.ts'
 import type { Db, Store } from '../store.ts'
 
 /**
- * Returns what is in a lease to its account, once, whoever calls this how often. No operation that names the lease may be
- * open in the process that took it. Resolves with the units returned.
+ * Returns the rest of a lease to its account, exactly once, however often and by whichever process this is called. No
+ * operation that names the lease may be open in the process that took it. Resolves with the units returned.
  */
 export function returnLease(store: Pick<Store, 'write'>, { id, userId, tokenId }: LeaseOfAccount): Promise<number> {
   return store.write(async (trx) => {

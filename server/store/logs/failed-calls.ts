@@ -103,7 +103,7 @@ export function joined(first: SharedRow | undefined, second: SharedRow | undefin
 function rowOf({ row, calls, since }: SharedRow, now: number): LogRow {
   const others = calls - 1
   if (others === 0) return row
-  const more = `${others} more failed ${others === 1 ? 'call' : 'calls'} with this code, left out of the log`
+  const more = `${others} more failed ${others === 1 ? 'call' : 'calls'} with this code, omitted from the log`
   return { ...row, content: `${row.content} (${more})`, created_at: now, left_out: others, left_out_since: since }
 }
 

@@ -117,7 +117,7 @@ export async function failSink(store: Store, name: string, error: string, now: n
   )
 }
 
-/** Lets another process go on at once. */
+/** Lets another process continue at once. */
 export async function releaseSink(store: Store, name: string, holder: string): Promise<void> {
   await store.write((trx) =>
     trx

@@ -33,7 +33,7 @@ export const usage: Migration = {
     const statements = [
       `create table usage_series (id ${id}, kind text not null, ${dimensions.join(', ')},
         unique (kind, user_id, token_id, model_name, channel_id, type, username, token_name))`,
-      // Led by the day, so that what is written on one day stands together, whoever calls.
+      // The day comes first, so that rows of one day are stored together, whichever accounts they belong to.
       `create table usage_hours (day bigint not null, ${[...slot, ...figures, ...places].join(', ')},
         primary key (day, series_id, slot))${clustered}`,
       `create table usage_dates (day bigint primary key)`,
@@ -58,7 +58,7 @@ export const usage: Migration = {
   },
 }
 
-/** Any number: whoever writes log rows shares the lock until the rows are committed. */
+/** An arbitrary number: every transaction that writes log rows shares the lock until the rows are committed. */
 const logLock = 7_041_980
 
 /**

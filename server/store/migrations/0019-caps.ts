@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 import { installLedger } from './ledger-function.ts'
 
-/** Caps of channels and of their keys, what they counted, and the calls that wait for a place. */
+/** Caps of channels and of their keys, their counters, and the calls that wait until a cap has room. */
 export const caps: Migration = {
   name: '0019-caps',
   async up(db, dialect) {

@@ -8,7 +8,7 @@ const lockTries = 200
 const former = 'logs_before'
 const defaultPartition = 'logs_default'
 
-/** Whoever waits for a lock holds up those who come later, so each attempt is short. */
+/** A transaction that waits for a lock blocks all later ones, so each attempt is short. */
 const lockLog = `do $$ begin
   for attempt in 1 .. ${lockTries} loop
     begin

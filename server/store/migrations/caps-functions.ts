@@ -183,7 +183,7 @@ begin
 end $$`
 
 /**
- * Frees the place of a call whose attempt failed, and returns what it had reserved. The upstream has seen the request,
+ * Frees the place of a call whose attempt failed, and returns its reservation. The upstream has received the request,
  * so it stays counted.
  */
 const freeFunction = `
@@ -223,7 +223,7 @@ begin
 end $$`
 
 /**
- * Prepares a call's place for more units: what it has reserved in a window that is over moves to the current one.
+ * Prepares a call's place for more units: its reservation in a window that has ended moves to the current window.
  * Returns the units that are left for it in its caps of quota and cost: null if it has no such cap.
  */
 const growFunction = `
@@ -271,8 +271,8 @@ begin
 end $$`
 
 /**
- * Frees the place of a call that has ended, and replaces what it had reserved with what its log row says. If the channel
- * has caps that the call has no place in, because they are newer than the call, they count the row as well.
+ * Frees the place of a call that has ended, and replaces its reservation with the figures of its log row. If the
+ * channel has caps that the call has no place in, because they are newer than the call, they count the row as well.
  */
 const settleFunction = `
 create or replace function tollgate_cap_settle(op jsonb, charged bigint, is_capped boolean, at_s bigint) returns void language plpgsql as $$

@@ -11,15 +11,16 @@ type Database = Parameters<Migration['up']>[0]
 /**
  * The current ledger batch, as PostgreSQL functions. A batch is one round trip, and its row locks are held only while
  * it runs. All rows are locked first, in id order, users before tokens before channels, so two nodes cannot deadlock.
- * What the batch changes in them is kept in arrays, and each row is written once at the end, because the versions of a
- * row that one transaction makes cannot be removed before it ends. The rules are those of `ledger-sqlite.ts` and
- * `limits-sqlite.ts`; one contract suite tests both.
+ * The changes of the batch are collected in arrays, and each row is written once at the end: each update within a
+ * transaction leaves a dead version of the row, which cannot be removed before the transaction ends. The rules are those
+ * of `ledger-sqlite.ts` and `limits-sqlite.ts`; one contract suite tests both.
  *
  * A migration that changes the ledger edits this text and calls this function, so each such migration installs the
  * newest version. Only `tollgate_quick` and `tollgate_batch` are called from outside.
  */
 export async function installLedger(db: Database): Promise<void> {
-  // Earlier migrations install this text before the tables of the caps exist. Nobody calls it until they do.
+  // Earlier migrations install these functions before the tables of the caps exist. Nothing calls the functions until
+  // the tables have been created.
   await sql`set local check_function_bodies = off`.execute(db)
   const { rows } = await sql<{ caps: string | null }>`select to_regclass('caps')::text as caps`.execute(db)
   const hasCaps = rows[0]?.caps != null
@@ -29,8 +30,8 @@ export async function installLedger(db: Database): Promise<void> {
 }
 
 /**
- * Locks the rows and reads the balances into arrays that have the order of the parameters. A row that does not exist has
- * null. The time is that at which the rows are ours, so that it never goes back for one account, whichever node writes.
+ * Locks the rows and reads the balances into arrays in the order of the parameters, with null for a row that does not
+ * exist. The time is read after the rows are locked, so that it never goes back for an account, whichever node writes.
  */
 const lockText = `
   select array_agg(id), array_agg(quota), array_agg(used_quota) into locked, u_quota, u_used from (
@@ -59,7 +60,7 @@ const lockText = `
   end if;
   now_s := floor(extract(epoch from clock_timestamp()))::bigint;`
 
-/** The part of `tollgate_batch` that writes what the batch has changed, each row once. */
+/** The part of `tollgate_batch` that writes the changes of the batch, each row once. */
 const writeText = `
   if array_remove(x_answers, null) <> '{}' then
     answers := to_jsonb(x_answers);
@@ -122,11 +123,12 @@ const writeText = `
 /**
  * Applies a batch: settles (\`s_\`), then extensions and holds (\`x_\`, the first \`x_extends\` are extensions). Users, tokens
  * and channels are listed once each, in id order, and operations contain their positions in the lists. \`s_flags\`: 1 = the
- * charge may take a balance below zero, 2 = counts as a request, 4 = has a log row. \`l_settles\` are the settles of the
- * rows in \`log_rows\`. \`s_more\` and \`x_more\` contain what few operations have (limits, caps), or are null if none has.
+ * charge may take a balance below zero, 2 = counts as a request, 4 = has a log row. \`l_settles\` contains, for each row
+ * in \`log_rows\`, the position of its settle. \`s_more\` and \`x_more\` contain rare details (limits, caps), or are null if
+ * no operation has any.
  *
- * Returns the units charged (null = the hold was gone) and taken, and in \`answers\` the results of takes that are more
- * than an amount, by position.
+ * Returns the units charged (null = the hold no longer existed) and the units taken. Some takes have a result that is
+ * more than an amount; \`answers\` contains these results, by position.
  */
 const batchFunction = `
 create or replace function tollgate_batch(user_ids bigint[], token_ids bigint[], channel_ids bigint[],
@@ -143,7 +145,7 @@ declare
   day_start bigint;
   month_start bigint;
   locked bigint[];
-  -- Balances and totals at this point of the batch, and what the batch changes in them.
+  -- Balances and totals at this point of the batch, and the changes made by the batch.
   u_quota bigint[];
   u_used bigint[];
   u_back bigint[] := array_fill(0::bigint, array[cardinality(user_ids)]);
@@ -169,7 +171,7 @@ declare
   c_capped bigint[];
   c_charged bigint[] := array_fill(0::bigint, array[cardinality(channel_ids)]);
   c_unlogged bigint[] := c_charged;
-  -- The holds that the settles end. The id is null once its settle has been made.
+  -- The holds that the settles end. The id becomes null when the settle has been applied.
   g_ids text[];
   g_amounts bigint[];
   g_limited boolean[];

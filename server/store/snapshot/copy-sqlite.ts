@@ -29,7 +29,7 @@ interface CopyOptions {
 
 /**
  * Copies a SQLite database that is about to be migrated to `before-<version>-<time>.db` beside it, and removes all such
- * copies but the newest three. It is the way back from an upgrade. If there is no space for it, the upgrade goes on
+ * copies but the newest three. It is the way back from an upgrade. If there is no space for it, the upgrade continues
  * without a copy, with a warning. Does nothing for a new database.
  */
 export async function copyBeforeMigration(store: Store, { path, version, now, log }: CopyOptions): Promise<void> {

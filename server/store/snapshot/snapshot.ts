@@ -32,7 +32,7 @@ export interface SnapshotFacts {
 }
 
 /**
- * The contents of a database at one moment. Calls of a running server go on while it is read. It holds a read
+ * The contents of a database at one moment. Calls of a running server continue while it is read. It holds a read
  * transaction until it is closed.
  */
 export interface Snapshot {

@@ -4,16 +4,19 @@ import type { Store, Trx } from '../../store.ts'
 import { lockSoon } from './lock-soon.ts'
 import { covers, defaultPartition, isWhole, logPartitions, type Month, monthAt } from './log-partitions.ts'
 
-/** Any number: whoever changes the division of the log holds this lock. */
+/** An arbitrary number: the lock that is held while the partitions of the log are changed. */
 const divisionLock = 7_041_981
 
 /** The current month and this many after it have a partition before they begin. */
 const monthsAhead = 3
 
-/** No row is older. Times before that are errors of whoever wrote them, and need no partitions. */
+/** No row is older. Earlier times are errors of the program that wrote them, and need no partitions. */
 const firstSecond = Date.UTC(2015, 0) / 1000
 
-/** Waits until nobody else changes the division of the log, and keeps others from it until the transaction ends. */
+/**
+ * Waits until nobody else changes the partitions of the log, and prevents others from doing so until the transaction
+ * ends.
+ */
 export async function lockDivision(trx: Trx): Promise<void> {
   await sql`select pg_advisory_xact_lock(${divisionLock})`.execute(trx)
 }

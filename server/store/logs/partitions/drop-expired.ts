@@ -45,7 +45,7 @@ export async function dropExpired(
 }
 
 /**
- * Empties a partition and returns how many rows it had; undefined if it must stay. Reading it holds up nobody but those who
+ * Empties a partition and returns how many rows it had; undefined if it must stay. Reading it blocks only those who
  * count or delete log rows. The locks for which calls wait are held for the few statements at the end.
  */
 async function emptied(

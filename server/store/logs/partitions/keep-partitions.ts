@@ -3,8 +3,8 @@ import { isWhole, logPartitions } from './log-partitions.ts'
 import { type PatientStore, type Takeover, takeOver } from './take-over.ts'
 
 /**
- * Keeps the division of the log on PostgreSQL in order: takes over a table that was not divided, creates the partitions of
- * coming months, and moves rows out of the default partition. Several nodes may do it at once. Throws
+ * Maintains the partitions of the log on PostgreSQL: takes over a table that was not partitioned, creates the
+ * partitions of coming months, and moves rows out of the default partition. Several nodes may do it at once. Throws
  * `lock_not_available` if somebody reads the log for long; what was done by then stays.
  */
 export async function keepPartitions(store: PatientStore, now: number): Promise<Takeover> {

@@ -6,9 +6,10 @@ const waitMs = 100
 const tries = 10
 
 /**
- * Locks a table of the log, or several in one attempt, until the transaction ends. Whoever waits for a lock holds up those who come later, so it waits
- * for a moment only, then lets the others pass, and tries again. Throws PostgreSQL's `lock_not_available` after some
- * seconds, for example while a backup reads the table. Call it before anything is locked for which calls would wait.
+ * Locks a table of the log, or several in one attempt, until the transaction ends. A transaction that waits for a lock
+ * blocks all later ones, so it waits for a moment only, then lets the others pass, and tries again. Throws PostgreSQL's
+ * `lock_not_available` after some seconds, for example while a backup reads the table. Call it before anything is
+ * locked for which calls would wait.
  */
 export async function lockSoon(
   trx: Trx,

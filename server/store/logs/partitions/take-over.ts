@@ -20,7 +20,7 @@ const mostAheadSeconds = 366 * daySeconds
 
 const constraint = 'logs_cut'
 
-/** How the takeover of a table stands. */
+/** The state of the takeover of a table. */
 export interface Takeover {
   state: 'none' | 'done' | 'impossible'
   /** With `done`: epoch seconds from which on each month has a partition. */
@@ -30,9 +30,10 @@ export interface Takeover {
 }
 
 /**
- * Makes a log table that was not divided the partition of all rows before a coming month. Only moments need a lock: PostgreSQL
- * reads the whole table to prove that it has no later rows, but does so while rows are read and written. Every step may be
- * interrupted, and is found by the next attempt. Throws `lock_not_available` if somebody reads the table for long.
+ * Turns a log table that was not partitioned into the partition of all rows before a coming month. Locks are held only
+ * for moments: PostgreSQL reads the whole table to prove that it has no later rows, but does so while rows are read and
+ * written. Every step may be interrupted, and is found by the next attempt. Throws `lock_not_available` if somebody
+ * reads the table for long.
  */
 export async function takeOver(store: PatientStore, now: number): Promise<Takeover> {
   const whole = (await logPartitions(store.read)).find(isWhole)
