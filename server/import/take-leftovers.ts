@@ -22,7 +22,7 @@ export interface TakenLeftovers {
 
 /**
  * Takes in what an earlier version had no place for, in one transaction: options that exist now. To add a kind, add it to
- * `takers`. Throws ImportFailed if the file is not one of leftovers; nothing is changed then.
+ * `takers`. Throws ImportFailed, and changes nothing, if the file is not a leftovers file.
  */
 export async function takeLeftovers(
   deps: Pick<ImportDeps, 'store' | 'secrets' | 'nowMs'>,

@@ -125,6 +125,6 @@ test('leftovers are taken in by a version that knows them, once, and the others 
 
   writeFileSync(file, 'not a leftover\n')
   const wrong = await installation.run('import', '--leftovers', file)
-  expect([wrong.code, wrong.output]).toEqual([1, expect.stringContaining('Line 1 is not one of leftovers')])
+  expect([wrong.code, wrong.output]).toEqual([1, expect.stringContaining('Line 1 is not a leftover of an import')])
   expect((await installation.run('import')).output).toContain('either --from or --leftovers')
 })

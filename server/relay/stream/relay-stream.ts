@@ -48,8 +48,7 @@ interface StreamOptions {
  * incomplete response as complete. It owns the hold from construction. Every ending settles the hold once: the normal
  * end, a broken or stalled upstream, an error event, quota running out, and a caller who disconnects midway or before
  * the first read. Pieces are handled without async functions, because thousands of streams can wait for a piece at the
- * same time. If the stream is rescued, the reader, the meter and the open call are those of the attempt that continues
- * it.
+ * same time. If the stream is rescued, the reader, the meter and the open call are those of the newest attempt.
  */
 export class RelayStream extends AnswerBody<ChargedUsage> {
   #reader: StreamReader
