@@ -9,7 +9,6 @@ import { lookAt, nameOf } from './support/look-at.ts'
 import { person } from './support/screen.ts'
 import { screens } from './support/screens.ts'
 import { fillForScreens } from './support/screens-data.ts'
-import { VisitPool } from './support/visit-pool.ts'
 
 const [site, bare] = [openConsole(), openConsole()]
 setDefaultTimeout(900_000)
@@ -17,7 +16,6 @@ setDefaultTimeout(900_000)
 const chosen = swept(screens, nameOf)
 /** Number of screens that are checked at the same time; while one loads, another is computed. */
 const atOnce = 4
-const visits = new VisitPool()
 const found = new Map<number, Promise<string[]>>()
 
 /** Returns the faults of a screen and also starts checking the screens after it. */
@@ -25,7 +23,7 @@ function faultsOf(index: number): Promise<string[]> {
   for (const [ahead, screen] of chosen.slice(index, index + atOnce).entries()) {
     const place = index + ahead
     if (found.has(place)) continue
-    const looking = visits.with(screen.bare ? bare : site, screen, (visit) => lookAt(visit, screen))
+    const looking = lookAt(screen.bare ? bare : site, screen)
     // A failure must not count as unhandled before the screen's own test waits for the result.
     looking.catch(() => undefined)
     found.set(place, looking)
@@ -38,10 +36,7 @@ beforeAll(async () => {
   upstream = await fillForScreens(site)
   await bare.api('POST', '/api/user/', { ...person, display_name: person.username })
 })
-afterAll(async () => {
-  await visits.close()
-  await upstream[Symbol.asyncDispose]()
-})
+afterAll(() => upstream[Symbol.asyncDispose]())
 
 for (const [index, screen] of chosen.entries()) {
   test(`looks right to everybody: ${nameOf(screen)}`, async () => {

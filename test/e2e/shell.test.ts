@@ -207,7 +207,7 @@ describe('the shell', () => {
     await using visit = await site.visit({ expectedErrors: /404/ })
     const { page } = visit
     await visit.open('/login')
-    await page.getByText('My gateway').waitFor()
+    await page.getByText('My gateway').first().waitFor()
     await page.waitForFunction(() => document.title === 'user login · My gateway')
     await page.locator('footer b').waitFor()
     await eventually(() => page.locator('footer script, footer style').count()).toBe(0)

@@ -7,7 +7,8 @@ import { type GatewayProcess, Installation } from '../../helpers/gateway-process
 import { borrowBrowser, liveBrowser, returnBrowser } from './browser.ts'
 import { patienceMs } from './eventually.ts'
 import { slowDown } from './slowness.ts'
-import { keepToasts } from './toasts.ts'
+import { forgetToasts, keepToasts } from './toasts.ts'
+import { type OpenPage, UsedPages, watchedPage } from './used-pages.ts'
 
 interface Session {
   name: string
@@ -51,10 +52,6 @@ export interface Visit extends AsyncDisposable {
   open(path: string): Promise<void>
   /** The calls that the page has made, in order, such as `GET /api/token/?p=0`. */
   calls(): string[]
-  /** Replaces the errors that are expected in the browser's console. */
-  expectErrors(expected: RegExp | undefined): void
-  /** Throws if the page has had errors since it was opened or since the last check. */
-  check(): void
 }
 
 const narrow = 600
@@ -69,6 +66,7 @@ const refusedCall = /Failed to load resource: the server responded with a status
 export class Console {
   #installation: Installation | undefined
   #gateway: GatewayProcess | undefined
+  readonly #usedPages = new UsedPages()
   readonly #sessions = new Map<string, Promise<Session>>()
   readonly #env: Record<string, string>
 
@@ -100,6 +98,7 @@ export class Console {
 
   /** Fills the installation with the data of `npm run seed`, which gets `args`. */
   async seed(...args: string[]): Promise<void> {
+    await this.#usedPages.close()
     await this.gateway.stop()
     const { code, output } =
       (await this.#installation?.runProgram(join(import.meta.dir, '../../../tools/seed/main.ts'), args)) ?? {}
@@ -108,6 +107,7 @@ export class Console {
   }
 
   async stop(): Promise<void> {
+    await this.#usedPages.close()
     await returnBrowser()
     await this.#installation?.[Symbol.asyncDispose]()
   }
@@ -163,79 +163,79 @@ export class Console {
   async visit(options: VisitOptions = {}): Promise<Visit> {
     const { url } = this.gateway
     const width = options.width ?? 1366
-    const browser = await liveBrowser()
-    const context = await browser.newContext({
-      baseURL: url,
-      locale: localeOf(options.language ?? options.browserLanguage),
-      viewport: { width, height: options.height ?? (width > narrow ? 860 : 844) },
-      permissions: ['clipboard-read', 'clipboard-write'],
-    })
+    const viewport = { width, height: options.height ?? (width > narrow ? 860 : 844) }
+    const locale = localeOf(options.language ?? options.browserLanguage)
     const session = options.as && (await this.#login(options.as))
+    const stored = {
+      'test.prepared': 'yes',
+      ...(session && { user: JSON.stringify(session.user) }),
+      ...(options.theme && { 'ui.theme': options.theme }),
+      ...(options.language && { 'ui.lang': options.language }),
+      ...options.stored,
+    }
+    const key = `${url} ${locale}`
+    const used = this.#usedPages.take(key)
+    const open = used ?? (await newPage({ baseURL: url, locale, viewport }, stored))
+    const { page, context } = open
+    if (used) await context.clearCookies()
     if (session) await context.addCookies([{ name: session.name, value: session.value, url, httpOnly: true }])
-    const page = await context.newPage()
-    page.setDefaultTimeout(patienceMs)
-    await keepToasts(page)
-    // The script runs before the scripts of each page, but writes only on the first page, so that values stored later
-    // by pages are kept.
-    await context.addInitScript(
-      (stored) => {
-        // Frames within a page may have no access to storage.
-        if (location.protocol === 'about:' || window !== top || localStorage.getItem('test.prepared') !== null) return
-        for (const [name, value] of Object.entries(stored)) localStorage.setItem(name, value)
+    if (used) await begin(page, viewport, stored)
+    const { seen } = open
+    Object.assign(seen, { calls: [], faults: [], expected: options.expectedErrors })
+    return {
+      page,
+      context,
+      calls: () => [...seen.calls],
+      async open(path) {
+        await page.goto(path)
+        // Checks on every animation frame; a locator would check again only after half a second.
+        await page.waitForFunction(() => (document.querySelector('h1')?.getClientRects().length ?? 0) > 0)
       },
-      {
-        'test.prepared': 'yes',
-        ...(session && { user: JSON.stringify(session.user) }),
-        ...(options.theme && { 'ui.theme': options.theme }),
-        ...(options.language && { 'ui.lang': options.language }),
-        ...options.stored,
+      [Symbol.asyncDispose]: async () => {
+        const { faults } = seen
+        if (faults.length === 0) return this.#usedPages.giveBack(key, open)
+        await context.close()
+        throw new Error(`The page was not clean:\n${[...new Set(faults)].join('\n')}`)
       },
-    )
-    await slowDown(context, page)
-    return watched(page, context, url, options.expectedErrors)
+    }
   }
 }
 
-function watched(page: Page, context: BrowserContext, origin: string, errors: RegExp | undefined): Visit {
-  let expected = errors
-  const faults: string[] = []
-  const calls: string[] = []
-  page.on('console', (message) => {
-    if (message.type() !== 'error' && message.type() !== 'warning') return
-    const text = message.text()
-    if (!refusedCall.test(text) && !expected?.test(text)) faults.push(`console ${message.type()}: ${text}`)
-  })
-  page.on('pageerror', ({ message }) => {
-    if (!expected?.test(message)) faults.push(`page error: ${message}`)
-  })
-  context.on('request', (request) => {
-    const address = request.url()
-    if (address.startsWith(`${origin}/api/`)) calls.push(`${request.method()} ${address.slice(origin.length)}`)
-    else if (/^https?:/.test(address) && !address.startsWith(`${origin}/`) && !expected?.test(address))
-      faults.push(`left the origin: ${address}`)
-  })
-  const check = () => {
-    const seen = [...new Set(faults.splice(0))]
-    if (seen.length > 0) throw new Error(`The page was not clean:\n${seen.join('\n')}`)
-  }
-  return {
-    page,
-    context,
-    calls: () => [...calls],
-    expectErrors(next) {
-      expected = next
-    },
-    check,
-    async open(path) {
-      await page.goto(path)
-      // Checks on every animation frame; a locator would check again only after half a second.
-      await page.waitForFunction(() => (document.querySelector('h1')?.getClientRects().length ?? 0) > 0)
-    },
-    async [Symbol.asyncDispose]() {
-      await context.close()
-      check()
-    },
-  }
+/** A page in a new browser context. `stored` is written to the storage before the first page's own scripts run. */
+async function newPage(
+  options: { baseURL: string; locale: string; viewport: { width: number; height: number } },
+  stored: Readonly<Record<string, string>>,
+): Promise<OpenPage> {
+  const browser = await liveBrowser()
+  const context = await browser.newContext({ ...options, permissions: ['clipboard-read', 'clipboard-write'] })
+  const page = await context.newPage()
+  page.setDefaultTimeout(patienceMs)
+  await keepToasts(page)
+  // The script runs before the scripts of each page, but writes only on the first page, so that values stored later
+  // by pages are kept.
+  await context.addInitScript((values) => {
+    // Frames within a page may have no access to storage.
+    if (location.protocol === 'about:' || window !== top || localStorage.getItem('test.prepared') !== null) return
+    for (const [name, value] of Object.entries(values)) localStorage.setItem(name, value)
+  }, stored)
+  await slowDown(context, page)
+  return watchedPage(page, context, options.baseURL, refusedCall)
+}
+
+/** Makes a page that was used before a new one with these values in its storage. */
+async function begin(
+  page: Page,
+  viewport: { width: number; height: number },
+  stored: Readonly<Record<string, string>>,
+): Promise<void> {
+  forgetToasts(page)
+  await page.setViewportSize(viewport)
+  // Storage can be filled only from a page of the server; this one has no scripts.
+  await page.goto('/healthz')
+  await page.evaluate((values) => {
+    localStorage.clear()
+    for (const [name, value] of Object.entries(values)) localStorage.setItem(name, value)
+  }, stored)
 }
 
 /** Starts a server and a browser before the tests of this file, and stops them afterwards. */

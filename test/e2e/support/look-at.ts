@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { languageCodes, type PlainLanguage } from '../../../console/lib/languages.ts'
 import { type AxeRules, axeFaults, scrollsSideways, untranslated } from './audit.ts'
-import type { Visit } from './console.ts'
+import type { Console, Visit } from './console.ts'
 import type { Screen } from './screen.ts'
 
 /** The languages besides English. */
@@ -72,8 +72,16 @@ function cutOff(page: Page): Promise<string[]> {
  * the last changes can break. Then it checks the pseudo-locale at the smallest width: untranslated texts, content that
  * does not fit, and all axe rules. Returns the problems.
  */
-export async function lookAt(visit: Visit, screen: Screen): Promise<string[]> {
+export async function lookAt(console: Console, screen: Screen): Promise<string[]> {
   const faults: string[] = []
+  const expectedErrors = screen.fails ? /status of 502/ : (screen.says ?? screen.opens)
+  await using visit = await console.visit({
+    ...(screen.as && { as: screen.as }),
+    ...(expectedErrors && { expectedErrors }),
+    language: 'en',
+    theme: 'light',
+    width: screen.only === 'narrow' ? 390 : 1366,
+  })
   const { page } = visit
   const { fails, opens } = screen
   if (fails !== undefined) await page.route(fails, (route) => route.fulfill({ status: 502, json: {} }))

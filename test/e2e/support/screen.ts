@@ -20,8 +20,6 @@ export interface Screen {
   says?: RegExp
   /** External URLs that the page is configured to open. */
   opens?: RegExp
-  /** Whether the state changes the browser in a way that cannot be undone, so that no other screen may use it. */
-  isLeftChanged?: true
   /** Brings the page into the state. Works in any language. */
   prepare?(page: Page): Promise<unknown>
 }

@@ -125,7 +125,6 @@ const token: Screen[] = [
     path: '/token',
     state: 'with keys to copy by hand',
     as: root,
-    isLeftChanged: true,
     async prepare(page) {
       await refuseClipboard(page)
       await page.reload()

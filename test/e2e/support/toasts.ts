@@ -34,6 +34,11 @@ export async function keepToasts(page: Page): Promise<void> {
   })
 }
 
+/** Forgets the toasts of an earlier test. */
+export function forgetToasts(page: Page): void {
+  shown.get(page)?.splice(0)
+}
+
 /**
  * Waits until a toast with this text has been shown, even if it has already disappeared, and returns its text. Each
  * appearance of a toast is matched only once.
