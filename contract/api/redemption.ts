@@ -18,7 +18,7 @@ export const redemptionSchema = z.object({
   /** Added by Tollgate: the user who redeemed the code; 0 = nobody yet. */
   redeemed_user_id: z.int(),
   /** Added by Tollgate: the username of that user; empty if nobody redeemed the code or the user is gone. */
-  redeemed_username: z.string(),
+  redeemed_username: z.string().check(z.describe('Who redeemed the code; empty if nobody did.')),
   expired_time: z
     .int()
     .check(z.describe('The last second in which the code can be redeemed; 0 means it never expires.')),
@@ -42,8 +42,8 @@ export const redemptionBatchSchema = z.object({
   name: z.string(),
   made: z.int().check(z.describe('Number of codes, without deleted ones.')),
   unused: z.int().check(z.describe('Codes that can be redeemed now.')),
-  used: z.int(),
-  disabled: z.int(),
+  used: z.int().check(z.describe('Codes that were redeemed.')),
+  disabled: z.int().check(z.describe('Codes that were disabled before anybody redeemed them.')),
   expired: z.int().check(z.describe('Unused codes that have expired.')),
   quota: z.int().check(z.describe('Value of all codes in quota units.')),
   used_quota: z.int().check(z.describe('Value of the used codes.')),

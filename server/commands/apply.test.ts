@@ -268,7 +268,10 @@ forEachDatabaseUrl((name, freshUrl) => {
         'version: 1\nvirtual_models: [{ name: a, steps: [{ model: b }] }, { name: b, steps: [{ model: a }] }]\n',
         'circle: a → b → a',
       ],
-      ['version: 1\nvirtual_models: [{ name: a, steps: [{ model: m }], price: { input: 1 } }]\n', 'fixed price'],
+      [
+        'version: 1\nvirtual_models: [{ name: a, steps: [{ model: m }], price: { input: 1 } }]\n',
+        'Enter a price for input and output',
+      ],
       ['version: 1\nalert_rules: [{ name: r, kind: own_balance, threshold: 1 }]\n', 'kind'],
       [bomb, 'repeats its anchors'],
       ['version: 1\noptions: &a { SystemName: *a }\n', 'levels deep'],

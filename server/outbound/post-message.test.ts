@@ -30,10 +30,10 @@ test('users reach only public addresses, however they are written', async () => 
   for (const host of ['127.0.0.1', 'localhost', '2130706433', '[::1]', '10.0.0.1', '169.254.169.254', '[fd00::1]'])
     expect([host, await failure(post(`http://${host}/`, {}))]).toEqual([
       host,
-      expect.stringMatching(/not public|is not known/),
+      expect.stringMatching(/not public|could not be resolved/),
     ])
   expect(await failure(post('http://both.example/'))).toContain('not public')
-  expect(await failure(post('http://nowhere.example/'))).toContain('not known')
+  expect(await failure(post('http://nowhere.example/'))).toContain('could not be resolved')
   expect(await failure(post('http://name:pass@hooks.example/'))).toContain('password')
   expect(await failure(post('file:///etc/passwd'))).toContain('http://')
 })

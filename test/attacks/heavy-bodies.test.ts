@@ -16,7 +16,7 @@ const shapes: [what: string, value: string, words: string][] = [
     ),
     'contains too many different member names: at most 5000',
   ],
-  ['many levels', '['.repeat(400_000), 'is nested too deeply: it may have 50 levels'],
+  ['many levels', '['.repeat(400_000), 'is nested too deeply: at most 50 levels'],
 ]
 
 forEachDatabase((kind, openFresh) => {

@@ -81,7 +81,7 @@ describe.each([
     const head = magic.length + 4 + bytes.readUInt32BE(magic.length)
     expect(await rejects(Buffer.concat([bytes, Buffer.from('x')]))).toContain('bytes after its end')
     expect(await rejects(Buffer.concat([bytes, bytes]))).toContain('bytes after its end')
-    expect(await rejects(bytes.subarray(0, head))).toContain('cut off')
+    expect(await rejects(bytes.subarray(0, head))).toContain('truncated')
   })
 })
 

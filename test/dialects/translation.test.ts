@@ -192,7 +192,7 @@ describe('fields that only one dialect has', () => {
     const file = {
       contents: [{ parts: [{ fileData: { fileUri: 'gs://bucket/a.pdf', mimeType: 'application/pdf' } }] }],
     }
-    expect(() => translated('gemini', 'openai-chat', file)).toThrow('a file kept at a service')
+    expect(() => translated('gemini', 'openai-chat', file)).toThrow('a file stored at a service')
     // At its own service, a stream may be continued with it.
     expect(translated('gemini', 'gemini', file).body).toMatchObject(file as never)
     const sound = {

@@ -293,7 +293,7 @@ forEachDatabase((name, openFresh) => {
     objects.instead.push(new Response('<Error><Code>SlowDown</Code></Error>', { status: 503 }))
     await second.job.run()
     expect(warnings).toContainEqual(
-      expect.stringContaining('and wait: The object store responded with status 503 (SlowDown).'),
+      expect.stringContaining('and are waiting: The object store responded with status 503 (SlowDown).'),
     )
     // Retention deletes the row before the store is back.
     await purgeLogs(store, { before: start + 1000, now })

@@ -127,14 +127,14 @@ describe('JSON inside the strings of a request, which the gateway parses if the 
   const names = (count: number, prefix: string) => `{${list(count, (at) => `"${prefix}${at}":0`).slice(1, -1)}}`
 
   test.each<[what: string, inputs: string[], words: string]>([
-    ['lists in one input', [`{"x":${list(30_000, () => '[]')}}`], 'too many lists and objects'],
-    ['lists in many inputs', Array.from({ length: 30 }, () => `{"x":${list(1_000, () => '[]')}}`), 'too many lists'],
+    ['lists in one input', [`{"x":${list(30_000, () => '[]')}}`], 'too many arrays and objects'],
+    ['lists in many inputs', Array.from({ length: 30 }, () => `{"x":${list(1_000, () => '[]')}}`), 'too many arrays'],
     [
       'names in many inputs',
       Array.from({ length: 20 }, (_, at) => names(400, `n${at}_`)),
       'too many different member names',
     ],
-    ['lists after a quote that is never closed', ['"', `{"x":${list(30_000, () => '[]')}}`], 'too many lists'],
+    ['lists after a quote that is never closed', ['"', `{"x":${list(30_000, () => '[]')}}`], 'too many arrays'],
     ['levels', [`{"x":${'['.repeat(90_000)}`], 'nested too deeply'],
   ])('is refused with too many %s', async (_, inputs, words) => {
     const caller = await rig.caller()
