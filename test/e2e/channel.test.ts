@@ -679,6 +679,8 @@ describe('the form of a channel', () => {
     await page.getByLabel('Key', { exact: true }).fill('k')
     await addBasic(page)
     const box = page.getByLabel('Groups', { exact: true })
+    // A click while the control loads is the subject of other tests.
+    await eventually(() => box.getAttribute('aria-busy')).toBe(null)
     await box.click()
     await page.getByRole('option', { name: other, exact: true }).click()
     await box.press('Escape')
