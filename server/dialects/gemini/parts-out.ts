@@ -86,7 +86,7 @@ function mediaOut(part: MediaPart, dropped: DroppedFields): JsonObject {
   if (source.kind === 'inline') return { inlineData: { mimeType: source.mediaType, data: source.data, ...name } }
   if (source.kind === 'url')
     return { fileData: { mimeType: source.mediaType ?? guessedType(source.url, media), fileUri: source.url, ...name } }
-  if (dropped.isForeign) dropped.refuse(part, 'a file kept at a service')
+  if (dropped.isForeign) dropped.refuse(part, 'a file stored at a service')
   // Vertex AI requires the type of a file in Google's storage.
   return { fileData: { ...(source.mediaType && { mimeType: source.mediaType }), fileUri: source.id, ...name } }
 }
