@@ -1,19 +1,16 @@
 import { sql } from 'kysely'
 import type { RedemptionBatch } from '../../../contract/api/redemption.ts'
-import { redemptionStatus } from '../../../contract/statuses.ts'
+import { redemptionExpired, redemptionStatus } from '../../../contract/statuses.ts'
 import { startsWith } from '../statements/conditions.ts'
 import type { Listed, Page } from '../statements/page.ts'
 import type { Db, Trx } from '../store.ts'
-
-const expiredAt = (now: number) => sql`(expired_time <> 0 and expired_time < ${now})`
+import { statusAt } from './redemptions.ts'
 
 const count = (which: ReturnType<typeof sql>) => sql<number>`sum(case when ${which} then 1 else 0 end)`
 
 /** Added up as floating point, which is exact up to 2^53 and cannot overflow as integers can. */
 const worth = (which: ReturnType<typeof sql>) =>
   sql<number>`sum(cast(case when ${which} then quota else 0 end as double precision))`
-
-const is = (status: number) => sql`status = ${sql.lit(status)}`
 
 /**
  * Codes counted by name. Codes that were made together share their name, also in databases of one-api and new-api, where
@@ -27,19 +24,19 @@ export async function listBatches(
   const matching = db
     .selectFrom('redemptions')
     .$if(keyword !== '', (query) => query.where((eb) => startsWith(eb.ref('name'), keyword)))
-  const open = sql`${is(redemptionStatus.unused)} and not ${expiredAt(now)}`
+  const is = (status: number) => sql`${statusAt(now)} = ${sql.lit(status)}`
   const direction = page.descending ? 'desc' : 'asc'
   const batches = matching
     .select((eb) => [
       'name',
       eb.fn.countAll<number>().as('made'),
-      count(open).as('unused'),
+      count(is(redemptionStatus.unused)).as('unused'),
       count(is(redemptionStatus.used)).as('used'),
       count(is(redemptionStatus.disabled)).as('disabled'),
-      count(sql`${is(redemptionStatus.unused)} and ${expiredAt(now)}`).as('expired'),
+      count(is(redemptionExpired)).as('expired'),
       worth(sql`true`).as('quota'),
       worth(is(redemptionStatus.used)).as('used_quota'),
-      worth(open).as('outstanding_quota'),
+      worth(is(redemptionStatus.unused)).as('outstanding_quota'),
       eb.fn.max('created_time').as('created_time'),
       eb.fn.max('redeemed_time').as('redeemed_time'),
     ])

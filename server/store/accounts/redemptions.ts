@@ -18,7 +18,7 @@ export interface RedemptionFilter {
 }
 
 /** The status of a code, with expired unused codes as a status of their own. */
-const statusAt = (now: number) => sql<number>`case
+export const statusAt = (now: number) => sql<number>`case
   when status = ${sql.lit(redemptionStatus.unused)} and expired_time <> 0 and expired_time < ${now}
   then ${sql.lit(redemptionExpired)} else status end`
 
