@@ -3,8 +3,9 @@ import { type Channel, channelApi } from '../../contract/api/channel.ts'
 import { type Redemption, redemptionApi } from '../../contract/api/redemption.ts'
 import { type Token, tokenApi } from '../../contract/api/token.ts'
 import { type User, userApi } from '../../contract/api/user.ts'
-import { channelStatus, redemptionStatus, tokenStatus, userStatus } from '../../contract/statuses.ts'
+import { channelStatus, redemptionExpired, redemptionStatus, tokenStatus, userStatus } from '../../contract/statuses.ts'
 import { call } from '../lib/call.ts'
+import { statusNow } from '../lib/code-status.ts'
 import type { Command } from '../lib/commands.ts'
 import type { DotColor } from '../lib/dot-color.ts'
 import { formatQuota } from '../lib/format.ts'
@@ -143,17 +144,16 @@ function userMark({ status, display_name, quota }: User): Mark {
   return { dot: enabled ? 'green' : 'red', detail: lineOf([word, display_name, formatQuota(quota)]) }
 }
 
-function codeMark({ status, quota, expired_time }: Redemption): Mark {
-  const isOver = expired_time > 0 && expired_time * 1000 < Date.now()
-  const [dot, word] =
-    status === redemptionStatus.unused && isOver
-      ? (['grey', text('palette.expired')] as const)
-      : status === redemptionStatus.unused
-        ? (['green', text('palette.unused')] as const)
-        : status === redemptionStatus.used
-          ? (['grey', text('palette.used')] as const)
-          : (['red', text('status.disabled')] as const)
-  return { dot, detail: lineOf([word, formatQuota(quota)]) }
+function codeMark(code: Redemption): Mark {
+  const [dot, word] = codeWord(statusNow(code))
+  return { dot, detail: lineOf([word, formatQuota(code.quota)]) }
+}
+
+function codeWord(status: number): [DotColor, string] {
+  if (status === redemptionExpired) return ['grey', text('palette.expired')]
+  if (status === redemptionStatus.unused) return ['green', text('palette.unused')]
+  if (status === redemptionStatus.used) return ['grey', text('palette.used')]
+  return ['red', text('status.disabled')]
 }
 
 /** A text that looks like a whole key. It must never become a part of an address, so it is not searched for by name. */

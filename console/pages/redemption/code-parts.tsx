@@ -1,17 +1,12 @@
 import type { Redemption } from '../../../contract/api/redemption.ts'
 import { redemptionExpired, redemptionStatus } from '../../../contract/statuses.ts'
 import { type DotColor, Status } from '../../components/ui/badge.tsx'
+import { statusNow } from '../../lib/code-status.ts'
 import { type Text, useText } from '../../lib/text.ts'
 
 /** The display name of a code, with a substitute for an empty name. */
 export function nameOf(code: Redemption, t: Text): string {
   return code.name || t('redemption.noName', { id: code.id })
-}
-
-/** The status that somebody who redeems the code now would find. */
-export function statusNow(code: Redemption): number {
-  const isOver = code.expired_time > 0 && code.expired_time < Math.floor(Date.now() / 1000)
-  return isOver && code.status === redemptionStatus.unused ? redemptionExpired : code.status
 }
 
 /** The label of a status. */

@@ -4,9 +4,10 @@ import { useState } from 'react'
 import type { Redemption } from '../../../contract/api/redemption.ts'
 import type { Column } from '../../components/data-table/types.ts'
 import { IconButton } from '../../components/ui/icon-button.tsx'
+import { statusNow } from '../../lib/code-status.ts'
 import { formatQuota, formatRelative, formatTime } from '../../lib/format.ts'
 import { type Text, useText } from '../../lib/text.ts'
-import { CodeStatus, nameOf, statusNow, statusText } from './code-parts.tsx'
+import { CodeStatus, nameOf, statusText } from './code-parts.tsx'
 
 /** The columns of the list; `copy` copies a code to the clipboard. */
 export function redemptionColumns(t: Text, copy: (code: Redemption) => Promise<boolean>): Column<Redemption>[] {
