@@ -200,6 +200,14 @@ async function addBasic(page: Page): Promise<void> {
   await page.getByRole('menuitem', { name: 'Add basic' }).click()
 }
 
+/** The default name comes with the list of types, and a box that was cleared before then would be filled in again. */
+async function clearDefaultName(page: Page) {
+  const name = page.getByLabel('Name', { exact: true })
+  await eventually(() => name.inputValue()).toBe('OpenAI')
+  await name.fill('')
+  return name
+}
+
 const openAdvanced = (page: Page) => page.getByRole('button', { name: /^Advanced/ }).click()
 
 describe('the form of a channel', () => {
@@ -207,7 +215,7 @@ describe('the form of a channel', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
-    await page.getByLabel('Name', { exact: true }).fill('')
+    await clearDefaultName(page)
     await submit(page)
     await toastShown(page, 'info', 'please fill in channel name and channel key!')
     await page.getByText('Enter a name.').waitFor()
@@ -258,10 +266,9 @@ describe('the form of a channel', () => {
     const marked = (label: string) => page.getByLabel(label, { exact: true }).getAttribute('aria-invalid')
     const labels = ['Name', 'Key', 'Models']
     const all = () => Promise.all(labels.map(marked))
-    await page.getByLabel('Name', { exact: true }).fill('')
+    const name = await clearDefaultName(page)
     await submit(page)
     await eventually(all).toEqual(['true', 'true', 'true'])
-    const name = page.getByLabel('Name', { exact: true })
     await eventually(() => name.evaluate((it) => it === document.activeElement)).toBe(true)
     await page.getByText('Select at least one model.').waitFor()
     await name.fill('all at once')

@@ -26,7 +26,8 @@ const usual = {
 const prices = { ModelRatio: '{"m":1,"m2":3}', CompletionRatio: '{"m":1,"m2":1}' }
 
 /** A response without the ids and times that differ from one request to the next. */
-const lasting = (text: string) => text.replaceAll(/[\w-]{16,}/g, 'id').replaceAll(/("created(?:_at)?":)\d+/g, '$10')
+const lasting = (text: string) =>
+  text.replaceAll(/[\w-]{16,}/g, 'id').replaceAll(/("(?:created|created_at|completed_at)":)\d+/g, '$10')
 
 forEachDatabaseUrl((name, freshUrl) => {
   let rig: Rig
