@@ -141,6 +141,57 @@ describe('chargeTokens', () => {
   })
 })
 
+describe('text at group ratio 1, which is priced by numbers while they are exact', () => {
+  const pico = Number(quotaOne)
+  /** Whole numbers of every size up to this one. */
+  const ofAnySize = (random: (limit: number) => number, largest: number) =>
+    Math.floor(Math.min(largest, 2 ** (random(54_000) / 1000)))
+
+  test('costs what exact fractions say', () => {
+    const random = generator(20_261_129)
+    for (let round = 0; round < 20_000; round++) {
+      const input = ofAnySize(random, 2 ** 53 - 1)
+      const output = round % 7 === 0 ? pico * random(9) : ofAnySize(random, 2 ** 53 - 1)
+      const sheet = picoPriced(BigInt(input), BigInt(output))
+      const usage = counts(ofAnySize(random, 2 ** 31), ofAnySize(random, 2 ** 31))
+      const exact = BigInt(usage.promptTokens) * BigInt(input) + BigInt(usage.completionTokens) * BigInt(output)
+      const charge = (exact + quotaOne - 1n) / quotaOne
+      const largest = BigInt(Number.MAX_SAFE_INTEGER)
+      expect(BigInt(chargeTokens(usage, sheet, ratioOne))).toBe(charge > largest ? largest : charge)
+    }
+  })
+
+  test.each([
+    ['a whole number of units', 9_007 * pico, 1, 9_007],
+    ['one picoquota more', 9_007 * pico + 1, 1, 9_008],
+    ['one picoquota less', 9_007 * pico - 1, 1, 9_007],
+    ['the largest exact number', Number.MAX_SAFE_INTEGER, 1, 9_008],
+    ['beyond it', Number.MAX_SAFE_INTEGER, 3, 27_022],
+  ])('%s', (_, input, tokens, charge) => {
+    expect(chargeTokens(counts(tokens), picoPriced(BigInt(input), 0n), ratioOne)).toBe(charge)
+  })
+
+  test('buys the largest count that does not cost more than the quota', () => {
+    const random = generator(29)
+    for (let round = 0; round < 20_000; round++) {
+      const sheet = picoPriced(BigInt(ofAnySize(random, 2 ** 50)), BigInt(1_000_000 + ofAnySize(random, 2 ** 50)))
+      const prompt = ofAnySize(random, 2 ** 20)
+      const quota = ofAnySize(random, 2 ** 24)
+      const tokens = tokensAffordable(quota, sheet, ratioOne, prompt)
+      if (tokens === -1) expect(chargeTokens(counts(prompt), sheet, ratioOne)).toBeGreaterThan(quota)
+      else {
+        expect(chargeTokens(counts(prompt, tokens), sheet, ratioOne)).toBeLessThanOrEqual(quota)
+        expect(chargeTokens(counts(prompt, tokens + 1), sheet, ratioOne)).toBeGreaterThan(quota)
+      }
+    }
+  })
+
+  test('a count that is no number is refused, whatever class it has', () => {
+    for (const name of ['cachedTokens', 'cacheWriteTokens', 'audioPromptTokens', 'imagePromptTokens'])
+      expect(() => chargeTokens({ ...counts(10, 10), [name]: Number.NaN }, plain('1'), ratioOne)).toThrow(RangeError)
+  })
+})
+
 describe('tokensAffordable', () => {
   test('returns the largest count that does not cost more than the quota', () => {
     const random = generator(7)
@@ -181,6 +232,12 @@ function pricedAt(ratio: bigint, completion: bigint): PriceSheet {
   const output = ratio * completion
   const prices = { ...base.prices, input, output, reasoning: output }
   return { ...base, prices }
+}
+
+/** A sheet whose text has these prices in picoquota. */
+function picoPriced(input: bigint, output: bigint): PriceSheet {
+  const base = plain('1')
+  return { ...base, prices: { ...base.prices, input, output, reasoning: output } }
 }
 
 /** A small seeded generator of pseudo-random whole numbers below a limit. */

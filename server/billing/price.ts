@@ -100,6 +100,10 @@ export function chargeTokens(
   fees = 0n,
 ): number {
   const prices = pricesAt(sheet, usage.promptTokens)
+  if (tierRatio === undefined && groupRatio === ratioOne && sheet.perCall === 0n && fees === 0n) {
+    const quick = quickCharge(usage, prices)
+    if (quick !== undefined) return quick
+  }
   const tokens = sheet.perCall + promptAmount(usage, prices) + completionAmount(usage, prices)
   if (tierRatio === undefined) return roundUp((tokens + fees) * groupRatio)
   return roundUp((tokens * tierRatio + fees * ratioOne) * groupRatio, ratioOne)
@@ -125,6 +129,10 @@ export function tokensAffordable(
 ): number {
   const usage = typeof prompt === 'number' ? { promptTokens: prompt, completionTokens: 0 } : prompt
   const prices = pricesAt(sheet, usage.promptTokens)
+  if (tierRatio === undefined && groupRatio === ratioOne && sheet.perCall === 0n && fees === 0n && kind === undefined) {
+    const quick = quicklyAffordable(quota, usage, prices)
+    if (quick !== undefined) return quick
+  }
   const units = tierRatio === undefined ? unitsPerQuota : unitsPerQuota * ratioOne
   const ratio = tierRatio === undefined ? groupRatio : groupRatio * tierRatio
   const feesAmount = tierRatio === undefined ? fees * groupRatio : fees * groupRatio * ratioOne
@@ -137,6 +145,67 @@ export function tokensAffordable(
   const perToken = completionPrice * ratio
   if (perToken === 0n) return Number.MAX_SAFE_INTEGER
   return clampToSafe(rest / perToken)
+}
+
+/** Prices of text as numbers; NaN if a price is too large to be exact. */
+interface TextPrices {
+  readonly input: number
+  readonly output: number
+}
+
+/** The text prices of each set of prices, which never changes. */
+const textPrices = new WeakMap<ClassPrices, TextPrices>()
+
+function textPricesOf(prices: ClassPrices): TextPrices {
+  let known = textPrices.get(prices)
+  if (!known) {
+    const exact = (price: bigint) => (price <= largestQuota ? Number(price) : Number.NaN)
+    known = { input: exact(prices.input), output: exact(prices.output) }
+    textPrices.set(prices, known)
+  }
+  return known
+}
+
+const picoPerQuota = Number(quotaOne)
+
+/**
+ * The charge for a usage of text alone, by numbers in place of big integers, which cost ten times as much. Undefined if
+ * the usage has other classes, or if a number could be inexact.
+ */
+function quickCharge(usage: Usage, prices: ClassPrices): number | undefined {
+  if (!isText(usage) || (usage.reasoningTokens && prices.reasoning !== prices.output)) return undefined
+  const { input, output } = textPricesOf(prices)
+  const amount = whole(usage.promptTokens) * input + whole(usage.completionTokens) * output
+  // Products and sums of whole numbers are exact up to this limit. NaN is beyond it.
+  if (!(amount <= Number.MAX_SAFE_INTEGER)) return undefined
+  const rest = amount % picoPerQuota
+  return (amount - rest) / picoPerQuota + (rest > 0 ? 1 : 0)
+}
+
+/** `tokensAffordable` for text, by numbers; undefined if the usage has other classes, or if a number could be inexact. */
+function quicklyAffordable(quota: number, usage: Usage, prices: ClassPrices): number | undefined {
+  if (!isText(usage) || prices.reasoning > prices.output) return undefined
+  const { input, output } = textPricesOf(prices)
+  const whole = Math.floor(quota) * picoPerQuota
+  const prompt = usage.promptTokens * input
+  if (!(output > 0 && prompt >= 0 && prompt <= whole && whole <= Number.MAX_SAFE_INTEGER)) return undefined
+  const rest = whole - prompt
+  return (rest - (rest % output)) / output
+}
+
+/** True if all tokens are of the text classes. A count that is no number does not count as zero. */
+function isText(usage: Usage): boolean {
+  const { cachedTokens = 0, cacheWriteTokens = 0, cacheWrite1hTokens = 0, audioPromptTokens = 0 } = usage
+  const { imagePromptTokens = 0, audioCompletionTokens = 0, imageCompletionTokens = 0 } = usage
+  return (
+    cachedTokens === 0 &&
+    cacheWriteTokens === 0 &&
+    cacheWrite1hTokens === 0 &&
+    audioPromptTokens === 0 &&
+    imagePromptTokens === 0 &&
+    audioCompletionTokens === 0 &&
+    imageCompletionTokens === 0
+  )
 }
 
 /** Kinds of output besides text that may be more expensive. */

@@ -1,5 +1,5 @@
 import { deliver } from './answer/deliver.ts'
-import { beginAttempt, sendTrial } from './attempts/send-trial.ts'
+import { beginAttempt, prepareTrial, sendTrial } from './attempts/send-trial.ts'
 import { throughChannels, toFailure } from './attempts/through-channels.ts'
 import type { Trial } from './attempts/trial.ts'
 import { noteAttempt } from './call/attempts.ts'
@@ -31,9 +31,11 @@ async function attempt(deps: RelayDeps, call: RelayCall, trial: Trial): Promise<
   const made = beginAttempt(deps, call, trial)
   const { open, sentAtMs } = made
   try {
-    const { prepared, response } = await sendTrial(deps, made, trial)
+    const preparing = prepareTrial(deps, made, trial)
+    const ready = preparing instanceof Promise ? await preparing : preparing
+    const response = await sendTrial(deps, made, trial, ready)
     const headAtMs = deps.deadlineWatch.nowMs()
-    const delivered = await deliver({ deps, open, response, sentAtMs }, prepared)
+    const delivered = await deliver({ deps, open, response, sentAtMs }, ready.prepared)
     noteSpeed(deps, open, (call.facts.stream ? deps.deadlineWatch.nowMs() : headAtMs) - sentAtMs)
     return delivered
   } catch (error) {

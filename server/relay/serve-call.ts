@@ -37,7 +37,6 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
   let call: RelayCall | undefined
   try {
     const endsByMs = deadlineIn(incoming.request.headers, arrivedAtMs)
-    const times = { startedAtMs, arrivedAtMs, ...(endsByMs !== undefined && { endsByMs }) }
     const sent = await readBody(deps, incoming, caller, route)
     const read = incoming.complete && sent.kind === 'json' ? incoming.complete(sent) : sent
     if (read instanceof Response) return read
@@ -46,14 +45,15 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
     body = route.dialect === 'openai-responses' ? completeBody(deps, caller, named) : named
     if (route.embeds) {
       const asked = embeddingsIn(body, route)
-      call = buildCall(deps.relay.routing(), incoming, caller, route, asked, { ...times, affinity })
+      call = buildCall(deps.relay.routing(), incoming, caller, route, asked, { startedAtMs, arrivedAtMs, endsByMs, affinity })
       return await embeddingsOut(await relay(deps.relay, call), route.embeds)
     }
     const reading = readAside(deps.relay.asideReader, body, route)
     const known = reading && (await reading)
     const keeping = route.dialect === 'openai-responses' ? responseKeeper(deps.relay, caller, body) : undefined
     const keeper = keeping && (await keeping)
-    call = buildCall(deps.relay.routing(), incoming, caller, route, body, { ...times, known, keeper, affinity })
+    const options = { startedAtMs, arrivedAtMs, endsByMs, known, keeper, affinity }
+    call = buildCall(deps.relay.routing(), incoming, caller, route, body, options)
     if (call.recording) call.recording.isStreamed = call.facts.stream || call.mode === 'speech'
     if (route.countOnly) return await countCall(deps.relay, call)
     const response = await answered(deps, incoming, caller, call)

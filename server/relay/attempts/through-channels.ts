@@ -23,11 +23,25 @@ export async function throughChannels<Call extends AnyCall>(
   const begun = await beginCall(deps, call)
   call.state.isHeld = true
   const run: Run<Call> = {
-    ...{ deps, call: begun.call, trial: newTrial(begun.placed), channelsTried: begun.skipped },
-    ...{ keysTried: new Set(), retries: 0, repeats: 0, isKeysFault: false },
+    deps,
+    call: begun.call,
+    trial: newTrial(begun.placed),
+    channelsTried: begun.skipped,
+    keysTried: new Set(),
+    retries: 0,
+    repeats: 0,
+    isKeysFault: false,
   }
   try {
-    return await answered(run, attempt)
+    let answer: Response
+    try {
+      answer = await untilAnswered(run, attempt)
+    } catch (error) {
+      return await playedBack(run, error)
+    }
+    // A caller who has disconnected also gets a Response, but one that is not `ok`.
+    if (answer.ok) for (const remember of run.trial.lessons) remember()
+    return answer
   } catch (error) {
     // Until the response owns the hold, every exit from here releases the quota and ends the channel's trial without a
     // verdict.
@@ -40,17 +54,11 @@ export async function throughChannels<Call extends AnyCall>(
   }
 }
 
-async function answered<Call extends AnyCall>(run: Run<Call>, attempt: MakeAttempt<Call>): Promise<Response> {
-  try {
-    const answer = await untilAnswered(run, attempt)
-    // A caller who has disconnected also gets a Response, but one that is not `ok`.
-    if (answer.ok) for (const remember of run.trial.lessons) remember()
-    return answer
-  } catch (error) {
-    const played = error instanceof AttemptFailed ? playBack(run) : undefined
-    if (!played) throw error
-    return await played
-  }
+/** The refusal that had been held back, in place of a failure. Throws the error if there is none. */
+async function playedBack<Call extends AnyCall>(run: Run<Call>, error: unknown): Promise<Response> {
+  const played = error instanceof AttemptFailed ? playBack(run) : undefined
+  if (!played) throw error
+  return played
 }
 
 /**

@@ -32,40 +32,40 @@ export interface RelayCall {
    * Facts about a conversation that was read on another thread, because it has many parts. Absent if the conversation
    * is read here.
    */
-  readonly known?: KnownRequest
+  readonly known?: KnownRequest | undefined
   /** What the URL specifies about the request in addition to the body; absent = nothing. */
-  readonly address?: RequestAddress
+  readonly address?: RequestAddress | undefined
   /**
    * The response replaces the conversation: `call` is a call of its own, `item` is a response with one item, requested
    * by the last item of the input. Absent = an ordinary response.
    */
-  readonly compacts?: 'call' | 'item'
+  readonly compacts?: 'call' | 'item' | undefined
   /** The service makes the response in the background, and the caller fetches it; absent = the call gets the response. */
-  readonly inBackground?: true
+  readonly inBackground?: true | undefined
   /** The caller's headers that may be sent upstream. */
   readonly headers: Readonly<Record<string, string>>
   /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal
   /** The channel and key that store what the call continues from; absent = any will do. */
-  readonly keeper?: ThreadKeeper
+  readonly keeper?: ThreadKeeper | undefined
   /** What to do when the caller disconnects. */
   readonly leaving: Leaving
   readonly startedAtMs: number
   /** When the request arrived, and when its caller wants it to be over, on the deadline clock; absent = no limit. */
   readonly arrivedAtMs: number
-  readonly endsByMs?: number
+  readonly endsByMs?: number | undefined
   /** A hash of the session, if there is a choice to make for it; absent = the call can be served anywhere. */
-  readonly session?: number
+  readonly session?: number | undefined
   /** The models that may answer; absent = only the model that was requested. */
-  readonly plan?: Plan
+  readonly plan?: Plan | undefined
   /** The step of the plan that is being tried, whose model is then `facts.model`; absent = there is no plan, or not yet. */
-  readonly step?: PlanStep
+  readonly step?: PlanStep | undefined
   /** How the call was made, for its log row; absent in calls that have no row. */
-  readonly described?: CallDescription
+  readonly described?: CallDescription | undefined
   /** The broken stream that the call continues; absent = the call begins a new answer. */
-  readonly goesOn?: GoesOn
+  readonly goesOn?: GoesOn | undefined
   /** Records the call; absent = it is not recorded. */
-  readonly recording?: Recording
+  readonly recording?: Recording | undefined
   readonly state: CallState
 }
 

@@ -31,15 +31,24 @@ export function refuseLoop(headers: Headers, installationId: string): void {
     )
 }
 
-/** The header for a channel with a custom base URL. A provider's default URL cannot lead back to a gateway. */
-export function viaFor(
+/** The header for a channel with a custom base URL. */
+export function viaFor(...of: Parameters<typeof viaOf>): Record<string, string> {
+  const via = viaOf(...of)
+  return via === undefined ? {} : { [viaHeader]: via }
+}
+
+/**
+ * The value of the header for a channel with a custom base URL; undefined for a provider's default URL, which cannot
+ * lead back to a gateway.
+ */
+export function viaOf(
   { installationId }: Pick<RelayDeps, 'installationId'>,
   { headers }: Pick<AnyCall, 'headers'>,
   { upstream, provider }: Channel,
-): Record<string, string> {
-  if (upstream.baseUrl === withoutSlashes(provider.meta.defaultBaseUrl)) return {}
+): string | undefined {
+  if (upstream.baseUrl === withoutSlashes(provider.meta.defaultBaseUrl)) return undefined
   const before = headers[viaHeader]
-  return { [viaHeader]: before === undefined ? installationId : `${before}, ${installationId}` }
+  return before === undefined ? installationId : `${before}, ${installationId}`
 }
 
 function withoutSlashes(url: string): string {

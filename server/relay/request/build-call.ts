@@ -37,7 +37,7 @@ export function buildCall(
   caller: Caller,
   route: CallRoute,
   body: CallBody,
-  { known, keeper, affinity, ...times }: BuildOptions,
+  { startedAtMs, arrivedAtMs, endsByMs, known, keeper, affinity }: BuildOptions,
 ): RelayCall {
   refuseAmbiguous(body, route.mode)
   if (body.kind === 'json') refuseOtherModels(fieldsOf(body))
@@ -67,18 +67,20 @@ export function buildCall(
     caller: route.proxyChannel === undefined ? caller : throughProxy(routing, caller, route.proxyChannel, facts.model),
     facts,
     address: addressOf(route),
-    ...(known && { known }),
-    ...(compacts && { compacts }),
-    ...(inBackground && { inBackground }),
-    ...(keeper && { keeper }),
+    known,
+    compacts,
+    inBackground,
+    keeper,
     headers: forwardedHeaders(headers, route.dialect),
     signal,
     leaving: new Leaving(signal, incoming.ended),
-    ...times,
-    ...(session !== undefined && { session }),
-    ...(plan && { plan }),
+    startedAtMs,
+    arrivedAtMs,
+    endsByMs,
+    session,
+    plan,
     described: describeCall(incoming, route, body, facts),
-    ...(incoming.recording && { recording: incoming.recording }),
+    recording: incoming.recording,
     state: { body, conversation, promptGuess, attempts: [] },
   }
 }

@@ -4,7 +4,7 @@ import { TalliedMeter } from '../../dialects/metering/tallied-meter.ts'
 import { countingDecoder } from '../../dialects/metering/tool-counts.ts'
 import type { StreamEncoder } from '../../dialects/neutral/dialect.ts'
 import { isEventStream } from '../../lib/bytes/sse.ts'
-import { type Attempt, beginAttempt, sendTrial } from '../attempts/send-trial.ts'
+import { type Attempt, beginAttempt, prepareTrial, sendTrial } from '../attempts/send-trial.ts'
 import { toFailure } from '../attempts/through-channels.ts'
 import type { Trial } from '../attempts/trial.ts'
 import { noteAttempt } from '../call/attempts.ts'
@@ -37,8 +37,10 @@ export async function attemptToGoOn(
   const made = beginAttempt(deps, call, trial)
   const { open, sentAtMs } = made
   try {
-    const { prepared, response } = await sendTrial(deps, made, trial)
-    const next = await opened(deps, made, { prepared, response, begin })
+    const preparing = prepareTrial(deps, made, trial)
+    const ready = preparing instanceof Promise ? await preparing : preparing
+    const response = await sendTrial(deps, made, trial, ready)
+    const next = await opened(deps, made, { prepared: ready.prepared, response, begin })
     noteAttempt(deps, open, { sentAtMs, status: response.status })
     return next
   } catch (error) {

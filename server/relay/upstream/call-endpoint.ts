@@ -11,7 +11,7 @@ import {
 } from '../../providers/provider.ts'
 import type { RelayCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
-import { viaFor } from '../call/via.ts'
+import { viaOf } from '../call/via.ts'
 import { CallerLeft } from '../cancellation/caller-left.ts'
 import { shuttingDown } from '../cancellation/shutting-down.ts'
 import { isOfCodex } from '../headers/relay-headers.ts'
@@ -147,11 +147,13 @@ function callTarget(
   const forwarded = withForwarded(target, call, endpoint)
   return send({
     target: carries ? withHeaders(forwarded, carries) : forwarded,
-    headers: { ...headersFor(call, prepared), ...viaFor(deps, call, channel) },
+    headers: headersFor(call, prepared),
+    via: viaOf(deps, call, channel),
     contentType: prepared.contentType,
     body: prepared.body instanceof JsonBytes ? prepared.body.bytes : prepared.body,
-    ...(prepared.contentLength !== undefined && { contentLength: prepared.contentLength }),
-    ...patience,
+    contentLength: prepared.contentLength,
+    connectTimeoutMs: patience.connectTimeoutMs,
+    firstByteTimeoutMs: patience.firstByteTimeoutMs,
     httpVersion: channel.httpVersion,
     proxy: carries?.proxy,
     guard: deps.guard,

@@ -7,6 +7,7 @@ import { runningTimer } from '../../lib/running-timer.ts'
 import { unlessAborted } from '../../lib/unless-aborted.ts'
 import type { MetadataGuard } from '../../outbound/metadata-guard.ts'
 import type { Target } from '../../providers/provider.ts'
+import { viaHeader } from '../call/via.ts'
 import { CallerLeft, type Leaving } from '../cancellation/caller-left.ts'
 import type { DeadlineWait, DeadlineWatch } from '../cancellation/deadline-watch.ts'
 import { shuttingDown } from '../cancellation/shutting-down.ts'
@@ -19,10 +20,12 @@ export interface Sending {
   target: Target
   /** The caller's headers. */
   headers: Readonly<Record<string, string>>
+  /** The value of the header that names the gateways on the way; undefined = it is not sent. */
+  via: string | undefined
   contentType: string
   body: string | Uint8Array | (() => ReadableStream<Uint8Array>)
   /** Length in bytes when the body is a stream. */
-  contentLength?: number
+  contentLength: number | undefined
   connectTimeoutMs: number
   firstByteTimeoutMs: number
   httpVersion: 'auto' | '1.1' | '2'
@@ -152,6 +155,7 @@ function requestInit(sending: Sending, signal: AbortSignal): BunRequestInit {
     ...sending.target.headers,
     ...asItIs,
   }
+  if (sending.via !== undefined) headers[viaHeader] = sending.via
   if (sending.contentLength !== undefined) headers['content-length'] = String(sending.contentLength)
   const init: BunRequestInit = {
     method: 'POST',
