@@ -19,8 +19,15 @@ export function createLedger(deps: LedgerDeps): Ledger {
   const holds: Holds = { open: 0, taken: 0, known: new Map() }
   const { known } = holds
 
-  /** Registers the hold before the database is called, so that no sweep finds a hold that seems to have no owner. */
-  async function opening(request: HoldRequest, take: (id: string) => Promise<Taken>): Promise<Hold | Refused> {
+  /**
+   * Registers the hold before the database is called, so that no sweep finds a hold that seems to have no owner.
+   * `refused` says what a refusal becomes.
+   */
+  async function opening<T>(
+    request: HoldRequest,
+    take: (id: string) => Promise<Taken>,
+    refused: (refusal: Refused) => T,
+  ): Promise<Hold | T> {
     const id = randomUUID()
     known.set(id, 'open')
     holds.taken++
@@ -33,7 +40,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
     }
     if (!result.ok) {
       known.delete(id)
-      return result
+      return refused(result)
     }
     return new OpenHold(deps, holds, id, request, result)
   }
@@ -108,23 +115,29 @@ export function createLedger(deps: LedgerDeps): Ledger {
     openHolds: () => holds.open,
     holdsTaken: () => holds.taken + (leases?.asked() ?? 0),
     stateOf: (id) => known.get(id) ?? 'unknown',
-    async tryHold(request) {
+    tryHold(request) {
       const leased = fromLease(request)
-      if (leased) return leased
-      const hold = await opening(request, (id) => take(request, id, request.amount))
-      return 'ok' in hold ? undefined : hold
+      if (leased) return Promise.resolve(leased)
+      return opening(request, (id) => take(request, id, request.amount), nothing)
     },
-    async hold(request) {
+    hold(request) {
       const leased = fromLease(request)
-      if (leased) return leased
-      const hold = await opening(request, async (id) => {
+      if (leased) return Promise.resolve(leased)
+      const takeWaiting = async (id: string) => {
         const result = await take(request, id, request.amount)
         return result.ok ? result : takeAtLast(request, id, result)
-      })
-      if ('ok' in hold) throw refusal(hold)
-      return hold
+      }
+      return opening(request, takeWaiting, refuse)
     },
   }
+}
+
+function nothing(): undefined {
+  return undefined
+}
+
+function refuse(refused: Refused): never {
+  throw refusal(refused)
 }
 
 function holdOp(deps: LedgerDeps, request: HoldRequest, id: string, least: number): HoldOp {

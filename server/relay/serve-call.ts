@@ -45,7 +45,12 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
     body = route.dialect === 'openai-responses' ? completeBody(deps, caller, named) : named
     if (route.embeds) {
       const asked = embeddingsIn(body, route)
-      call = buildCall(deps.relay.routing(), incoming, caller, route, asked, { startedAtMs, arrivedAtMs, endsByMs, affinity })
+      call = buildCall(deps.relay.routing(), incoming, caller, route, asked, {
+        startedAtMs,
+        arrivedAtMs,
+        endsByMs,
+        affinity,
+      })
       return await embeddingsOut(await relay(deps.relay, call), route.embeds)
     }
     const reading = readAside(deps.relay.asideReader, body, route)

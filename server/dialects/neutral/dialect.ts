@@ -35,11 +35,11 @@ export interface RequestFacts {
   /** The maximum number of completion tokens requested per choice; undefined = the model decides. */
   maxTokens: number | undefined
   /** The model is asked to think. A stream may show less of its thinking than is charged. */
-  asksToReason?: boolean
+  asksToReason?: boolean | undefined
   /** The modalities that the answer may have, in lower case: text, audio, image; absent = the model decides. */
-  outputs?: readonly string[]
+  outputs?: readonly string[] | undefined
   /** The requested service tier, in lower case, unless it is the default. */
-  tier?: string
+  tier?: string | undefined
   /** The number of completions that are generated and charged. */
   choices: number
   prompt: PromptText

@@ -34,9 +34,9 @@ export function readRequest(mode: RelayMode, body: JsonObject, pathModel?: strin
     wantsStreamUsage: isObject(streamOptions) && streamOptions['include_usage'] === true,
     maxTokens: readMaxTokens(mode, body),
     choices: readChoices(mode, body),
-    ...(asksToReason(body) && { asksToReason: true }),
-    ...(Array.isArray(body['modalities']) && { outputs: namesIn(body['modalities']) }),
-    ...(tier !== undefined && { tier }),
+    asksToReason: asksToReason(body) || undefined,
+    outputs: Array.isArray(body['modalities']) ? namesIn(body['modalities']) : undefined,
+    tier,
     prompt: readPrompt(mode, body),
   }
 }

@@ -2,10 +2,10 @@ import type { CallParameters } from '../../../contract/api/log-request.ts'
 
 /** How a call was made, without content, as the log row stores it. The names are short because every row has them. */
 export interface StoredDescription {
-  path?: string
+  path?: string | undefined
   /** The caller's dialect. */
-  from?: string
-  client?: string
+  from?: string | undefined
+  client?: string | undefined
   with?: CallParameters
   /** The upstream's dialect. */
   to?: string

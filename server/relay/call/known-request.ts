@@ -28,8 +28,11 @@ export interface AsideReader {
   close(): void
 }
 
+const nothing: RequestAddress = {}
+
 /** What the URL of a call specifies about the request. */
 export function addressOf({ model, stream, countOnly }: CallRoute): RequestAddress {
+  if (model === undefined && stream === undefined && !countOnly) return nothing
   return {
     ...(model !== undefined && { model }),
     ...(stream !== undefined && { stream }),

@@ -15,12 +15,25 @@ const versionPattern = /^v?\d[\w.+-]*$/
 /** Some libraries name their language in place of the version: `OpenAI/Python 1.58.1`. */
 const languagePattern = /^[A-Za-z]{1,12}$/
 
+/** The clients of headers that were read before. Most calls come from a few clients. */
+const known = new Map<string, string | undefined>()
+const mostKnown = 500
+
 /**
  * Product and version from a User-Agent header (RFC 9110, 10.1.5), such as `codex_cli_rs/0.42.0`, at most 60 letters,
  * digits and `_./+- `. Undefined if the header names no product, or if the name could be a key.
  */
 export function clientOf(userAgent: string | null): string | undefined {
   if (!userAgent) return undefined
+  const client = known.get(userAgent)
+  if (client !== undefined || known.has(userAgent)) return client
+  const read = clientIn(userAgent)
+  if (known.size >= mostKnown) known.clear()
+  if (userAgent.length <= longestRead) known.set(userAgent, read)
+  return read
+}
+
+function clientIn(userAgent: string): string | undefined {
   const words = userAgent.slice(0, longestRead).split(' ', 40)
   const [first = '', second = ''] = words
   if (first.startsWith('Mozilla/')) return browserIn(words)

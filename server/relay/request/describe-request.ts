@@ -19,7 +19,9 @@ export function describeCall(
   body: CallBody,
   facts: RequestFacts,
 ): CallDescription {
-  return describedAs({ ...outside(incoming, route), with: parametersOf(route, body, facts) })
+  const description = outside(incoming, route)
+  description.with = parametersOf(route, body, facts)
+  return describedAs(description)
 }
 
 /** The same for a request whose body could not be read, or that has none. */
@@ -32,11 +34,8 @@ function outside({ request, pathModel }: Arrived, route: CallRoute | undefined):
   const client = clientOf(request.headers.get('user-agent'))
   // OpenAI's other calls have no dialect of their own.
   const hasDialect = route !== undefined && (route.mode === 'chat' || route.dialect !== 'openai-chat')
-  return {
-    ...(path !== undefined && { path }),
-    ...(hasDialect && { from: route.dialect }),
-    ...(client !== undefined && { client }),
-  }
+  // Fields without a value are not in the JSON of a description.
+  return { path, from: hasDialect ? route.dialect : undefined, client }
 }
 
 /** A path from our own tables. The URL itself may contain any text. */

@@ -121,24 +121,25 @@ export function prepare(attempting: Attempting): Prepared {
     if (messages) edits['messages'] = body.outline ? messagesFor(attempting, body.json) : messages
   }
   if (capTokens !== undefined) Object.assign(edits, capped(json, upstreamModel, capTokens))
-  const dropped = new Set<string>()
-  const lose = (what: Losable) => dropped.add(nameOf(what, 'openai-chat'))
-  const rewritten = (body: JsonObject) => {
-    if (isBare) lose('metadata')
-    const stripped = isBare ? withoutMetadata(body) : body
-    const limited = isRenamed ? withNewLimit(stripped) : stripped
-    return finish ? finish(limited, upstreamCall, lose) : limited
-  }
-  return {
-    body: isRewritten ? written(rewritten({ ...json, ...edits })) : edited(body, edits),
-    ...(dropped.size > 0 && { dropped: [...dropped] }),
-    ...(isRenamed && { renamed: ['max_tokens'] }),
+  const prepared: Prepared = {
+    body: isRewritten ? '' : edited(body, edits),
     contentLength: undefined,
     contentType: 'application/json',
     requestsUsage,
     systemPromptReset: call.mode === 'chat' && attempting.channel.systemPrompt !== '',
-    ...(translation && { translation: { reply: (answer) => translation.reply(answer, upstreamCall, body.json) } }),
   }
+  if (translation) prepared.translation = { reply: (answer) => translation.reply(answer, upstreamCall, body.json) }
+  if (!isRewritten) return prepared
+  const dropped = new Set<string>()
+  const lose = (what: Losable) => dropped.add(nameOf(what, 'openai-chat'))
+  if (isBare) lose('metadata')
+  const whole = { ...json, ...edits }
+  const stripped = isBare ? withoutMetadata(whole) : whole
+  const limited = isRenamed ? withNewLimit(stripped) : stripped
+  prepared.body = written(finish ? finish(limited, upstreamCall, lose) : limited)
+  if (dropped.size > 0) prepared.dropped = [...dropped]
+  if (isRenamed) prepared.renamed = ['max_tokens']
+  return prepared
 }
 
 /** The messages to send in place of those of a chat request; undefined = they stay as they are. */
