@@ -231,7 +231,7 @@ describe('the form of a channel', () => {
     await openAdvanced(page)
     await submit(page)
     await toastShown(page, 'info', 'model mapping must be valid JSON format!')
-    // The problem opens the folded part, and its field gets the focus.
+    // The error opens the folded part, and the field with the error gets the focus.
     const mapping = page.getByLabel('Model mapping').last()
     await eventually(() => mapping.evaluate((it) => it === document.activeElement)).toBe(true)
     await page.getByLabel('Model mapping').last().fill('')
@@ -423,7 +423,7 @@ describe('the form of a channel', () => {
     }
     await eventually(() => name.inputValue()).toBe('OpenAI')
     await eventually(() => page.getByLabel('Other').count()).toBe(0)
-    // A name that was filled in is no unsaved change.
+    // A name that the form filled in does not count as an unsaved change.
     await page.getByRole('link', { name: 'Channels' }).first().click()
     await page.waitForURL('**/channel')
     await visit.open('/channel/add')
@@ -658,7 +658,7 @@ describe('the form of a channel', () => {
     await eventually(isInSight).toBe(true)
   })
 
-  test('the name of the type, when it loads late, does not join what is being typed', async () => {
+  test('if the name of the type loads late, it is not added to the text that is being typed', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const letGo = await hold(page, '**/api/channel/types')

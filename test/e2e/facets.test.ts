@@ -172,7 +172,7 @@ test('facets of the usage page apply to the figures, the table and the file, and
   await eventually(() => rowsOf(page).count()).toBe(2)
 })
 
-test('users are filtered by role, status, group and balance, and tokens by the status that the next request finds', async () => {
+test('users are filtered by role, status, group and balance, and tokens by the status that their next request would find', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/user')

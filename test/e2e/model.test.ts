@@ -51,7 +51,8 @@ beforeAll(async () => {
 const cells = async (page: Page, model: string) => {
   // The column appears when the facts about the models have arrived.
   await page.getByRole('columnheader', { name: 'Context' }).waitFor()
-  // Before them is the checkbox, between them the context, after them the figures of this server and the buttons.
+  // The checkbox comes before these cells, the context between them, and this server's figures and the buttons after
+  // them.
   const [, name, kind, , ...others] = await rowOf(page, model).locator('th, td').allInnerTexts()
   return [name, kind, ...others.slice(0, 3)].map((text) => text?.trim())
 }

@@ -54,7 +54,7 @@ test('spec 7: a recorded request shows both sides, and the people concerned are 
   await eventually(() => page.getByRole('combobox', { name: 'Token' }).inputValue()).toBe(
     `laptop · caller (#${token.id})`,
   )
-  // Another choice is found by a part of its name, and this one by its id.
+  // Chooses a channel by a part of its name, and then the token by its id.
   const kind = page.getByRole('combobox', { name: 'Record requests of' })
   await kind.selectOption('Channel')
   await page.getByRole('combobox', { name: 'Channel' }).fill('in chan')

@@ -17,8 +17,8 @@ const platforms = new Set([
 ])
 
 /**
- * Why PostgreSQL cannot be tested on this machine. Undefined means that it can, so that a failure to start it fails the
- * tests.
+ * Why PostgreSQL cannot be tested on this machine; undefined means that it can. If it can be tested but does not start,
+ * the tests fail.
  */
 export const postgresMissing: string | undefined =
   process.env.TEST_POSTGRES_URL || platforms.has(`${process.platform}-${process.arch}`)

@@ -100,7 +100,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     }
   })
 
-  test('of people who redeem a code at once in its last second one gets the quota, and nobody in the next', async () => {
+  test('when people redeem a code at once in its last second, one gets the quota; in the next second, nobody does', async () => {
     const store = openStore({ url: await freshUrl() })
     await migrate(store)
     try {

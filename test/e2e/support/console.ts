@@ -222,7 +222,7 @@ async function newPage(
   return watchedPage(page, context, options.baseURL, refusedCall)
 }
 
-/** Makes a page that was used before a new one with these values in its storage. */
+/** Prepares a page that was used before, so that it is like a new one with these values in its storage. */
 async function begin(
   page: Page,
   viewport: { width: number; height: number },
