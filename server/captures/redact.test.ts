@@ -36,7 +36,7 @@ test('keys, and texts that look like keys, are removed without being listed', as
   expect(await without(text, [], [key])).toBe('[key] and [key] and [key]')
 })
 
-test('a key at the seam of two parts of a long text is found', async () => {
+test('a key that is divided between two parts of a long text is found', async () => {
   const key = 'abcdefgh-ijklmnop-qrstuvwx'
   for (let shift = 0; shift < 40; shift++) {
     const clean = await without(

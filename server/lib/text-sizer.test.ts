@@ -37,7 +37,7 @@ const quoted = (...parts: (string | number[])[]) =>
     Buffer.concat([Buffer.from('"'), ...parts.map((part) => Buffer.from(part as string)), Buffer.from('"')]),
   )
 
-test('every byte, alone and after a backslash, between letters of every number', () => {
+test('every byte, alone and after a backslash, with different numbers of letters around it', () => {
   for (let byte = 0; byte < 256; byte++)
     for (const around of [0, 1, 3, 4, 15, 16, 17, 40]) {
       const letters = 'x'.repeat(around)

@@ -102,7 +102,7 @@ forEachDatabase((_, openFresh) => {
     expect((await get(id)).limits).toHaveLength(names.length)
   })
 
-  test('only admins see what limits have in use', async () => {
+  test('only admins see how much of each limit is in use', async () => {
     await create([calls], { draining: true })
     const user = await api.addPerson({ username: 'user', role: 1 })
     expect((await api.call('GET', '/api/channel/limits', { as: user.token })).json.success).toBe(false)

@@ -79,7 +79,7 @@ test('days, weeks and months begin at midnight on both sides of a change of the 
     planBuckets({ from: hoursOf(from), to: hoursOf(to) }, rollup, berlin).starts.map((start) =>
       new Date(start * 1000).toISOString().slice(0, 16),
     )
-  // The last Sunday of October has 25 hours there, that of March 23.
+  // In Berlin, the last Sunday of October has 25 hours, and the last Sunday of March has 23.
   expect(namesIn('2023-10-27T22:00Z', '2023-10-30T23:00Z', 'day')).toEqual([
     '2023-10-27T22:00',
     '2023-10-28T22:00',

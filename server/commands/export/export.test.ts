@@ -178,7 +178,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     }
     const none = await restore(target, text, '').catch((thrown: Error) => thrown)
     expect(none).toMatchObject({ message: expect.stringContaining('passphrase') })
-    // Nothing was changed: the first account is still there, and alone.
+    // Nothing was changed: the first account is still there, and it is the only one.
     expect((await target.run('audit')).output).toContain('1 users, 0 tokens, 0 channels checked')
     const short = join(target.folder, 'short')
     writeFileSync(short, 'short\n')

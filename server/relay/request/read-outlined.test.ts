@@ -99,7 +99,7 @@ function long(): string {
   return piece.repeat(Math.ceil((1_500 + random.int(12_000)) / piece.length))
 }
 
-/** Values in which long texts may stand where they count in another way than as a text of the prompt. */
+/** Values with long texts in fields where they do not count as ordinary text of the prompt. */
 const oddParts: readonly (() => unknown)[] = [
   () => ({ type: 'image_url', image_url: { url: 'https://example.com/a.png' }, text: long() }),
   () => ({ type: 'image_url', image_url: { url: 'https://example.com/a.png' }, content: `file:///etc/${long()}` }),
@@ -203,7 +203,7 @@ describe('long texts in every odd position', () => {
   })
 })
 
-/** The request of a recording in which every text is as long as those of long conversations. */
+/** The request of a recording, with every text made as long as in long conversations. */
 function lengthened(value: unknown, name = ''): unknown {
   if (typeof value === 'string')
     return name === 'content' || name === 'text' ? `${value} ${'more words '.repeat(7_000)}` : value

@@ -244,7 +244,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('a cap of cost counts what calls cost the operator, and the charge of calls whose cost is not known', async () => {
+    test('a cap of cost counts what calls cost the operator, or their charge if their cost is not known', async () => {
       await set([cap('cost', 'day', 100), cap('quota', 'day', 1000)])
       const endAt = (hold: HoldOp, charge: number, cost: number | undefined, fields: Partial<SettleOp> = {}) => {
         const log = logRow(account, { created_at: nowSeconds(), ...(cost !== undefined && { cost }) })
@@ -331,7 +331,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('a row with a model other than the one that was asked for is counted by the caps of that model', async () => {
+    test('a row whose model is not the requested one is counted by the caps of the row’s model', async () => {
       await set([cap('requests', 'day', 9, { models: 'alias' }), cap('tokens', 'day', 99, { models: 'gpt-4o' })])
       const op = call(account, { model: 'alias' })
       await take(op)
@@ -509,7 +509,7 @@ forEachLedger((_name, openFresh) => {
         { start, used: 4 },
         { start: shanghai, used: 4 },
       ])
-      // Back and forth adds nothing more.
+      // Changing it back and forth adds nothing more.
       await set([cap('requests', 'day', 6)], account.channelId, now)
       await set([cap('requests', 'day', 6, { zone: 'Asia/Shanghai' })], account.channelId, now)
       expect(await store.read.selectFrom('cap_counts').select(['start', 'used']).orderBy('start').execute()).toEqual(
