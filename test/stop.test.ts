@@ -1,5 +1,5 @@
-// How a service that consists of several processes ends, and what does not end it: launcher, supervisor, server,
-// workers.
+// How a service that consists of several processes (launcher, supervisor, server, workers) ends, and what does not end
+// it.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -66,6 +66,6 @@ test.each([
   await timed(text.slice(0, 50_000))
   const short = await timed(text.slice(0, text.length / 4))
   const long = await timed(text)
-  // Four times as long; quadratic time would be sixteen times as much.
+  // The text is four times as long. Quadratic time would take sixteen times as long.
   expect(long).toBeLessThan(Math.max(400, short * 12))
 })

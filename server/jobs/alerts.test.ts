@@ -231,7 +231,7 @@ forEachDatabase((_, openFresh) => {
       const held = { m: { cost: { input: 10 }, since: 1 }, n: { cost: { input: 10 }, since: 1 } }
       await set(one, { held })
       await set(two, { error: 'status 500' })
-      // A request of unknown cost, and a channel that earns more than it costs, are no loss.
+      // Neither a request of unknown cost nor a channel that earns more than it costs counts as a loss.
       await addLogs(1, { channel_id: one, quota: 100, cost: 250 })
       await addLogs(1, { channel_id: one, quota: 1, cost: null })
       await addLogs(1, { channel_id: two, quota: 500, cost: 100 })

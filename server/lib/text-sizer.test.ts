@@ -6,7 +6,7 @@ import { TextSizer } from './text-sizer.ts'
 const random = seeded(33)
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** What the parser makes of the string. */
+/** The sizes of the string as the parser reads it. */
 function parsed(bytes: Uint8Array): { characters: number; extraBytes: number } | undefined {
   try {
     const text: unknown = JSON.parse(decoder.decode(bytes))
@@ -17,7 +17,7 @@ function parsed(bytes: Uint8Array): { characters: number; extraBytes: number } |
   }
 }
 
-/** The string is put at every position within a word, with other bytes around it. */
+/** Measures the string at every offset within a machine word, with other bytes around it. */
 function sizes(string: Uint8Array) {
   return [0, 1, 2, 3].map((before) => {
     const bytes = new Uint8Array(before + string.length + 5).fill(0x5c)

@@ -39,7 +39,7 @@ test('SQLite is copied before an upgrade, and the copy is the way back', async (
   await (await installation.start()).stop()
   expect(copiesIn(installation.folder)).toEqual([copy])
 
-  // The way back, as docs/upgrading.md describes it.
+  // Goes back to the copy as docs/upgrading.md describes.
   for (const end of ['', '-wal', '-shm']) rmSync(installation.databaseUrl + end, { force: true })
   renameSync(join(installation.folder, copy), installation.databaseUrl)
   expect(await usersOf(installation.databaseUrl)).toEqual(before)

@@ -251,12 +251,12 @@ forEachDatabaseUrl((_, freshUrl) => {
     for (const bad of [{ every_hours: 0 }, { every_hours: 721 }, { every_hours: 1.5 }, { kind: 'manual' }])
       expect((await setFeed(rig, id, { ...every, ...bad }))['success']).toBe(false)
     expect((await costs(rig, id)).feed).toBeNull()
-    // A redirect is not followed, so it cannot lead there either.
+    // A redirect is not followed, so it cannot lead to a metadata service either.
     rig.upstream.always(redirects('http://169.254.169.254/'))
     await setFeed(rig, id, every)
     await syncOf(rig).runIfDue()
     expect((await costs(rig, id)).feed?.error).toBe('status code: 302')
-    // A name that leads there now is refused when the list is read.
+    // A name that now resolves to a metadata service is refused when the list is read.
     await rig.gateway.context.store.write((trx) =>
       trx
         .updateTable('channels')

@@ -236,7 +236,10 @@ function lastOf(name: DialectName, data: readonly string[]): number {
   return at < 0 ? data.length : at
 }
 
-/** A truncated stream leaves parts open, which is not the fault of its decoder. */
+/**
+ * Assembles a stream even if parts are still open. A truncated stream leaves parts open, which is not the fault of its
+ * decoder.
+ */
 function assembleLoosely(events: readonly StreamEvent[]): Pick<Assembled, 'ended' | 'failure'> {
   const last = events.at(-1)
   return { ended: last?.type === 'end', failure: last?.type === 'error' ? last.failure : undefined }

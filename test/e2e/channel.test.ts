@@ -194,13 +194,16 @@ describe('the list of channels', () => {
   })
 })
 
-/** The other ways to add models are in a menu. */
+/** Adds the basic models. Their entry is in the menu with the other ways to add models. */
 async function addBasic(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'More ways to add models' }).click()
   await page.getByRole('menuitem', { name: 'Add basic' }).click()
 }
 
-/** The default name comes with the list of types, and a box that was cleared before then would be filled in again. */
+/**
+ * Waits for the default name, which comes with the list of types. If the box were cleared earlier, it would be filled
+ * in again.
+ */
 async function clearDefaultName(page: Page) {
   const name = page.getByLabel('Name', { exact: true })
   await eventually(() => name.inputValue()).toBe('OpenAI')

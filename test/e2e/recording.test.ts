@@ -1,4 +1,4 @@
-// Recordings: root starts one, sees both sides of a request, and ends it; the people concerned are told.
+// Recordings: root starts one, sees both sides of a request, and ends it; the people concerned are informed.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type FakeUpstream, okStream, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { type Account, openConsole, rootAccount } from './support/console.ts'

@@ -186,7 +186,7 @@ describe('redemption codes', () => {
     await eventually(() => page.getByRole('img', { name: /^QR code of the code that ends in/ }).count()).toBe(2)
     for (const { key } of made) await page.getByRole('main').getByRole('listitem').getByText(key).waitFor()
     await eventually(() => page.getByRole('main').getByRole('listitem').first().textContent()).toContain('Valid until')
-    // On paper there are only the codes.
+    // Only the codes are printed.
     await page.emulateMedia({ media: 'print' })
     expect(await page.getByRole('button', { name: 'Print' }).isVisible()).toBe(false)
     expect(

@@ -7,7 +7,7 @@ export const model = 'gpt-4o'
 /** A model with more context, which only the fallback serves. */
 export const longModel = 'gpt-4.1'
 
-/** What a caller received, and what happened for it. */
+/** What a caller received, which upstreams were called, and what it cost. */
 export interface Heard extends Seen {
   elapsedMs: number
   /** Which upstreams were called for it: `primary` and `fallback`, in order. */

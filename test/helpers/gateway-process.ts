@@ -20,7 +20,10 @@ interface Output {
 
 const accessToken = 'gatewayprocessaccesstoken'
 
-/** One build for all test files of a process, although each file has its own instances of the modules. */
+/**
+ * One build for all test files of a process. It is stored globally, because each file has its own instances of the
+ * modules.
+ */
 const shared = globalThis as typeof globalThis & { tollgateServerProgram?: string }
 
 /**

@@ -23,7 +23,7 @@ export type Trouble =
   /** The statement seems to fail, and takes effect later. */
   | 'late'
 
-/** A node with leases. Of a gateway, it has only the ledger, on connections that can fail. */
+/** A node with leases. It is only the ledger of a gateway, on connections that can fail. */
 export interface LeaseNode {
   nodeId: string
   store: Store

@@ -25,7 +25,10 @@ export const postgresMissing: string | undefined =
     ? undefined
     : `there is no PostgreSQL binary for ${process.platform}-${process.arch}, set TEST_POSTGRES_URL`
 
-/** One server for all test files of a run, although each file has its own instances of the modules. */
+/**
+ * One server for all test files of a run. It is stored globally, because each file has its own instances of the
+ * modules.
+ */
 const shared = globalThis as typeof globalThis & { tollgateTestPostgres?: Promise<string> }
 
 /**

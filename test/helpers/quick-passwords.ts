@@ -4,7 +4,10 @@
 
 const { hash } = Bun.password
 
-/** All test files of a process share this, even if each has its own module instances. */
+/**
+ * All test files of a process share this. It is stored globally, because each file has its own instances of the
+ * modules.
+ */
 const shared = globalThis as typeof globalThis & { tollgateRealPasswords?: boolean }
 
 Bun.password.hash = (password, options) => {

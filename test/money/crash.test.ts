@@ -108,7 +108,7 @@ async function oneCall(gateway: GatewayProcess, key: string, stream: boolean): P
     const decoder = new TextDecoder()
     for await (const chunk of response.body ?? []) text += decoder.decode(chunk, { stream: true })
   } catch {
-    // The gateway was killed. What had arrived before that still counts.
+    // The gateway was killed. Whatever had arrived before that still counts.
   }
   if (requestId === '') return undefined
   return { requestId, complete: stream ? text.includes('data: [DONE]') : isJson(text) }

@@ -139,7 +139,7 @@ describe('the service that continues', () => {
   ])('continues its turn if it is a Claude that can: $model', async ({ model, isBegun }) => {
     await rig.gateway.setOption('ModelRatio', `{"m":1,"${model}":1}`)
     await use(14, { model_mapping: `{"m":"${model}"}` })
-    // White space at the end is not given to Claude, which sends it again.
+    // Trailing white space is not sent to Claude, so Claude generates it again.
     const at = text.indexOf(' in 1932') + 1
     rig.next(says({ text: text.slice(0, at), breaks: 'end' }), goesOn(text))
     expect(answerIn('openai-chat', await rig.whole('openai-chat')).text).toBe(text)
@@ -148,7 +148,7 @@ describe('the service that continues', () => {
     expect(given).toBe(isBegun ? text.slice(0, at).trimEnd() : text.slice(0, at))
   })
 
-  test('is asked in the other way if it refuses to continue its turn', async () => {
+  test('is asked with a user message if it refuses to continue its turn', async () => {
     await use(28)
     rig.next(breaksOff(), fake.status(400, { message: 'prefix is not supported by this model' }), goesOn(text))
     expect(answerIn('openai-chat', await rig.whole('openai-chat')).text).toBe(text)

@@ -39,7 +39,8 @@ forEachDatabase((_, openFresh) => {
     expect(list[0].limits).toEqual(limits)
     const copy = (await api.call('POST', `/api/channel/${id}/copy`, { as: admin.token, body: {} })).json.data
     expect((await get(copy)).limits).toEqual(limits)
-    // A client that sends the whole record back changes nothing, and one that does not know limits keeps them.
+    // A client that sends the whole record back changes nothing. A client that does not know limits leaves them
+    // unchanged.
     await send('PUT', list[0])
     await send('PUT', { id, weight: 3 })
     expect((await get(id)).limits).toEqual(limits)

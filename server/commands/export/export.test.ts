@@ -166,7 +166,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       [text.replace('{"table":"tokens"', '{"table":"sessions"'), 'not a row of its parts'],
       [text.slice(0, text.length / 2), 'damaged or incomplete'],
       [text, 'passphrase is not', 'another passphrase than before'],
-      // A secret that is moved to another row does not open there.
+      // A secret that is moved to another row cannot be decrypted there.
       [text.replace(sealedOf(codeLines[0]), sealedOf(codeLines[1])), 'cannot be opened'],
     ]
     for (const [damaged, words, given] of cases) {
@@ -218,7 +218,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       const file = new Database(path, { readonly: true })
       const rows = (text: string) => file.query(text).values()
       expect(rows('pragma integrity_check')).toEqual([['ok']])
-      // These programs look for each column in this text when they start: in backquotes, and on one line.
+      // When these programs start, they look for each column in this text. It must be in backquotes and on one line.
       for (const [text] of rows("select sql from sqlite_master where type = 'table' and sql is not null") as string[][])
         expect(text).toMatch(/^CREATE TABLE `\w+` \((?:`\w+` [^\n`]+,)+(?:`\w+` [^\n`]+|primary key \([`\w,]+\))\)$/)
       expect(rows('select "key", remain_quota + used_quota from tokens')).toEqual([

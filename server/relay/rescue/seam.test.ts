@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Seam } from './seam.ts'
 
-/** What a caller reads if a text is followed by another one, in pieces of any length. */
+/** The text that a caller reads if one text is followed by another, whatever the length of the pieces. */
 function joined(shown: string, next: string, begunWith?: string): string {
   const results = [1, 3, 1000].map((size) => {
     const seam = new Seam(shown, begunWith)

@@ -234,7 +234,7 @@ forEachLedger((_name, openFresh) => {
       const op = call(account, { amount: 60 })
       expect(await take(op)).toMatchObject({ ok: true, amount: 60 })
       expect(await counted()).toEqual({ quota: 60, cost: 60, tokens: 5 })
-      // 40 units are left, which is enough for a call that makes sense with 30.
+      // 40 units are left. The call asks for 60 but needs only 30, so it gets 40.
       const other = call(account, { amount: 60, least: 30 })
       expect(await take(other)).toMatchObject({ ok: true, amount: 40 })
       expect(await take(call(account, { amount: 1 }))).toMatchObject({ reason: 'full', metric: 'quota' })
