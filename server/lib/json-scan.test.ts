@@ -71,7 +71,7 @@ describe('different names are counted in a long text:', () => {
   })
 })
 
-describe('each byte is read only a few times, whatever the text, because quadratic time would mean minutes', () => {
+describe('each byte is read only a few times, whatever the text, because quadratic time would take minutes', () => {
   const many = 1_000_000
   const shapes: [string, string][] = [
     ['a long string before many colons', `{"${'a'.repeat(many)}"${':'.repeat(many)}`],

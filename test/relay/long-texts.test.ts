@@ -47,7 +47,7 @@ describe.each([
     expect((await call(odd(count))).sent).toBe(odd(count).replace('"model" : "m"', '"model" : "m2"'))
   })
 
-  test('gets a usage option if it is streamed, next to the options it has', async () => {
+  test('gets a usage option if it is streamed, in addition to the options that it has', async () => {
     await rig.channel()
     const streamed = plain(count).replace('"seed"', '"stream":true, "seed"')
     expect((await call(streamed)).sent).toBe(`{"stream_options":{"include_usage":true},${streamed.slice(1)}`)

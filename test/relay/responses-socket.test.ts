@@ -234,7 +234,7 @@ describe('a socket', () => {
     await charged(rig, caller, 0)
   })
 
-  test('is closed by a message beyond every limit, without a call', async () => {
+  test('is closed by a message that exceeds all limits, and no call is made', async () => {
     const { caller, socket } = await opened()
     create(socket, { input: 'x'.repeat(17 * 1024 * 1024) })
     expect((await socket.closed).code).not.toBe(1000)

@@ -89,7 +89,7 @@ describe('the same channel is called once more', () => {
     expect(keys()).toEqual(['only'])
   })
 
-  test('but not if the service says that this is of no use, and not without the option', async () => {
+  test('but not if the service says that it would not help, or if the option is off', async () => {
     await channel({ key: 'only' })
     rig.upstream.next(fake.status(503, { headers: [['x-should-retry', 'false']] }))
     expect((await call()).seen.status).toBe(503)
@@ -134,7 +134,7 @@ describe('Retry-After', () => {
     expect(keys()).toEqual(['busy', 'busy'])
   })
 
-  test('that a call cannot wait for is passed on to the caller, and so is a 429 without it', async () => {
+  test('that a call cannot wait for is passed on to the caller, and so is a 429 without Retry-After', async () => {
     await channel({ key: 'busy' })
     for (const [answer, wait] of [
       [fake.status(429, { retryAfter: 60 }), '60'],

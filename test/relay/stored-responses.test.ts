@@ -126,7 +126,7 @@ describe('a stored response', () => {
 })
 
 describe('another user', () => {
-  test.each([false, true])('reaches nothing by the id; written to the database: %p', async (isWritten) => {
+  test.each([false, true])('reaches nothing by the id (written to the database: %p)', async (isWritten) => {
     const { id } = await storedAtSecond()
     if (isWritten) await rig.gateway.context.relay.relay.responseOwners.write()
     const thief = await rig.caller()

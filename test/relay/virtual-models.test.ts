@@ -227,7 +227,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       aheadMs += 60_000
     })
 
-    test('retries at other channels of a step come before the next step', async () => {
+    test('retries on other channels of a step come before the next step', async () => {
       await steps()
       await rig.channel({ key: 'key-other', priority: -1 })
       await virtual()

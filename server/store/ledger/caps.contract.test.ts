@@ -75,7 +75,7 @@ forEachLedger((_name, openFresh) => {
   const clean = async () => expect((await balanceFaults(store)).faults).toEqual([])
   const newChannel = async () => (await addAccount(store, plenty)).channelId
 
-  describe('calls at once', () => {
+  describe('simultaneous calls', () => {
     test('of 50 simultaneous calls, seven get a place, in separate batches or in a single one', async () => {
       for (const together of [false, true]) {
         account = await addAccount(store, plenty)
@@ -160,7 +160,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('a calendar window ends at midnight of its zone; a cap for ever does not end', async () => {
+    test('a calendar window ends at midnight in its time zone; a cap without a period never ends', async () => {
       await set([
         cap('requests', 'day', 1),
         cap('requests', 'week', 1, { zone: 'Asia/Shanghai' }),
@@ -229,7 +229,7 @@ forEachLedger((_name, openFresh) => {
   })
 
   describe('quota, tokens and cost', () => {
-    test('the hold is reserved and replaced by the charge, higher or lower', async () => {
+    test('the hold is reserved and then replaced by the charge, whether that is higher or lower', async () => {
       await set([cap('quota', 'day', 100), cap('cost', 'month', 1000), cap('tokens', 'hour', 50)])
       const op = call(account, { amount: 60 })
       expect(await take(op)).toMatchObject({ ok: true, amount: 60 })
@@ -308,7 +308,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('a raise counts until its time', async () => {
+    test('a raise applies until its end time', async () => {
       const until = nowSeconds() + 600
       await set([cap('requests', 'day', 1, { raise_by: 1, raise_until: until })])
       expect(await passed(call(account))).toBe(true)
@@ -460,7 +460,7 @@ forEachLedger((_name, openFresh) => {
       expect(await passed(call(account))).toBe(false)
     })
 
-    test('a call whose user has too little quota is refused for that, and does not wait', async () => {
+    test('a call whose user has too little quota is refused for that reason, and does not wait', async () => {
       account = await addAccount(store, { user: 15 })
       await set([cap('calls', 'now', 1)])
       expect(await passed(call(account))).toBe(true)
