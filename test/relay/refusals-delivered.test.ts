@@ -84,31 +84,34 @@ forEachDatabaseUrl((name, freshUrl) => {
   }
 
   describe(`a refusal that no other step answers (${name})`, () => {
-    test.each(refusals)('%s is delivered as it would be without the condition, in every dialect', async (...refusal) => {
-      const [, type, failure, stream, answer, only] = refusal
-      const channelId = await first(type)
-      for (const each of only ? [only] : callers)
-        for (const isStream of [true, false]) {
-          rig.upstream.forKey('key-m', isStream ? stream : answer)
-          await change({ failures: ['server_error'] })
-          const plain = await call(each, isStream)
-          const [plainRow] = await rig.gateway.logs()
-          await change({ failures: [failure] })
-          const { caller, seen } = await call(each, isStream)
-          expect([each, isStream, seen.status, lasting(seen.text)]).toEqual([
-            ...[each, isStream, plain.seen.status],
-            lasting(plain.seen.text),
-          ])
-          const headers = ({ headers: all }: Seen) =>
-            [...all].filter(([header]) => !/^(date|request-id|x-.*request-id|.*remaining.*|.*reset.*)$/.test(header))
-          expect(headers(seen)).toEqual(headers(plain.seen))
-          const [row, ...more] = await charged(rig, caller, plainRow?.quota ?? -1)
-          expect(more).toEqual([])
-          for (const column of ['prompt_tokens', 'completion_tokens', 'outcome', 'estimated', 'is_stream'] as const)
-            expect([column, row?.[column]]).toEqual([column, plainRow?.[column]])
-          expect(row?.channel_id).toBe(channelId)
-        }
-    })
+    test.each(refusals)(
+      '%s is delivered as it would be without the condition, in every dialect',
+      async (...refusal) => {
+        const [, type, failure, stream, answer, only] = refusal
+        const channelId = await first(type)
+        for (const each of only ? [only] : callers)
+          for (const isStream of [true, false]) {
+            rig.upstream.forKey('key-m', isStream ? stream : answer)
+            await change({ failures: ['server_error'] })
+            const plain = await call(each, isStream)
+            const [plainRow] = await rig.gateway.logs()
+            await change({ failures: [failure] })
+            const { caller, seen } = await call(each, isStream)
+            expect([each, isStream, seen.status, lasting(seen.text)]).toEqual([
+              ...[each, isStream, plain.seen.status],
+              lasting(plain.seen.text),
+            ])
+            const headers = ({ headers: all }: Seen) =>
+              [...all].filter(([header]) => !/^(date|request-id|x-.*request-id|.*remaining.*|.*reset.*)$/.test(header))
+            expect(headers(seen)).toEqual(headers(plain.seen))
+            const [row, ...more] = await charged(rig, caller, plainRow?.quota ?? -1)
+            expect(more).toEqual([])
+            for (const column of ['prompt_tokens', 'completion_tokens', 'outcome', 'estimated', 'is_stream'] as const)
+              expect([column, row?.[column]]).toEqual([column, plainRow?.[column]])
+            expect(row?.channel_id).toBe(channelId)
+          }
+      },
+    )
 
     test('is delivered if the channel of the next step fails or is broken', async () => {
       const channelId = await first()
