@@ -100,7 +100,7 @@ class Group implements AsyncDisposable {
 
   /**
    * True if each of these processes has received the signal this many times or has ended. A worker without an open call
-   * ends at once.
+   * ends immediately.
    */
   haveHeard(roles: readonly string[], signal: NodeJS.Signals, times: number): boolean {
     return roles.every(
@@ -272,7 +272,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(existsSync(waits)).toBe(true)
   }, 120_000)
 
-  test('a service that receives SIGTERM while no worker is alive ends and starts none', async () => {
+  test('a service that receives SIGTERM while no worker is alive ends without starting one', async () => {
     await using group = await startWorkers(saysNumber)
     await until(() => group.count('listens on') === 2, 100_000)
     const numbers = numbersIn(group.said)

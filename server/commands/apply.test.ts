@@ -173,7 +173,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await it.installation.run('audit')).code).toBe(0)
   }, 180_000)
 
-  test('an export is a file that changes nothing, and makes an equal installation elsewhere', async () => {
+  test('applying an export to its own installation changes nothing, and applying it to a new installation makes an equal one', async () => {
     await using one = await install()
     const path = one.write(file('https://up.example').replace('{ file: SECRET_FILE }', 'sk-second'))
     expect((await one.apply(path, '--yes')).output).toContain('Applied.')

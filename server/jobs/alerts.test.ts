@@ -360,7 +360,7 @@ forEachDatabase((_, openFresh) => {
       expect(rows.map(({ deliveries }) => deliveries[0]?.status)).toEqual(['sent', 'sent', 'sent'])
     })
 
-    test('many messages at once become one, and too many in an hour are not sent', async () => {
+    test('many messages at the same time become one, and too many in an hour are not sent', async () => {
       for (let count = 0; count < 25; count++)
         await api.call('POST', '/api/token/', { as: ada.token, body: { name: `t${count}`, remain_quota: 1 } })
       await addRule({ kind: 'own_token_quota', threshold: 100 })

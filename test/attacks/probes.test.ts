@@ -100,7 +100,7 @@ forEachDatabase((_, openFresh) => {
     expect((await find(token.key, owner)).json.success).toBe(true)
   })
 
-  test('looking up a key records it nowhere', async () => {
+  test('a lookup does not record the key anywhere', async () => {
     await find(`sk-${token.key}`, admin)
     const events = await set.api.store.read.selectFrom('audit_events').selectAll().execute()
     expect(JSON.stringify([events, await set.rows('logs'), set.api.warnings])).not.toContain(token.key)

@@ -50,7 +50,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     await expect(gateway.api('POST', '/api/token/find', { key: first })).rejects.toThrow('No token has this key')
     await gateway.context.store.write((trx) => forgetOldKeys(trx, now + hour))
 
-    // The old key ends at once, although it is in the cache.
+    // The old key ends immediately, although it is in the cache.
     const third = (await rotate(0)).key
     expect([await status(second), await status(third)]).toEqual([401, 200])
     // After two rotations, only the last key but one remains valid as an old key.

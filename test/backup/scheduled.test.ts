@@ -21,7 +21,7 @@ import { passphrase, withPassphrase } from './support.ts'
 const hour = 3600
 const day = 24 * hour
 
-test('backups are due at their hour, at whole intervals after it, and at once if there is no backup yet', () => {
+test('backups are due at their hour, at whole intervals after it, and immediately if there is no backup yet', () => {
   const at = (text: string) => Date.parse(`${text}Z`) / 1000
   const daily = { BackupEveryHours: 24, BackupHour: 3 }
   expect(dueAt(daily, undefined)).toBeLessThan(at('2026-01-01T00:00:00'))

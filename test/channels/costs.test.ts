@@ -25,7 +25,7 @@ forEachDatabaseUrl((_, freshUrl) => {
   const rows = async (rig: ChannelRig) =>
     (await rig.gateway.logs()).map(({ quota, cost }) => ({ quota, cost: cost === null ? null : Number(cost) }))
 
-  test('the cost of a call follows the multiplier or the own prices of its channel, and is empty if it is not known', async () => {
+  test('the cost of a call follows the multiplier or the prices of its channel, and is empty if these are not known', async () => {
     await using rig = await rigOf()
     rig.upstream.always(answered)
     const id = await rig.channel()

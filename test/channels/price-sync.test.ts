@@ -223,7 +223,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect((await rig.raw('POST', `/api/channel/${id}/costs/feed/check`))['code']).toBe('price_feed_missing')
   })
 
-  test('a feed that was changed while its list was being read stays as it was changed', async () => {
+  test('a feed that was changed while its list was being read keeps that change', async () => {
     await using rig = await rigOf()
     const id = await rig.channel({ models: 'm' })
     await setFeed(rig, id, every)

@@ -25,9 +25,9 @@ const programmatic = 'anthropic-messages-anthropic-programmatic-tool-calling-1-4
 const names = Object.keys(dialects) as DialectName[]
 
 /**
- * An answer reduced to what must survive a round trip. The id and the creation time are left out, because the gateway
+ * An answer reduced to what must survive a round trip. The id and the creation time are omitted, because the gateway
  * generates them if the service sends none or uses another format. The service's own finish reason, the default tier
- * and the flag for doubtful usage are left out too.
+ * and the flag for doubtful usage are omitted, too.
  */
 function told({ id: _id, createdAtSeconds: _created, choices, usage, ...reply }: Reply): object {
   const plain = choices.map(({ parts, stop }) => ({ parts, stop: stop.reason }))

@@ -117,7 +117,7 @@ test('on a phone: from the overview to the reason of a failed request, without s
   expect(await scrollsSideways(page)).toBe(false)
 })
 
-test('by keyboard alone: log in, find a user, read the balance', async () => {
+test('with only the keyboard: log in, find a user, read the balance', async () => {
   const user = busiestUser(site)
   await using visit = await site.visit()
   const { page } = visit

@@ -203,7 +203,7 @@ describe('redemption codes', () => {
     await eventually(async () => (await codes()).find(({ id }) => id === made[0]?.id)?.expired_time).toBe(0)
   })
 
-  test('spec 2: batches count codes, show who is outstanding, and are disabled at once', async () => {
+  test('spec 2: batches show how many codes they have and how much is outstanding, and can be disabled as a whole', async () => {
     const [used = '', ...others] = await make('harvest', 4)
     const person = await site.addUser('harvester')
     await site.apiAs(person, 'POST', '/api/user/topup', { key: used })

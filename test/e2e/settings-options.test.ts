@@ -194,7 +194,7 @@ describe('the page', () => {
 })
 
 describe('switches', () => {
-  test('spec 2, 8: are saved at once and can be undone', async () => {
+  test('spec 2, 8: are saved immediately and can be undone', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')

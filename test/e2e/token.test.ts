@@ -218,7 +218,7 @@ describe('the list of tokens', () => {
     )
   })
 
-  test('spec 4: disabling takes effect at once and can be undone', async () => {
+  test('spec 4: disabling takes effect immediately and can be undone', async () => {
     const token = await addToken(owner, { name: 'to toggle' })
     await using visit = await site.visit({ as: owner })
     const { page } = visit

@@ -59,7 +59,7 @@ test('spec 7: an administrator makes a virtual model, moves its steps by keyboar
   await eventually(async () => (await stored())[0]?.enabled).toBe(true)
 })
 
-test('the form shows what the server refuses, warnings, and the stored values; deleting asks first', async () => {
+test('the form shows refusals of the server, warnings and the stored values; deleting asks for confirmation', async () => {
   await site.api('POST', '/api/virtual-model/', { name: 'first', steps: [{ model: 'second' }] })
   await site.api('POST', '/api/virtual-model/', {
     name: 'second',

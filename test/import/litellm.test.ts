@@ -255,7 +255,7 @@ describe.skipIf(postgresMissing !== undefined)(`LiteLLM's database (${postgresMi
       const gateway = await installation.start()
       const body = { model: 'gpt-4o', messages: [{ role: 'user', content: 'hi' }] }
       const before = await tokenOf()
-      // Several first calls at once find the same token.
+      // Several simultaneous first calls find the same token.
       const answers = await Promise.all([1, 2, 3, 4].map(() => gateway.post('/v1/chat/completions', body, 'sk-of-mia')))
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
       await Promise.all(answers.map((each) => each.text()))

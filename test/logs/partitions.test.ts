@@ -66,7 +66,7 @@ function suite(): void {
       [month(2).name]: 0,
       [month(3).name]: 1,
     })
-    // Two months later, several nodes run the job at once.
+    // Two months later, several nodes run the job at the same time.
     const later = month(2).from + 5
     await Promise.all([1, 2, 3].map(() => keepPartitions(store, later)))
     expect(await rowsByPartition(store)).toMatchObject({ logs_default: 3, [month(4).name]: 1, [month(5).name]: 0 })

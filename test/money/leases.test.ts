@@ -55,7 +55,7 @@ function suite(): void {
     return rows.map(({ quota, outcome }) => `${quota} ${outcome}`).sort()
   }
 
-  test('a lease is a share of the remaining balance, and a call that ends at once is charged to it', async () => {
+  test('a lease is a share of the remaining balance, and a call that ends immediately is charged to it', async () => {
     const node = await start()
     const account = await addAccount(node.store, { user: 100_000, token: 50_000 })
     await untilLeased(node, account, 10)
@@ -104,7 +104,7 @@ function suite(): void {
     expect(await faultsOf(node)).toEqual([])
   })
 
-  test('of 1,000 calls at once on two nodes with leases, as many are served as the balance pays for', async () => {
+  test('of 1,000 simultaneous calls on two nodes with leases, as many are served as the balance pays for', async () => {
     const nodes = [await start(50), await start(50)] as const
     for (const token of [undefined, 3_000]) {
       const account = await addAccount(nodes[0].store, {

@@ -97,7 +97,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await charged(rig, caller, 15)
     })
 
-    test('is charged at once when its caller sees its end', async () => {
+    test('is charged immediately when its caller sees its end', async () => {
       const { caller, id } = await begun()
       const under = await call('GET', `/v1/responses/${id}`, caller)
       expect(JSON.parse(under.text)).toMatchObject({ id, status: 'queued' })
@@ -398,7 +398,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   })
 
   if (name === 'postgres')
-    test('if several nodes ask at once, only one charges', async () => {
+    test('if several nodes ask at the same time, only one charges', async () => {
       const url = rig.gateway.config.databaseUrl
       const clock = { nowMs: () => Date.now() + time.skewMs }
       await using other = await startTestGateway({ databaseUrl: url, clock })

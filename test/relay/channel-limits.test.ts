@@ -128,7 +128,7 @@ describe('a full channel', () => {
     await clean()
   })
 
-  test('a call that no window will admit in time is refused at once, with the time to wait', async () => {
+  test('a call that no window will admit in time is refused immediately, with the time to wait', async () => {
     await rig.channel({ limits: [perDay('requests', 1)] })
     const caller = await rig.caller()
     expect((await post(caller)).status).toBe(200)
@@ -138,7 +138,7 @@ describe('a full channel', () => {
     await clean()
   })
 
-  test('a request that alone is larger than a limit is refused at once', async () => {
+  test('a request that alone is larger than a limit is refused immediately', async () => {
     await rig.channel({ limits: [{ metric: 'tokens', window: 'minute', most: 5 }] })
     const refused = await post(await rig.caller())
     expectError(refused, 429, 'channels_full')

@@ -92,7 +92,7 @@ describe('a channel that compacts conversations itself', () => {
     expect(sent()['input']).toEqual(input)
   })
 
-  test('is asked for a summary if its server turns out not to have the endpoint; later calls ask for the summary at once', async () => {
+  test('is asked for a summary if its server turns out not to have the endpoint; later calls ask for the summary immediately', async () => {
     await rig.channel()
     const caller = await rig.caller()
     rig.upstream.next(status(404, { message: 'Invalid URL (POST /v1/responses/compact)', code: null }))

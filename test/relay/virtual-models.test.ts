@@ -358,7 +358,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect([plain.seen.status, keys()]).toEqual([200, ['key-m']])
     })
 
-    test('a full channel leads to the next step at once; later calls can use the channel again', async () => {
+    test('a full channel immediately leads to the next step; later calls can use the channel again', async () => {
       const limits = [{ metric: 'calls', window: 'now', most: 1 }]
       await rig.channel({ key: 'key-m', limits })
       await rig.channel({ key: 'key-m2', models: 'm2' })

@@ -105,7 +105,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(await update({ id: a.id, enabled: false })).toMatchObject({ enabled: false })
     })
 
-    test('two changes at once cannot form a circle together', async () => {
+    test('two simultaneous changes cannot form a circle together', async () => {
       const a = await create({ name: 'a' })
       const b = await create({ name: 'b' })
       const done = await Promise.allSettled([

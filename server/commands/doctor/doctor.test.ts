@@ -113,7 +113,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(output).toMatch(/\d+ ok, \d+ warnings, \d+ failures\./)
   }, 120_000)
 
-  test('problems of the surroundings are found', async () => {
+  test('problems in the surroundings of the installation are found', async () => {
     await using installation = await install({ SECRET_KEY: '' })
     const gateway = await installation.start()
     const set = (key: string, value: string) => gateway.api('PUT', '/api/option/', { key, value })

@@ -104,7 +104,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect([twice.code, twice.output]).toEqual([1, expect.stringContaining('is not new: it has channels')])
   }, 180_000)
 
-  test('parts are exported alone, and without secrets nothing secret is written', async () => {
+  test('single parts can be exported, and an export without secrets contains nothing secret', async () => {
     const { upstream, installation, token, codes } = await used()
     await using _upstream = upstream
     await using _installation = installation

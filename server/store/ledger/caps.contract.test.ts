@@ -422,7 +422,7 @@ forEachLedger((_name, openFresh) => {
   })
 
   describe('the line', () => {
-    test('a place goes to the call that came first, whoever asks first', async () => {
+    test('a place goes to the call that came first, no matter which call asks first', async () => {
       await set([cap('calls', 'now', 1)])
       const open = call(account)
       await take(open)
