@@ -97,7 +97,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await end(rule.id)
     })
 
-    test('what is stored can be read neither on disk nor in the database', async () => {
+    test('a stored recording can be read neither on disk nor in the database', async () => {
       const caller = await gate.addCaller({ user: 1e6 })
       const rule = await begin({ target: 'token', target_id: caller.tokenId })
       upstream.next(okChat({ text: 'zanzibar-answer' }))

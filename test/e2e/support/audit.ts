@@ -44,7 +44,7 @@ export async function axeFaults(page: Page, asked: AxeRules = 'all'): Promise<st
     async ({ tags, rules }) => {
       const { axe } = window as unknown as { axe: { run(where: Document, options: unknown): Promise<AxeResults> } }
       const runOnly = rules ? { type: 'rule', values: rules } : { type: 'tag', values: tags }
-      // Only rules for media and experimental rules need preloaded files, and neither are requested here.
+      // Only rules for media and experimental rules need preloaded files, and neither kind is requested here.
       return axe.run(document, { runOnly, resultTypes: ['violations'], preload: false })
     },
     { tags: rules, rules: some[asked] },
