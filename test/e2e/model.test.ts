@@ -198,7 +198,7 @@ test('a failure shows the server’s message, and a retry works', async () => {
     route.fulfill({ status: 503, json: { success: false, message: 'out of order' } }),
   )
   await visit.open('/model')
-  await page.getByRole('alert').getByText('out of order').waitFor()
+  await page.getByRole('alert').getByText('out of order', { exact: true }).waitFor()
   await page.unroute('**/api/price/**')
   await page.getByRole('button', { name: 'Retry' }).click()
   await eventually(() => rowsOf(page).count()).toBe(6)
