@@ -12,7 +12,7 @@ function costOf(model: string, rates: CostRates, usage: Usage): number {
   return chargeTokens(usage, costing.sheet, costing.ratio)
 }
 
-/** Numbers from a seed, each below a limit. */
+/** Pseudo-random numbers from a seed, each below a limit. */
 function createRandom(seed: number) {
   let state = seed
   return (below: number) => {
@@ -70,7 +70,8 @@ describe('costs', () => {
       const cacheWriteTokens = random(promptTokens - cachedTokens + 1)
       const completionTokens = random(20_000)
       const plain = promptTokens - cachedTokens - cacheWriteTokens
-      // Millionths of a dollar for a million tokens × tokens, and for a request × a million: 1e-12 dollars.
+      // Both parts are in 1e-12 dollars: millionths of a dollar for a million tokens × tokens, and for a request × a
+      // million.
       const exact =
         BigInt(plain) * rates.input +
         BigInt(cachedTokens) * rates.cached +

@@ -54,7 +54,7 @@ async function proof(
   await using installation = new Installation(databaseUrl)
   const first = await installation.start()
   await installFor(first, upstream.url)
-  // Makes calls wait long enough that even on a slow machine, a call is refused because the quota is used up and not
+  // Makes calls wait long enough that, even on a slow machine, a call is refused because the quota is used up and not
   // because it waited too long.
   await first.api('PUT', '/api/option/', { key: 'HoldWaitTime', value: '60' })
   if (leases) await allowLeases(first)

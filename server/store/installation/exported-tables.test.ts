@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
 import { exportedTables } from './exported-tables.ts'
 
-/** Tables that an export leaves out: what is running, what expires soon, and what follows from other tables. */
+/** Tables that an export omits, because they describe what is running, expire soon or follow from other tables. */
 const leftOut = [
   ...[
     'abilities',

@@ -1,5 +1,5 @@
-// A rollup takes many statements. If any of them fails, none of its transaction may remain, the caller must learn of it,
-// and the next rollup must count what this one could not.
+// A rollup takes many statements. If one of them fails, its whole transaction must be undone, the caller must get the
+// error, and the next rollup must count what this one could not.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { logType } from '../../../contract/log-types.ts'
@@ -65,7 +65,10 @@ forEachDatabase((name, openFresh) => {
     await execute(name === 'sqlite' ? 'drop trigger broken' : `drop trigger broken on ${table}`)
   }
 
-  /** Compares the cost of each model with the rows, over all time and over a part that begins and ends within days. */
+  /**
+   * Compares the cost of each model with the rows, over all time and over a part that begins and ends in the middle of
+   * a day.
+   */
   async function expectSums(context: unknown): Promise<void> {
     for (const [from, to] of [
       [start / hour, end / hour],
@@ -98,7 +101,7 @@ forEachDatabase((name, openFresh) => {
     expect(rows).toEqual([{ failures: count }])
   }
 
-  // In the order in which they run, so that each of them still has something to do.
+  // The statements are in the order in which they run, so that each of them still has something to do.
   const statements: Statement[] = [
     ['insert', 'usage_fold'],
     ['insert', 'usage_series'],

@@ -1,5 +1,5 @@
-// The totals of series replace their days only if a range contains all of these days. Otherwise days and hours are
-// added up.
+// The totals of a series are used in place of its days only if a range contains all of these days. Otherwise, days and
+// hours are added up.
 import { expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { logRow } from '../../../test/helpers/accounts.ts'
