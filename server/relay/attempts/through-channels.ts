@@ -11,9 +11,9 @@ import { type Run, remedyFor } from './remedies.ts'
 import { type MakeAttempt, newTrial } from './trial.ts'
 
 /**
- * Runs a call, making each attempt with `attempt`. Takes the quota, then tries one remedy after another until an
- * attempt succeeds or no remedy is left. The hold belongs to the attempt once it is handed over. Throws the same errors
- * as `relay`.
+ * Runs a call; `attempt` makes each attempt. Takes the quota, then tries one remedy after another until an attempt
+ * succeeds or no remedy is left. Once the hold is handed over, it belongs to the attempt. Throws the same errors as
+ * `relay`.
  */
 export async function throughChannels<Call extends AnyCall>(
   deps: RelayDeps,
@@ -29,8 +29,8 @@ export async function throughChannels<Call extends AnyCall>(
   try {
     return await answered(run, attempt)
   } catch (error) {
-    // Until the response owns the hold, every exit from here releases the quota and ends the channel's trial without a
-    // verdict.
+    // As long as the response does not own the hold, every exit from this function releases the quota and ends the
+    // channel's trial without a verdict.
     const { hold, channel } = run.trial
     if (!hold.isHandedOver) {
       noteHealth(deps, { channel, call: run.call }, 'undecided')
@@ -54,8 +54,8 @@ async function answered<Call extends AnyCall>(run: Run<Call>, attempt: MakeAttem
 }
 
 /**
- * Makes the attempt of `run`, and then tries one remedy after another until an attempt succeeds. Throws the error for
- * the caller if no remedy is left. The caller decides what happens to the hold.
+ * Makes the current attempt of `run`, and then tries one remedy after another until an attempt succeeds. Throws the
+ * error for the caller if no remedy is left. The caller decides what happens to the hold.
  */
 export async function untilAnswered<Call extends AnyCall, Answer>(
   run: Run<Call>,
