@@ -36,7 +36,7 @@ describe('the session of a call', () => {
   ])('is named by %s', (_, body, headers) => {
     const named = session({ model: 'm', messages: turns, ...body }, {}, headers)
     expect(named).toBe(session({ model: 'm', messages: [{ role: 'user', content: 'Other' }], ...body }, {}, headers))
-    // All ways of naming the same session mean the same session.
+    // All ways of naming a session result in the same session.
     expect(named).toBe(session({ messages: [first] }, {}, { 'x-session-id': uuid }))
     expect(named).not.toBe(session({ messages: turns }))
   })

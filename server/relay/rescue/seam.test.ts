@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { Seam } from './seam.ts'
 
-/** What a caller reads if a text is followed by another one, in pieces of any length. */
+/**
+ * The text that a caller reads if `next` follows `shown` in pieces. The length of the pieces must make no difference.
+ */
 function joined(shown: string, next: string, begunWith?: string): string {
   const results = [1, 3, 1000].map((size) => {
     const seam = new Seam(shown, begunWith)
@@ -13,7 +15,7 @@ function joined(shown: string, next: string, begunWith?: string): string {
   return results[0] ?? ''
 }
 
-describe('a model that was asked to go on', () => {
+describe('a model that was asked to continue', () => {
   test.each([
     ['The quick bro', 'brown fox', 'The quick brown fox'],
     ['The quick brown', ' brown fox', 'The quick brown fox'],
@@ -24,7 +26,7 @@ describe('a model that was asked to go on', () => {
     ['서울에서 부산까지', '부산까지 두 시간', '서울에서 부산까지 두 시간'],
     ['🎉🎊🥳', '🎉🎊🥳👋', '🎉🎊🥳👋'],
     ['The end', 'The end', 'The end'],
-  ])('%j, then %j: the repetition is left out', (shown, next, whole) => {
+  ])('%j, then %j: the repetition is dropped', (shown, next, whole) => {
     expect(joined(shown, next)).toBe(whole)
   })
 
@@ -85,7 +87,7 @@ test('a surrogate pair is never split, nor doubled if its first half was sent', 
   expect(joined('See 😀', '😁 you')).toBe('See 😀😁 you')
 })
 
-test('a text that looks like a repetition for long costs no long computation', () => {
+test('a text that looks like a repetition for a long time is processed quickly', () => {
   const shown = `${'a'.repeat(200_000)}b`
   const seam = new Seam(shown)
   let text = ''

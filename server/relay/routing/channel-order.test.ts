@@ -44,12 +44,12 @@ describe('channels of equal priority', () => {
       [1, 2],
       [3, 4],
     ])
-    // Nothing is known of complete responses, or of another model.
+    // There are no measurements of complete responses or of other models.
     expect(idsOf(inOrder('latency', level, { ...call, isStream: false }, deps))).toEqual([[1, 2, 3, 4]])
     expect(idsOf(inOrder('latency', level, { ...call, model: 'n' }, deps))).toEqual([[1, 2, 3, 4]])
   })
 
-  test('by latency are explored by one call in twenty without a session, and by the same sessions always', () => {
+  test('by latency are explored by one in twenty calls without a session, and always by the same sessions', () => {
     const explored = source(undefined, 0.049)
     const usual = source(undefined, 0.05)
     for (const deps of [explored, usual]) deps.latencies.note({ channelId: 2, model: 'm', isStream: true }, 10)

@@ -14,7 +14,7 @@ export interface Wanted extends Ordered {
   readonly order: ChannelOrder
 }
 
-/** What a channel is chosen by: health, cost, speed and chance. */
+/** The sources for choosing a channel: health, cost, speed and chance. */
 export interface SelectDeps extends OrderDeps {
   readonly breaker: Breaker
   readonly rests: Rests
@@ -24,16 +24,17 @@ export interface SelectDeps extends OrderDeps {
 /** The channel for the next attempt. */
 export interface Selected {
   readonly channel: Channel
-  /** True if no better channel that this call has not tried was skipped for its health. */
+  /** True unless a better channel that this call has not tried was skipped because of its health. */
   readonly isFirst: boolean
 }
 
 /**
- * Picks the channel for the next attempt: highest priority first, then the best group by cost or speed, then the place
- * of the call's session, or by weight if it has none. Channels that this call has tried, or that do not serve this kind
- * of call, are excluded. Channels that rest or whose breaker is open are skipped while another channel is left, and so is
- * one that has just broken a stream of the session. If all are open, the best of them is tried anyway, because refusing
- * the call would help nobody.
+ * Chooses the channel for the next attempt. Channels with the highest priority come first, among them the best group by
+ * cost or speed. Within the group, the channel of the call's session is chosen, or one by weight if the call has no
+ * session. Channels that this call has tried, or that do not serve this kind of call, are excluded. As long as another
+ * channel is left, a channel is skipped if it is paused, if its breaker is open, or if it has just broken a stream of
+ * the session. If no other channel is left, the best of the skipped ones is tried anyway, because refusing the call
+ * would help nobody.
  */
 export function selectChannel(
   wanted: Wanted,
