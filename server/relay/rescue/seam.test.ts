@@ -44,7 +44,7 @@ describe('a model that was asked to continue', () => {
     ['研究', '研究所'],
     ['ha ha ha ha ', 'ha ha!'],
     ['👍👍', '👍👍👍'],
-  ])('%j, then %j: nothing is left out', (shown, next) => {
+  ])('%j, then %j: nothing is dropped', (shown, next) => {
     expect(joined(shown, next)).toBe(shown + next)
   })
 
@@ -61,7 +61,7 @@ describe('a model that was given the text to continue', () => {
     ['The quick bro', 'wn fox'],
     ['hot co', 'coa'],
     ['zero, one, two, ', 'one, two, three'],
-  ])('%j, then %j: nothing is left out', (shown, next) => {
+  ])('%j, then %j: nothing is dropped', (shown, next) => {
     expect(joined(shown, next, shown)).toBe(shown + next)
   })
 

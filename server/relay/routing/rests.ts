@@ -57,8 +57,8 @@ export function createRests(nowMs: () => number, cooled: (event: CoolDown) => vo
 }
 
 /**
- * The name under which a pause is stored. It includes the configuration, because some services have one URL for all
- * regions but separate limits for each.
+ * The name under which a pause is stored. It includes the region, because some services have one URL for all regions
+ * but separate limits for each.
  */
 function nameOf(channel: Channel, key: string, model: string): string {
   const { baseUrl, config } = channel.upstream

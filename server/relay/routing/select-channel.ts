@@ -55,7 +55,7 @@ export function selectChannel(
   }
   const usable = candidates.filter(isUsable)
   let isFirst = true
-  /** The best healthy channel that the session would rather leave. */
+  /** The best healthy channel that was skipped because it has just broken a stream of the session. */
   let spare: Channel | undefined
   for (let from = 0; from < usable.length; ) {
     let to = from
@@ -75,7 +75,7 @@ export function selectChannel(
   return usable[0] && { channel: usable[0].channel, isFirst: false }
 }
 
-/** The channel to which a session belongs, whatever its health; undefined if none serves the call. */
+/** The channel to which a session belongs, even if it is unhealthy. Undefined if no channel serves the call. */
 export function placeOfSession(
   wanted: Wanted,
   candidates: readonly Candidate[],
@@ -91,7 +91,7 @@ export function placeOfSession(
   return place
 }
 
-/** The channels of a group of equally good ones, in the order in which the call would use them. */
+/** The channels of a group in the order in which the call would use them. */
 function* placesIn(
   group: readonly Candidate[],
   { session }: Wanted,
@@ -107,7 +107,7 @@ function* placesIn(
 /** True for a channel whose provider serves this kind of call. */
 export function serves(channel: Channel, mode: CallMode, model: string): boolean {
   const { provider, upstream } = channel
-  // A session is a WebSocket of our own, which does not know proxies and must not go around one.
+  // The gateway's own WebSocket client does not support proxies, and it must not bypass the channel's proxy.
   if (mode === 'realtime') return provider.realtime !== undefined && !channel.carries?.proxy
   if (mode !== 'chat') return provider.modes[mode] !== undefined
   return provider.chat(upstream, mappedModel(channel, model)).length > 0
@@ -123,7 +123,7 @@ function pickByWeight(level: readonly Candidate[], random: () => number): number
   return index < 0 ? level.length - 1 : index
 }
 
-/** Index of the candidate that suits the session best. */
+/** The index of the candidate to which the session belongs. */
 function pickForSession(level: readonly Candidate[], session: number): number {
   let best = 0
   let bestRank = Number.POSITIVE_INFINITY
