@@ -12,7 +12,7 @@ function sources(folder: string): string[] {
     .map((name) => readFileSync(join(root, folder, name), 'utf8'))
 }
 
-/** A string literal or template of the source as text; each value of a template becomes a number. */
+/** Converts a string literal or template of the source into text. Each inserted value becomes a number. */
 function asText(literal: string): string {
   const body = literal.slice(1, -1)
   return (literal.startsWith('`') ? body.replaceAll(/\$\{[^{}]*\}/g, '7') : body).replaceAll(/\\(.)/g, '$1')
@@ -24,7 +24,7 @@ const literalsAfter = (start: string, files: readonly string[]) =>
     [...text.matchAll(new RegExp(`${start}\\s*${literal}`, 'g'))].map(([, each]) => asText(`${each}`)),
   )
 
-/** Texts that are put together from parts, which this test does not find as literals. */
+/** Texts that the code builds from parts, so that this test does not find them as literals. */
 const composed = [
   '7 7.',
   '7.',

@@ -1,14 +1,17 @@
 import { isAbsolute } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Where log rows are copied to. `name` has no credentials. */
+/** The destination to which log rows are copied. `name` contains no credentials. */
 export type LogSinkAddress =
   | { kind: 'clickhouse'; name: string; url: string; database: string; user: string; password: string }
   | { kind: 'folder'; name: string; folder: string }
 
 const databaseName = /^[A-Za-z_]\w{0,63}$/
 
-/** True for the name of a database of ClickHouse. It becomes part of statements, so nothing else is accepted. */
+/**
+ * True for a valid name of a ClickHouse database. The name becomes part of SQL statements, so only safe characters are
+ * accepted.
+ */
 export function isLogDatabase(name: string): boolean {
   return databaseName.test(name)
 }

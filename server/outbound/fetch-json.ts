@@ -37,7 +37,7 @@ export function createFetchJson(timeoutMs: number, guard: MetadataGuard): FetchJ
         headers,
         signal,
         redirect: 'manual',
-        // Such calls are rare, and the other side could close an idle connection just as it is used again.
+        // Such calls are rare, so a reused connection might be closed by the other side at the same moment.
         keepalive: false,
         ...(post && { method: 'POST', body: post.body }),
         proxy,
