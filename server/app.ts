@@ -26,7 +26,7 @@ export interface AppOptions {
   basePath?: string
 }
 
-/** The program as a function from request to response. */
+/** The program as a function that answers requests. */
 export interface App {
   fetch(request: Request, env: AppEnv['Bindings']): Response | Promise<Response>
   /** All registered routes, including middleware (method ALL), for tests that check each route. */

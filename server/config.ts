@@ -27,7 +27,7 @@ export interface Config {
   databaseUrl: string
   sqliteSynchronous: 'NORMAL' | 'FULL'
   secretKey: string
-  /** The path of the secret key file, if this start of the program created it; undefined if the key already existed. */
+  /** The secret key file, if it was created at this start; undefined if the key already existed. */
   madeSecretFile: string | undefined
   initialRootPassword: string | undefined
   initialRootToken: string | undefined
@@ -35,11 +35,11 @@ export interface Config {
   /** CIDRs of proxies whose X-Forwarded-For is trusted. */
   trustedProxies: readonly string[]
   workers: number
-  /** The destination to which log rows are copied; undefined = log rows are not copied. */
+  /** The destination of the log copy; undefined = log rows are not copied. */
   logSink: LogSinkAddress | undefined
   /** The number of months that the log copy keeps, in addition to the current one; 0 = all months. */
   logSinkMonths: number
-  /** The bearer token for /metrics. If there is no token, only loopback addresses may read the metrics. */
+  /** The bearer token for /metrics; without it, only loopback addresses may read the metrics. */
   metricsToken: string | undefined
   logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   /** Folder of the built console. */
@@ -50,10 +50,7 @@ export interface Config {
   idleTimeoutSeconds: number
   /** How long open calls may continue after SIGTERM. */
   drainTimeoutMs: number
-  /**
-   * The number of requests allowed per address: `api` and `web` within three minutes, `critical` within twenty minutes;
-   * 0 = no limit.
-   */
+  /** Requests allowed per address: `api` and `web` in three minutes, `critical` in twenty minutes; 0 = no limit. */
   rateLimits: { api: number; web: number; critical: number }
 }
 
@@ -71,12 +68,9 @@ const shortestKey = 16
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** Bun reads these variables before it runs any code, so they must be set when the process starts. */
+/** Bun reads these variables before it runs any code, so they must be set at the start of the process. */
 const runtimeEnv = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535', BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: '1' }
-/**
- * These variables save memory when many streams are open, and avoid compiling code twice (see `tools/bun.mjs`). A
- * server also runs without them.
- */
+/** They save memory when many streams are open, and avoid compiling twice (see `tools/bun.mjs`). They are optional. */
 const engineEnv = {
   BUN_JSC_heapGrowthFunctionThresholdInMB: '0',
   BUN_JSC_heapGrowthMaxIncrease: '0.3',
@@ -109,7 +103,7 @@ export function readLaunch(env: Env = process.env): Launch {
   }
 }
 
-/** The part of the configuration that can be read without the secret key and without the disk. */
+/** The configuration that needs neither the secret key nor the disk. */
 type Environment = Omit<Config, 'secretKey' | 'madeSecretFile'>
 
 /** The secret key of an installation. */
@@ -148,8 +142,7 @@ export function loadConfig(env: Env = process.env): Config {
 }
 
 /**
- * Like `loadConfig`, but without the secret key and without creating anything, because a command works on an existing
- * installation.
+ * Like `loadConfig`, but reads no secret key and creates nothing, because commands work on an existing installation.
  */
 export function loadCommandConfig(env: Env = process.env): CommandConfig {
   const { config, faults } = readEnvironment(env)
@@ -217,8 +210,8 @@ const ownVariables: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The value of a variable to which a configuration file refers. Throws an error with a sentence if the variable is not
- * set or not allowed.
+ * The value of a variable that a configuration file names. Throws an error with a sentence if it is not set or not
+ * allowed.
  */
 export function referencedVariable(name: string, env: Env = process.env): string {
   if (ownVariables.has(name)) throw new Error(`A configuration file must not refer to ${name}.`)
@@ -370,8 +363,7 @@ function readSecretKey(
   const file = join(dataDir, 'secret.key')
   try {
     const isMissing = !existsSync(file)
-    // If a database already exists, it was encrypted with an earlier key, and a new key could not decrypt anything in
-    // it.
+    // An existing database was encrypted with an earlier key. A new key could not decrypt anything in it.
     if (isMissing && isFilled(databaseUrl)) {
       faults.push(lostKeyText(file))
       return noKey
@@ -387,10 +379,7 @@ function readSecretKey(
   }
 }
 
-/**
- * True if the SQLite database contains data. For a PostgreSQL database, this is known only after connecting, so the
- * result is false.
- */
+/** True if a SQLite database has data. For PostgreSQL, this is known only after connecting, so the result is false. */
 function isFilled(databaseUrl: string): boolean {
   return !isPostgresUrl(databaseUrl) && existsSync(databaseUrl) && statSync(databaseUrl).size > 0
 }

@@ -269,8 +269,7 @@ async function bringUpToDate(
   })
   await sealPlainOptions(store, secrets)
   await pulse.beat()
-  // The heartbeat must run during the following steps. They may take minutes, and other nodes remove a node that has no
-  // heartbeat for that long.
+  // The following steps may take minutes. Without a heartbeat, other nodes would remove this node in that time.
   const stopBeating = startJobs([pulse.job], warn)
   try {
     await sweepHolds(sweep)

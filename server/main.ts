@@ -85,9 +85,8 @@ function read<T>(load: () => T): T {
 }
 
 /**
- * Replaces this process by a server with a complete environment. A single server then needs no second process that
- * waits for it. Returns without doing so on Windows, or if a parent process communicates with this process, because it
- * is impossible in these cases.
+ * Replaces this process by a server with a complete environment, so that no second process has to wait for the server.
+ * On Windows, or if a parent process communicates with this process, that is impossible, and the function returns.
  */
 function becomeServer(launch: Launch): void {
   if (process.execve === undefined || process.platform === 'win32' || process.connected) return

@@ -47,7 +47,7 @@ export interface Metrics {
   capturesLost(count: number): void
   /** Sets how much of each channel limit is in use. */
   limitsInUse(limits: readonly LimitInUse[]): void
-  /** Only the process that copies the log calls this. */
+  /** Called only by the process that copies the log. */
   logCopied(figures: SinkFigures): void
   /** The result of the check of the SQLite database at startup. */
   databaseChecked(state: DatabaseState): void

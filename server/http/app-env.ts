@@ -10,17 +10,14 @@ export interface Person {
   group: string
 }
 
-/** What the HTTP layer knows about every request. */
+/** The data that the HTTP layer provides for every request. */
 export interface AppEnv {
   Bindings: {
     /** The address of the socket's peer; absent in tests that call the app directly. */
     socketAddress?: string | undefined
     /** Turns the request into a WebSocket; absent if WebSockets are not served. */
     upgrade?: Upgrade
-    /**
-     * Turns off the connection's idle limit (true), for the time in which a request is answered, or turns it on again
-     * (false).
-     */
+    /** Turns off the connection's idle limit while a request is being answered (true), or turns it on again (false). */
     mayBeSilent?: (isAllowed: boolean) => void
     /** The id of a request that another router has already accepted. */
     requestId?: string

@@ -3,7 +3,7 @@ import type ipaddr from 'ipaddr.js'
 import { type Address, isWithin, type Network, parseAddress, parseNetwork } from '../lib/network/ip-network.ts'
 import type { AppEnv } from './app-env.ts'
 
-/** Where a request came from. */
+/** The origin of a request. */
 export interface Origin {
   address: string
   secure: boolean

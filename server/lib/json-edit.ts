@@ -8,8 +8,8 @@ interface Member {
 }
 
 /**
- * The members of the top-level object of a valid JSON text. Only the top level is read: nested values are skipped by
- * their brackets and quotes, and strings by searching for their closing quote.
+ * The members of the top-level object of a valid JSON text. Only the top level is read. Nested values are skipped by
+ * counting brackets, and strings by searching for their closing quote.
  */
 function* members(text: string): Generator<Member> {
   let at = text.indexOf('{') + 1

@@ -37,7 +37,8 @@ export function createFetchJson(timeoutMs: number, guard: MetadataGuard): FetchJ
         headers,
         signal,
         redirect: 'manual',
-        // Such calls are rare, so a reused connection might be closed by the other side at the same moment.
+        // Connections are not reused. Such calls are rare, so the other side might close an idle connection just when
+        // it is used again.
         keepalive: false,
         ...(post && { method: 'POST', body: post.body }),
         proxy,

@@ -17,8 +17,8 @@ export interface LogSink {
   /** Checks, without storing a row, whether rows could be stored now. Rejects with a sentence if not. */
   check(): Promise<void>
   /**
-   * How long rows are collected before they are sent, in seconds. If there are enough rows for one step, they are sent
-   * at once. Set for stores in which each call of `send` creates an object. After a failure, exactly the same rows are
+   * How long rows are collected before they are sent, in seconds. If there are enough rows for one call of `send`, they
+   * are sent at once. Set for stores in which each call creates an object. After a failure, exactly the same rows are
    * sent again, even by another process.
    */
   collectSeconds?: number

@@ -12,7 +12,7 @@ export interface SmtpServer {
   account: string
   password: string
   from: { name: string; address: string }
-  /** PEM of certificates to trust in addition to the usual ones. */
+  /** Certificates, in PEM format, that are trusted in addition to the usual ones. */
   ca?: string
 }
 
@@ -71,7 +71,7 @@ async function conversation(
   server: SmtpServer,
   talk: (transport: import('nodemailer').Transporter) => Promise<unknown>,
 ): Promise<void> {
-  // Loaded on demand, because most installations send no email and the module takes memory.
+  // The module is loaded on demand, because it takes memory and most installations send no email.
   const { createTransport } = await import('nodemailer')
   const transport = createTransport({
     host: server.host,

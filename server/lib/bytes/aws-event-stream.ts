@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import { GatheredBytes } from './gathered-bytes.ts'
 import { type Framing, unreadableMessage } from './reframe.ts'
 
-/** One message of an event stream, with its headers that are texts and its payload. */
+/** One message of an event stream: the headers whose values are texts, and the payload. */
 export interface AwsMessage {
   readonly headers: ReadonlyMap<string, string>
   readonly payload: Uint8Array

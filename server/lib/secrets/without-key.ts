@@ -75,7 +75,7 @@ function inBase64(text: string): string[] {
   })
 }
 
-/** Matches a text, also if any of its characters are escaped as in JSON (RFC 8259, section 7). */
+/** Matches a text even if some of its characters are escaped as in JSON (RFC 8259, section 7). */
 function inAnySpelling(text: string): RegExp {
   const spellings = Array.from({ length: text.length }, (_, index) => {
     const code = text.charCodeAt(index).toString(16).padStart(4, '0')

@@ -85,8 +85,8 @@ function allowed(
 }
 
 /**
- * The caller that a token's row describes. The request's address must have been checked already. Throws GatewayError
- * like `authenticate`.
+ * The caller that a token's row describes. Unlike `authenticate`, does not check the request's address. Throws the same
+ * errors.
  */
 export function callerOfRow(deps: Omit<AuthenticateDeps, 'tokens'>, row: CallerRow): Caller {
   checkToken(deps, row)
@@ -130,8 +130,8 @@ function limitsInForce({ tokenLimits: token, userLimits: own }: CallerRow, group
 
 /**
  * Looks up the presented text, which is a key or a key with a channel number appended. A key may itself contain dashes,
- * so the whole text is looked up first. Only then is the part after the first dash taken for the channel, or a number
- * after the last dash.
+ * so the whole text is looked up first. If no token has this key, the part after the first dash, or the number after
+ * the last dash, is read as the channel.
  */
 async function find(
   tokens: TokenCache,
@@ -210,8 +210,8 @@ export function credentialOf(request: Request, dialect: DialectName): string | n
 }
 
 /**
- * The dialect of a client that calls an endpoint which several services have in common. The way in which the client
- * sends its key tells which service it expects.
+ * The dialect of a client that calls an endpoint of several dialects. The header in which the client sends its key
+ * shows which dialect it uses.
  */
 export function readerDialect({ headers, url }: Request): 'openai-chat' | 'anthropic-messages' | 'gemini' {
   if (headers.has('anthropic-version')) return 'anthropic-messages'

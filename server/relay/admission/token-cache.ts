@@ -15,7 +15,7 @@ export interface TokenCache {
 
 interface Entry {
   row: CallerRow
-  /** When this time has come, the row is read again. */
+  /** After this time, the row must be read from the database again. */
   untilMs: number
 }
 

@@ -185,7 +185,10 @@ function notingDialect(dialect: UpstreamDialect, note: NoteAnswer): UpstreamDial
   }
 }
 
-/** A response that the service makes in the background belongs to a job, and its stream may be left at any time. */
+/**
+ * Delivers the stream of a background response. A job owns the hold of this response, so the caller may disconnect from
+ * the stream at any time.
+ */
 async function deliverBackground(sent: Answering, codec: Codec): Promise<Response> {
   const answering = await beginStreamed(sent)
   return answering instanceof Response ? answering : deliverEvents(answering, codec)

@@ -182,8 +182,8 @@ function searchesIn({ meta }: JsonObject): { searches: number } | undefined {
 }
 
 /**
- * Measures a transcript. The last timestamp of subtitles gives the length of the audio. Timestamps are not speech, so
- * they are removed from the text from which a missing length is estimated.
+ * Measures a transcript. The last timestamp of subtitles gives the length of the audio. If there are none, the length
+ * is estimated from the text. Timestamps are removed from that text, because they are not speech.
  */
 function heard(text: string) {
   const { seconds, speech } = readSubtitles(text) ?? { seconds: undefined, speech: text }

@@ -9,7 +9,10 @@ import { noteHealth } from '../failures/note-health.ts'
 import { nextPriced, type PricedChannel, takeQuota } from './next-channel.ts'
 import { placeFor, withPlace } from './place.ts'
 
-/** The channel of a call, and the quota taken for it. If the channel has caps, the call has a place on it. */
+/**
+ * The channel of a call, and the quota taken for it. If the channel has caps, a place on the channel is reserved for
+ * the call.
+ */
 export interface Placed extends PricedChannel {
   hold: Hold
 }

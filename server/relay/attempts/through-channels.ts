@@ -43,7 +43,7 @@ export async function throughChannels<Call extends AnyCall>(
 async function answered<Call extends AnyCall>(run: Run<Call>, attempt: MakeAttempt<Call>): Promise<Response> {
   try {
     const answer = await untilAnswered(run, attempt)
-    // A caller who has disconnected also gets a Response, but one that is not `ok`.
+    // If the caller has disconnected, there is a Response, but it is not `ok`.
     if (answer.ok) for (const remember of run.trial.lessons) remember()
     return answer
   } catch (error) {
@@ -55,7 +55,7 @@ async function answered<Call extends AnyCall>(run: Run<Call>, attempt: MakeAttem
 
 /**
  * Makes the current attempt of `run`, and then tries one remedy after another until an attempt succeeds. Throws the
- * error for the caller if no remedy is left. The caller decides what happens to the hold.
+ * error for the caller if no remedy is left. The calling code decides what happens to the hold.
  */
 export async function untilAnswered<Call extends AnyCall, Answer>(
   run: Run<Call>,

@@ -20,7 +20,10 @@ const shortBodyBytes = 64 * 1024
 
 const modelMember = new TextEncoder().encode('"model"')
 
-/** Throws if a long body would be refused whatever else it contains. `model` is the model named in the body. */
+/**
+ * Throws if a long body would be refused because of its model, whatever else it contains. `model` is the model named in
+ * the body.
+ */
 type Admit = (model: string | undefined) => Promise<void>
 
 interface ReadDeps {

@@ -30,7 +30,7 @@ export interface RelayCall {
   readonly facts: RequestFacts
   /**
    * Facts about a conversation that was read on another thread, because it has many parts. Absent if the conversation
-   * is read here.
+   * is read on the main thread.
    */
   readonly known?: KnownRequest
   /** What the URL specifies about the request in addition to the body; absent = nothing. */

@@ -15,7 +15,7 @@ export interface CompactionSeals {
   open(tokenId: number, text: string): string | undefined
 }
 
-/** Distinguishes our encrypted summaries from those of other services. */
+/** Distinguishes the gateway's encrypted summaries from those of other services. */
 const mark = 'tollgate.'
 const contextOf = (tokenId: number) => `compaction of token ${tokenId}`
 
@@ -42,9 +42,9 @@ function isCompaction(item: unknown): item is JsonObject {
 }
 
 /**
- * A body of the Responses API in which our own compaction items are replaced by the summaries inside them, so that
- * every channel can read them. Compaction items of other services are not changed. Throws GatewayError (400) for an
- * item that this token may not use, and for a misplaced `compaction_trigger`.
+ * A body of the Responses API in which the gateway's own compaction items are replaced by the summaries inside them, so
+ * that every channel can read them. Compaction items of other services are not changed. Throws GatewayError (400) for
+ * an item that this token may not use, and for a misplaced `compaction_trigger`.
  */
 export function withSummaries(seals: CompactionSeals, { tokenId }: Pick<Caller, 'tokenId'>, body: CallBody): CallBody {
   // Most requests have no such item, and searching for the word is much cheaper than checking every item.

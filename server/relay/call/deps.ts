@@ -63,7 +63,7 @@ export interface RelayDeps {
   threads: Threads
   drainedSessions: DrainedSessions
   responseOwners: ResponseOwners
-  /** The responses that services are making in the background. */
+  /** The responses that services are generating in the background. */
   backgroundJobs: BackgroundJobs
   /** Records the requests for which the root user has set up recording. */
   captures: Pick<Captures, 'isRecording' | 'begin'>

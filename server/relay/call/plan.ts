@@ -109,7 +109,7 @@ interface Expanding extends Planning {
 
 /** What the steps of a virtual model inherit from the step that names it. */
 interface Inherited {
-  /** The step after the last step, for each kind of failure. */
+  /** The step that follows the last of these steps, for each kind of failure. */
   readonly after: ReadonlyMap<StepExit, PlanStep>
   /** True if the token may use all steps, because it may use the virtual model. */
   readonly isAllowed: boolean

@@ -13,7 +13,7 @@ export type ResponsesParts = Pick<
   'compactionSeals' | 'responseOwners' | 'backgroundJobs' | 'drainedSessions'
 >
 
-/** Creates these dependencies. They keep their data only in the database, or keep no data. */
+/** Creates these dependencies. They store data only in the database. */
 export function createResponsesParts(
   { store, nodeId, clock }: { store: Store; nodeId: string; clock: Clock },
   secrets: Secrets,

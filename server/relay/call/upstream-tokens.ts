@@ -16,7 +16,7 @@ const purpose = 'access-token'
 export interface TokenKeeper extends AccessTokens {
   /**
    * Records that a service refused the token stored under `name`, for example because the token was revoked. The next
-   * `get` makes a new one.
+   * `get` requests a new token.
    */
   refused(name: string, value: string): void
 }

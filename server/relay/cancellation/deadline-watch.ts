@@ -109,7 +109,7 @@ class TickingWatch implements DeadlineWatch {
 
   #start(): void {
     if (this.#isClosed) return
-    // The time since the timer stopped counts as a pause before anything is measured.
+    // Reads the clock once, so that the time since the timer stopped counts as a pause.
     this.#clock.nowMs()
     this.#idleTicks = 0
     this.#tickedAtMs = performance.now()

@@ -21,7 +21,7 @@ export interface Measure {
   images?: number | undefined
   /** The search units of a rerank call, if the response states them. */
   searches?: number | undefined
-  /** Set if the response was cut off: how many complete images had arrived, and whether the upstream is to blame. */
+  /** Set if the response is truncated: how many complete images had arrived, and whether the upstream is to blame. */
   cut?: { images: number; byUpstream: boolean }
   /** How often the upstream called each of its tools. */
   tools?: ToolCounts | undefined

@@ -4,7 +4,10 @@ import { fieldsOf } from '../body/json-body.ts'
 import type { AnyCall, CallBody, RelayCall } from '../call/call.ts'
 import type { Channel } from '../routing/routing-table.ts'
 
-/** An upstream's prompt count may differ from ours by this factor before it is treated as a mistake. */
+/**
+ * An upstream's prompt count is treated as a mistake only if it exceeds the gateway's estimate by more than this
+ * factor.
+ */
 const promptFactor = 10
 /** Services add their own instructions to the prompt. Some of these are several thousand tokens long. */
 const promptSlack = 10_000
@@ -17,7 +20,7 @@ const unseenPromptTokens = 2_000_000
  * The largest reported number of completion tokens that is believed if neither the request nor the model has a limit.
  */
 const unknownCompletionLimit = 300_000
-/** Some services add reasoning on top of max_tokens. */
+/** Some services do not count reasoning towards max_tokens, so the output may exceed it by up to this factor. */
 const completionFactor = 2
 /** Known model limits go out of date, so responses up to this length are believed for every model. */
 const leastCompletionLimit = 65_536

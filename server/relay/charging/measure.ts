@@ -139,14 +139,17 @@ function countOutput(deps: RelayDeps, open: OpenCall, output: string): number | 
   return deps.counter.count(open.upstreamModel, { texts: [output], fixedTokens: 0 }, approximate)
 }
 
-/** The length of audio: `{ type: "duration", seconds }` (OpenAI API reference, "transcription object"). */
+/**
+ * The length of the audio in a usage such as `{ type: "duration", seconds }` (OpenAI API reference, "transcription
+ * object").
+ */
 function secondsOf(usage: JsonObject | undefined): number | undefined {
   const seconds = usage?.['seconds'] ?? usage?.['duration'] ?? usage?.['prompt_audio_seconds']
   return typeof seconds === 'number' && seconds >= 0 && seconds < 1e6 ? seconds : undefined
 }
 
 /**
- * The number of images in a response from Volcengine, which states it at the end of a stream (its API reference,
+ * The number of images in a response from Volcengine. It is stated at the end of a stream (Volcengine API reference,
  * "generated_images").
  */
 function imagesOf(usage: JsonObject | undefined): number | undefined {

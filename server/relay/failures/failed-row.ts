@@ -31,8 +31,8 @@ export interface FailedCall {
 const longestMessage = 500
 
 /**
- * The log row of a failed call. `model_name` contains only models that are served here, because names made up by
- * callers would each get their own totals. The requested name is stored as well.
+ * The log row of a failed call. `model_name` contains only models that the gateway serves. Otherwise, each name that a
+ * caller invents would get its own totals. The requested name is stored as well.
  */
 export function failedRow(failed: FailedCall, routing: RoutingTable, nowMs: number): LogRow {
   const { caller, call, error } = failed

@@ -9,10 +9,10 @@ export type AddressVerdict =
   /** The endpoint exists. Something else was not found, for example the model. */
   | 'there'
 
-/** The hosts, including regional ones, of services that have every endpoint we call. */
+/** The hosts, including regional ones, of services that have every endpoint that the gateway calls. */
 const official = /(?:^|\.)(?:openai\.com|anthropic\.com|openai\.azure\.com)$/
 
-/** True if a base URL belongs to a service that has every endpoint we call. */
+/** True if a base URL belongs to a service that has every endpoint that the gateway calls. */
 export function isOfficial(baseUrl: string, defaultBaseUrl: string): boolean {
   const host = hostOf(baseUrl)
   return host !== '' && (official.test(host) || host === hostOf(defaultBaseUrl))

@@ -82,7 +82,8 @@ function disablingReason(status: number, error: JsonObject | undefined, message:
   if (status === 401) return `status 401: ${message}`
   const [type, code] = [wordOf(error?.['type']), wordOf(error?.['code'])]
   if (deadTypes.has(type) || deadCodes.has(code)) return `${code || type}: ${message}`
-  // Other errors may quote the caller's text, so their message must be about the account from its first words.
+  // The message of an error with any other status may quote the caller's text, so it must be about the account from its
+  // first words.
   const trouble = accountStatuses.has(status) ? namesTrouble : isTrouble
   return trouble.test(message.toLowerCase()) ? message : undefined
 }

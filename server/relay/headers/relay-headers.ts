@@ -10,8 +10,8 @@ import { droppedHeader } from './dropped-header.ts'
 const toUpstream = ['accept', 'openai-beta', viaHeader] as const
 
 /**
- * Headers in which Codex identifies its session to OpenAI. For privacy, they are sent only to endpoints that ask for
- * them with `forwardsCodex`.
+ * Headers in which Codex describes its session to OpenAI. They identify the caller's session, so they are sent only to
+ * endpoints that ask for them with `forwardsCodex`.
  */
 const ofCodex = /^(?:session[-_]id|originator|x-codex-[a-z0-9-]{1,60})$/
 const mostOfCodex = 20

@@ -100,7 +100,7 @@ export class ResponsesSession implements SocketSession, OpenSession, DeadlineWai
     if (this.#turn === undefined) this.#close(codes.goingAway, shuttingDown().code)
   }
 
-  /** The call of the current turn has already been cut off. It is charged before the socket is closed. */
+  /** Closes the socket when the current turn has been charged. The call of that turn has already been cut off. */
   async cutOff(): Promise<void> {
     this.#isDraining = true
     this.drained()

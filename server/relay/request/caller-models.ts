@@ -36,7 +36,7 @@ function namesIn(model: unknown, listed: unknown): readonly string[] {
   if (!Array.isArray(listed) || !listed.every(isName)) throw wrong('models must be a list of the names of models')
   const names = listed as string[]
   const first = typeof model === 'string' && model !== '' ? [model] : []
-  // A `model` that is not a string is refused later, by the code that reads it.
+  // If `model` is present, it must be a name.
   if (model !== undefined && first.length === 0) throw wrong('model must be the name of a model', 'model')
   const models = [...new Set([...first, ...names])]
   if (models.length > mostCallerModels)

@@ -11,12 +11,12 @@ const shortestIfContinued = 24
  * Joins a truncated text with its continuation. If the second text begins with a repetition of the end of the first,
  * the repetition is dropped. Text is held back only while it may still be a repetition.
  *
- * An overlap counts as a repetition if it is unlikely to be accidental: a complete word, a complete line, some
- * characters of a dense script, or at least eight characters. Single characters, punctuation, white space, digits, and
- * periodic text such as `na na na` do not count. A model that was given the text as the beginning of its answer hardly
- * ever repeats it. For such a model, only a long overlap counts, or the whole text, because some services send it back.
- * If the first text ends with white space that such a model was not given, the model is expected to generate the white
- * space again.
+ * An overlap counts as a repetition if it is unlikely to be accidental. This is the case if it begins at the start of a
+ * word or line, contains some characters of a script such as Chinese, or has at least eight characters. Single
+ * characters, punctuation, white space, digits, and periodic text such as `na na na` do not count. A model that was
+ * given the text as the beginning of its answer hardly ever repeats it. For such a model, only a long overlap counts,
+ * or the whole text, because some services send it back. If the first text ends with white space that such a model was
+ * not given, the model is expected to generate the white space again.
  */
 export class Seam {
   readonly #shown: string

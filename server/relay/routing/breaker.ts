@@ -7,11 +7,11 @@ export interface Breaker {
   /** Whether the channel may be called now. When half-open, the breaker allows one call at a time. */
   allows(channelId: number, model: string, requestId: string): boolean
   succeeded(channelId: number, model: string): void
-  /** An upstream fault. The caller's own mistakes must not be reported here. */
+  /** Reports a fault of the upstream. The caller's own mistakes must not be reported here. */
   failed(channelId: number, model: string, requestId: string, why?: string): void
   /**
-   * A call that ended without a verdict (for example, because the caller disconnected). If it was the trial, another
-   * call can be the next trial.
+   * Reports a call that ended without a verdict, for example because the caller disconnected. If it was the trial,
+   * another call can be the next trial.
    */
   undecided(channelId: number, model: string, requestId: string): void
   /** True while the channel must not be called. Unlike `allows`, this does not begin a trial. */

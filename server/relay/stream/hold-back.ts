@@ -92,7 +92,7 @@ class HeldBack {
 
   #keep(piece: UpstreamPiece): void {
     if (piece.kind === 'chunk') {
-      // The runtime may reuse the memory of a piece when the next one is read.
+      // The piece is copied, because the runtime may reuse its memory when the next one is read.
       this.#held.push({ kind: 'chunk', bytes: piece.bytes.slice() })
       this.#bytes += piece.bytes.length
     } else this.#held.push(piece)

@@ -44,12 +44,12 @@ interface StreamOptions {
 }
 
 /**
- * The body of a streamed response. It meters the upstream's events and passes them on as they arrive. Its end never
- * presents an incomplete response as complete. It owns the hold from construction, and settles it exactly once, however
- * the stream ends: normally, with a broken or stalled upstream, with an error event, for lack of quota, or because the
+ * The body of a streamed response. It meters the upstream's events and passes them on as they arrive. It never presents
+ * an incomplete response as complete. It owns the hold from construction, and settles it exactly once, however the
+ * stream ends: normally, with a broken or stalled upstream, with an error event, for lack of quota, or because the
  * caller disconnects midway or before the first read. Pieces are handled without async functions, because thousands of
- * streams can wait for a piece at the same time. If another attempt continues the stream, the reader, the meter and the
- * open call are replaced by those of that attempt.
+ * streams can wait for a piece at the same time. If another attempt continues the stream, its reader, meter and open
+ * call replace the current ones.
  */
 export class RelayStream extends AnswerBody<ChargedUsage> {
   #reader: StreamReader
@@ -59,13 +59,13 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
   #splitter = new SseSplitter()
   #cost: RunningCost
   readonly #rescuer: Rescuer | undefined
-  /** The rescue that is in progress or has failed, and the function that ends the stream if the rescue fails. */
+  /** The rescue that is in progress or has failed. If it fails, `end` ends the stream. */
   #rescue: { done: Promise<unknown>; end: EndBroken } | undefined
   /** The first step, if it was made before the runtime asked for it. */
   #begun: Promise<Step> | undefined
   /** True if the gateway's own time limit for the whole call ended the stream. */
   #isOverdue = false
-  /** True if the bytes that are sent next begin with the rest of an event whose first part has already been sent. */
+  /** True if the next bytes to send begin with the rest of an event that has been sent in part. */
   #isContinued = false
   /** The length of the bytes that are sent after the charge. There may be many. */
   #lastLength = 0
@@ -125,7 +125,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
   /** Handles a piece. Returns false if there is nothing to send for it. */
   #isAnswered(piece: StreamPiece): boolean {
     try {
-      // The caller may have disconnected in the meantime. In that case, the call has been settled or is about to be.
+      // If the caller has disconnected in the meantime, the call has been settled or is about to be.
       if (this.hasEnded) this.#resolve?.(this.end())
       else if (piece.kind === 'broken' && this.open.call.leaving.hasLeft) this.#resolve?.(this.return())
       else {
@@ -273,16 +273,15 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
       (error: GatewayError) => error,
     )
     if (!cost.exceedsHold || cost.mayOverdraw()) return undefined
-    // The estimate tends to be too high, so the tokens are actually counted before the response is ended for lack of
-    // quota.
+    // The estimate tends to be too high, so the tokens are counted before the response is ended for lack of quota.
     await cost.count()
     if (!cost.exceedsHold) return undefined
     return failed ?? new GatewayError('quota_exhausted_mid_stream', 'the quota ran out during the response')
   }
 
   /**
-   * Ends the stream for lack of quota. Output that the quota does not cover is neither sent nor charged, unless its
-   * first part has already been sent.
+   * Ends the stream for lack of quota. Output that the quota does not cover is not sent or charged, unless part of it
+   * was sent.
    */
   #exhausted(shortage: GatewayError, out: Bytes): Promise<Uint8Array> {
     return this.#isContinued ? this.#fail(shortage, out) : this.#fail(shortage, undefined, this.#cost.delivered)
@@ -311,8 +310,8 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
   }
 
   /**
-   * Handles an error that the upstream reported within the stream. The caller gets that event and no end marker. If the
-   * caller's client would not recognise the event as an error, the gateway's own error event follows.
+   * Handles an error event of the upstream. The caller gets that event and no end marker. If the caller's client would
+   * not recognise the event as an error, the gateway's own error event follows.
    */
   #upstreamError(before: Bytes, write: () => string | undefined): Promise<Bytes> | Bytes {
     // The head of the response had a success status.
@@ -363,7 +362,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     return how === 'overdue' || how === 'cut' ? this.#fail(error, before) : this.#broke(error, before)
   }
 
-  /** Ends the stream with an error. `delivered` is the part to charge for, if that is less than everything received. */
+  /** Ends the stream with an error. Only `delivered` is charged; undefined = everything received. */
   async #fail(error: GatewayError, before?: Bytes, delivered?: Delivered): Promise<Uint8Array> {
     const open = this.open
     const endsMidEvent = before === undefined && this.#splitter.partlySent

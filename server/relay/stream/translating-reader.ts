@@ -29,7 +29,7 @@ export class TranslatingReader implements StreamReader {
   /** Pieces to return before anything else is read. */
   #ready: StreamPiece[] = []
 
-  /** `opening`: pieces already read. */
+  /** `opening` contains the pieces that have already been read. */
   constructor(from: PieceReader, decoder: StreamDecoder, to: StreamEncoder, opening: UpstreamPiece[]) {
     this.#from = from
     this.#decoder = new ForgivingDecoder(decoder)

@@ -60,7 +60,7 @@ export function readWhole({ deps, open, response, sentAtMs }: Answering): Promis
 }
 
 async function readLong(deps: RelayDeps, open: OpenCall, response: Response, limits: ReadLimits): Promise<string> {
-  // `body` must not be read earlier, because reading it turns the response into a stream.
+  // The property `body` must not be accessed earlier, because accessing it turns the response into a stream.
   if (!response.body) return ''
   const reader = readerOf(deps, response.body, limits)
   const { leaving } = open.call

@@ -101,7 +101,7 @@ export class UpstreamReader implements DeadlineWait {
     this.dueAtMs = Math.min(this.#idleAtMs, deadlineMs, this.#quietMs > 0 ? nowMs + this.#quietMs : never)
   }
 
-  /** Stops reading and drops the connection to the upstream. */
+  /** Stops reading and closes the connection to the upstream. */
   cancel(): void {
     this.close()
     this.#reader.cancel().catch(() => undefined)
