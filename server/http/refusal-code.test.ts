@@ -12,7 +12,7 @@ function sources(folder: string): string[] {
     .map((name) => readFileSync(join(root, folder, name), 'utf8'))
 }
 
-/** Converts a string literal or template of the source into text. Each inserted value becomes a number. */
+/** A string literal or template of the source as text; each value of a template becomes a number. */
 function asText(literal: string): string {
   const body = literal.slice(1, -1)
   return (literal.startsWith('`') ? body.replaceAll(/\$\{[^{}]*\}/g, '7') : body).replaceAll(/\\(.)/g, '$1')
@@ -24,7 +24,7 @@ const literalsAfter = (start: string, files: readonly string[]) =>
     [...text.matchAll(new RegExp(`${start}\\s*${literal}`, 'g'))].map(([, each]) => asText(`${each}`)),
   )
 
-/** Texts that the code builds from parts, so that this test does not find them as literals. */
+/** Texts that are put together from parts, which this test does not find as literals. */
 const composed = [
   '7 7.',
   '7.',
@@ -51,7 +51,7 @@ describe('codes of refusals', () => {
     expect(without).toEqual([])
   })
 
-  test('each text has its own code, and the values that were inserted', () => {
+  test('each text has its own code, and comes with the values that were inserted', () => {
     for (const [code, text] of Object.entries(refusals)) {
       const values: Record<string, string> = {}
       const filled = text.replaceAll(/\{(\w+)\}/g, (_, name: string) => {

@@ -46,7 +46,7 @@ const names = [
 ]
 const spaces = ['', '', '', ' ', '\n  ', '\t', '\r\n']
 
-/** A random JSON value, with random spacing and different spellings of names. */
+/** A random JSON value with random spacing, whose names are written in several ways. */
 function value(depth: number): string {
   const space = () => random.pick(spaces)
   const kind = random.int(depth > 4 ? 4 : 8)
@@ -90,7 +90,7 @@ describe('a text with an outline is accepted, refused and read like one without:
       if (!outline) continue
       outlined++
       expect(Buffer.compare(outline.restored(outline.text), bytes)).toBe(0)
-      // The values must be the same after every mark has been replaced by its text.
+      // The values must be the same once every mark is replaced with its text.
       const whole: unknown = JSON.parse(outline.text, (_, each: unknown) =>
         typeof each === 'string' ? outline.textOf(each) : each,
       )
@@ -123,7 +123,7 @@ describe('a text with an outline is accepted, refused and read like one without:
     ['a text after the end', '{"content":"', '"}"content":"x"'],
     ['deep nesting', `${'['.repeat(70)}{"content":"`, `"}${']'.repeat(70)}`],
   ])('%s', async (_, before, after) => {
-    // One text is short enough for one step, and the other is long enough for several.
+    // The first length fits into one step, and the second needs several.
     for (const length of [80_000, 600_000]) {
       const bytes = new TextEncoder().encode(`${before}${'text '.repeat(length / 5)}${after}`)
       const plain = await outcome(bytes, false)
@@ -151,7 +151,7 @@ test('an edited outline has the bytes of the edited text', async () => {
   }
 })
 
-test('a mark within another text is refused when the text is restored', async () => {
+test('a mark within another text is not written', async () => {
   const { parsed } = await outcome(new TextEncoder().encode(`{"content":"${'text '.repeat(20_000)}"}`), true)
   const outline = parsed?.outline
   if (!outline) throw new Error('no outline')

@@ -1,24 +1,24 @@
 import { describe, expect, test } from 'bun:test'
 import { isEventStream, SseSplitter, sseData } from './sse.ts'
 
-/** The data that a reader of a stream receives if the stream is split at the given offsets. */
+/** What a reader of a stream gets if the stream is cut at the given offsets. */
 function run(source: Uint8Array, cuts: readonly number[], holdBack?: number, remember?: number) {
   const splitter = new SseSplitter(holdBack, remember)
-  // A copy, because slices of a Buffer would share its memory.
+  // Slices of a Buffer would share its memory.
   const bytes = new Uint8Array(source)
   const sent: Uint8Array[] = []
   const data: (string | undefined)[] = []
   const ends = [0, ...cuts, bytes.length]
   for (let index = 1; index < ends.length; index++) {
-    // Each chunk is a copy that is overwritten afterwards, because the runtime may reuse the memory of a chunk.
+    // Each chunk is a copy that is wiped afterwards, because the runtime may reuse the memory of a chunk.
     const chunk = bytes.slice(ends[index - 1], ends[index])
     const block = splitter.push(chunk)
     if (block.bytes) sent.push(block.bytes.slice())
     if (block.early) sent.push(block.early.slice())
     for (const event of block.events) data.push(event.data)
     if (block.firstRest) expect(block.bytes?.subarray(0, block.firstRest.length)).toEqual(block.firstRest)
-    // The offsets of the events refer to the text. The events, together with the rest of an event that was partly sent
-    // before, must be exactly the bytes.
+    // The offsets refer to the text. Together with the rest of an event that was partly sent before, the events make up
+    // exactly the bytes.
     const text = block.events.map(({ from, to }) => block.text.slice(from, to)).join('')
     if (block.bytes && !bytes.includes(0xef)) {
       expect(Buffer.concat([block.firstRest ?? new Uint8Array(0), Buffer.from(text)])).toEqual(Buffer.from(block.bytes))

@@ -1,5 +1,5 @@
-// A long body is read from its outline. Whatever it contains, all decisions and charges must be the same as if the
-// whole body had been parsed.
+// A long body is read from its outline. Whatever it contains, everything that is decided and charged must be the same as
+// if the body had been parsed.
 import { describe, expect, test } from 'bun:test'
 import { seeded } from '../../../test/fuzz/random.ts'
 import { listCases, loadCase } from '../../../test/helpers/recordings.ts'
@@ -24,7 +24,7 @@ const route = callRouteOf('http://gateway/v1/chat/completions')
 if (!route) throw new Error('no such call')
 const deps = { turns, deadlineWatch: createDeadlineWatch(systemClock) }
 
-/** The body as the gateway reads it, or the code and message with which it is refused. */
+/** The body as a caller's request, or the code and message with which it is refused. */
 async function read(text: string, outlines: boolean): Promise<JsonBody | string> {
   const source = new Response(text)
   const limits = { bytes: 64 * 1024 * 1024, declared: Buffer.byteLength(text), timeMs: 0 }
@@ -40,7 +40,7 @@ async function refusal<T>(work: () => T | Promise<T>): Promise<T | string> {
   }
 }
 
-/** Everything that the gateway derives from a body, or why it refuses the body. */
+/** Everything that is decided from a body, or why it is refused. */
 async function decided(body: JsonBody | string) {
   if (typeof body === 'string') return body
   return refusal(() => {
@@ -72,7 +72,7 @@ async function decided(body: JsonBody | string) {
   })
 }
 
-/** Expects the same results with and without an outline. Resolves with true if the body was read from its outline. */
+/** Expects the same decisions with and without an outline. Returns true if the body was read from its outline. */
 async function expectSame(text: string): Promise<boolean> {
   const outlined = await decided(await read(text, true))
   const plain = await decided(await read(text, false))
@@ -99,7 +99,7 @@ function long(): string {
   return piece.repeat(Math.ceil((1_500 + random.int(12_000)) / piece.length))
 }
 
-/** Values with long texts in fields where they do not count as an ordinary text of the prompt. */
+/** Values with long texts in fields where they do not count as ordinary text of the prompt. */
 const oddParts: readonly (() => unknown)[] = [
   () => ({ type: 'image_url', image_url: { url: 'https://example.com/a.png' }, text: long() }),
   () => ({ type: 'image_url', image_url: { url: 'https://example.com/a.png' }, content: `file:///etc/${long()}` }),
@@ -180,8 +180,8 @@ describe('long texts in every odd position', () => {
   test.each(oddMembers.map((make, at) => [at, make] as const))('member %i', async (_, make) => {
     await expectSame(JSON.stringify({ model: 'm', messages: [plain], ...make() }))
   })
-  // The texts of a thought are joined. The text after a long text must not look like a part of the mark that replaces
-  // the long text.
+  // The texts of a thought are joined. The text after a long text must not be mistaken for a part of the long text's
+  // mark.
   test.each(['5', ' ', '0', '.0', 'e0', '~'])('a thought of a long text and "%s"', async (more) => {
     const thought = [{ type: 'reasoning.text', text: 'thought '.repeat(9_000) }, { text: more }]
     const assistant = { role: 'assistant', content: 'short', reasoning_details: thought }
@@ -204,7 +204,7 @@ describe('long texts in every odd position', () => {
   })
 })
 
-/** A recorded request in which every text is made as long as the texts of long conversations. */
+/** The request of a recording, with every text made as long as in long conversations. */
 function lengthened(value: unknown, name = ''): unknown {
   if (typeof value === 'string')
     return name === 'content' || name === 'text' ? `${value} ${'more words '.repeat(7_000)}` : value

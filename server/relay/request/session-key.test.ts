@@ -36,7 +36,7 @@ describe('the session of a call', () => {
   ])('is named by %s', (_, body, headers) => {
     const named = session({ model: 'm', messages: turns, ...body }, {}, headers)
     expect(named).toBe(session({ model: 'm', messages: [{ role: 'user', content: 'Other' }], ...body }, {}, headers))
-    // All ways of naming a session result in the same session.
+    // All ways of naming the same session mean the same session.
     expect(named).toBe(session({ messages: [first] }, {}, { 'x-session-id': uuid }))
     expect(named).not.toBe(session({ messages: turns }))
   })
@@ -134,7 +134,7 @@ describe('the session of a call', () => {
     for (const other of [`b${text.slice(1)}`, `${text.slice(1)}b`, `${text}a`]) expect(long(other)).not.toBe(long(text))
   })
 
-  test('is unknown if only named sessions count, if none do, and for calls that are not conversations', () => {
+  test('is unknown for a call without a name if only named sessions count, if no sessions count, and for calls that are not conversations', () => {
     expect(session({ messages: turns }, { affinity: 'explicit' })).toBeUndefined()
     expect(session({ prompt_cache_key: 'a' }, { affinity: 'explicit' })).toBeNumber()
     expect(session({ prompt_cache_key: 'a' }, { affinity: 'off' })).toBeUndefined()

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Seam } from './seam.ts'
 
-/**
- * The text that a caller reads if `next` follows `shown` in pieces. The length of the pieces must make no difference.
- */
+/** The text that a caller reads if one text is followed by another, whatever the length of the pieces. */
 function joined(shown: string, next: string, begunWith?: string): string {
   const results = [1, 3, 1000].map((size) => {
     const seam = new Seam(shown, begunWith)
@@ -48,7 +46,7 @@ describe('a model that was asked to continue', () => {
     expect(joined(shown, next)).toBe(shown + next)
   })
 
-  test('no more than 200 characters are a repetition, unless it is the whole text', () => {
+  test('at most 200 characters count as a repetition, unless they are the whole text', () => {
     const words = Array.from({ length: 90 }, (_, index) => `w${index}`).join(' ')
     expect(joined(words, `${words.slice(-199)} end`)).toBe(`${words} end`)
     expect(joined(words, `${words.slice(-220)} end`)).toBe(`${words}${words.slice(-220)} end`)
@@ -65,13 +63,13 @@ describe('a model that was given the text to continue', () => {
     expect(joined(shown, next, shown)).toBe(shown + next)
   })
 
-  test('the whole text and a long piece of it are repetitions', () => {
+  test('the whole text and a long piece of it count as repetitions', () => {
     const shown = 'The bridge was opened in 1932, after nine years of work.'
     expect(joined(shown, `${shown} Then`, shown)).toBe(`${shown} Then`)
     expect(joined(shown, `${shown.slice(-30)} Then`, shown)).toBe(`${shown} Then`)
   })
 
-  test('white space that it was not given is expected again', () => {
+  test('white space that the model was not given is expected again', () => {
     expect(joined('Then:\n\n', '\n\n* Beat', 'Then:')).toBe('Then:\n\n* Beat')
     expect(joined('Then:\n', '\n\n* Beat', 'Then:')).toBe('Then:\n\n* Beat')
     expect(joined('Then:\n\n', '\n* Beat', 'Then:')).toBe('Then:\n\n* Beat')
@@ -87,7 +85,7 @@ test('a surrogate pair is never split, nor doubled if its first half was sent', 
   expect(joined('See 😀', '😁 you')).toBe('See 😀😁 you')
 })
 
-test('a text that looks like a repetition for a long time is processed quickly', () => {
+test('a text that looks like a repetition for a long time does not take long to check', () => {
   const shown = `${'a'.repeat(200_000)}b`
   const seam = new Seam(shown)
   let text = ''
