@@ -210,8 +210,8 @@ const ownVariables: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The value of a variable that a configuration file names. Throws an error with a sentence if it is not set or not
- * allowed.
+ * The value of a variable that a configuration file names. Throws an error whose message is a sentence if it is not set
+ * or not allowed.
  */
 export function referencedVariable(name: string, env: Env = process.env): string {
   if (ownVariables.has(name)) throw new Error(`A configuration file must not refer to ${name}.`)

@@ -28,7 +28,7 @@ function patternOf(text: string): RegExp {
   return new RegExp(`^${pattern.join('')}$`, 's')
 }
 
-/** The maximum length of a text for which a code is searched. */
+/** The maximum length of a text whose code is looked up. */
 const longest = 1000
 
 /**

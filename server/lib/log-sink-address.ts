@@ -16,7 +16,10 @@ export function isLogDatabase(name: string): boolean {
   return databaseName.test(name)
 }
 
-/** Reads `http://user:password@host:8123/database` or `file:///folder`. Throws an error with the end of a sentence. */
+/**
+ * Parses `http://user:password@host:8123/database` or `file:///folder`. Throws an error whose message completes a
+ * sentence that begins with the name of the setting.
+ */
 export function parseLogSink(text: string): LogSinkAddress {
   if (!URL.canParse(text)) throw new Error('is not an address')
   const url = new URL(text)

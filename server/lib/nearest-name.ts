@@ -1,4 +1,4 @@
-/** The maximum length of a name for which a similar name is searched. */
+/** The maximum length of a name for which a similar name is looked up. */
 const longest = 60
 
 /** The known name that is most similar to a misspelled name. Undefined if no name is similar enough. */

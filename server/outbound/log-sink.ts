@@ -8,13 +8,16 @@ export type SinkRow = Readonly<Record<string, string | number | null>> & {
 /** A second store, to which log rows are copied. */
 export interface LogSink {
   /**
-   * Resolves when the rows are stored. Rejects with a sentence if that is not certain. In that case, the same rows are
-   * sent again, possibly followed by more rows.
+   * Resolves when the rows are stored. If that is not certain, rejects with an error whose message is a sentence. In
+   * that case, the same rows are sent again, possibly followed by more rows.
    */
   send(rows: readonly SinkRow[]): Promise<void>
   /** Deletes rows that are older than the given time (epoch seconds). Deletes only whole months or files. */
   forget(before: number): Promise<void>
-  /** Checks, without storing a row, whether rows could be stored now. Rejects with a sentence if not. */
+  /**
+   * Checks, without storing a row, whether rows could be stored now. If not, rejects with an error whose message is a
+   * sentence.
+   */
   check(): Promise<void>
   /**
    * How long rows are collected before they are sent, in seconds. If there are enough rows for one call of `send`, they

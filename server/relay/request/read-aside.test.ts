@@ -61,34 +61,34 @@ const bodyOf = (json: JsonObject, containers: number): JsonBody => ({
   containers,
 })
 
-test.each(requests)('a %s request gives the same result in the worker as on the main thread', async (path, json) => {
-  const route = routed(path)
-  const known = await readAside(reader, bodyOf(json, 2_500), route)
-  const conversation = callerDialects[route.dialect].decodeRequest(json, addressOf(route))
-  const facts = factsOf(conversation)
-  expect(known).toMatchObject({ promptGuess: quickEstimate(facts.prompt), namesFiles: namesAddresses(conversation) })
-  expect(known?.needs).toEqual(needsOf(conversation))
-  expect({ ...known?.facts, prompt: { ...known?.facts.prompt } }).toEqual(facts as never)
-})
+test.each(requests)(
+  'a %s request gives the same result when it is read in the worker as when it is read on the main thread',
+  async (path, json) => {
+    const route = routed(path)
+    const known = await readAside(reader, bodyOf(json, 2_500), route)
+    const conversation = callerDialects[route.dialect].decodeRequest(json, addressOf(route))
+    const facts = factsOf(conversation)
+    expect(known).toMatchObject({ promptGuess: quickEstimate(facts.prompt), namesFiles: namesAddresses(conversation) })
+    expect(known?.needs).toEqual(needsOf(conversation))
+    expect({ ...known?.facts, prompt: { ...known?.facts.prompt } }).toEqual(facts as never)
+  },
+)
 
 test.each<[path: string, json: JsonObject, param: string]>([
   ['/v1/messages', { model: 'm', max_tokens: 5, messages: [{ role: 'nobody', content: 'x' }] }, 'messages[0].role'],
   ['/v1/messages', { model: 'm', messages: [{ role: 'user', content: 'x' }] }, 'max_tokens'],
   ['/v1/responses', { model: 'm', input: [{ role: 'user', content: 7 }] }, 'input[0].content'],
-])(
-  'a faulty %s request is refused with the same error in the worker as on the main thread',
-  async (path, json, param) => {
-    const route = routed(path)
-    const refusal = (work: () => unknown) =>
-      Promise.resolve()
-        .then(work)
-        .catch((error: unknown) => error as Error)
-    const aside = await refusal(() => readAside(reader, bodyOf(json, 2_500), route))
-    const here = await refusal(() => factsOf(callerDialects[route.dialect].decodeRequest(json, addressOf(route))))
-    expect(aside).toMatchObject({ param })
-    expect(aside).toEqual(here as never)
-  },
-)
+])('a faulty %s request is refused with the same error on both threads', async (path, json, param) => {
+  const route = routed(path)
+  const refusal = (work: () => unknown) =>
+    Promise.resolve()
+      .then(work)
+      .catch((error: unknown) => error as Error)
+  const aside = await refusal(() => readAside(reader, bodyOf(json, 2_500), route))
+  const here = await refusal(() => factsOf(callerDialects[route.dialect].decodeRequest(json, addressOf(route))))
+  expect(aside).toMatchObject({ param })
+  expect(aside).toEqual(here as never)
+})
 
 test('an error in one request does not affect another', async () => {
   const route = routed('/v1/messages')

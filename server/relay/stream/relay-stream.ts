@@ -48,8 +48,8 @@ interface StreamOptions {
  * an incomplete response as complete. It owns the hold from construction, and settles it exactly once, however the
  * stream ends: normally, with a broken or stalled upstream, with an error event, for lack of quota, or because the
  * caller disconnects midway or before the first read. Pieces are handled without async functions, because thousands of
- * streams can wait for a piece at the same time. If another attempt continues the stream, its reader, meter and open
- * call replace the current ones.
+ * streams can wait for a piece at the same time. Another attempt that continues the stream brings its own reader, meter
+ * and open call.
  */
 export class RelayStream extends AnswerBody<ChargedUsage> {
   #reader: StreamReader
@@ -67,7 +67,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
   #isOverdue = false
   /** True if the next bytes to send begin with the rest of an event that has been sent in part. */
   #isContinued = false
-  /** The length of the bytes that are sent after the charge. There may be many. */
+  /** The number of bytes that are sent after the charge. It may be large. */
   #lastLength = 0
   /** Resolves the pending `next`. */
   #resolve: ((step: Step | Promise<Step>) => void) | undefined
@@ -94,10 +94,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     return new Promise(this.#waiter)
   }
 
-  /**
-   * Returns the body of a response once its first bytes are available, so that the runtime sends them together with the
-   * head.
-   */
+  /** Returns the body when its first bytes are available, so that the runtime sends them together with the head. */
   async body(): Promise<ReadableStream> {
     const first = this.next()
     await first
@@ -223,7 +220,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     return this.#rescueOr((sent) => this.#fail(error, sent), error, before)
   }
 
-  /** Called when the stream broke off. Another attempt continues the stream if possible. Otherwise, `end` ends it. */
+  /** Called when the stream broke off. Another attempt continues it if possible. Otherwise, `end` ends it. */
   #rescueOr(end: EndBroken, error: GatewayError, before: Bytes): Promise<Bytes> | Bytes {
     const rescuer = this.#rescuer
     const { open } = this
@@ -279,10 +276,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     return failed ?? new GatewayError('quota_exhausted_mid_stream', 'the quota ran out during the response')
   }
 
-  /**
-   * Ends the stream for lack of quota. Output that the quota does not cover is not sent or charged, unless part of it
-   * was sent.
-   */
+  /** Ends the stream for lack of quota. Uncovered output is not sent or charged, unless part of it was sent. */
   #exhausted(shortage: GatewayError, out: Bytes): Promise<Uint8Array> {
     return this.#isContinued ? this.#fail(shortage, out) : this.#fail(shortage, undefined, this.#cost.delivered)
   }
@@ -310,8 +304,8 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
   }
 
   /**
-   * Handles an error event of the upstream. The caller gets that event and no end marker. If the caller's client would
-   * not recognise the event as an error, the gateway's own error event follows.
+   * Passes on an error event of the upstream, without an end marker. If the caller's client would not recognise the
+   * event as an error, the gateway's own error event follows.
    */
   #upstreamError(before: Bytes, write: () => string | undefined): Promise<Bytes> | Bytes {
     // The head of the response had a success status.
@@ -329,8 +323,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     if (!this.#rescue) {
       const { upstreamFault, retry } = failed.verdict
       noteEnded(this.deps, this.open, upstreamFault ? 'faulty' : 'undecided', retry)
-      // The log row gets the original message. If the operator's account is the problem, the caller gets a different
-      // one.
+      // The log row gets this message, even if the caller gets a different one.
       const attempt = this.open.call.state.attempts.at(-1)
       if (attempt) attempt.error = failed.error.message
     }
