@@ -139,7 +139,7 @@ export class RealtimeMeter {
     return undefined
   }
 
-  /** The usage of each response, as far as it is certain. */
+  /** The part of each response's usage that is certain. */
   least(): Usage[] {
     this.unseenTokens = 0
     return [...this.#reported, ...this.#pending().map((each) => this.#leastOf(each))]
