@@ -139,7 +139,10 @@ export async function takeQuota(
   })
 }
 
-/** The usage that the minimum charge of a call covers: its prompt and one token per choice. */
+/**
+ * The usage that is logged if the process crashes during the call. It is covered by the minimum charge: the prompt and
+ * one token per choice.
+ */
 export function crashRowOf(call: AnyCall, channel: Channel): CrashRow {
   const isGenerating = call.mode === 'chat' || call.mode === 'completions'
   const before = call.goesOn?.usage

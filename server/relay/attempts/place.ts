@@ -10,8 +10,8 @@ import { type Channel, mappedModel } from '../routing/routing-table.ts'
 const mostKeys = 32
 
 /**
- * The place that a call requests, and the keys of the channel that it accepts. The keys are in the same order as the
- * parts of the request.
+ * The place that a call requests on a channel with caps, which is a share of the capacity that the caps allow. `keys`
+ * are the keys that the call accepts, in the same order as the parts of the request.
  */
 export interface PlaceWish {
   request: PlaceRequest

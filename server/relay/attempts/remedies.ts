@@ -40,7 +40,7 @@ export interface Run<Call extends AnyCall = AnyCall> {
   isKeysFault: boolean
 }
 
-/** What can be done about a failed attempt. */
+/** A way to continue after a failed attempt. */
 interface Remedy {
   /**
    * `form`: the request is sent to the same channel in another form, and the failure does not count against the

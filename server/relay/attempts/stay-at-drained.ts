@@ -8,8 +8,8 @@ import { orderFor } from '../call/order-for.ts'
 import { placeOfSession } from '../routing/select-channel.ts'
 
 /**
- * How long sessions may stay at a channel that is being drained. Without this limit, some sessions would never leave
- * it.
+ * How long sessions may stay at a channel that is being drained, which means that it accepts no new sessions. Without
+ * this limit, some sessions would never leave it.
  */
 const longestDrainSeconds = 24 * 3600
 

@@ -91,8 +91,8 @@ export interface CallState {
   /** The request in neutral form; undefined until it is first needed. */
   conversation: Conversation | undefined
   /**
-   * The number of prompt tokens: the quick estimate, or the exact count if quota is short. Holds and crash charges are
-   * based on it.
+   * The number of prompt tokens: the quick estimate, or the exact count if quota is short. Holds, and the charge after
+   * a crash, are based on it.
    */
   promptGuess: number
   /** Whether the upstream may read more than the request contains. Set when the body is dropped. */

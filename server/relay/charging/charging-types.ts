@@ -38,7 +38,10 @@ export interface Charging {
   readonly groupRatio: bigint
   /** The operator's cost of the same call, by the prices of the channel's upstream; absent if they are not known. */
   cost?: Charging | undefined
-  /** Units to hold for a prompt of the given number of tokens: the call's ceiling, or a stream's first slice. */
+  /**
+   * Units to hold for a prompt of the given number of tokens: enough for the whole call or, if the hold of a stream
+   * grows with its output, enough for the first slice.
+   */
   ceiling(promptTokens: number): number
   /** The fewest units with which it makes sense to begin the call: enough for the prompt and one token. */
   least(promptTokens: number): number

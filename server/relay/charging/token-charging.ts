@@ -18,7 +18,10 @@ import type { ToolFees } from './tool-fees.ts'
 /** The ceiling of a non-streamed call when it is not known how many tokens the model can generate. */
 const unknownCeilingTokens = 32_768
 
-/** A call that is charged by tokens. This is a class because thousands of streams can be open at the same time. */
+/**
+ * A call that is charged by tokens. It is a class, whose instances share their methods, because thousands of streams
+ * can be open at the same time.
+ */
 export class TokenCharging implements Charging {
   readonly sheet: PriceSheet
   readonly groupRatio: bigint
@@ -44,7 +47,7 @@ export class TokenCharging implements Charging {
   readonly #tierRatio: bigint | undefined
   readonly #ratioOf: (tier: string) => bigint | undefined
   readonly tools: ToolFees | undefined
-  /** Picoquota for tools. It is held in full, in addition to the quota for the tokens. */
+  /** Fees for tools, in picoquota. They are held in full, in addition to the quota for the tokens. */
   readonly #fees: bigint
 
   constructor(

@@ -22,14 +22,14 @@ const noFees = 0n
 
 /** Fees for the tools that the upstream runs during one call on one channel. */
 export interface ToolFees {
-  /** Picoquota to hold for the expected tool calls. */
+  /** The amount to hold for the expected tool calls, in picoquota. */
   readonly held: bigint
   readonly tools: readonly HostedTool[]
   /** The kinds of tools that the request enables. */
   readonly kinds: readonly string[]
   /** True if the model searches in every call, even if its response does not mention a search. */
   readonly searchesAlways: boolean
-  /** Picoquota for the calls that were made, and the text for the log. */
+  /** The fees for the calls that were made, in picoquota, and the text for the log. */
   charge(counts: ToolCounts): { fees: bigint; note: string }
 }
 

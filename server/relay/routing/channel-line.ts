@@ -7,8 +7,8 @@ export interface Turn {
 }
 
 /**
- * The calls of this process that wait for a place on a channel. The database decides their order. Among all calls that
- * wait for the same places, only the first one asks the database.
+ * The calls of this process that wait until a full channel has capacity (a place) for them. The database decides their
+ * order. Among all calls that wait for the same places, only the first one asks the database.
  */
 export interface ChannelLine {
   /**
