@@ -137,8 +137,8 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const generatedPassword = await bringUpToDate({ sweep, pulse, warn }, secrets, config)
   const settings = await loadSettings(store, secrets, warn)
   const routing = await loadRouting(store, secrets, warn)
-  // This heartbeat is the last step. Even if the start took a long time, other processes must not consider this process
-  // dead when it begins to accept calls.
+  // The heartbeat is written after the slow steps, so that other processes do not consider this process dead when it
+  // begins to accept calls.
   await pulse.beat()
   const batcher = createBatcher(store.ledger)
   const guard = createMetadataGuard(nowMs, resolve)

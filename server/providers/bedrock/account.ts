@@ -41,7 +41,7 @@ function accountOf({ key, config }: Upstream): Account {
   return { region, keys: { accessKey, secretKey, ...(sessionToken && { sessionToken }) } }
 }
 
-/** The region that a channel calls. Throws GatewayError if its key does not contain a region. */
+/** The region that a channel calls. Throws GatewayError if the channel has no account with a region. */
 export function regionOf(upstream: Upstream): string {
   return accountOf(upstream).region
 }

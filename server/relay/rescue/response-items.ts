@@ -47,8 +47,8 @@ export class ResponseItems {
   }
 
   /**
-   * The part may have ended in the stream although it is open in the gateway's events, because the decoder ends a part
-   * only when the next one begins.
+   * True if the part that is open in the gateway's events has ended in the stream. This happens because the decoder
+   * ends a part only when the next one begins.
    */
   get hasEnded(): boolean {
     const open = this.#shadowOpen

@@ -75,8 +75,9 @@ const tokensPerSecond = 5000
 
 /**
  * When the first content of a stream must have arrived; infinite = no limit. The limit of a virtual model's step, or
- * else a channel's limit for this model, applies to every call. A channel's limit for all its models does not apply to
- * calls that ask for thinking. The limit of the settings also applies only to models that are known not to think.
+ * else a channel's limit for this model, applies to every call. A general limit, of the channel or else of the
+ * settings, does not apply to calls that ask for thinking. The limit of the settings applies only to models that are
+ * known not to think.
  */
 export function firstTokenByMs(deps: RelayDeps, { call, channel, upstreamModel }: Timed, sentAtMs: number): number {
   const { facts, mode, state, step } = call
