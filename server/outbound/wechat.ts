@@ -10,7 +10,7 @@ export interface WeChatServer {
 
 const answerSchema = z.object({ success: z.boolean(), data: z.nullish(z.string()) })
 
-/** The id of the WeChat account that a code was given to. */
+/** The id of the WeChat account to which a code was given. */
 export async function wechatId(server: WeChatServer, code: string): Promise<string> {
   const answer = await callJson(
     'The WeChat server',

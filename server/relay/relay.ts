@@ -17,15 +17,15 @@ import { ownHeaders } from './headers/relay-headers.ts'
 import { noteSpeed } from './upstream/note-speed.ts'
 
 /**
- * All steps of one call: choose a channel, price the call, take the quota, send, deliver, settle. If an attempt fails
- * before the first byte of its response, a remedy is tried. Throws GatewayError or AttemptFailed, in which case nothing
- * has been charged.
+ * Serves one call: chooses a channel, prices the call, takes the quota, sends the request, delivers the response and
+ * settles. If an attempt fails before the first byte of its response, a remedy is tried. Throws GatewayError or
+ * AttemptFailed, in which case nothing has been charged.
  */
 export function relay(deps: RelayDeps, call: RelayCall): Promise<Response> {
   return throughChannels(deps, call, attempt)
 }
 
-/** One attempt at one endpoint of a channel: prepare, send, deliver. */
+/** Makes one attempt at one endpoint of a channel: prepares and sends the request, and delivers the response. */
 async function attempt(deps: RelayDeps, call: RelayCall, trial: Trial): Promise<Response | AttemptFailed> {
   const { channel, hold } = trial
   const made = beginAttempt(deps, call, trial)
@@ -52,8 +52,8 @@ async function attempt(deps: RelayDeps, call: RelayCall, trial: Trial): Promise<
 }
 
 /**
- * Charges for the prompt if the caller disconnected while the upstream was working, because the upstream charges for
- * the prompt that it has read.
+ * Charges for the prompt if the caller disconnected while the upstream was working, because the upstream charges for a
+ * prompt that it has read.
  */
 async function chargePrompt(deps: RelayDeps, open: OpenCall): Promise<Response> {
   noteHealth(deps, open, 'undecided')

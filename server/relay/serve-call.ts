@@ -69,18 +69,22 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
     if (error instanceof GatewayError && error.code === 'token_exhausted') deps.exhausted(caller.tokenId)
     throw error
   } finally {
-    // By the time the upstream responds, it has read the upload, so the upload can be removed.
+    // When the upstream responds, it has read the upload, so the upload can be removed.
     if (body?.kind === 'form') await body.form.dispose()
   }
 }
 
-/** A body of the Responses API in which what is stored or encrypted here is replaced by its content. */
+/**
+ * A body of the Responses API in which references to items stored by the gateway, and summaries encrypted by it, are
+ * replaced by their content.
+ */
 function completeBody({ relay: { itemStore, compactionSeals } }: RelayRouteDeps, caller: Caller, read: CallBody) {
   return withSummaries(compactionSeals, caller, withItems(itemStore, caller, read))
 }
 
 /**
- * The response to a call. If an upstream is slow to begin a stream, the response head and keep-alives are sent first.
+ * Returns the response to a call. If an upstream is slow to begin a stream, the response head and keep-alives are sent
+ * first.
  */
 function answered(deps: RelayRouteDeps, incoming: Incoming, caller: Caller, call: RelayCall): Promise<Response> {
   const answering = relay(deps.relay, call)
@@ -116,7 +120,7 @@ function readBody(
   const type = request.headers.get('content-type') ?? ''
   const isJson = !form || (jsonToo && type.toLowerCase().startsWith('application/json'))
   if (isJson) {
-    // Counting tokens costs nothing.
+    // A call that only counts tokens is free, so its body is not checked against the quota.
     const admit = countOnly ? undefined : (named?: string) => admitLong(deps, caller, model ?? named ?? pathModel)
     const outlines = mode === 'chat' && dialect === 'openai-chat' && !countOnly
     return readJson(source, limits, deps.relay, { admit, outlines })

@@ -13,9 +13,9 @@ import type { Trial } from './trial.ts'
 /** An attempt that is being made. */
 export interface Attempt {
   readonly open: OpenCall
-  /** On the deadline clock. */
+  /** Time on the deadline clock. */
   readonly sentAtMs: number
-  /** The request has left, so the upstream may charge for its prompt. */
+  /** The request has been sent, so the upstream may charge for its prompt. */
   isSent: boolean
 }
 
@@ -88,7 +88,7 @@ export function sendTrial(
   return recorded ? answer.then(recorded) : answer
 }
 
-/** The same attempt, for a service with another address for turns that are to be continued. */
+/** The same attempt, for a service that has a separate URL for continuing an incomplete turn. */
 function continuing(attempting: Attempting): Attempting {
   return { ...attempting, upstreamCall: { ...attempting.upstreamCall, continues: true } }
 }

@@ -4,7 +4,10 @@ import type { StepExit } from '../call/plan.ts'
 import { RefusedAnswer } from '../failures/refused-answer.ts'
 import type { AttemptFailed } from '../failures/retry-policy.ts'
 
-/** Codes and types with which services name a filter that rejected the content; in lower case, without separators. */
+/**
+ * Error codes and types by which services report that a filter rejected the content, in lower case and without
+ * separators.
+ */
 const filterCodes = new Set([
   'contentfilter',
   'contentpolicyviolation',
@@ -21,13 +24,13 @@ const filterCodes = new Set([
   'operationdenied.textillegaldetected',
   'operationdenied.imageillegaldetected',
 ])
-/** The words of services that name no code, such as DeepSeek, Moonshot, MiniMax, Zhipu and Spark. */
+/** The phrases of services that send no such code, for example DeepSeek, Moonshot, MiniMax, Zhipu and Spark. */
 const aboutFilter =
   /content (?:management policy|filters?|policy|exists risk)|(?:was|been|is) flagged|flagged (?:by|as|for)|safety (?:system|filter)|considered high risk|violates (?:our |the )?(?:usage|content)|new_sensitive|内容安全|敏感(?:内容|信息)|审核不通过/i
 
 /**
- * Which kind of failure an attempt had, for the choice of the next step; undefined for a mistake of the caller, which no
- * other model would correct.
+ * The kind of an attempt's failure, which determines the next step. Undefined for a mistake of the caller, because no
+ * other model would accept it either.
  */
 export function exitOf(failed: AttemptFailed): StepExit | undefined {
   const { error, verdict, failure } = failed
@@ -66,10 +69,10 @@ function isUnable(code: ErrorCode): boolean {
   return unableCodes.has(code)
 }
 
-/** The same for the error of a step that could not begin. */
+/** The kind of failure of a step that could not begin. */
 export function exitBefore(error: unknown): StepExit | undefined {
   if (!(error instanceof GatewayError)) return undefined
-  // Nobody serves the step. Channels that are not healthy are noticed before they are called.
+  // No channel serves the step. Steps whose channels are all unhealthy have been skipped before.
   if (error.code === 'no_available_channel' || isUnable(error.code)) return 'unable'
   return error.code === 'channels_full' ? 'overloaded' : undefined
 }

@@ -11,9 +11,9 @@ import { type Run, remedyFor } from './remedies.ts'
 import { type MakeAttempt, newTrial } from './trial.ts'
 
 /**
- * Runs a call, making each attempt with `attempt`. Takes the quota, then tries one remedy after another until an
- * attempt succeeds or no remedy is left. The hold belongs to the attempt once it is handed over. Throws the same errors
- * as `relay`.
+ * Runs a call; `attempt` makes each attempt. Takes the quota, then tries one remedy after another until an attempt
+ * succeeds or no remedy is left. Once the hold is handed over, it belongs to the attempt. Throws the same errors as
+ * `relay`.
  */
 export async function throughChannels<Call extends AnyCall>(
   deps: RelayDeps,
@@ -39,12 +39,12 @@ export async function throughChannels<Call extends AnyCall>(
     } catch (error) {
       return await playedBack(run, error)
     }
-    // A caller who has disconnected also gets a Response, but one that is not `ok`.
+    // If the caller has disconnected, there is a Response, but it is not `ok`.
     if (answer.ok) for (const remember of run.trial.lessons) remember()
     return answer
   } catch (error) {
-    // Until the response owns the hold, every exit from here releases the quota and ends the channel's trial without a
-    // verdict.
+    // As long as the response does not own the hold, every exit from this function releases the quota and ends the
+    // channel's trial without a verdict.
     const { hold, channel } = run.trial
     if (!hold.isHandedOver) {
       noteHealth(deps, { channel, call: run.call }, 'undecided')
@@ -62,8 +62,8 @@ async function playedBack<Call extends AnyCall>(run: Run<Call>, error: unknown):
 }
 
 /**
- * Makes the attempt of `run`, and then tries one remedy after another until an attempt succeeds. Throws the error for
- * the caller if no remedy is left. The caller decides what happens to the hold.
+ * Makes the current attempt of `run`, and then tries one remedy after another until an attempt succeeds. Throws the
+ * error for the caller if no remedy is left. The calling code decides what happens to the hold.
  */
 export async function untilAnswered<Call extends AnyCall, Answer>(
   run: Run<Call>,

@@ -4,16 +4,16 @@ import type { AnyCall } from './call.ts'
 import type { RelayDeps } from './deps.ts'
 
 /**
- * Lists the installations that a call has passed through, so that a channel that leads back to one of them is noticed.
+ * Lists the installations that a call has passed through, so that a channel that leads back to one of them is detected.
  */
 export const viaHeader = 'x-tollgate-via'
 
-/** More installations than any sensible chain has. */
+/** The maximum number of installations that a call may pass through. No sensible chain has as many. */
 const longestChain = 20
 
 /**
- * Refuses a call that this installation sent itself, and one that has passed through more installations than any
- * sensible chain has. Throws GatewayError (loop_detected).
+ * Refuses a call that has already passed through this installation, or that has passed through too many installations.
+ * Throws GatewayError (loop_detected).
  */
 export function refuseLoop(headers: Headers, installationId: string): void {
   const via = headers.get(viaHeader)

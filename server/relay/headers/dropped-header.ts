@@ -1,4 +1,4 @@
-/** Names the fields of a request that were dropped or renamed for the upstream. */
+/** The response header that lists the request's fields that were dropped or renamed for the upstream. */
 export const droppedHeader = 'X-Tollgate-Dropped'
 
 /** Clients accept only a few kilobytes of headers in total. */

@@ -24,7 +24,7 @@ export function describeCall(
   return describedAs(description)
 }
 
-/** The same for a request whose body could not be read, or that has none. */
+/** The same for a request that has no body or whose body could not be read. */
 export function describeRequest(incoming: Arrived): CallDescription {
   return describedAs(outside(incoming, callRouteOf(incoming.request.url)))
 }
@@ -38,7 +38,7 @@ function outside({ request, pathModel }: Arrived, route: CallRoute | undefined):
   return { path, from: hasDialect ? route.dialect : undefined, client }
 }
 
-/** A path from our own tables. The URL itself may contain any text. */
+/** The path as written in the gateway's own tables, because the URL itself may contain any text. */
 function pathOf({ method, url }: Request, route: CallRoute | undefined): string | undefined {
   if (route)
     return route.proxyChannel === undefined ? route.path : `/v1/oneapi/proxy/${route.proxyChannel}${route.path}`

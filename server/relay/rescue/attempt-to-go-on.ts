@@ -24,9 +24,9 @@ import type { Prepared } from '../upstream/prepare.ts'
 import { readErrorAnswer } from '../upstream/read-answer.ts'
 
 /**
- * Makes one attempt to continue a stream, up to the first content of its response. `begin` returns the encoder for its
- * events. The hold stays with the stream. If the caller disconnects, the result is an attempt without content, so that
- * its prompt is charged. Throws CallerLeft if nothing was sent.
+ * Makes one attempt to continue a broken stream, up to the first content of the new response. `begin` returns the
+ * encoder for the events of this response. The hold stays with the stream. If the caller disconnects, the result is an
+ * attempt without content, so that its prompt is charged. Throws CallerLeft if no request was sent.
  */
 export async function attemptToGoOn(
   deps: RelayDeps,
