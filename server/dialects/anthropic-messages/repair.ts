@@ -51,7 +51,7 @@ function isBlankBlock(block: unknown): boolean {
   return isObject(block) && block['type'] === 'text' && isBlank(looseText(block['text']))
 }
 
-/** Where a message holds the ids of tool calls. */
+/** The fields of a message that hold the ids of tool calls. */
 const callsIn: CallIdFields = {
   list: 'content',
   member: (block) =>
@@ -60,8 +60,8 @@ const callsIn: CallIdFields = {
 }
 
 /**
- * The edits that leave only the thoughts that the service itself produced. A turn in progress without a signed thought
- * cannot have a thinking budget, so thinking is then turned off.
+ * The edits that leave only the thoughts that the service itself produced. If the turn in progress has no signed
+ * thought, the request cannot have a thinking budget, so thinking is turned off.
  */
 function withOwnThoughts(body: JsonObject, text: string, options: RepairOptions, keepsUnsigned: boolean): Repair {
   const { messages } = body

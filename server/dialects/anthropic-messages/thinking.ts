@@ -7,7 +7,7 @@ import { mustCall } from '../wire/tool-choice.ts'
 
 const dialect = 'anthropic-messages'
 /**
- * The default limit for thinking and answer together. Every model that thinks with a budget can generate this many
+ * The default limit for thinking and answer together. Every model that accepts a thinking budget can generate this many
  * tokens.
  */
 export const usualRoom = 32_000

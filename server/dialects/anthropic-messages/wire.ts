@@ -3,8 +3,8 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { Plain } from '../neutral/always.ts'
 
 /**
- * A message as client programs of the Messages API read it. Its blocks are built one by one, or come from the service
- * itself.
+ * A message as client programs of the Messages API read it. Its blocks are either built one by one or come from the
+ * service.
  */
 export type WireMessage = Omit<Anthropic.Message, 'content' | 'stop_reason' | 'usage'> & {
   content: JsonObject[]

@@ -83,8 +83,8 @@ function isReference(part: Part): boolean {
 }
 
 /**
- * True if the request names media of unknown length. The size of images is bounded, whatever their URL; the length of
- * any other media is unknown.
+ * True if the request names media of unknown length. Images have a limited size, whatever their URL. The length of all
+ * other media is unknown.
  */
 function namesMedia({ messages }: Conversation): boolean {
   const isNamed = (part: Part): boolean =>
