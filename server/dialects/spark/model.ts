@@ -1,11 +1,11 @@
-/** Where a Spark model is served, and its name there. */
+/** The URL path of a Spark model, and its name in requests. */
 export interface SparkModel {
   /** The path of the model's URL. */
   readonly path: string
   readonly domain: string
 }
 
-/** Versions by the service's own names (Spark Web API docs, "Request address"). */
+/** The versions, by the service's own names for them (Spark Web API docs, "Request address"). */
 const versions: Readonly<Record<string, SparkModel>> = {
   'v1.1': { path: '/v1.1/chat', domain: 'lite' },
   'v2.1': { path: '/v2.1/chat', domain: 'generalv2' },
