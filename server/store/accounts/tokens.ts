@@ -83,7 +83,8 @@ export function findOwnedToken(db: Db, keyHashes: readonly string[], now: number
 }
 
 /**
- * Stores a key of which only a hash was known until a caller presented it. Does nothing if the key is already stored.
+ * Stores a key that a caller has presented. Until then, only its hash was known. Does nothing if the key is already
+ * stored.
  */
 export async function learnKey(
   trx: Trx,

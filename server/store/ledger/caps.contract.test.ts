@@ -331,7 +331,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('if a row has another model than the call requested, the caps of the row's model count it', async () => {
+    test('if a row has another model than the call requested, it is counted by the caps of the model in the row', async () => {
       await set([cap('requests', 'day', 9, { models: 'alias' }), cap('tokens', 'day', 99, { models: 'gpt-4o' })])
       const op = call(account, { model: 'alias' })
       await take(op)

@@ -40,8 +40,8 @@ test('in any 60 seconds no more calls are admitted than the limit allows, and no
   await using clocked = await startClocked()
   const limits = { rpm_limit: 7 }
   const letThrough: number[] = []
-  // The current time in milliseconds, of which the ledger sees only the seconds. The bursts and pauses are the same in
-  // every run.
+  // The current time in milliseconds. The ledger sees only whole seconds. The bursts and pauses are the same in every
+  // run.
   let nowMs = 1_700_000_000_123
   let step = 1
   let refusals = 0

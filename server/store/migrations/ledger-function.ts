@@ -122,8 +122,8 @@ const writeText = `
   end loop;`
 
 /**
- * Applies a batch: first settles (`s_`), then extensions and holds (`x_`, of which the first `x_extends` are
- * extensions). Each user, token and channel is listed once, in id order, and operations contain their positions in the
+ * Applies a batch: first settles (`s_`), then extensions and holds (`x_`). The first `x_extends` of the latter are
+ * extensions. Each user, token and channel is listed once, in id order, and operations contain their positions in the
  * lists. The bits of `s_flags` mean: 1 = the charge may take a balance below zero, 2 = counts as a request, 4 = has a
  * log row. For each row in `log_rows`, `l_settles` contains the position of its settle. `s_more` and `x_more` contain
  * rare details (limits, caps), or are null if no operation has any.

@@ -33,10 +33,7 @@ import type { VirtualModelsTable } from './virtual-model-tables.ts'
 export interface UsersTable extends LimitColumns {
   id: Generated<number>
   username: string
-  /**
-   * An argon2id hash, or an imported bcrypt hash. It is empty for accounts without a password. An empty hash never
-   * matches.
-   */
+  /** An argon2id or imported bcrypt hash. Empty for accounts without a password. An empty hash never matches. */
   password: string
   display_name: string
   role: number
@@ -59,10 +56,7 @@ export interface UsersTable extends LimitColumns {
   /** Ours: the part of used_quota whose log rows were purged or never written. */
   unlogged_quota: number
   created_time: number
-  /**
-   * Ours: the id and host of the linked GitHub account. github_id is only its login name, which another person can take
-   * over.
-   */
+  /** Ours: the id and host of the linked GitHub account. github_id is its login name, which others can take over. */
   github_account_id: Generated<string>
   /** Ours: true if the balance has been above QuotaRemindThreshold since the last reminder. */
   quota_armed: Generated<boolean>
@@ -97,9 +91,7 @@ export interface TokensTable extends LimitColumns {
   used_quota: number
   models: string | null
   subnet: string | null
-  /**
-   * As in new-api: the group that determines channels and ratio instead of the owner's group; '' = the owner's group.
-   */
+  /** As in new-api: the group that determines channels and ratio; '' = the owner's group. */
   group: Generated<string>
   /** Ours: like users.granted_quota. It is maintained for limited and unlimited tokens. */
   granted_quota: number
@@ -196,10 +188,7 @@ export interface LogsTable {
   upstream_message: Generated<string>
   /** The cost of the call for the operator, in quota units; null = not known. */
   cost: Generated<number | null>
-  /**
-   * For failed calls: the number of similar calls without a row, and the time at which the first of them began (epoch
-   * seconds).
-   */
+  /** For failed calls: the number of similar calls without a row, and the start of the first (epoch seconds). */
   left_out: Generated<number>
   left_out_since: Generated<number>
   /** True if the channel and key of its session served the call; null = the call has no session. */
@@ -253,8 +242,8 @@ export interface HoldsTable {
   token_id: number
   amount: number
   /**
-   * The units charged if the process that owns the hold dies. They cover the estimate for the prompt and the output
-   * that is known to have been delivered.
+   * The units charged if the process that owns the hold dies: for the estimated prompt and the output known to be
+   * delivered.
    */
   crash_charge: number
   /** The last channel that was tried, and the tokens of the crash charge. */
@@ -322,10 +311,7 @@ export interface OneTimeCodesTable {
   expires_time: number
 }
 
-/**
- * Ours: the number of emails sent to an address, and their time, so that nobody can flood a mailbox through this
- * server.
- */
+/** Ours: the number and times of emails to an address, so that nobody can flood a mailbox through this server. */
 export interface MailLimitsTable {
   recipient: string
   last_time: number

@@ -77,7 +77,7 @@ async function* tableParts(client: pg.Client, table: string): AsyncGenerator<Sna
   yield { kind: 'end', name: table, rows: count, next: await nextId(client, table, columns) }
 }
 
-/** Divides rows into pieces, none of which is much larger than `charactersPerPart`. */
+/** Divides rows into pieces so that no piece is much larger than `charactersPerPart`. */
 function* partsOf(all: Value[][]): Generator<SnapshotPart> {
   let rows: Value[][] = []
   let characters = 0
