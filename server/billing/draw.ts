@@ -32,8 +32,8 @@ export class Draw {
   #deferred: Deferred | undefined
 
   /**
-   * `confirmed` is called once, when the database has recorded what the call has taken, or that it has taken nothing.
-   * `isGone` is true if another process has returned the lease.
+   * `confirmed` is called once, when the database has recorded the units that the call has taken, even if there are
+   * none. `isGone` is true if another process has returned the lease.
    */
   constructor(batcher: Batcher, lease: OpenLease, op: HoldOp, confirmed: (isGone: boolean) => void) {
     this.#batcher = batcher

@@ -42,7 +42,7 @@ export function limitError({ limit, owner, most, retryAfter }: LimitReached, tok
   return new GatewayError('rate_limit_exceeded', message, { retryAfterSeconds: retryAfter })
 }
 
-/** The error for a call that costs more than what is left of a budget. */
+/** The error for a call whose cost exceeds the rest of a budget. */
 export function budgetError(budget: 'daily' | 'monthly', owner: LimitOwner, retryAfter: number): GatewayError {
   const message = `the ${budget} budget of ${ownerNames[owner]} does not cover this call; it resets in ${retryAfter} s`
   return new GatewayError(`${budget}_budget_exceeded`, message, { retryAfterSeconds: retryAfter })

@@ -1,6 +1,6 @@
 /**
- * Names under which a table can list a model, most exact first. These are the name itself, and then the name without
- * its fine-tune suffix, without its region, and without trailing dates and words that do not change the price.
+ * Names under which a table can list a model, most exact first. The first is the name itself. Then come the name
+ * without its fine-tune suffix, without its region, and without trailing dates and words that do not affect the price.
  */
 export function* nameCandidates(name: string): Generator<string> {
   yield name

@@ -42,7 +42,7 @@ export type PriceOptions = Partial<Record<RatioOption, string | Readonly<Record<
   readonly GroupGroupRatio?: ReadonlyMap<string, RatioTable>
 }
 
-/** What a price book needs besides the options. */
+/** The inputs of a price book besides the options. */
 export interface PriceBookContext {
   /**
    * The current time in epoch milliseconds. It is needed because the prices of some models depend on the date or the

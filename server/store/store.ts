@@ -6,8 +6,8 @@ export type Db = Kysely<Tables>
 export type Trx = Transaction<Tables>
 
 /**
- * A message between nodes. It tells which cached data is out of date or, for `lease`, which user's leases must be
- * returned.
+ * A message between nodes. It names cached data that is out of date. With the topic `lease`, it names a user whose
+ * leases must be returned.
  */
 export interface Notice {
   topic: 'settings' | 'channels' | 'token' | 'user' | 'capture' | 'import' | 'lease'

@@ -10,8 +10,8 @@ import { type CallIdFields, withFitIds } from '../wire/wire-ids.ts'
 const dialect = 'anthropic-messages'
 
 /**
- * Repairs an Anthropic request. It removes thoughts that Anthropic did not sign and assistant messages that are only
- * white space, and replaces call ids that Anthropic does not accept. Anthropic refuses the whole conversation for any
+ * Repairs an Anthropic request. It removes thoughts that Anthropic did not sign, and assistant messages that are only
+ * white space. It replaces call ids that Anthropic does not accept. Anthropic refuses the whole conversation for any
  * one of these.
  */
 export function repairMessages(body: JsonObject, text: string, options: RepairOptions): Repair {

@@ -18,7 +18,9 @@ interface Thinking {
   outputConfig: JsonObject
 }
 
-/** How the model is asked to think (Anthropic docs: "Extended thinking", "Adaptive thinking", "Effort"). */
+/**
+ * The fields of a request that control thinking (Anthropic docs: "Extended thinking", "Adaptive thinking", "Effort").
+ */
 export function thinkingOf(conversation: Conversation, traits: ModelTraits, dropped: DroppedFields): Thinking {
   const { reasoning, from } = conversation
   if (!reasoning) return { outputConfig: {} }

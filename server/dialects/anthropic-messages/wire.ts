@@ -31,7 +31,7 @@ interface Parts {
   message: WireMessage
 }
 
-/** What changed in a block or in the message. */
+/** A change of a block or of the message. */
 type WireDelta =
   | Exclude<Anthropic.RawContentBlockDelta, { type: 'citations_delta' }>
   | { type: 'citations_delta'; citation: JsonObject }

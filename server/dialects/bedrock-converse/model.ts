@@ -1,7 +1,8 @@
 import { type ModelTraits as ClaudeTraits, modelTraits as claudeTraits } from '../models/claude-model.ts'
 
 /**
- * What a model on Bedrock accepts, if its id shows this (Bedrock user guide, "Supported models and model features").
+ * The features that a model on Bedrock supports, derived from its id (Bedrock user guide, "Supported models and model
+ * features").
  */
 export interface ModelTraits {
   readonly isClaude: boolean

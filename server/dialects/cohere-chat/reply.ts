@@ -122,7 +122,7 @@ class CountedText {
     return { start: quoteAt, end: quoteAt + cited.length }
   }
 
-  /** The code unit at which the cited text starts; undefined if the text is not where the citation says. */
+  /** The index of the code unit at which the cited text starts; undefined if the text does not match the citation. */
   startOf(citation: JsonObject): number | undefined {
     const start = looseCount(citation['start'])
     const end = looseCount(citation['end'])

@@ -92,8 +92,8 @@ export class ForgivingDecoder {
   }
 
   /**
-   * Tracks the position in the answer. Returns true for an event that continues a part that never began, or that ends a
-   * part with a piece missing.
+   * Tracks the position in the answer. Returns true for an event that continues a part although the part never began,
+   * or that ends a part although a piece of it is missing.
    */
   #revealsGap(event: StreamEvent): boolean {
     switch (event.type) {

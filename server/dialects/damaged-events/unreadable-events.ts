@@ -1,6 +1,9 @@
 import { unreadableMessage } from '../../lib/bytes/reframe.ts'
 
-/** Fields that mark an end, usage, an error, the input of a call, or content that is only valid when complete. */
+/**
+ * Fields of events that must not be skipped. They mark an end, usage, an error, the input of a call, or content that is
+ * only valid when complete.
+ */
 const weighty =
   'finish_?reason|stop_?reason|done_reason|usage|usage_?metadata|error|tool_calls|function_call|functionCall|' +
   'tool_?use|arguments|partial_json|input|thinking|signature|thought_?signature|encrypted_content|audio|inlineData|b64_json|' +

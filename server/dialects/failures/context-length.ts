@@ -54,9 +54,7 @@ const otherLimits =
 const ofAnswer = /max_?(?:output_?|completion_?|new_?)?tokens|(?:output|completion) tokens/i
 const ofPrompt = /context|prompt|input|messages/i
 
-/**
- * The sizes in an error that says that prompt and answer exceed the model's context; undefined for every other error.
- */
+/** The sizes in an error about prompt and answer exceeding the model's context; undefined for every other error. */
 export function contextSizes({ status, message, words }: ServiceError): ContextSizes | undefined {
   if (otherMatters.has(status) || words.includes('string_above_max_length')) return undefined
   const text = message.slice(0, 2_000).toLowerCase()

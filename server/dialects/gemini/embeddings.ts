@@ -44,7 +44,7 @@ export function embedResponseOut(answer: JsonObject, isBatch: boolean): JsonObje
   return isBatch ? { embeddings } : { embedding: embeddings[0] ?? { values: [] } }
 }
 
-/** What a request in OpenAI's format asks for besides the texts: the size of the vectors, and Google's task type. */
+/** The options in a request in OpenAI's format: the size of the vectors, and Google's task type. */
 type EmbedWishes = Readonly<{ dimensions?: unknown; task_type?: unknown }>
 
 /** A batchEmbedContents request (Gemini API, "Embeddings"). It repeats the model's name for each text. */

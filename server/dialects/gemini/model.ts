@@ -1,4 +1,4 @@
-/** What a model supports, if its name shows this (Gemini API: "Thinking", "Gemini 3 developer guide"). */
+/** The features that a model supports, derived from its name (Gemini API: "Thinking", "Gemini 3 developer guide"). */
 export interface ModelTraits {
   /** True if the model can be asked to think. */
   readonly thinks: boolean

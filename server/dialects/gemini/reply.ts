@@ -34,7 +34,7 @@ export function decodeReply(wire: JsonObject, idSeed: string): Reply {
   }
 }
 
-/** Why the prompt was refused; undefined if it was not. */
+/** The reason why the prompt was refused; undefined if it was not refused. */
 export function blockedIn(wire: JsonObject): Stop | undefined {
   const feedback = looseObject(wire['promptFeedback'])
   const reason = looseText(feedback['blockReason'])

@@ -20,7 +20,7 @@ import { jsonSchemaOf } from './schema.ts'
 
 const dialect = 'gemini'
 
-/** Fields that determine what is served and charged. */
+/** Fields that affect the answer or its charge. */
 const decisive = ['generationConfig', 'systemInstruction', 'serviceTier', 'cachedContent']
 const decisiveInConfig = ['maxOutputTokens', 'candidateCount', 'thinkingConfig', 'responseModalities']
 

@@ -1,6 +1,6 @@
 /**
- * What a model supports, if its name shows this (Anthropic docs: "Adaptive thinking", model overviews and migration
- * guides).
+ * The features that a model supports, derived from its name (Anthropic docs: "Adaptive thinking", model overviews and
+ * migration guides).
  */
 export interface ModelTraits {
   /** True if the model can be asked to think. */

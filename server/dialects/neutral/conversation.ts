@@ -183,7 +183,7 @@ export interface SearchTool {
   readonly maxUses?: number
   readonly allowedDomains?: readonly string[]
   readonly blockedDomains?: readonly string[]
-  /** How much of the search results the model reads: low, medium, high. */
+  /** The amount of the search results that the model reads: low, medium, high. */
   readonly contextSize?: string
   /** The user's approximate location: city, region, country, timezone. */
   readonly location?: JsonObject
@@ -227,14 +227,14 @@ export type ResponseFormat =
 export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 export type Effort = (typeof efforts)[number]
 
-/** How much the model should think, and whether the caller wants to see the thoughts. */
+/** The amount of thinking that the caller wants, and whether the caller wants to see the thoughts. */
 export interface ReasoningWish {
   readonly effort?: Effort
   readonly budgetTokens?: number
   /** True if the model decides how much to think. */
   readonly adaptive?: boolean
   readonly visible?: boolean
-  /** How detailed the visible summary is: auto, concise, detailed. */
+  /** The level of detail of the visible summary: auto, concise, detailed. */
   readonly summary?: string
 }
 

@@ -26,7 +26,7 @@ export interface PromptText {
   isOpenEnded?: boolean
 }
 
-/** What the gateway must know about a request in any dialect. */
+/** The facts that the gateway must know about a request, whatever its dialect. */
 export interface RequestFacts {
   model: string
   stream: boolean
@@ -45,7 +45,7 @@ export interface RequestFacts {
   prompt: PromptText
 }
 
-/** What one event of a stream means to the gateway. */
+/** The meaning of one event of a stream for the gateway. */
 export type StreamSignal =
   | 'content'
   /** The event contains only usage. It is withheld from a caller who did not ask for usage. */

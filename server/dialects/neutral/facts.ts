@@ -13,8 +13,8 @@ import {
 import { choicesLimit, maxTokensLimit, modelLimit } from './request-limits.ts'
 
 /**
- * What the gateway must know about a conversation in any dialect. Throws GatewayError for requests that no service can
- * answer.
+ * The facts that the gateway must know about a conversation, whatever its dialect. Throws GatewayError for requests
+ * that no service can answer.
  */
 export function factsOf(conversation: Conversation): RequestFacts {
   const { model, stream, wantsStreamUsage, maxTokens = 0, choices = 1 } = conversation

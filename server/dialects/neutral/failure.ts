@@ -74,8 +74,8 @@ export const unreadable: Failure = {
 }
 
 /**
- * The event that decoders return for an event that could not be read. Whether the answer can continue is decided
- * elsewhere.
+ * The event that decoders return for an event that could not be read. `ForgivingDecoder` decides whether the answer can
+ * continue.
  */
 export const unreadableEvent: StreamEvent = { type: 'error', failure: unreadable }
 

@@ -15,7 +15,7 @@ import type {
 /** The parts that an answer consists of. */
 export type ReplyPart = TextPart | MediaPart | ToolCallPart | ReasoningPart | RefusalPart | NativePart
 
-/** Why an answer ended. */
+/** The reasons for the end of an answer. */
 export type StopReason =
   | 'stop'
   | 'stop-sequence'

@@ -175,7 +175,7 @@ function sentText(value: unknown): string {
   return typeof value === 'object' && value !== null ? written(value) : ''
 }
 
-/** True for a field that only shows what kind of object this is. */
+/** True for a field that only names the kind of an object. */
 function isMark(field: string): boolean {
   return field === 'type' || field === 'format' || field === 'cache_control'
 }

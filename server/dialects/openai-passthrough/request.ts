@@ -18,9 +18,9 @@ const defaultModels: Partial<Record<RelayMode, string>> = {
 }
 
 /**
- * Reads what the gateway must know about a JSON request, and refuses a request that no upstream could serve. Everything
- * else is passed on unchecked, because upstreams know their own fields better. Throws GatewayError with the field's
- * name as `param`.
+ * Reads the facts that the gateway must know about a JSON request. Refuses a request that no upstream could serve.
+ * Everything else is passed on unchecked, because upstreams know their own fields better. Throws GatewayError with the
+ * field's name as `param`.
  */
 export function readRequest(mode: RelayMode, body: JsonObject, pathModel?: string): RequestFacts {
   const model = readModel(mode, body, pathModel)

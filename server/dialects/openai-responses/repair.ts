@@ -29,8 +29,8 @@ const callsIn: CallIdFields = {
 }
 
 /**
- * Removes thoughts that the service cannot know: thoughts that another service encrypted, and thoughts that the service
- * can identify neither by their content nor by their id.
+ * Removes thoughts that the service cannot know. These are thoughts that another service encrypted, and thoughts that
+ * have neither encrypted content nor an id of the service.
  */
 function withKnownThoughts(body: JsonObject, text: string, { withoutThoughts }: RepairOptions): Repair {
   const { input } = body

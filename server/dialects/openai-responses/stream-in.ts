@@ -26,10 +26,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
   #sequence = -1
   /** True once an event could not be read. */
   #hasGap = false
-  /**
-   * True if an unreadable event must have contained the start of a part that is continued later, or the end of a part
-   * that should have ended.
-   */
+  /** True if the start or the end of a part is missing, so it must have been in an unreadable event. */
   #isIncomplete = false
 
   push(data: string): StreamEvent[] {

@@ -43,8 +43,8 @@ export interface StreamItem {
 }
 
 /**
- * Finds the item that an event refers to. This is not obvious, because some services omit the index or the id, some
- * give all items the same index, and some give an item a different id in every event.
+ * Finds the item that an event refers to. Some services omit the index or the id. Others give all items the same index,
+ * or give an item a different id in every event.
  */
 export class StreamItems {
   readonly #all: StreamItem[] = []

@@ -14,8 +14,8 @@ const gap = '\n\n'
 
 /**
  * Converts items to events. Each text is reported only once. When a complete text repeats the pieces before it, only
- * the part that is new is reported. Reported text cannot be withdrawn, so nothing is added if the complete text differs
- * from it.
+ * its new part is reported. Reported text cannot be withdrawn, so nothing is added if the complete text differs from
+ * it.
  */
 export class StreamTeller {
   /** The types of all parts so far. */

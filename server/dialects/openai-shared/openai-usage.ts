@@ -114,7 +114,7 @@ function countedBeside(raw: JsonObject, parts: Parts, totals: { prompt: number; 
 }
 
 /**
- * Handles services whose total does not show what they count separately. Vercel's gateway omits reasoning from the
+ * Handles services whose total omits the tokens that they count separately. Vercel's gateway omits reasoning from the
  * total, but includes it in the price that it reports. Perplexity's research models do the same with reasoning and with
  * the pages that they cite. xAI always counts reasoning in addition to the completion of a chat, and sometimes reports
  * no total.

@@ -32,8 +32,8 @@ export async function openCallsOf(db: Db, ids: Ids): Promise<Record<LimitOwner, 
 }
 
 /**
- * The amounts that a token and its user have spent in the day and month that begin at these times (epoch seconds), and
- * the amounts that are left.
+ * The amounts that a token and its user have spent in a day and a month, and the amounts that are left. The day and the
+ * month begin at the given times (epoch seconds).
  */
 export async function spendingOf(
   db: Db,

@@ -84,7 +84,7 @@ export function statementCounts(db: Db, month: string): Promise<{ state: string;
     .execute()
 }
 
-/** Whether a user wants statements by email. */
+/** True if a user wants statements by email. */
 export async function wantsStatements(db: Db, userId: number): Promise<boolean> {
   const row = await db
     .selectFrom('statement_optouts')

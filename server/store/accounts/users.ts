@@ -105,8 +105,8 @@ export async function idOfUsername(db: Db, username: string): Promise<number | u
 }
 
 /**
- * True while an account is enabled and has the password that was just verified. The row is locked, so that a ban or a
- * password change that comes after this check also ends the session that is about to be created.
+ * True while an account is enabled and has the password that was just verified. The row is locked. A ban or a password
+ * change after this check therefore also ends the session that is about to be created.
  */
 export async function lockLogin(trx: Trx, id: number, passwordHash: string): Promise<boolean> {
   const row = await trx
@@ -173,7 +173,7 @@ function hasOtherCase(name: string): boolean {
   return others.toLowerCase() !== others.toUpperCase()
 }
 
-/** When the first account was created, in epoch seconds; 0 if there is none. */
+/** The time at which the first account was created, in epoch seconds; 0 if there is none. */
 export async function installedAt(db: Db): Promise<number> {
   const first = await db.selectFrom('users').select('created_time').orderBy('id').limit(1).executeTakeFirst()
   return first?.created_time ?? 0

@@ -47,7 +47,7 @@ export class LeasedBatch {
 /**
  * The versions of this process's leases. A batch names the version of the lease that it expects, and raises it. A batch
  * can therefore not take effect after another batch that was sent later, and it is always possible to find out whether
- * it took effect. This matters because a call that is paid from a lease and ends at once leaves no other trace by which
+ * it took effect. This matters for calls that are paid from a lease and end at once. They leave no other trace by which
  * a second attempt could be recognized.
  */
 export class LeaseBook {

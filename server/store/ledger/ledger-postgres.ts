@@ -25,7 +25,7 @@ const leased = { name: 'ledger-leased', text: `select tollgate_leased(${listOf(4
 const mixed = { name: 'ledger-mixed', text: `select ${answers} from tollgate_mixed(${listOf(41)})` }
 
 /**
- * The error codes with which the functions report that they changed nothing: the batch is not a simple one, or a lease
+ * The error codes of the functions. In both cases nothing was changed: either the batch is not a simple one, or a lease
  * is gone.
  */
 const notSimple = 'TG001'

@@ -15,7 +15,7 @@ const counted = { open: 1, token: 2, user: 4 } as const
  */
 const neverSeconds = 60
 
-/** How a hold is counted: its value of `holds.counted`, and the amount that it adds to the per-minute counts. */
+/** The counting of a hold: its value of `holds.counted`, and the amount that it adds to the per-minute counts. */
 export interface Counted {
   mask: number
   second: number

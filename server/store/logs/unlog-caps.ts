@@ -10,8 +10,8 @@ type Row = Pick<
 >
 
 /**
- * Adds log rows that are about to be deleted to the `unlogged` sums of the caps that counted them, so that the counts
- * of the caps can still be verified.
+ * Prepares the deletion of log rows. Their figures are added to the `unlogged` sums of the caps that counted them, so
+ * that the counts of the caps can still be verified.
  */
 export async function unlogCaps(trx: Trx, rows: readonly Row[]): Promise<void> {
   const channels = [...new Set(rows.map((row) => row.channel_id))]

@@ -3,8 +3,8 @@ import type { Migration } from '../migration.ts'
 
 /**
  * Price lists that are read on a schedule: the source of a channel's prices, and the result of the last check. Also,
- * for drained channels, the time since which they have been drained, and the sessions that have begun since then and
- * would otherwise belong to them.
+ * for drained channels, the start of the drain, and the sessions that began after it and would otherwise belong to the
+ * channel.
  */
 export const feedsAndDrains: Migration = {
   name: '0037-feeds-and-drains',

@@ -94,7 +94,8 @@ end $$`
 
 /**
  * The amount that is left of the tightest budget of the token and the user; null if there is no budget. `pending_token`
- * and `pending_user` are units that the batch has charged or that are still held, and that are not in the tables.
+ * and `pending_user` are units that the tables do not contain yet, because the batch has just charged them or still
+ * holds them.
  */
 const budgetFunction = `
 create or replace function tollgate_budget(op_limits jsonb, user_id_of bigint, token_id_of bigint, pending_token bigint,

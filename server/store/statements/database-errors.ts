@@ -5,8 +5,8 @@ export function isUniqueViolation(error: unknown): boolean {
 }
 
 /**
- * True if PostgreSQL aborted a transaction because of a deadlock, or because of a serialization failure, in which each
- * of two transactions changed what the other had read. The transaction had no effect and may be repeated.
+ * True if PostgreSQL aborted a transaction because of a deadlock or a serialization failure. In the latter, each of two
+ * transactions changed rows that the other had read. The transaction had no effect and may be repeated.
  */
 export function isDeadlock(error: unknown): boolean {
   const code = codeOf(error)

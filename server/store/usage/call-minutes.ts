@@ -11,8 +11,8 @@ export interface MinuteCalls {
   requests: number
   failed: number
   /**
-   * The number of these requests that were charged, which means that they reached the channel, and how many of those
-   * were interrupted.
+   * `served` is the number of these requests that were charged, and therefore reached the channel. `interrupted` is the
+   * number of served requests that were interrupted.
    */
   served: number
   interrupted: number

@@ -1,5 +1,5 @@
-// A rollup takes many statements. If any of them fails, nothing of its transaction may remain, the caller must get the
-// error, and the next rollup must count what this one could not.
+// A rollup takes many statements. If any of them fails, nothing of its transaction may remain, and the caller must get
+// the error. The next rollup must count the rows that this one could not.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { logType } from '../../../contract/log-types.ts'

@@ -274,9 +274,9 @@ async function addWeek(trx: Trx, week: number): Promise<void> {
 }
 
 /**
- * Rewrites rows so that the rows of a series are adjacent. On PostgreSQL, rows stay where they were written, which is
- * hour by hour, so a query about a series would have to fetch each row from another page. On SQLite, rows are always in
- * key order.
+ * Rewrites rows so that the rows of a series are adjacent. On PostgreSQL, rows stay where they were written. They are
+ * written hour by hour, so a query about a series would have to fetch each row from another page. On SQLite, rows are
+ * always in key order.
  */
 async function putInOrder(trx: Trx, table: 'usage_hours' | 'usage_days', which: RawBuilder<unknown>): Promise<void> {
   if (!needsRowLocks(trx)) return
