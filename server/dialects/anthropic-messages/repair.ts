@@ -133,7 +133,7 @@ function hasResult(message: JsonObject | undefined): boolean {
   return looseList(message?.['content']).some(({ type }) => type === 'tool_result')
 }
 
-/** Thoughts can only be cleared from the context if thinking is enabled. */
+/** The context management without the edit that clears thoughts. That edit is only allowed if thinking is enabled. */
 function withoutClearing(management: unknown): JsonObject {
   if (!isObject(management)) return {}
   const all = looseList(management['edits'])

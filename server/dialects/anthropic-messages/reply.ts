@@ -50,7 +50,8 @@ export function replyBlockIn(block: JsonObject): ReplyPart {
     case 'tool_use': {
       const input = isObject(block['input']) ? block['input'] : {}
       const { type: _type, id: _id, name: _name, input: _input, caller, ...others } = block
-      // Other dialects have no `caller`, so one that names the model itself is dropped.
+      // Other dialects have no `caller`. It is dropped if the model made the call directly, because this is the
+      // default.
       const rest = isDirect(caller) ? others : { ...others, caller }
       return {
         type: 'tool-call',

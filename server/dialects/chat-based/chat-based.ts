@@ -124,7 +124,7 @@ const usual: Readonly<Record<string, readonly unknown[]>> = {
   service_tier: ['auto', 'default'],
 }
 
-/** A request in OpenAI's format. Fields that nobody takes from it are listed as dropped. */
+/** A request in OpenAI's format. Fields that are not taken from it are listed as dropped. */
 export class ChatRequest {
   readonly #body: JsonObject
   readonly #droppedFields: DroppedFields
@@ -209,7 +209,7 @@ export class ChatRequest {
     this.#droppedFields.lose(what, value)
   }
 
-  /** Lists every field that was not taken as a dropped field. */
+  /** Records the fields that were not taken, because they are dropped. */
   loseRest(): void {
     for (const [name, value] of Object.entries(this.#body)) {
       if (this.#taken.has(name) || value === undefined || value === null || usual[name]?.includes(value)) continue

@@ -164,7 +164,7 @@ export function stopIn(reason: unknown): Stop {
 }
 
 /**
- * `usage` → Usage. It counts the tokens that were used, plus image tokens. If `tokens` is not reported, the billed
+ * `usage` → Usage. Usage counts the tokens that were used, plus image tokens. If `tokens` is not reported, the billed
  * tokens are counted instead. Undefined if neither is reported.
  */
 export function usageIn(raw: unknown): Usage | undefined {

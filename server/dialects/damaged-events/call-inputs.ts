@@ -24,7 +24,7 @@ export class CallInputs {
     if (input) input.text += text
   }
 
-  /** Records that an event was skipped. JSON input that was already complete cannot lack anything. */
+  /** Records that an event was skipped. JSON input that was already complete has no gap. */
   noteGap(): void {
     for (const input of this.#open.values()) input.hasGap ||= input.isFreeform || !isWhole(input)
   }

@@ -159,7 +159,7 @@ function resultText(value: JsonObject): { text: string; isError: boolean } {
   return { text: JSON.stringify(value), isError: false }
 }
 
-/** Code that Google ran, or its output, for dialects that support neither. */
+/** The text of code that Google ran, or of its output, for dialects that support neither. */
 function codeText(part: Fields): Pick<NativePart, 'text'> {
   const code = protoMember(part, 'executableCode')?.text('code')
   const output = protoMember(part, 'codeExecutionResult')?.text('output')

@@ -83,7 +83,7 @@ function systemIn(body: Fields): TextPart[] {
   if (value === undefined) return []
   if (typeof value === 'string') return [{ type: 'text', text: value }]
   const content = protoMember(body, 'systemInstruction')
-  // The role of the system instruction has no meaning.
+  // The role of the system instruction has no meaning. It is read so that it does not count as an unread field.
   content?.text('role')
   const parts = content ? partsIn(content, new CallIds()) : []
   return parts.map((part) => {

@@ -5,7 +5,7 @@ import { looseCount, looseList, looseObject, looseText } from '../neutral/fields
 /** The number of hosted tool calls by kind, or by `kind:size` if the answer reports the size. */
 export type ToolCounts = Readonly<Record<string, number>>
 
-/** More calls than any answer makes. A higher count is an upstream error. */
+/** The maximum number of calls that is credible. A higher count is an upstream error. */
 const mostCalls = 1000
 
 /**

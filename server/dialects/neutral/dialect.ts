@@ -111,7 +111,7 @@ export interface StreamMeter {
   /** The same error, if it has already been decoded. */
   readonly failure?: Failure | undefined
   /**
-   * The events that show a caller of the same dialect that the stream was cut off here; '' if the dialect has no such
+   * The events that tell a caller of the same dialect that the stream was cut off; '' if the dialect has no such
    * events.
    */
   failedEnd?(failure: Failure, requestId: string): string
@@ -186,7 +186,7 @@ export interface StreamDecoder {
   /** Ends the input. Returns the end event if the answer is complete without an end mark, otherwise an error. */
   finish(): StreamEvent[]
   /**
-   * The events that show a caller of the same dialect that the stream was cut off here; '' if the dialect has no such
+   * The events that tell a caller of the same dialect that the stream was cut off; '' if the dialect has no such
    * events.
    */
   failedEnd?(failure: Failure, requestId: string): string

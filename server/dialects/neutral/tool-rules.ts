@@ -63,8 +63,8 @@ export function fits(word: string, { fits: pattern, longest }: WordRule): boolea
 const marked = 8
 
 /**
- * A valid name for an invalid one. It consists of as much of the name as fits and a hash of the whole name. `attempt`
- * distinguishes names whose hashes collide.
+ * A valid name for an invalid one. It consists of the beginning of the name, as long as the rule allows, and a hash of
+ * the whole name. `attempt` distinguishes names whose hashes collide.
  */
 export function validName(word: string, rule: WordRule, attempt: number): string {
   const hash = textHash(`${attempt} ${word}`)

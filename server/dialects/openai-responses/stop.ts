@@ -27,7 +27,7 @@ export function stopOut(stop: Stop): {
   switch (stop.reason) {
     case 'length':
     case 'context-window':
-    // An answer that was paused so that the caller can continue it is not complete.
+    // The answer was paused so that the caller can continue it. It is therefore not complete.
     case 'pause':
       return { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
     case 'content-filter':

@@ -43,8 +43,8 @@ export interface StreamItem {
 }
 
 /**
- * Finds the item that an event refers to. Some services omit the index or the id. Others give all items the same index,
- * or give an item a different id in every event.
+ * Finds the item to which an event refers. Some services omit the index or the id. Others give all items the same
+ * index, or give an item a different id in every event.
  */
 export class StreamItems {
   readonly #all: StreamItem[] = []

@@ -44,12 +44,15 @@ export function sparkModel(name: string, version: string): SparkModel {
   return versions[chosen] ?? versions[names[chosen] ?? ''] ?? { path: `/${chosen}/chat`, domain: `general${chosen}` }
 }
 
-/** Models that accept a system prompt (Spark Web API docs). For other models it becomes the user's first message. */
+/**
+ * True for models that accept a system prompt (Spark Web API docs). For other models it becomes the user's first
+ * message.
+ */
 export function takesSystem({ domain }: SparkModel): boolean {
   return ['generalv3.5', 'max-32k', '4.0Ultra', 'x1'].includes(domain)
 }
 
-/** Models that can call functions. */
+/** True for models that can call functions. */
 export function takesFunctions({ domain }: SparkModel): boolean {
   return ['generalv3', 'pro-128k', 'generalv3.5', 'max-32k', '4.0Ultra'].includes(domain)
 }

@@ -44,8 +44,8 @@ const kindsByMember: Readonly<Record<string, string>> = {
 const none: readonly HostedTool[] = []
 
 /**
- * The tools of a request in any dialect that the service itself runs and bills. Tools that the model is not allowed to
- * call are not included.
+ * For a request in any dialect, the tools that the service itself runs and bills. Tools that the model is not allowed
+ * to call are not included.
  */
 export function hostedTools(body: JsonObject, model: string): readonly HostedTool[] {
   if (!mayHaveAny(body) && !searchesAlways(model)) return none

@@ -12,7 +12,7 @@ function parts(ids: readonly number[]): number[][] {
   )
 }
 
-/** The balances of accounts, including what open calls hold and processes have leased. */
+/** The balances of accounts, including the quota that open calls hold and processes have leased. */
 export async function balancesOf(db: Db, userIds: readonly number[]): Promise<Map<number, number>> {
   const held = sql<number>`coalesce((select sum(amount) from holds where holds.user_id = users.id), 0)`
   const balances = new Map<number, number>()
@@ -27,7 +27,7 @@ export async function balancesOf(db: Db, userIds: readonly number[]): Promise<Ma
   return balances
 }
 
-/** The values of a token that a rule about tokens checks. */
+/** The values of a token for rules about tokens. */
 export interface TokenFacts {
   id: number
   user_id: number

@@ -66,7 +66,7 @@ function numbersOf<Name extends string>(figures: Record<Name, unknown>): Record<
   return Object.fromEntries(numbers) as Record<Name, number>
 }
 
-/** Changes all codes of a batch with one status to another status. Returns the ids of the changed codes. */
+/** Gives a new status to all codes of a batch that have a given status. Returns the ids of the changed codes. */
 export async function switchBatch(
   trx: Trx,
   name: string,

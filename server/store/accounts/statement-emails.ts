@@ -4,7 +4,7 @@ import type { Db, Trx } from '../store.ts'
 import { usageRows } from '../usage/usage-rows.ts'
 import { hourSeconds, kindFor } from '../usage/usage-series.ts'
 
-/** Somebody whose statement has not been sent yet. */
+/** A user whose statement has not been sent yet. */
 export interface StatementReader {
   id: number
   username: string

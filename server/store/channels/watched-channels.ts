@@ -38,7 +38,7 @@ export function watchedChannels(db: Db): Promise<WatchedChannel[]> {
     .execute()
 }
 
-/** A pause of a channel. */
+/** A cool-down, which is a pause of a channel. */
 export interface CoolDownEvent {
   channelId: number
   at: number

@@ -38,7 +38,7 @@ export async function databaseFacts({ dialect, read }: Store): Promise<DatabaseF
   }
 }
 
-/** The times, in milliseconds, that transactions which change one row take to commit. No data is changed. */
+/** The times, in milliseconds, for committing transactions that change one row. No data is changed. */
 export async function commitTimes(store: Store, count: number): Promise<number[]> {
   const times: number[] = []
   for (let run = 0; run < count; run++) {

@@ -57,14 +57,20 @@ export function surplusBackups(db: Db, of: Pick<BackupRow, 'place' | 'host'>, ke
     .execute()
 }
 
-/** The `maker` of backups that the backup command wrote. Their files belong to the operator and are never deleted. */
+/**
+ * The value of `made_by` for backups that the backup command wrote. Their files belong to the operator and are never
+ * deleted.
+ */
 export const commandLine = 'command line'
 
 export async function forgetBackup(trx: Trx, id: number): Promise<void> {
   await trx.deleteFrom('backups').where('id', '=', id).execute()
 }
 
-/** The newest successful backup, and the newest attempt that has ended. Both are either by anybody or by the server. */
+/**
+ * The newest successful backup, and the newest attempt that has ended. With `server`, only backups that the server made
+ * are considered.
+ */
 export async function lastBackups(
   db: Db,
   by: 'anybody' | 'server',

@@ -11,7 +11,7 @@ export type BackgroundJob = Selectable<BackgroundJobsTable>
 export interface HeldJob extends BackgroundJob {
   amount: number
   token_id: number
-  /** The channel on whose caps the call has a place; 0 = it has none. */
+  /** The channel with caps on which the call has a place; 0 = it has none. */
   placed_on: number
 }
 

@@ -31,8 +31,8 @@ interface Figures {
 
 /**
  * Checks three things. For every account, used = logged + unlogged. For users and tokens, granted = left + held +
- * leased + used. The usage sums cover exactly the existing rows. It can be used while the server is running. Each check
- * is a single statement, which sees one snapshot on both databases, reads every log row once and locks nothing.
+ * leased + used. The usage sums cover exactly the existing rows. The checks can run while the server is running. Each
+ * check is a single statement, which sees one snapshot on both databases, reads every log row once and locks nothing.
  */
 export async function balanceFaults(store: Store): Promise<BalanceReport> {
   const policy = await store.read

@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import type { Db, Store } from '../store.ts'
 
-/** The time, in milliseconds, that a call in the line counts after its process last reported that it waits. */
+/**
+ * A call in the line of waiting calls counts for this many milliseconds after its process last reported that it waits.
+ */
 const waitLeaseMs = 3000
 
 /**

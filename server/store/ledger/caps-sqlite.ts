@@ -14,7 +14,9 @@ type Cap = Pick<
 >
 type Place = Selectable<CapPlacesTable>
 
-/** The time that a call in the line counts after its process last reported that it waits. */
+/**
+ * A call in the line of waiting calls counts for this many milliseconds after its process last reported that it waits.
+ */
 const waitLeaseMs = 3000
 /**
  * The wait that is reported if no time is known, because the cap never ends or the call asks for more than the cap

@@ -81,8 +81,9 @@ export class LeaseBook {
   }
 
   /**
-   * Finds out whether earlier batches whose response was lost took effect, if they drew from the same leases. After
-   * this, a batch that has not taken effect yet never will. Rejects if the database cannot be reached.
+   * Earlier batches may have drawn from the same leases, and the response of the database may have been lost. This
+   * finds out whether they took effect. After it, a batch that has not taken effect yet never will. Rejects if the
+   * database cannot be reached.
    */
   async resolve(ops: readonly LedgerOp[]): Promise<void> {
     if (this.#doubtful.size === 0) return

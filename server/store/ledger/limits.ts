@@ -3,7 +3,10 @@ import type { LimitOwner, Minute, Minutes, OpLimits } from '../schema/ledger-typ
 import { needsRowLocks } from '../statements/conditions.ts'
 import type { Store, Trx } from '../store.ts'
 
-/** The time that the calls of one second count, from the start of that second. It covers any 60 seconds. */
+/**
+ * The time that the calls of one second count, from the start of that second. With this time, any 60 seconds are
+ * covered.
+ */
 export const windowSeconds = 61
 
 /**

@@ -20,9 +20,9 @@ export type LogSort =
   | 'first_byte_time'
 
 /**
- * A list that is not sorted by time covers only the newest hours. It covers as many hours as have at most `sortedRows`
- * matching rows together, but at least one. These hours may also span at most `sortedSpan` rows of the whole log,
- * unless the list is for one user, whose rows have an index.
+ * A list that is not sorted by time covers only the newest hours. Together, these hours have at most `sortedRows`
+ * matching rows, but at least one hour is covered. These hours may also span at most `sortedSpan` rows of the whole
+ * log, unless the list is for one user, whose rows have an index.
  */
 const sortedRows = 5000
 const sortedSpan = 25_000

@@ -68,7 +68,7 @@ const logLock = 7_041_980
 /**
  * Ids are assigned before their rows are committed, and rows are committed in another order. To find the id up to which
  * all rows are committed or rolled back, the rollup waits for a moment in which nobody writes. If there is no such
- * moment soon, it does not find one.
+ * moment soon, the id stays unknown.
  */
 const writersLock = [
   `create function tollgate_log_writer() returns trigger language plpgsql as $$
