@@ -24,7 +24,7 @@ const mostCalls = 2_000
 const tooSmallMs = 5_000
 /** After the leases of a user were called back, the time during which the user gets no new ones. */
 const calledBackMs = 10_000
-/** The time that a call that would be refused waits for leases to be returned. */
+/** A call that would otherwise be refused waits up to this long for leases to be returned. */
 const callBackMs = 1_000
 const pollMs = 15
 /** After leases are switched off, the time during which other processes may still have some. */

@@ -36,7 +36,7 @@ export interface PriceSet extends PriceTerms {
  * quota per token.
  */
 const quotaPerUnit = 500_000n
-/** The number of tokens that an hour of audio counts as if a model ratio sets its price. */
+/** If a model ratio sets the price of audio, an hour of audio counts as this many tokens. */
 export const tokensPerSoundHour = 12_000n
 
 /**

@@ -9,10 +9,7 @@ export interface SettleDeps {
   clock: Clock
   /** Called when a settle is postponed because the database failed. The settle is retried until it succeeds. */
   onSettleRetry(error: unknown): void
-  /**
-   * Called when a call ends whose hold another process has closed in the meantime, because that process considered this
-   * process dead.
-   */
+  /** Called when a call ends but its hold is already closed, because another process considered this process dead. */
   onHoldLost(holdId: string, charge: number): void
   /** Called when a charge was written without its log row, because the database rejected the row. */
   onRowRefused(requestId: string, charge: number): void

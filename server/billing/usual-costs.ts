@@ -6,7 +6,7 @@ import type { PriceSet } from './price-lines.ts'
 const quotaPerUnit = 500_000
 const picoquota = 1e12
 const million = 1e6
-/** The number of tokens that an image counts as. */
+/** An image counts as this many tokens. */
 const tokensOfImage = 1000
 
 /**

@@ -7,7 +7,7 @@ import type { Failure } from '../neutral/reply.ts'
 
 /**
  * Version 3 of Zhipu's API, which chatglm models use (source: one-api's code; the service's own page no longer exists).
- * In its streams, the name of each event is separate from the text. `toEvents` puts both into one object.
+ * In its streams, the name of each event is separate from the text. `eventIn` puts both into one object.
  */
 export const zhipuV3 = chatBased({
   name: 'zhipu-v3',

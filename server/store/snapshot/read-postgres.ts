@@ -118,7 +118,7 @@ async function orderOf(client: pg.Client, table: string, columns: readonly Colum
       where i.indrelid = to_regclass($1) and i.indisprimary order by array_position(i.indkey::int2[], a.attnum)`,
     [table],
   )
-  // The log has no key of its own, only its partitions have keys.
+  // The log itself has no key. Only its partitions have keys.
   if (key.length === 0 && table === 'logs') key.push('id')
   if (key.length === 0) return ''
   // Texts are compared byte by byte, as in SQLite, whatever the collation of the database.

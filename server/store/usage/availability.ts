@@ -11,8 +11,8 @@ export interface SlotAvailability {
   slot: number
   model: string
   /**
-   * `calls` were served or failed because of this service. `failed` are those that failed. Calls that failed because of
-   * the caller do not count.
+   * The number of calls that were served or that failed because of this service. Calls that failed because of the
+   * caller do not count. `failed` is the number of those that failed.
    */
   calls: number
   failed: number

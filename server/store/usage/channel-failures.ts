@@ -23,7 +23,7 @@ export async function addChannelFailures(trx: Trx, counts: readonly FailuresOfHo
 
 /**
  * The hourly failures `f` that a query about calls includes. Undefined for queries that are not about channels. Also
- * undefined for queries about people or tokens, which a channel's failures do not concern.
+ * undefined for queries about people or tokens, because the failures are not recorded by person or token.
  */
 export function failuresFor(
   { type: _type, ...filter }: RowFilter,

@@ -39,7 +39,7 @@ export interface UsageAsk {
   only?: readonly (string | number)[]
   /** Includes only these columns of the figures. */
   figures?: readonly Figure[]
-  /** Set to not count attempts that failed at a channel as failures of that channel. */
+  /** If true, attempts that failed at a channel do not count as failures of that channel. */
   callsOnly?: true
 }
 
@@ -50,8 +50,8 @@ interface Piece {
   slots: RawBuilder<unknown>
   hour: string
   /**
-   * If another piece contains the same day, too, the hour that determines the bucket from which the slots of a `day`
-   * are subtracted.
+   * If set, the slots are already part of a day in another piece. They are then subtracted from the bucket in which
+   * this hour begins.
    */
   takenFrom?: string
 }
@@ -95,8 +95,8 @@ function orInAll(range: HourRange, pieces: readonly Piece[]): Piece[] {
 
 /**
  * Days for buckets of whole days that may begin at an hour other than midnight. Such an hour splits a day in two. The
- * sums of the day go into the bucket of the larger part, and the hours of the smaller part are then moved from there to
- * their own bucket. At most half of the hours are therefore read.
+ * sums of the day go into the bucket of the larger part. The hours of the smaller part are then moved from there to
+ * their own bucket, so at most half of the hours are read.
  */
 function daysByParts(from: number, to: number, shift: number): Piece[] {
   const cut = Math.ceil((dayHours * 60 - (shift % (dayHours * 60))) / 60)
