@@ -1,9 +1,9 @@
 import { GatewayError } from '../../errors.ts'
 
 /**
- * URL schemes of files that a service can fetch. They are for the web, inline data, and Google's and Amazon's storage.
- * The others are for files that were uploaded to a service beforehand (Alibaba, Moonshot, MiniMax, Volcengine,
- * Tencent).
+ * URL schemes of files that a service can fetch. The first five are for the web, for inline data, and for Google's and
+ * Amazon's storage. The others are for files that were uploaded to a service beforehand (Alibaba, Moonshot, MiniMax,
+ * Volcengine, Tencent).
  */
 const known = new Set(['http', 'https', 'data', 'gs', 's3', 'oss', 'ms', 'mm_file', 'asset', 'cos'])
 

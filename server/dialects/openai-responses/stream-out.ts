@@ -263,7 +263,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     const item = this.#closed(open)
     this.#output[open.at] = item
     const done = before + this.#written('response.output_item.done', { output_index: open.at, item })
-    // A signature that arrives after its text or call is written as a separate item after it.
+    // A signature that arrives after its text or call is written as a separate item that follows the part.
     const seals = part.type === 'text' || part.type === 'tool-call' ? sealItems(part.seal, this.#names, 'before') : []
     return done + seals.map((seal) => this.#whole(seal)).join('')
   }
@@ -299,7 +299,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     }
     const late =
       part.input === '' ? this.#written('response.function_call_arguments.delta', { ...at, delta: '{}' }) : ''
-    // No schema contains the name, but the service's own events do.
+    // No published schema has a `name` in this event, but the service sends one.
     const rest = { ...at, arguments: item.arguments, name: item.name }
     return late + this.#written('response.function_call_arguments.done', rest)
   }

@@ -138,8 +138,8 @@ export class DroppedFields {
   readonly #names = new Set<string>()
 
   /**
-   * Records the unread fields that are not written for the upstream. `carries` returns true for a field that is sent to
-   * the upstream even so. Throws GatewayError for fields that cannot be dropped.
+   * Records the unread fields that are not written for the upstream. `carries` returns true for an unread field that is
+   * nevertheless sent to the upstream. Throws GatewayError for fields that cannot be dropped.
    */
   constructor(conversation: Conversation, to: DialectName | (string & {}), carries = (_field: string) => false) {
     const { native, from } = conversation

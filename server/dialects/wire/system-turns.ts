@@ -11,10 +11,10 @@ export const systemPlacements = ['keep', 'first', 'user'] as const
 export type SystemPlacement = (typeof systemPlacements)[number]
 
 /**
- * Messages for a service that accepts system messages only at the start, and no `developer` role. `lead` tells how many
- * it accepts at the start: one, several, or none. The Messages API accepts none, because its system text is a separate
- * field. No message is put between a call and its result, and no speaker's message is split. Undefined if nothing needs
- * to change.
+ * Messages for a service that accepts system messages only at the start and does not accept the role `developer`.
+ * `lead` tells how many it accepts at the start: one, several, or none. The Messages API accepts none, because its
+ * system text is a separate field. No message is put between a call and its result, and no speaker's message is split.
+ * Undefined if nothing needs to change.
  */
 export function placeSystem(
   messages: readonly unknown[],

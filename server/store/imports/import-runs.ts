@@ -12,8 +12,8 @@ const keptRuns = 100
 export type RunOwner = Pick<ImportRunRow, 'process' | 'host' | 'pid'>
 
 /**
- * Records a run as the active one. Throws a unique violation if another run is active. A run whose process has ended is
- * first marked as interrupted. `isGone` returns true if a process on this machine has ended.
+ * Records a run as the active one. Throws a unique violation if another run is active. If the process of that run is
+ * dead, the run is first marked as interrupted. `isGone` returns true if a process on this machine has ended.
  */
 export async function beginImportRun(
   trx: Trx,

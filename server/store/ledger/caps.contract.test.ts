@@ -75,7 +75,7 @@ forEachLedger((_name, openFresh) => {
   const clean = async () => expect((await balanceFaults(store)).faults).toEqual([])
   const newChannel = async () => (await addAccount(store, plenty)).channelId
 
-  describe('calls at once', () => {
+  describe('concurrent calls', () => {
     test('of 50 simultaneous calls, seven get a place, in separate batches or in a single one', async () => {
       for (const together of [false, true]) {
         account = await addAccount(store, plenty)
@@ -160,7 +160,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('a calendar window ends at midnight of its zone; a cap for ever does not end', async () => {
+    test('a calendar window ends at midnight in its time zone, and the window "ever" never ends', async () => {
       await set([
         cap('requests', 'day', 1),
         cap('requests', 'week', 1, { zone: 'Asia/Shanghai' }),
@@ -331,7 +331,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('if a row has another model than the call requested, it is counted by the caps of the model in the row', async () => {
+    test('if the model in a row differs from the requested model, the caps of the model in the row count it', async () => {
       await set([cap('requests', 'day', 9, { models: 'alias' }), cap('tokens', 'day', 99, { models: 'gpt-4o' })])
       const op = call(account, { model: 'alias' })
       await take(op)
@@ -403,7 +403,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('a call moves although its user has no more quota, and to a channel without caps', async () => {
+    test('a call can move even if its user has no more quota, and can also move to a channel without caps', async () => {
       account = await addAccount(store, { user: 10 })
       const other = await newChannel()
       await set([cap('calls', 'now', 1)])
@@ -460,7 +460,7 @@ forEachLedger((_name, openFresh) => {
       expect(await passed(call(account))).toBe(false)
     })
 
-    test('a call whose user has too little quota is refused for that, and does not wait', async () => {
+    test('a call whose user has too little quota is refused for that reason, and does not wait', async () => {
       account = await addAccount(store, { user: 15 })
       await set([cap('calls', 'now', 1)])
       expect(await passed(call(account))).toBe(true)

@@ -263,7 +263,7 @@ function extend(statements: Statements, batch: Batch, op: ExtendOp): TakeResult 
   return result
 }
 
-/** The result for a call for which its channel's caps leave no more units. */
+/** The result for a call if its channel's caps leave it no more units. */
 const noRoomToGrow: ChannelFull = {
   ok: false,
   reason: 'full',

@@ -335,7 +335,7 @@ forEachLedger((name, openFresh) => {
   })
 
   describe('a batch', () => {
-    test('settles run first, then extends, then holds, and results are in the order of the operations', async () => {
+    test('settles run first, then extensions, then holds, and results are in the order of the operations', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 100 })
       const [first, second, third] = [holdOp(account, 60), holdOp(account, 40), holdOp(account, 50)]

@@ -261,7 +261,7 @@ forEachLedger((_name, openFresh) => {
       expect(await passed(store, limited(stranger, { user }))).toBe(true)
     })
 
-    test('apply to the concurrent calls of all tokens, and tokens are counted for the user and for each token', async () => {
+    test('apply to the concurrent calls of all tokens together, and tokens per minute are counted for the user and for each token', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const other = await addSecondToken(store, account)

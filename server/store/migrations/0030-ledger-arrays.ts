@@ -53,8 +53,8 @@ export const ledgerArrays: Migration = {
 }
 
 /**
- * Before this migration, caps of cost counted the charge of a call even if its cost was known. These counts stay, and
- * their difference to the log rows is recorded as counted without a row.
+ * Before this migration, caps of cost counted the charge of a call even if its cost was known. These counts stay. The
+ * amount by which they differ from the log rows is recorded as counted without a row.
  */
 async function keepCostBooks(db: Parameters<Migration['up']>[0]): Promise<void> {
   const { rows } = await sql<{ id: number; pattern: string | null; model: string; more: number }>`

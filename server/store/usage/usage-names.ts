@@ -15,8 +15,8 @@ export function nameJoins(dimension: Dimension, key: 'g' | 'h'): RawBuilder<unkn
 }
 
 /**
- * Their current names. If they no longer exist, the names when they were last used. The owner is the user of a token,
- * and '' otherwise.
+ * The current names. A user or token that no longer exists has the name under which it was last used. The owner is the
+ * user of a token, and '' for users and channels.
  */
 export function nameColumns(dimension: Dimension, key: 'g' | 'h'): { name: string; owner: string } {
   // A deleted channel has no name, so its number is shown.
