@@ -113,7 +113,7 @@ const losable: Readonly<Record<string, Losable>> = {
   web_search_options: 'searchTool',
 }
 
-/** Values that request only the default behavior of every service. Dropping them loses nothing. */
+/** Values that request only the default behaviour of every service. Dropping them loses nothing. */
 const usual: Readonly<Record<string, readonly unknown[]>> = {
   n: [1],
   logprobs: [false],

@@ -16,7 +16,7 @@ export interface BackgroundJobsTable {
   /** The time at which the job is ended if the service has not ended it by then. */
   ends_at: number
   /**
-   * The time at which the service is asked next. A node that asks first moves this time, so that no other node asks,
+   * The time at which the service is asked next. Before a node asks, it moves this time, so that no other node asks,
    * too.
    */
   poll_at: number
