@@ -25,7 +25,7 @@ console.log(JSON.stringify({ requests, http2, growth, keepsCode, args: process.a
 
 async function start(program: string, ...args: string[]): Promise<{ launcher: ChildProcess; hello: unknown }> {
   writeFileSync(join(base, 'server/main.ts'), program)
-  // Started as if by hand, so without the environment that the tests themselves run in.
+  // Starts the launcher as if by hand, without the environment variables of the tests.
   const { BUN_CONFIG_MAX_HTTP_REQUESTS: _, BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: __, ...env } = process.env
   const launcher = spawn('node', ['tools/start.mjs', ...args], { cwd: base, env, stdio: ['ignore', 'pipe', 'inherit'] })
   const hello = await new Promise<unknown>((done, fail) => {

@@ -5,7 +5,7 @@ import type { PageTable } from '../../tools/first-parts.ts'
 import { layouts, pages } from './pages.ts'
 
 const folder = join(import.meta.dir, '../pages')
-/** The compiler checks here that the build reads the table as it is. */
+/** With this assignment, the compiler checks that the build reads the table as it is. */
 const table: PageTable = { pages, layouts }
 
 test('every row names a page that exists, and every page has a row', () => {

@@ -15,7 +15,7 @@ test('placeholders are replaced; one without a value is empty', () => {
   expect(format('{name}.')).toBe('.')
 })
 
-test('numbers are grouped in the way of the language', () => {
+test('numbers are grouped as the language requires', () => {
   expect(format('{n, number} rows', { n: 1_234_567 })).toBe('1,234,567 rows')
   expect(format('{n, number}', { n: 1_234_567 }, 'de')).toBe('1.234.567')
 })

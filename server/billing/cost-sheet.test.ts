@@ -12,7 +12,7 @@ function costOf(model: string, rates: CostRates, usage: Usage): number {
   return chargeTokens(usage, costing.sheet, costing.ratio)
 }
 
-/** Numbers from a seed, each below a limit. */
+/** Pseudo-random numbers from a seed, each below a limit. */
 function createRandom(seed: number) {
   let state = seed
   return (below: number) => {

@@ -84,7 +84,7 @@ forEachDatabase((_name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ remain: 0, held: 70, used: 30 })
   })
 
-  test('a call over a limit is refused at once and takes no quota, and the state of the current minute is reported', async () => {
+  test('a call over a limit is refused immediately and takes no quota, and the state of the current minute is reported', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const { ledger } = ledgerOn(store)

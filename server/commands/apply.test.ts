@@ -86,7 +86,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     }
   }
 
-  test('a file makes the installation, twice changes nothing, and drift is shown', async () => {
+  test('applying a file sets up the installation, applying it again changes nothing, and drift is shown', async () => {
     await using upstream = await startFakeUpstream()
     upstream.always(ok({ text: answer, promptTokens }))
     await using it = await install()
@@ -102,7 +102,8 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(dry.output).not.toContain(secret)
     expect(await it.gateway.api<unknown[]>('GET', '/api/channel/')).toEqual([])
 
-    // Nobody can be asked here. Like the difference below, this is a process, whose exit code scripts see.
+    // There is nobody to ask here. This runs in a process, like the difference below, because scripts see the exit code
+    // of a process.
     const unasked = await it.installation.runProcess('apply', '-f', path)
     expect([unasked.code, await it.gateway.api<unknown[]>('GET', '/api/channel/')]).toEqual([4, []])
     expect(unasked.output).toContain('--yes')
@@ -121,7 +122,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(main).toMatchObject({ name: 'main', group: 'default,vip', headers: { 'x-team': 'blue' }, status: 1 })
     expect(spare).toMatchObject({ key_mode: 'multi', key_count: 2, model_mapping: '{"house-model":"other-model"}' })
 
-    // The keys are those of the environment: a call goes out with one of them and is charged by the file's prices.
+    // The keys are those of the environment: a call is sent with one of them and is charged by the file's prices.
     const token = await newToken(it.gateway, 1_000_000)
     await expectEventually(async () => {
       const response = await it.gateway.post('/v1/chat/completions', { model: 'house-model', messages }, token.key)
@@ -131,7 +132,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(upstream.requests.at(-1)?.headers.get('authorization')).toBe('Bearer sk-main-key-1')
     expect(upstream.requests.at(-1)?.headers.get('x-secret-token')).toBe('tok-sk-main-key-1')
 
-    // Drift made by hand.
+    // Changes by hand are drift.
     await it.gateway.api('PUT', '/api/channel/', { id: main?.id, priority: 7, key: 'sk-by-hand' })
     await it.gateway.api('PUT', '/api/option/', { key: 'SystemName', value: 'By hand' })
     await it.gateway.api('POST', '/api/channel/', { name: 'by hand', type: 1, key: 'sk-x', models: 'm' })
@@ -172,7 +173,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await it.installation.run('audit')).code).toBe(0)
   }, 180_000)
 
-  test('an export is a file that changes nothing, and makes an equal installation elsewhere', async () => {
+  test('applying an export to its own installation changes nothing, and applying it to a new installation makes an equal one', async () => {
     await using one = await install()
     const path = one.write(file('https://up.example').replace('{ file: SECRET_FILE }', 'sk-second'))
     expect((await one.apply(path, '--yes')).output).toContain('Applied.')

@@ -45,7 +45,7 @@ describe('codes of sentences about imports', () => {
     expect(texts.filter((text) => !others.has(text) && importTextOf(text) === undefined)).toEqual([])
   })
 
-  test('each sentence has its own code, and the values that were inserted', () => {
+  test('each sentence has its own code, and comes with the values that were inserted', () => {
     for (const [code, text] of Object.entries(importTexts)) {
       const values: Record<string, string> = {}
       const filled = text.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
@@ -59,7 +59,7 @@ describe('codes of sentences about imports', () => {
     }
   })
 
-  test('a finding has the code of its sentence, and that of the refusal that is the reason', () => {
+  test('a finding has the code of its sentence, and the code of the refusal that caused it', () => {
     const findings = createFindings()
     findings.add(
       'channels',

@@ -101,7 +101,7 @@ forEachDatabase((_, openFresh) => {
       expect((await call('GET', '/self/rule'))[0].firing).toEqual([])
     })
 
-    test('reminders come every few hours while a rule fires, and the message of the end is optional', async () => {
+    test('reminders come every few hours while a rule fires, and the message that it is resolved is optional', async () => {
       await addRule({ kind: 'own_balance', threshold: 9000, remind_hours: 2, send_resolved: false })
       expect(await pass()).toEqual(['Firing: R'])
       expect(await pass(119)).toEqual([])
@@ -140,7 +140,7 @@ forEachDatabase((_, openFresh) => {
   })
 
   describe('conditions', () => {
-    test("a user's spending of the day, by the rule's time zone", async () => {
+    test("a user's spending of the day, in the rule's time zone", async () => {
       await addRule({ kind: 'own_spend', threshold: 500, time_zone: 'Asia/Shanghai' })
       await addLogs(1, { quota: 400 })
       await addLogs(1, { quota: 900, user_id: admin.id })
@@ -166,7 +166,7 @@ forEachDatabase((_, openFresh) => {
       expect(sent.map(({ target }) => target).sort()).toEqual(['low', 'old'])
     })
 
-    test('the share of failed requests, of a user and of all, with enough requests', async () => {
+    test('the share of failed requests of one user and of all users, if there are enough requests', async () => {
       await addRule({ kind: 'own_error_rate', threshold: 50, min_calls: 10, minutes: 5, name: 'own' })
       await addRule({ kind: 'error_rate', threshold: 50, min_calls: 10, minutes: 5, name: 'all' }, '')
       await addLogs(3, failed)
@@ -231,7 +231,7 @@ forEachDatabase((_, openFresh) => {
       const held = { m: { cost: { input: 10 }, since: 1 }, n: { cost: { input: 10 }, since: 1 } }
       await set(one, { held })
       await set(two, { error: 'status 500' })
-      // A request of unknown cost, and a channel that earns more than it costs, are no loss.
+      // Neither a request of unknown cost nor a channel that earns more than it costs counts as a loss.
       await addLogs(1, { channel_id: one, quota: 100, cost: 250 })
       await addLogs(1, { channel_id: one, quota: 1, cost: null })
       await addLogs(1, { channel_id: two, quota: 500, cost: 100 })
@@ -272,7 +272,7 @@ forEachDatabase((_, openFresh) => {
       expect(await pass()).toEqual(['Firing: R'])
     })
 
-    test('amounts that do not add up, looked for once an hour', async () => {
+    test('amounts that do not add up, which are checked once an hour', async () => {
       await addRule({ kind: 'ledger_fault' }, '')
       expect(await pass()).toEqual([])
       await setUser({ quota: 4999 })
@@ -316,7 +316,7 @@ forEachDatabase((_, openFresh) => {
       expect(languages.at(-1)).toBe('ja')
     })
 
-    test('a failed message is sent again, later and later, and then given up', async () => {
+    test('a failed message is sent again at growing intervals, and then given up', async () => {
       await addRule({ kind: 'own_balance', threshold: 9000 })
       answer = { error: 'The service answered with status 503', final: false }
       await pass()
@@ -360,7 +360,7 @@ forEachDatabase((_, openFresh) => {
       expect(rows.map(({ deliveries }) => deliveries[0]?.status)).toEqual(['sent', 'sent', 'sent'])
     })
 
-    test('many messages at once become one, and too many in an hour are not sent', async () => {
+    test('many messages at the same time become one, and too many in an hour are not sent', async () => {
       for (let count = 0; count < 25; count++)
         await api.call('POST', '/api/token/', { as: ada.token, body: { name: `t${count}`, remain_quota: 1 } })
       await addRule({ kind: 'own_token_quota', threshold: 100 })

@@ -131,7 +131,7 @@ forEachDatabase((_, openFresh) => {
     await mailThrough(api, refusing)
     now += 600
     await run()
-    // The other one waits for its turn.
+    // The other email waits for its turn.
     expect(refusing.mails).toEqual([])
     expect(await counts()).toEqual({ waiting: 1, refused: 1 })
     await mailThrough(api, smtp)

@@ -20,7 +20,7 @@ import { heartbeat, sweepHolds, sweepOwnHolds, unregisterNode } from './sweep-ho
 const noLimits = { rpm_limit: 0, tpm_limit: 0, concurrency_limit: 0, daily_budget: 0, monthly_budget: 0 }
 
 forEachDatabase((name, openFresh) => {
-  /** A node of this test whose heartbeats have been arriving, and what it reported. */
+  /** A node of this test with regular heartbeats, and what it reported. */
   function node(store: Store) {
     const swept: { holdId: string; charge: number }[] = []
     const nodeId = randomUUID()

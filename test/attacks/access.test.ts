@@ -1,4 +1,4 @@
-// Objects of other users: knowing their ids gives no access, and a call writes only the fields that it accepts.
+// Knowing the id of another user's object gives no access to it, and a call writes only the fields that it accepts.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabase } from '../helpers/databases.ts'
 import { type Attacker, belongings, type Scene, scene } from './setup.ts'

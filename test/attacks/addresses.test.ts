@@ -1,5 +1,5 @@
-// X-Forwarded-For is trusted only when it comes from the operator's own proxies: rate limits, the allowed networks of
-// tokens and the audit log ignore what a caller writes there.
+// X-Forwarded-For is trusted only when it comes from the operator's own proxies. Rate limits, the allowed networks of
+// tokens and the audit log ignore what a caller writes into it.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabase } from '../helpers/databases.ts'
 import { startFakeUpstream } from '../helpers/fake-upstream.ts'

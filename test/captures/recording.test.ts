@@ -97,7 +97,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await end(rule.id)
     })
 
-    test('what is stored can be read neither on disk nor in the database', async () => {
+    test('a stored recording can be read neither on disk nor in the database', async () => {
       const caller = await gate.addCaller({ user: 1e6 })
       const rule = await begin({ target: 'token', target_id: caller.tokenId })
       upstream.next(okChat({ text: 'zanzibar-answer' }))
@@ -124,7 +124,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await end(rule.id)
     })
 
-    test('a file of another node is not missing: the response names the node', async () => {
+    test('a file on another node is not reported as missing: the response names the node', async () => {
       const caller = await gate.addCaller({ user: 1e6 })
       const rule = await begin({ target: 'user', target_id: caller.userId })
       upstream.next(okChat({ text: 'one' }))

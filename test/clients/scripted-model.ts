@@ -95,18 +95,21 @@ function nextOf(body: JsonObject, note: string): Said {
   return { thought: '', text: '', calls: [made] }
 }
 
-/** What the model has to know in order to go on without the history. */
+/** What the model has to know in order to continue without the history. */
 function summaryOf(body: JsonObject): string {
   const output = JSON.stringify(body).includes(commandOutput) ? ` The output was ${commandOutput}.` : ''
   return `The password is ${secret}.${output} Calls so far: ${callsIn(body)}.`
 }
 
-/** Texts that stand for one call each: in the history for a summary, and in that of smolagents. */
+/**
+ * Texts that each represent one call. The first is in a history that is to be summarised, and the second in the history
+ * of smolagents.
+ */
 const toldCalls = ['[called the tool ', 'Calling tools:']
 
 const historyOf = (body: JsonObject) => [body['messages'], body['input'], body['contents']].find(Array.isArray) ?? []
 
-/** The number of tool calls in a request's history, and before the last summary in it. */
+/** The number of tool calls in a request's history, including those before the last summary in it. */
 function callsIn(body: JsonObject): number {
   const text = JSON.stringify(historyOf(body))
   const summed = Number([...text.matchAll(/Calls so far: (\d+)/g)].at(-1)?.[1] ?? 0)
@@ -114,7 +117,7 @@ function callsIn(body: JsonObject): number {
   return summed + (calls > 0 ? calls : Math.max(...toldCalls.map((told) => text.split(told).length - 1)))
 }
 
-/** The number of tool calls in a request's history. */
+/** The number of tool calls in a request's history, without those in a summary. */
 export function unsummedCalls(body: JsonObject): number {
   return historyOf(body)
     .filter(isObject)

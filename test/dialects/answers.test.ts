@@ -25,9 +25,9 @@ const programmatic = 'anthropic-messages-anthropic-programmatic-tool-calling-1-4
 const names = Object.keys(dialects) as DialectName[]
 
 /**
- * An answer reduced to what must survive a round trip. The id and the creation time are left out, because the gateway
+ * An answer reduced to what must survive a round trip. The id and the creation time are omitted, because the gateway
  * generates them if the service sends none or uses another format. The service's own finish reason, the default tier
- * and the flag for doubtful usage are left out too.
+ * and the flag for doubtful usage are omitted, too.
  */
 function told({ id: _id, createdAtSeconds: _created, choices, usage, ...reply }: Reply): object {
   const plain = choices.map(({ parts, stop }) => ({ parts, stop: stop.reason }))
@@ -236,7 +236,10 @@ function lastOf(name: DialectName, data: readonly string[]): number {
   return at < 0 ? data.length : at
 }
 
-/** A truncated stream leaves parts open, which is not the fault of its decoder. */
+/**
+ * Assembles a stream even if parts are still open. A truncated stream leaves parts open, which is not the fault of its
+ * decoder.
+ */
 function assembleLoosely(events: readonly StreamEvent[]): Pick<Assembled, 'ended' | 'failure'> {
   const last = events.at(-1)
   return { ended: last?.type === 'end', failure: last?.type === 'error' ? last.failure : undefined }

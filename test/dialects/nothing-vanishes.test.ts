@@ -260,7 +260,7 @@ describe('a feature that only Anthropic has', () => {
     })
   })
 
-  test('an error result stays an error where that can be expressed, and is reported as dropped elsewhere', () => {
+  test('an error result stays an error if the service’s format can express that; otherwise, it is reported as dropped', () => {
     const wire = toolTurns({ type: 'text', text: 'It broke.' })
     const result = { type: 'tool_result', tool_use_id: 'c1', content: 'It broke.', is_error: true }
     const failed = { ...wire, messages: [...wire.messages.slice(0, 2), { role: 'user', content: [result] }] }

@@ -193,7 +193,7 @@ describe('fields that only one dialect has', () => {
       contents: [{ parts: [{ fileData: { fileUri: 'gs://bucket/a.pdf', mimeType: 'application/pdf' } }] }],
     }
     expect(() => translated('gemini', 'openai-chat', file)).toThrow('a file stored at a service')
-    // At its own service, a stream may be continued with it.
+    // The service that stores the file accepts the reference.
     expect(translated('gemini', 'gemini', file).body).toMatchObject(file as never)
     const sound = {
       messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AA', format: 'wav' } }] }],

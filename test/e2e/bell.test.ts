@@ -1,4 +1,4 @@
-// What the top bar says: where the page is, and what happened.
+// What the top bar shows: the page's place in the console, and what happened.
 import { describe, expect, test } from 'bun:test'
 import { openConsole, rootAccount } from './support/console.ts'
 import { openDatabase } from './support/database.ts'

@@ -194,13 +194,16 @@ describe('the list of channels', () => {
   })
 })
 
-/** The other ways to add models are in a menu. */
+/** Adds the basic models. Their entry is in the menu with the other ways to add models. */
 async function addBasic(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'More ways to add models' }).click()
   await page.getByRole('menuitem', { name: 'Add basic' }).click()
 }
 
-/** The default name comes with the list of types, and a box that was cleared before then would be filled in again. */
+/**
+ * Waits for the default name, which comes with the list of types. If the box were cleared earlier, it would be filled
+ * in again.
+ */
 async function clearDefaultName(page: Page) {
   const name = page.getByLabel('Name', { exact: true })
   await eventually(() => name.inputValue()).toBe('OpenAI')
@@ -231,7 +234,7 @@ describe('the form of a channel', () => {
     await openAdvanced(page)
     await submit(page)
     await toastShown(page, 'info', 'model mapping must be valid JSON format!')
-    // The problem opens the folded part, and its field gets the focus.
+    // The error opens the folded part, and the field with the error gets the focus.
     const mapping = page.getByLabel('Model mapping').last()
     await eventually(() => mapping.evaluate((it) => it === document.activeElement)).toBe(true)
     await page.getByLabel('Model mapping').last().fill('')
@@ -423,7 +426,7 @@ describe('the form of a channel', () => {
     }
     await eventually(() => name.inputValue()).toBe('OpenAI')
     await eventually(() => page.getByLabel('Other').count()).toBe(0)
-    // A name that was filled in is no unsaved change.
+    // A name that the form filled in does not count as an unsaved change.
     await page.getByRole('link', { name: 'Channels' }).first().click()
     await page.waitForURL('**/channel')
     await visit.open('/channel/add')
@@ -658,7 +661,7 @@ describe('the form of a channel', () => {
     await eventually(isInSight).toBe(true)
   })
 
-  test('the name of the type, when it loads late, does not join what is being typed', async () => {
+  test('if the name of the type loads late, it is not added to the text that is being typed', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const letGo = await hold(page, '**/api/channel/types')

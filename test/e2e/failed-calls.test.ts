@@ -88,7 +88,7 @@ describe('a failed call', () => {
     await page.getByText('This is not a request ID.').waitFor()
   })
 
-  test('shows its caller no channel on the page of the request, and nobody else the request', async () => {
+  test('has a page that shows its caller no channel, and that no other user can open', async () => {
     await using visit = await site.visit({ as: caller })
     await visit.open(`/log/${request}`)
     await visit.page

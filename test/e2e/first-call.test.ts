@@ -47,7 +47,7 @@ async function addChannel(page: Page): Promise<void> {
   }
   await models.press('Escape')
   await page.getByRole('button', { name: 'Save and test' }).click()
-  // Save and test opens this page only after the test has ended.
+  // The button "Save and test" opens this page only after the test has ended.
   await page.waitForURL('**/channel/edit/*')
 }
 

@@ -129,7 +129,7 @@ describe('without a custom home page', () => {
     await kpi(page, 'Requests, 7 days').getByText('0', { exact: true }).waitFor()
   })
 
-  test('an administrator sees what needs attention, mends it, and the page is refreshed without a reload', async () => {
+  test('an administrator sees what needs attention and fixes it, and the page is refreshed without a reload', async () => {
     const fields = { type: 8, name: 'broken', key: 'k', models: 'gpt-4o', group: 'default', base_url: upstream.url }
     const [id] = await site.api<number[]>('POST', '/api/channel/', fields)
     using database = openDatabase(site)
@@ -149,7 +149,7 @@ describe('without a custom home page', () => {
     await site.api('DELETE', `/api/channel/${id}/`)
   })
 
-  test('a user sees the own failed requests and tokens, and how long the balance lasts', async () => {
+  test('a user sees their own failed requests and tokens, and how long the balance lasts', async () => {
     await using visit = await site.visit({ as: user })
     const { page } = visit
     const { key } = await site.apiAs<{ key: string }>(user, 'POST', '/api/token/', {

@@ -11,7 +11,10 @@ import { toastOf, toastShown } from './support/toasts.ts'
 
 const site = openConsole()
 
-/** What the browser says without a network; parts of the page that load late, such as the bell's, may then fail. */
+/**
+ * The errors that the browser reports without a network. Parts of the page that load late, such as the bell's, may then
+ * fail.
+ */
 const offline = /ERR_INTERNET_DISCONNECTED|dynamically imported module/
 
 /** An upstream that reports its balance. */

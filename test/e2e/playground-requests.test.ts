@@ -490,7 +490,7 @@ describe('kept conversations', () => {
     await page.getByText('1 conversation is deleted from this browser. New ones are not kept.').waitFor()
     await page.getByRole('button', { name: 'Delete and turn off' }).click()
     await eventually(() => page.getByLabel('Keep conversations in this browser').isChecked()).toBe(false)
-    // The conversation on the screen would be kept again.
+    // Otherwise, the conversation on the screen would be kept again.
     await page.keyboard.press('Escape')
     await button(page, 'New conversation').click()
     await open(page)

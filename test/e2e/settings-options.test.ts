@@ -177,7 +177,7 @@ describe('the page', () => {
   test('if the server has no option definitions, the console uses its own', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
-    // This is how a server responds that has only the endpoints of the specification.
+    // A server that has only the endpoints of the specification responds in this way.
     for (const path of ['definitions', 'prices']) {
       await page.route(`**/api/option/${path}`, (route) =>
         route.fulfill({ status: 404, json: { success: false, message: 'not found' } }),
@@ -194,7 +194,7 @@ describe('the page', () => {
 })
 
 describe('switches', () => {
-  test('spec 2, 8: are saved at once and can be undone', async () => {
+  test('spec 2, 8: are saved immediately and can be undone', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')

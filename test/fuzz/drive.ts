@@ -61,7 +61,7 @@ async function sendOne(url: string, { request, media }: Shot): Promise<{ status:
       signal: AbortSignal.timeout(hangMs),
     })
     const text = await readAnswer(response)
-    // Documents are answered as they are.
+    // Documents are sent without an envelope.
     const isFree = media || method === 'HEAD' || /^\/api\/config\/schema\.json\/?$/.test(path.split('?')[0] ?? '')
     const what = faultOf(response, text, isFree)
     return { status: response.status, ...(what !== undefined && { what }) }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 export type Row = Record<string, string | number | null>
 
-/** Small databases in the forms of the programs, made from the documentation of their tables. */
+/** Tables of small databases in the form of each program, made from the documentation of their tables. */
 const schemas = {
   'one-api': {
     users:

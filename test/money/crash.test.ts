@@ -6,7 +6,7 @@ import { type GatewayProcess, Installation } from '../helpers/gateway-process.ts
 import { newPostgresDatabase, postgresMissing } from '../helpers/postgres.ts'
 import { installFor, messages, model, newToken } from './installed.ts'
 
-/** How often a gateway is killed: 30 times or more for a thorough run, a few times in every run. */
+/** How often a gateway is killed: a few times in every run, and 30 times or more in a thorough run. */
 const rounds = Number(process.env.CRASH_ROUNDS ?? 3)
 const openCalls = 200
 
@@ -54,7 +54,7 @@ async function proof(databaseUrl: string | undefined, times: number): Promise<vo
     totals.complete += seen.filter(({ complete }) => complete).length
     totals.swept += left
   }
-  // With fewer, the kills would have hit no calls and the test would prove nothing.
+  // With fewer complete calls, the kills would have hit no calls and the test would prove nothing.
   expect(totals.complete).toBeGreaterThanOrEqual(20 * times)
   expect(totals.swept).toBeGreaterThanOrEqual(times)
   if (process.env.CRASH_ROUNDS) console.log(store.dialect, { rounds: times, ...totals })
@@ -108,7 +108,7 @@ async function oneCall(gateway: GatewayProcess, key: string, stream: boolean): P
     const decoder = new TextDecoder()
     for await (const chunk of response.body ?? []) text += decoder.decode(chunk, { stream: true })
   } catch {
-    // The gateway was killed. What had arrived before that still counts.
+    // The gateway was killed. Whatever had arrived before that still counts.
   }
   if (requestId === '') return undefined
   return { requestId, complete: stream ? text.includes('data: [DONE]') : isJson(text) }

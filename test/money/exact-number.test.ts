@@ -46,7 +46,7 @@ async function proof(databaseUrl: string | undefined, processes: number, fields:
   await using installation = new Installation(databaseUrl)
   const first = await installation.start()
   await installFor(first, upstream.url)
-  // Makes calls wait long enough that even on a slow machine, a call is refused because the quota is used up and not
+  // Makes calls wait long enough that, even on a slow machine, a call is refused because the quota is used up and not
   // because it waited too long.
   await first.api('PUT', '/api/option/', { key: 'HoldWaitTime', value: '60' })
   const gateways = [first]

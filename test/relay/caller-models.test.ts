@@ -89,7 +89,7 @@ test.each([
   await charged(rig, caller, 0)
 })
 
-test('an empty list means nothing, and is not sent upstream', async () => {
+test('an empty list has no effect, and is not sent upstream', async () => {
   for (const models of [[], null]) {
     const { seen } = await call({ model: 'm', models })
     expect([seen.status, seen.headers.get('x-tollgate-model')]).toEqual([200, null])

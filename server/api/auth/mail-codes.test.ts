@@ -49,7 +49,7 @@ forEachDatabase((_, openFresh) => {
     expect(mail?.to).toEqual(['Ada+gate@example.com'])
     const link = linkOf(mail?.text)
     expect([link.origin, link.pathname]).toEqual(['https://gate.example', '/user/reset'])
-    // Read as the console reads it, where an unencoded plus would have become a space.
+    // The console reads the link in the same way. An unencoded plus would have become a space here.
     const email = link.searchParams.get('email') ?? ''
     const token = link.searchParams.get('token') ?? ''
     expect(email).toBe('Ada+gate@example.com')
@@ -158,7 +158,7 @@ forEachDatabase((_, openFresh) => {
     await addAda('ada@example.com')
     await ask('ada@example.com')
     const token = linkOf((await smtp.arrived(1))[0]?.text).searchParams.get('token') ?? ''
-    // Two passwords are hashed at a time, and 32 wait.
+    // At most two passwords are hashed at a time, and at most 32 more wait.
     const crowd = Array.from({ length: 34 }, () => hashPassword('somebody else'))
     expect((await reset('ada@example.com', token)).status).toBe(503)
     await Promise.all(crowd)

@@ -72,7 +72,7 @@ forEachDatabase((_, openFresh) => {
     expect(await users()).toHaveLength(1)
   })
 
-  test('if many people register the same name at once, exactly one succeeds', async () => {
+  test('if many people register the same name at the same time, exactly one succeeds', async () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => register({})))
     expect(answers.filter((answer) => answer.json.success)).toHaveLength(1)
     for (const answer of answers.filter(({ json }) => !json.success)) {
@@ -169,7 +169,7 @@ forEachDatabase((_, openFresh) => {
       expect((await register({ email, verification_code })).json.success).toBe(true)
     }))
 
-  test('if one code is used many times at once, exactly one use creates an account', () =>
+  test('if one code is used many times simultaneously, exactly one use creates an account', () =>
     withMail(async (smtp) => {
       const email = 'ada@example.com'
       await sendCode(email)

@@ -68,7 +68,7 @@ forEachDatabase((_, openFresh) => {
         .executeTakeFirst()
       expect(api.secrets.open(row?.key ?? '', 'channel')).toBe(key)
       expect(JSON.parse(row?.config ?? '')).toEqual({ region: config.region })
-      // If they are sent again together with a key, they change nothing.
+      // If the configuration is sent again together with a key, it changes nothing.
       expect((await send('PUT', { id, key: `${key} `, config: JSON.stringify(config) })).success).toBe(true)
     }
     const trail = await api.store.read.selectFrom('audit_events').select('detail').execute()

@@ -82,7 +82,7 @@ forEachDatabase((_, openFresh) => {
     expect(drafts).toEqual([])
   })
 
-  test('the key of a stored channel is used only where a change could send it', async () => {
+  test('the key of a stored channel is sent only to a URL to which the same person could move the channel', async () => {
     const id = await stored()
     const elsewhere = { id, type: 1, base_url: 'https://evil.example.com' }
     expect((await probe(elsewhere)).json.message).toBe(

@@ -55,7 +55,7 @@ forEachDatabase((_, openFresh) => {
   }
   const names = async (path: string, as = admin) =>
     (await ask(path, as)).json.data.map((row: { token_name: string }) => row.token_name)
-  /** Checks the same before and after the rows are counted in hours. */
+  /** Runs a check before and after the rows are counted in hours. */
   const beforeAndAfter = async (check: () => Promise<void>) => {
     await check()
     await rollUpUsage(api.store, now)

@@ -33,7 +33,10 @@ const cases: [query: string, wanted: (row: Row) => boolean][] = [
   ["group=vip'%20or%201=1", () => false],
 ]
 
-/** A token with a group of its own, whoever owns it, and the group of ada; everybody else is in the default group. */
+/**
+ * This token has its own group, whoever uses it. Otherwise, ada has a group, and everybody else is in the default
+ * group.
+ */
 const ownToken = 10
 const groupOf = (row: Row) => (row.token_id === ownToken ? 'gold' : row.username === 'ada' ? 'vip' : 'default')
 

@@ -266,7 +266,7 @@ forEachDatabase((_, openFresh) => {
     expect(second.json.data.id).not.toBe(first.json.data.id)
   })
 
-  test('many first logins at once create one account', async () => {
+  test('many simultaneous first logins create one account', async () => {
     const answers = await Promise.all(Array.from({ length: 4 }, () => browser().logIn(octo)))
     expect(answers.map(({ json }) => json.success)).toEqual([true, true, true, true])
     expect(await rows()).toHaveLength(1)

@@ -248,7 +248,7 @@ forEachDatabase((_, openFresh) => {
     expect(await backups()).toEqual([])
     await createdAt(now - 8 * day)
     expect(await backups()).toMatchObject([{ kind: 'backup_none', act: 'open_backups' }])
-    // A backup by the command is one, too.
+    // A backup that was made by the command counts, too.
     await made(now - 6 * day, { made_by: 'command line' })
     expect(await backups()).toEqual([])
     await api.store.write((trx) => saveOption(trx, 'BackupStore', 'files'))
@@ -282,7 +282,7 @@ forEachDatabase((_, openFresh) => {
     expect(await copies()).toEqual([])
   })
 
-  test('a user gets only the own figures, errors and tokens', async () => {
+  test('a user gets only their own figures, errors and tokens', async () => {
     await api.store.write((trx) => trx.updateTable('users').set({ quota: 700 }).where('id', '=', ada.id).execute())
     await add(ada, now - 60, { quota: 30 })
     await add(ada, now - 2 * day, { quota: 40 })

@@ -21,7 +21,7 @@ forEachDatabase((_, openFresh) => {
 
   beforeEach(async () => {
     ;({ api, admin, ada, bob } = await withPeople(await openFresh()))
-    // Only what a test sets is a limit.
+    // There are no limits except those that a test sets.
     await setUser(admin.id, { quota: 0, granted_quota: 0 })
     await setUser(ada.id, { quota: 0, granted_quota: 0 })
     await setUser(bob.id, { quota: 0, granted_quota: 0 })
@@ -63,7 +63,7 @@ forEachDatabase((_, openFresh) => {
   const brief = (rows: Budget[]) =>
     rows.map(({ owner, period, username, token_name }) => [owner, period, token_name || username].join(' '))
 
-  test('every kind of limit is listed with what is used, the closest first', async () => {
+  test('every kind of limit is listed with what is used; the limits that are closest to being reached come first', async () => {
     await setUser(ada.id, { quota: 900, granted_quota: 5000, spent_month: 100, spent_today: 30, spent_at: now - 5 })
     await setUser(ada.id, { daily_budget: 60, monthly_budget: 1000 })
     await addToken(ada, 'limited', { unlimited_quota: false, granted_quota: 400, remain_quota: 100 })
@@ -136,7 +136,7 @@ forEachDatabase((_, openFresh) => {
       expect(brief(await read('level=runs_out'))).toEqual(['user total ada'])
       await rollUpUsage(api.store, now)
     }
-    // An account that is two days old has its average of these days.
+    // The pace of an account that is three and a half days old is its average over these days.
     await setUser(ada.id, { created_time: now - 3.5 * day })
     expect((await read('owner=user&period=total'))[0]).toMatchObject({ pace: 200 })
     // An empty balance has run out already.
@@ -158,7 +158,7 @@ forEachDatabase((_, openFresh) => {
     ])
   })
 
-  test('filters, search, sorting and pages', async () => {
+  test('rows can be filtered, searched, sorted and paged', async () => {
     await setUser(ada.id, { daily_budget: 100, spent_today: 80, spent_at: now, monthly_budget: 1000 })
     await setUser(bob.id, {
       daily_budget: 100,

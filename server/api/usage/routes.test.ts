@@ -53,7 +53,7 @@ forEachDatabase((_, openFresh) => {
     return answer.data
   }
 
-  test('the chart and the table of usage agree on days on both sides of a change of the clocks', async () => {
+  test('the chart and the table of usage agree on the days before and after a clock change', async () => {
     const at = (text: string) => Date.parse(text) / 1000
     await add(ada, at('2023-03-25T22:59:00Z'), 1)
     await add(ada, at('2023-03-25T23:00:00Z'), 2)

@@ -21,7 +21,7 @@ forEachDatabase((_, openFresh) => {
   })
   afterEach(() => api.store.close())
 
-  /** Writes a row and the change of the balance that it is about, as the server does. */
+  /** Writes a row and the change of the balance that it describes, as the server does. */
   const change = (created_at: number, type: number, quota: number, fields: object = {}) =>
     api.store.write(async (trx) => {
       const row = logRow({ userId: ada.id, tokenId: 1, channelId: 1 })
@@ -53,7 +53,7 @@ forEachDatabase((_, openFresh) => {
   }
   const started = async () => (await read('month=2023-09')).opening
 
-  test('opening and changes make closing, and each month begins where the last one ended', async () => {
+  test('the opening balance and the changes add up to the closing balance, and each month begins where the last one ended', async () => {
     const before = await started()
     await change(at('2023-09-30T21:00:00Z'), 1, 5000)
     await change(at('2023-09-30T22:30:00Z'), 1, 700)
@@ -138,7 +138,7 @@ forEachDatabase((_, openFresh) => {
     expect(await read('month=2023-11')).toMatchObject({ is_exact: false, unknown_charges: 70 })
   })
 
-  test('everybody has a switch of their own for emails; admins see how many went out', async () => {
+  test('everybody has a switch of their own for emails; admins see how many were sent', async () => {
     const path = '/api/user/statement-emails'
     const emails = async (as: typeof ada) => (await api.call('GET', path, { as: as.token })).json.data
     expect(await emails(ada)).toEqual({

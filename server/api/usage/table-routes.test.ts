@@ -144,7 +144,7 @@ forEachDatabase((_, openFresh) => {
     })
   })
 
-  // Six years with all changes of the clocks, partial hours at all ends, and the period before.
+  // Six years with all clock changes, partial hours at all ends, and the period before.
   const longest = [1, 2, now - 6 * 364 * day, now - 50 * day + 61]
   test.each(longest)(
     'every pair of dimensions is answered, with the largest queries that each can cause: from %d',

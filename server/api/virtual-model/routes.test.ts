@@ -14,7 +14,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   }, 120_000)
   afterAll(() => gateway.close())
   beforeEach(async () => {
-    // Calls of the management API are limited by the minute.
+    // Calls of the management API are limited per minute.
     aheadMs += 60_000
     for (const { id } of await list()) await gateway.api('DELETE', `/api/virtual-model/${id}`)
     const rows = await gateway.context.store.read.selectFrom('channels').select('id').execute()
@@ -34,7 +34,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   }
 
   describe(`virtual models (${name})`, () => {
-    test('a new one has defaults, and is returned as it was stored', async () => {
+    test('a new virtual model has defaults, and is returned as it was stored', async () => {
       const made = await create({ steps: [{ model: ' m ' }, { model: 'm2', group: 'vip', first_token_timeout: 9 }] })
       expect(made).toMatchObject({
         ...{ name: 'best', description: '', price: null, groups: [], enabled: true, stream_rescue: null },
@@ -83,7 +83,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(await list()).toEqual([])
     })
 
-    test('refuses a second one of the same name, also by renaming', async () => {
+    test('refuses a second virtual model with the same name, also by renaming', async () => {
       await create({})
       expect(create({})).rejects.toThrow('There is already a virtual model with the name best.')
       const other = await create({ name: 'other' })
@@ -105,7 +105,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(await update({ id: a.id, enabled: false })).toMatchObject({ enabled: false })
     })
 
-    test('two changes at once cannot form a circle together', async () => {
+    test('two simultaneous changes cannot form a circle together', async () => {
       const a = await create({ name: 'a' })
       const b = await create({ name: 'b' })
       const done = await Promise.allSettled([
@@ -115,7 +115,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(done.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     })
 
-    test('a circle that is in the database nevertheless is warned of, and calls are refused', async () => {
+    test('if a circle is in the database nevertheless, there is a warning, and calls are refused', async () => {
       const { id } = await create({})
       const { store } = gateway.context
       await store.write((trx) =>
@@ -153,7 +153,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       ])
     })
 
-    test('those that a person may use are in the list for tokens', async () => {
+    test('the virtual models that a person may use are in the list for tokens', async () => {
       await channel()
       await create({})
       await create({ name: 'vip-only', groups: ['vip'] })
@@ -231,7 +231,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       ])
     })
 
-    test('tries a draft that is not saved, also one that is switched off', async () => {
+    test('tries a draft that is not saved, even one that is switched off', async () => {
       await channel()
       const draft = { name: 'new', steps: [{ model: 'm' }], enabled: false, price: { request: 0.01 } }
       const run = await dryRun({ draft })

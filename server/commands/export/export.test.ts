@@ -104,7 +104,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect([twice.code, twice.output]).toEqual([1, expect.stringContaining('is not new: it has channels')])
   }, 180_000)
 
-  test('parts are exported alone, and without secrets nothing secret is written', async () => {
+  test('single parts can be exported, and an export without secrets contains nothing secret', async () => {
     const { upstream, installation, token, codes } = await used()
     await using _upstream = upstream
     await using _installation = installation
@@ -166,7 +166,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       [text.replace('{"table":"tokens"', '{"table":"sessions"'), 'not a row of its parts'],
       [text.slice(0, text.length / 2), 'damaged or incomplete'],
       [text, 'passphrase is not', 'another passphrase than before'],
-      // A secret that is moved to another row does not open there.
+      // A secret that is moved to another row cannot be decrypted there.
       [text.replace(sealedOf(codeLines[0]), sealedOf(codeLines[1])), 'cannot be opened'],
     ]
     for (const [damaged, words, given] of cases) {
@@ -178,7 +178,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     }
     const none = await restore(target, text, '').catch((thrown: Error) => thrown)
     expect(none).toMatchObject({ message: expect.stringContaining('passphrase') })
-    // Nothing was changed: the first account is still there, and alone.
+    // Nothing was changed: the first account is still there, and it is the only one.
     expect((await target.run('audit')).output).toContain('1 users, 0 tokens, 0 channels checked')
     const short = join(target.folder, 'short')
     writeFileSync(short, 'short\n')
@@ -218,7 +218,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       const file = new Database(path, { readonly: true })
       const rows = (text: string) => file.query(text).values()
       expect(rows('pragma integrity_check')).toEqual([['ok']])
-      // These programs look for each column in this text when they start: in backquotes, and on one line.
+      // When these programs start, they look for each column in this text. It must be in backquotes and on one line.
       for (const [text] of rows("select sql from sqlite_master where type = 'table' and sql is not null") as string[][])
         expect(text).toMatch(/^CREATE TABLE `\w+` \((?:`\w+` [^\n`]+,)+(?:`\w+` [^\n`]+|primary key \([`\w,]+\))\)$/)
       expect(rows('select "key", remain_quota + used_quota from tokens')).toEqual([

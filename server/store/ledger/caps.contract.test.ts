@@ -75,7 +75,7 @@ forEachLedger((_name, openFresh) => {
   const clean = async () => expect((await balanceFaults(store)).faults).toEqual([])
   const newChannel = async () => (await addAccount(store, plenty)).channelId
 
-  describe('concurrent calls', () => {
+  describe('simultaneous calls', () => {
     test('of 50 simultaneous calls, seven get a place, in separate batches or in a single one', async () => {
       for (const together of [false, true]) {
         account = await addAccount(store, plenty)
@@ -160,7 +160,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('a calendar window ends at midnight in its time zone, and the window "ever" never ends', async () => {
+    test('a calendar window ends at midnight in its time zone; a cap without a period never ends', async () => {
       await set([
         cap('requests', 'day', 1),
         cap('requests', 'week', 1, { zone: 'Asia/Shanghai' }),
@@ -229,12 +229,12 @@ forEachLedger((_name, openFresh) => {
   })
 
   describe('quota, tokens and cost', () => {
-    test('the hold is reserved and then replaced by the charge, whether higher or lower', async () => {
+    test('the hold is reserved and then replaced by the charge, whether that is higher or lower', async () => {
       await set([cap('quota', 'day', 100), cap('cost', 'month', 1000), cap('tokens', 'hour', 50)])
       const op = call(account, { amount: 60 })
       expect(await take(op)).toMatchObject({ ok: true, amount: 60 })
       expect(await counted()).toEqual({ quota: 60, cost: 60, tokens: 5 })
-      // 40 units are left, which is enough for a call that needs at least 30.
+      // 40 units are left. The call asks for 60 but needs only 30, so it gets 40.
       const other = call(account, { amount: 60, least: 30 })
       expect(await take(other)).toMatchObject({ ok: true, amount: 40 })
       expect(await take(call(account, { amount: 1 }))).toMatchObject({ reason: 'full', metric: 'quota' })
@@ -244,7 +244,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('a cap of cost counts what calls cost the operator; for calls without a known cost, it counts the charge', async () => {
+    test('a cap of cost counts what calls cost the operator, or their charge if their cost is not known', async () => {
       await set([cap('cost', 'day', 100), cap('quota', 'day', 1000)])
       const endAt = (hold: HoldOp, charge: number, cost: number | undefined, fields: Partial<SettleOp> = {}) => {
         const log = logRow(account, { created_at: nowSeconds(), ...(cost !== undefined && { cost }) })
@@ -308,7 +308,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('a raise of a limit counts until it ends', async () => {
+    test('a raise applies until its end time', async () => {
       const until = nowSeconds() + 600
       await set([cap('requests', 'day', 1, { raise_by: 1, raise_until: until })])
       expect(await passed(call(account))).toBe(true)
@@ -331,7 +331,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('if the model in a row differs from the requested model, the caps of the model in the row count it', async () => {
+    test('a row whose model is not the requested one is counted by the caps of the row’s model', async () => {
       await set([cap('requests', 'day', 9, { models: 'alias' }), cap('tokens', 'day', 99, { models: 'gpt-4o' })])
       const op = call(account, { model: 'alias' })
       await take(op)
@@ -422,7 +422,7 @@ forEachLedger((_name, openFresh) => {
   })
 
   describe('the line', () => {
-    test('a place goes to the call that came first, whoever asks first', async () => {
+    test('a place goes to the call that came first, no matter which call asks first', async () => {
       await set([cap('calls', 'now', 1)])
       const open = call(account)
       await take(open)

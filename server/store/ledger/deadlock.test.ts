@@ -55,7 +55,7 @@ forEachDatabase((name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ quota: 50, held: 50 })
   })
 
-  test("accounts are armed for reminders in id order, the ledger's lock order, whatever their physical order", async () => {
+  test('accounts are armed for reminders in the order of their ids, as the ledger locks them, whatever their physical order', async () => {
     const store = await openFresh()
     const ids: number[] = []
     for (let each = 0; each < 3; each++) ids.push((await addAccount(store, { user: 100 })).userId)

@@ -71,7 +71,7 @@ test('in any 60 seconds no more calls are admitted than the limit allows, and no
   expect(Math.min(...eighth)).toBeLessThanOrEqual(61_000)
 })
 
-test('a call reports how much of the limit per minute is used, and the time until none of it is used', async () => {
+test('a call reports how much of the limit per minute is used, and how long it takes until all of it is free again', async () => {
   await using clocked = await startClocked()
   const limits = { rpm_limit: 3, tpm_limit: 100 }
   await clocked.call(limits, 1000)

@@ -62,7 +62,7 @@ forEachLedger((_name, openFresh) => {
 
   async function pass(store: Store, seconds: number): Promise<void> {
     await store.write(async (trx) => {
-      // This takes two steps, through a range that is not used, because the seconds are part of the key.
+      // Moves the rows in two steps, through an unused range, because the seconds are part of the key.
       await sql`update limit_windows set second = -second`.execute(trx)
       await sql`update limit_windows set second = -second - ${seconds}`.execute(trx)
       await sql`update holds set window_second = window_second - ${seconds}`.execute(trx)
