@@ -51,8 +51,8 @@ export function createLedger(deps: LedgerDeps): Ledger {
     try {
       result = (await batcher.push(holdOp(deps, request, id, least))) as TakeResult
     } catch (error) {
-      // The commit may have succeeded although its response was lost. Or it may succeed later, when a lock is released.
-      // The hold then has no owner, and is swept.
+      // The commit may have succeeded although its response was lost, or it may succeed later, when a lock is released.
+      // The hold then has no owner, so it is released here. If that fails, the sweep releases it.
       void settleUntilDone(deps, releaseOp(deps, id, { ...request, placedOn: place?.channelId ?? 0 }))
       throw unavailable(error)
     }
@@ -74,7 +74,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
     return new OpenHold(deps, holds, id, request, request, draw)
   }
 
-  /** As `takeInTurn`, but first the leases of the account are called back. */
+  /** Like `takeInTurn`, but first calls back the leases of the account. */
   async function takeAtLast(request: HoldRequest, id: string, refused: Refused): Promise<Taken> {
     let result: Taken = refused
     for (let round = 0; round < 2; round++) {
@@ -89,8 +89,8 @@ export function createLedger(deps: LedgerDeps): Ledger {
   }
 
   /**
-   * Queues behind the account's other calls, so that each call is refused only after the calls before it got their
-   * quota. Takes the whole amount, or what is available once no call can give back any more.
+   * Queues behind the account's other calls, so that a call is refused only after the calls before it got their quota.
+   * Takes the whole amount or, when no call can give back any more, what is available.
    */
   async function takeInTurn(request: HoldRequest, id: string, refused: Refused): Promise<Taken> {
     const takeLeast = (whole: Refused) => (whole.available < request.least ? whole : take(request, id, request.least))

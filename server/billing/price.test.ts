@@ -95,7 +95,7 @@ describe('chargeTokens', () => {
   test('audio read from the cache is subtracted once from the audio and once from the cached tokens', () => {
     const sheet = sheetOf('gemini-2.5-flash', {})
     const usage = { ...counts(1000), cachedTokens: 500, audioPromptTokens: 300, cachedAudioTokens: 200 }
-    // 200 cached audio at $0.1, 100 audio at $1, 300 cached text at $0.03, 400 text at $0.3
+    // 200 tokens of cached audio at $0.1, 100 of audio at $1, 300 of cached text at $0.03, and 400 of text at $0.3.
     expect(chargeTokens(usage, sheet, ratioOne)).toBe(Math.ceil(10 + 50 + 4.5 + 60))
   })
 
@@ -132,7 +132,7 @@ describe('chargeTokens', () => {
       const usage = counts(random(2_000_000), random(200_000))
       const sheet = pricedAt(ratio, completion)
       const charged = BigInt(chargeTokens(usage, sheet, group))
-      // charged − 1 < exact ≤ charged, as fractions over 10^18
+      // Checks charged − 1 < exact ≤ charged, with exact as a fraction over 10^18.
       const exact =
         (BigInt(usage.promptTokens) * ratio * 1_000_000n + BigInt(usage.completionTokens) * ratio * completion) * group
       expect(charged * 10n ** 18n >= exact).toBe(true)
@@ -240,7 +240,7 @@ function picoPriced(input: bigint, output: bigint): PriceSheet {
   return { ...base, prices: { ...base.prices, input, output, reasoning: output } }
 }
 
-/** A small seeded generator of pseudo-random whole numbers below a limit. */
+/** A small seeded generator of pseudo-random integers below a limit. */
 function generator(seed: number): (limit: number) => number {
   let state = seed
   return (limit) => {
@@ -254,7 +254,7 @@ test('quotaOne is the square of ratioOne', () => {
 })
 
 describe('a mixed prompt that is partly read from the cache', () => {
-  // Text costs 1; audio and images cost 2. Cache reads cost a tenth of that, cache writes a quarter more.
+  // Text costs 1. Audio and images cost 2. Cache reads cost a tenth of these prices. Cache writes cost a quarter more.
   const sheet = sheetOf('some-model', {
     ModelRatio: '1',
     CompletionRatio: '5',

@@ -8,7 +8,7 @@ export type PartEvent = Extract<StreamEvent, { index: number }>
  * including the start of each part, in order of arrival.
  */
 export interface WaitingPart {
-  /** The part's index among the parts that have waited. */
+  /** The part's index among all parts that wait or have waited. */
   readonly at: number
   readonly order: number
   readonly events: { readonly order: number; readonly event: PartEvent }[]
@@ -25,7 +25,7 @@ export class WaitingParts {
   readonly #nearest: number[] = []
   #count = 0
 
-  /** Drops events of a part that has not begun. */
+  /** Adds an event to its part. An event of a part that has not begun is dropped. */
   add(event: PartEvent): void {
     const order = this.#count++
     const known = this.#byNumber.get(event.index)

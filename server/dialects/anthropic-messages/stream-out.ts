@@ -27,7 +27,7 @@ interface OpenBlock {
   late: JsonObject | undefined
   readonly head: ReplyPart
   text: string
-  /** Tracks the input of a call. */
+  /** Detects when the input of a call is complete. */
   readonly input: ObjectScan
 }
 
@@ -206,7 +206,7 @@ export class MessageStreamEncoder implements StreamEncoder {
     return out.join('')
   }
 
-  /** Writes the events of a part that waited; if its block is closed, returns the next waiting part. */
+  /** Writes the events of a part that waited. If its block was closed, returns the next waiting part. */
   #replay(part: WaitingPart, out: string[]): WaitingPart | undefined {
     this.#waiting.take(part)
     let last = part.order

@@ -51,7 +51,7 @@ export function requestOut(request: ChatRequest): JsonObject {
   }
 }
 
-/** Hybrid models think only if they are told to. */
+/** The fields that control thinking. Hybrid models think only if they are told to. */
 function thinkingOut(request: ChatRequest): JsonObject {
   const effort = efforts.find((each): each is Effort => each === request.take('reasoning_effort'))
   if (!effort) return {}

@@ -10,8 +10,8 @@ export interface MailRule {
 }
 
 /**
- * Counts one email to the recipient, on all nodes together. Returns 0 if the email may be sent, otherwise the seconds
- * until it may be sent.
+ * Counts one email to the recipient. All nodes share the counts. Returns 0 if the email may be sent now, otherwise the
+ * number of seconds until it may be sent.
  */
 export async function takeMailTurn(trx: Trx, recipient: string, rule: MailRule, nowSeconds: number): Promise<number> {
   const isOver = sql<boolean>`mail_limits.window_start <= ${nowSeconds - rule.windowSeconds}`
@@ -42,7 +42,7 @@ export async function takeMailTurn(trx: Trx, recipient: string, rule: MailRule, 
   return Math.max(1, pause, window)
 }
 
-/** Deletes recipients whose last email is too old for any limit; for an hourly job. */
+/** Deletes recipients whose last email is too old to count for any limit. An hourly job calls this. */
 export async function deleteOldMailLimits(trx: Trx, beforeSeconds: number): Promise<void> {
   await trx.deleteFrom('mail_limits').where('last_time', '<', beforeSeconds).execute()
 }

@@ -7,7 +7,7 @@ export interface StoredToken {
   expiresTime: number
 }
 
-/** The token stored under a name, or undefined. */
+/** The token stored under a name; undefined if there is none. */
 export async function storedToken(db: Db, nameHash: string): Promise<StoredToken | undefined> {
   const row = await db
     .selectFrom('access_tokens')

@@ -3,7 +3,10 @@ import { sql } from 'kysely'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
 import { exportedTables } from './exported-tables.ts'
 
-/** Tables that an export omits, because they describe what is running, expire soon or follow from other tables. */
+/**
+ * Tables that an export omits. They contain running state, data that expires soon, or data that is derived from other
+ * tables.
+ */
 const leftOut = [
   ...[
     'abilities',

@@ -3,12 +3,12 @@ import type { LogRow } from '../schema/ledger-types.ts'
 
 // The rows that the ledger writes on SQLite, as lists of values.
 
-/** Each column of a log row and its value. A new column needs a line here, and the compiler reports a missing line. */
+/** For each column of a log row, its value. A new column needs a line here. The compiler reports a missing line. */
 const logRow = {
   user_id: (log) => log.user_id,
   created_at: (log) => log.created_at,
   type: (log) => log.type,
-  // If the balances did not cover the whole price, the content of the row states this.
+  // If the balances did not cover the whole price, the row's content says so.
   content: ({ content }, charged, price) =>
     charged < price ? `${content}; price ${price}, only ${charged} could be charged` : content,
   username: (log) => log.username,
@@ -43,7 +43,7 @@ type LogValue = (log: LogRow, charged: number, price: number) => SQLQueryBinding
 /** The columns of a log row, in the order of the values that `addLogRow` adds. */
 export const logColumns: readonly string[] = Object.keys(logRow)
 
-// Looked up once, because finding each value by its name would cost time in every call.
+// The list is created once, because looking up each value by its name would cost time in every call.
 const logValues: readonly LogValue[] = Object.values(logRow)
 
 export const holdColumns = [
@@ -70,7 +70,9 @@ export function addLogRow(rows: RowValues, log: LogRow, price: number, charged: 
 /** Values of rows, one row after the other, each in column order. */
 export type RowValues = SQLQueryBindings[]
 
-/** Rows per statement, largest first: a batch of any size takes a handful of statements. */
+/**
+ * The numbers of rows per statement, largest first. With these sizes, a batch of any size takes only a few statements.
+ */
 const sizes = [16, 8, 4, 2, 1] as const
 
 /** The statement that inserts this many rows into a table. */
@@ -81,7 +83,7 @@ export function insertInto(table: string, columns: readonly string[], rows = 1):
 
 /**
  * Prepares the insertion of many rows into one SQLite table. A statement with several rows costs little more than one
- * with a single row, because most of the cost is in starting the statement. Rows are inserted in order; an empty list
+ * with a single row, because most of the cost is in starting the statement. Rows are inserted in order. An empty list
  * does nothing.
  */
 export function prepareInserts(

@@ -3,7 +3,7 @@ import type { AlertKind } from '../../../contract/alert-conditions.ts'
 import type { DestinationKindName } from '../../../contract/alert-destinations.ts'
 import type { AlertEvent, AlertLanguage } from '../../../contract/alert-text.ts'
 
-/** Ours: where alerts are sent. The owner is a user, or 0 for the installation. */
+/** Ours: the destinations of alerts. The owner is a user, or 0 for the installation. */
 export interface AlertDestinationsTable {
   id: Generated<number>
   owner_id: number
@@ -43,17 +43,17 @@ export interface AlertRulesTable {
   created_time: number
 }
 
-/** Ours: what a rule fires for at the moment. */
+/** Ours: the targets for which a rule is currently firing. */
 export interface AlertStatesTable {
   rule_id: number
-  /** What fires, such as `channel 7`; '' for the installation or the account. */
+  /** The target, such as `channel 7`; '' for the installation or the account. */
   target: string
   name: string
   since: number
-  /** When the condition stopped to apply; 0 while it applies. */
+  /** The time at which the condition stopped applying; 0 while it applies. */
   clear_since: number
   value: number
-  /** When the last message was made. */
+  /** The time of the last message. */
   sent_at: number
 }
 
@@ -80,7 +80,7 @@ export interface AlertDeliveriesTable {
   kind: DestinationKindName
   status: 'waiting' | 'held' | 'sent' | 'failed'
   attempts: Generated<number>
-  /** When the next attempt is due. */
+  /** The time at which the next attempt is due. */
   next_at: number
   last_time: Generated<number>
   error: Generated<string>
