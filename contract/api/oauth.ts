@@ -4,7 +4,7 @@ import { mailField } from './fields.ts'
 import { userSchema } from './user.ts'
 
 /**
- * A code from an external service. A missing code counts as empty, so that the caller is refused with one of our own
+ * A code from an external service. A missing code counts as an empty one, so that the refusal has one of our own
  * messages.
  */
 const code = z._default(z.string().check(z.trim(), z.maxLength(1000)), '')

@@ -12,10 +12,10 @@ const SafeHtml = lazy(() => import('../../components/safe-html.tsx').then((it) =
 
 const colors = { up: 'green', degraded: 'orange', down: 'red', none: 'grey' } as const
 
-/** The answer to a question that a visitor can do without; undefined until it is known, and after a failure. */
+/** Loads optional data. The result is undefined while it loads and after a failure. */
 function useAnswer<T>(ask: (() => Promise<T>) | undefined): T | undefined {
   const [answer, setAnswer] = useState<T>()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only whether to ask at all can change
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the only thing that can change is whether `ask` is set
   useEffect(() => {
     void ask?.().then(setAnswer, () => undefined)
   }, [ask === undefined])

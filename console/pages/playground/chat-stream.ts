@@ -17,7 +17,7 @@ export interface CallPiece {
   extra: Readonly<Record<string, unknown>> | undefined
 }
 
-/** A call that failed, either before its response or in the middle of it. */
+/** A call that failed, either before its response or during it. */
 export class ChatFailure extends Error {
   /** HTTP status; 0 if there was no response, or if the response had already begun. */
   readonly status: number
