@@ -13,8 +13,8 @@ export function PageError({ error, reset }: ErrorComponentProps) {
   const [busy, setBusy] = useState(false)
   const retry = async () => {
     if (isChunk) {
-      // A browser may keep treating a chunk as failed once it has failed to load, and a newer console has different
-      // chunks. Reloading the page requests all of them again.
+      // Reloading the page requests all chunks again. This is necessary because browsers may remember that a chunk
+      // failed to load, and because a newer console has different chunks.
       setBusy(true)
       if (await isReachable()) return location.reload()
       setBusy(false)

@@ -156,8 +156,7 @@ function Lines(props: {
         </thead>
         <tbody>
           {lines.map((line, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a line has no identity but its position; its name changes
-            // while it is typed
+            // biome-ignore lint/suspicious/noArrayIndexKey: lines have only positions; names change while typed
             <tr key={index}>
               <td className="px-1 py-1">
                 <Input

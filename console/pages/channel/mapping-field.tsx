@@ -139,8 +139,7 @@ function Pairs(props: { models: readonly string[]; mapping: string; onChange(tex
         ))}
       </datalist>
       {current.map(([from, to], index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a line has no identity but its position; its texts change while
-        // they are typed
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines have only positions; their texts change while typed
         <div key={index} className="flex items-center gap-2">
           <Input
             aria-label={t('channel.form.mapping.from', { row: index + 1 })}

@@ -71,7 +71,7 @@ function Group({ group: { reason, channels }, onPeek }: { group: FailureGroup; o
   const t = useText()
   const [busy, setBusy] = useState(false)
   const enabled = channels.filter(isEnabled)
-  // Only channels that were enabled before the tests can be disabled here.
+  // The channels that were disabled here. Only these can be enabled again, not channels that were already disabled.
   const [disabledHere, setDisabledHere] = useState<readonly number[]>([])
   const disabled = channels.filter(({ id, status }) => status === channelStatus.disabled && disabledHere.includes(id))
   const during = async (work: () => Promise<unknown>) => {

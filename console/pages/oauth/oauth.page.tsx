@@ -60,8 +60,7 @@ function useOAuthCallback() {
   const [failure, setFailure] = useState<string>()
   const [round, setRound] = useState(0)
   const handled = useRef(-1)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a code works only once, so the effect must run again only
-  // for a new round
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a code works only once, so only a new round reruns this
   useEffect(() => {
     if (handled.current === round) return
     handled.current = round
