@@ -21,7 +21,7 @@ forEachDatabase((_, openFresh) => {
 
   beforeEach(async () => {
     ;({ api, admin, ada, bob } = await withPeople(await openFresh()))
-    // Removes the default limit, so that only limits that a test sets are listed.
+    // Removes the initial balances, which would be listed as limits. Each test sets its own limits.
     await setUser(admin.id, { quota: 0, granted_quota: 0 })
     await setUser(ada.id, { quota: 0, granted_quota: 0 })
     await setUser(bob.id, { quota: 0, granted_quota: 0 })
