@@ -8,7 +8,7 @@ import { randomHex } from '../lib/secrets/ids.ts'
 
 /** An uploaded file that was refused. The message is a sentence for the sender. */
 export class UploadRefused extends Error {
-  /** The status of the response. Like other refusals, most have 200. */
+  /** The status of the response: 200 as for other refusals, unless the file is too large or arrives too slowly. */
   readonly status: 200 | 408 | 413
 
   constructor(message: string, status: 200 | 408 | 413 = 200) {
