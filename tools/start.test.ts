@@ -49,7 +49,7 @@ async function eventually(condition: () => boolean): Promise<boolean> {
 setDefaultTimeout(120_000)
 
 describe('start', () => {
-  test('gives the server its environment and arguments, passes SIGTERM on, and exits with the server's exit code', async () => {
+  test("gives the server its environment and arguments, passes SIGTERM on, and exits with the server's exit code", async () => {
     const { launcher, hello } = await start(server, 'audit', '--all')
     expect(hello).toMatchObject({
       requests: '65535',

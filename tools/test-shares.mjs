@@ -16,8 +16,8 @@ export function testFiles(base, folders) {
 }
 
 /**
- * Browser tests that every run executes: the first minutes of a user, and the screens, of which each run tests a
- * sample.
+ * Browser tests that every run executes: the first minutes of a user, and the screens. Each run tests only a sample of
+ * the screens.
  */
 const always = new Set(['./test/e2e/first-call.test.ts', './test/e2e/screens.test.ts'])
 

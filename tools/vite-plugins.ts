@@ -81,8 +81,8 @@ const replacements: Readonly<Record<string, { exports: string; from: string }>> 
 }
 
 /**
- * Replaces parts of packages of which the console uses little, but for which every page would have to wait. `folder`
- * contains the replacements. If a package no longer has such a module, the build fails.
+ * Replaces parts of packages that every page would have to wait for, although the console uses only a little of them.
+ * `folder` contains the replacements. If a package no longer has such a module, the build fails.
  */
 export function smallerModules(folder: string): Plugin {
   const used = new Set<string>()

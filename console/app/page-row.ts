@@ -21,7 +21,7 @@ export type MenuGroup = 'gateway' | 'accounts' | 'activity' | 'more'
 
 /** A page with the sidebar and the top bar. */
 interface ShellPage extends AnyPage {
-  /** Who sees the page and its menu entry. What users are allowed to do is decided by the server. */
+  /** The users that see the page and its menu entry. The server decides what is allowed. */
   for: 'everybody' | 'users' | 'admins'
   /**
    * The heading that is drawn before the page's code has loaded. A browser test checks that it equals the page's own.

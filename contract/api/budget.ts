@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { endpoint, mediaEndpoint } from './endpoint.ts'
 import { listQuery, numberFilter, wordFilter } from './list-query.ts'
 
-/** Who the limit belongs to. */
+/** The owner of the limit. */
 export const budgetOwners = ['user', 'token'] as const
 
 /** What a limit applies to: the whole remaining balance, the current UTC day, or the current UTC month. */

@@ -34,7 +34,7 @@ const seriesFill = [
   'fill-chart-7',
 ] as const
 
-/** Like `seriesFill`, but for the small marks beside names. */
+/** Like `seriesFill`, for the small marks beside names. */
 const seriesMark = [
   'bg-chart-1',
   'bg-chart-2',

@@ -231,7 +231,7 @@ function ListBody<Row extends object>(props: BodyProps<Row>) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to reach a scrollable region */}
       <section aria-label={t('table.region', { name: caption })} tabIndex={0} className="table-scroll rounded-lg">
         {/* Roles are explicit, because the card layout displays the table as blocks, which removes the implicit roles.
-            */}
+         */}
         <table
           role="table"
           className={`data-table ${list.stale ? 'opacity-60' : ''}`}

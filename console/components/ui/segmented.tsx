@@ -8,9 +8,7 @@ interface SegmentedProps<T extends string> {
   wraps?: boolean
 }
 
-/**
- * A choice between a few options, all of which are visible. With the keyboard, it works like a group of radio buttons.
- */
+/** A choice between a few options that are all visible. With the keyboard, it works like a group of radio buttons. */
 export function Segmented<T extends string>({ label, options, value, onChange, wraps = false }: SegmentedProps<T>) {
   return (
     <fieldset

@@ -115,7 +115,7 @@ function MapTable({ rows, unpriced }: { rows: readonly ModelRow[]; unpriced: Rea
       className="overflow-x-auto rounded-lg border border-line bg-surface"
     >
       {/* Roles are explicit, because the card layout displays the table as blocks, which removes the implicit roles.
-          */}
+       */}
       <table role="table" className="data-table">
         <caption className="sr-only">{t('channel.map.text')}</caption>
         <thead role="rowgroup">

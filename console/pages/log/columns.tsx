@@ -13,7 +13,7 @@ const logDecimals = 6
 interface Shown {
   /** Adds the user and channel columns. */
   everybody: boolean
-  /** The server has only one-api's columns, all of which are shown by default. */
+  /** The server has only one-api's columns. In this case, all of them are shown by default. */
   classic: boolean
 }
 

@@ -199,7 +199,7 @@ forEachDatabase((_, openFresh) => {
     expect(listed).toMatchObject({ last_error: '', last_time: expect.any(Number) })
   })
 
-  test('a user's test cannot reach this machine, and the error is stored', async () => {
+  test("a user's test cannot reach this machine, and the error is stored", async () => {
     await using service = await startService((_, response) => response.writeHead(200).end('ok'))
     const { data } = await addHook({ url: `${service.url}/in` })
     const { data: result } = await call('POST', `/self/destination/${data.id}/test`, {})
@@ -208,7 +208,7 @@ forEachDatabase((_, openFresh) => {
     expect((await call('GET', '/self/destination')).data[0].last_error).toContain('not public')
   })
 
-  test('emails of a user's rules go only to the user's own address, those of the installation to any address', async () => {
+  test("emails of a user's rules go only to the user's own address, those of the installation to any address", async () => {
     await using smtp = await startMailServer()
     await mailThrough(api, smtp)
     const own = (await addHook({ kind: 'mail', url: '' })).data

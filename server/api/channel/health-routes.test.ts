@@ -65,7 +65,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('a timeline contains the gateway's actions, the changes and the tests of one channel, newest first', async () => {
+  test("a timeline contains the gateway's actions, the changes and the tests of one channel, newest first", async () => {
     const [id, other] = [await addChannel('one'), await addChannel('other')]
     api.time.ms += 1000
     await api.call('PUT', '/api/channel/', { as: admin.token, body: { id, name: 'new name' } })

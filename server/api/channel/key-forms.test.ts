@@ -49,7 +49,7 @@ forEachDatabase((_, openFresh) => {
     expect(await stored()).toHaveLength(forms.length)
   })
 
-  test('keys that one-api’s console sends in `config` become the channel's key and stay secret', async () => {
+  test("keys that one-api’s console sends in `config` become the channel's key and stay secret", async () => {
     const account = JSON.stringify({ client_email: 'a', private_key: 'b' }, null, 2)
     const bodies = [
       { type: 33, config: { ak: 'AK', sk: 'SECRET', region: 'us-east-1' }, key: 'AK|SECRET|us-east-1' },

@@ -121,7 +121,7 @@ forEachDatabase((_, openFresh) => {
     expect((await audit()).at(-1)?.action).toBe('channel.copy')
   })
 
-  test("if the name of a copy is too long, it is truncated, not refused", async () => {
+  test('if the name of a copy is too long, it is truncated, not refused', async () => {
     const id = await create({ name: '字'.repeat(100) })
     expect([...(await shown((await call('POST', `${id}/copy`)).data)).name]).toHaveLength(100)
   })

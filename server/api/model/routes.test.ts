@@ -64,7 +64,7 @@ forEachDatabase((_, openFresh) => {
     return (await api.call('GET', '/api/model/figures', { as: user.token })).json.data.models
   }
 
-  test('facts are returned for the models of the user's own group, without unknown models', async () => {
+  test("facts are returned for the models of the user's own group, without unknown models", async () => {
     const { json, headers } = await api.call('GET', '/api/model/facts', { as: user.token })
     expect(json.data.models.map(({ model }: ModelFacts) => model)).toEqual(['gpt-4o', 'claude-sonnet-4-5'])
     expect(headers.get('cache-control')).toBe('private, no-cache')
@@ -84,7 +84,7 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('GET', '/api/model/facts', { headers: known })).status).toBe(401)
   })
 
-  test('figures are the speed and uptime of everybody’s requests, and the user's own spending', async () => {
+  test("figures are the speed and uptime of everybody’s requests, and the user's own spending", async () => {
     await add(user.id, 10)
     await add(other.id, 30)
     await add(other.id, 10, { type: 6, outcome: 'failed', status: 502, quota: 0, is_stream: false, first_byte_time: 0 })

@@ -235,7 +235,7 @@ forEachDatabase((_, openFresh) => {
     expect((await list()).ServerAddress).toBe('https://gate.example')
   })
 
-  test('the audit log shows old and new values, but for secrets only that they changed', async () => {
+  test('the audit log shows old and new values, and of secrets only that they changed', async () => {
     await put('RetryTimes', '4')
     await put('SMTPToken', 'smtp-secret')
     const rows = await api.store.read.selectFrom('audit_events').selectAll().orderBy('id').execute()

@@ -13,7 +13,7 @@ type Columns = Readonly<Record<string, OptionKey>>
 type Tables = Map<OptionKey, Map<string, unknown>>
 type Entries = Readonly<Record<string, JsonObject>>
 
-/** The sections whose entries are stored in several options, each of which is a JSON object. */
+/** The sections whose entries are stored in several options. Each of these options is a JSON object. */
 export const tableKinds: readonly ConfigKind[] = [
   tableKind('groups', groupColumns),
   tableKind('prices', priceColumns),

@@ -118,7 +118,7 @@ forEachDatabase((_, openFresh) => {
     expect(page.families.map(({ id }) => id)).toEqual(['openai', 'claude', 'gemini'])
   })
 
-  test('a call counts as failed if the upstream rejects this server's key or limits its rate', async () => {
+  test("a call counts as failed if the upstream rejects this server's key or limits its rate", async () => {
     await turnOn()
     await add('claude-sonnet-4-5', now - 60, 10)
     const attempts = JSON.stringify([{ channelId: 7, status: 429, error: 'slow down', elapsedMs: 5 }])
@@ -128,7 +128,7 @@ forEachDatabase((_, openFresh) => {
     expect(familyOf(await read(), 'claude')).toMatchObject({ state: 'down', uptime: 50 })
   })
 
-  test('hours with errors become today's incidents, as sentences', async () => {
+  test("hours with errors become today's incidents, as sentences", async () => {
     await turnOn()
     for (const hours of [-3, -2, -1, 0, 9]) await add('claude-sonnet-4-5', noon + hours * hour, 40)
     for (const hours of [-2, -1]) await add('claude-sonnet-4-5', noon + hours * hour, 10, failure)

@@ -94,7 +94,7 @@ forEachDatabase((_, openFresh) => {
     expect(api.notices).toContainEqual({ topic: 'token', id: data.id })
   })
 
-  test('a token of which only the hash is known shows no key, and is found by its key but not by the hash', async () => {
+  test('a token with only a known hash shows no key, and is found by its key but not by the hash', async () => {
     const { data } = await create({ name: 'moved in' })
     const hex = createHash('sha256').update('sk-an-old-key-of-mine').digest('hex')
     const key = hashedKey(hex)

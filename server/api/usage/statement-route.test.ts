@@ -101,7 +101,7 @@ forEachDatabase((_, openFresh) => {
     expect(after.unknown_changes).toBe(before.unknown_changes)
   })
 
-  test('an account's initial credit is a bonus in its first month', async () => {
+  test("an account's initial credit is a bonus in its first month", async () => {
     const created = at('2023-10-05T00:00:00Z')
     await api.store.write(async (trx) => {
       await sql`update schema_migrations set applied_at = ${created}`.execute(trx)

@@ -144,7 +144,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     ])
   }, 120_000)
 
-  test('a proxy that buffers events, hides callers' addresses or trusts forged ones is found', async () => {
+  test("a proxy that buffers events, hides callers' addresses or trusts forged ones is found", async () => {
     const cases = [
       ['', false, 'append', ['ok', 'warn']],
       ['', true, 'append', ['fail', 'warn']],

@@ -27,7 +27,7 @@ export interface ForeignReport {
   passwords: number
   /** The names of channels that became OpenAI channels, because the program does not have their type. */
   otherTypes: string[]
-  /** The channels with several keys, each of which became several channels. */
+  /** The channels with several keys. Each became several channels. */
   split: string[]
   /** The tokens with unknown keys. Only their hashes were imported, and nobody has used these tokens since. */
   unknownKeys: string[]

@@ -12,7 +12,7 @@ import type { Reading } from './reading.ts'
 /** The account that pays for keys without a user or team. */
 const ofNobody = 'litellm-keys'
 
-/** Reads the keys, of which LiteLLM stores only hashes, and creates accounts for keys without a known user. */
+/** Reads the keys, and creates accounts for keys without a known user. LiteLLM stores only the hashes of keys. */
 export async function readKeys(
   reading: Reading,
   users: readonly LocalRow[],
