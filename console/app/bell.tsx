@@ -20,7 +20,7 @@ const BellPanel = lazy(async () => {
 /** The news are loaded after this time, so that they do not delay the page itself. */
 const startMs = 1500
 
-/** The bell with a dot while there is unread news; its panel lists the news. */
+/** The bell, which has a dot while there is unread news. Its panel lists the news. */
 export function Bell() {
   const t = useText()
   const user = useSessionUser()

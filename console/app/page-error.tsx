@@ -5,7 +5,9 @@ import { PageHeading } from '../components/ui/page-heading.tsx'
 import { importPart, isChunkFailure, isReachable } from '../lib/chunk.ts'
 import { useText } from '../lib/text.ts'
 
-/** Shown in place of a page that could not be loaded or threw an error: what happened, and what to do next. */
+/**
+ * Shown instead of a page that could not be loaded or that threw an error. It says what happened and what to do next.
+ */
 export function PageError({ error, reset }: ErrorComponentProps) {
   const t = useText()
   const router = useRouter()

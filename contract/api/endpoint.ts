@@ -13,7 +13,8 @@ export interface Endpoint<
 > {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /**
-   * The path exactly as clients write it; it is served with and without the trailing slash. `{name}` is a parameter.
+   * The path exactly as clients write it. It is served both with and without the trailing slash. `{name}` is a
+   * parameter.
    */
   path: string
   access: Access

@@ -40,8 +40,8 @@ export function describeFields(fields: Values, shown: readonly string[]): string
 }
 
 /**
- * Lists the fields that a change makes different from `before` by name, with old and new values for the fields in
- * `shown`.
+ * Lists the names of the fields that a change makes different from `before`. Fields in `shown` have their old and new
+ * values.
  */
 export function describeChange(before: Values, fields: Values, shown: readonly string[]): string {
   return Object.entries(fields)

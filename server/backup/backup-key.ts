@@ -8,7 +8,7 @@ export type BackupSecret = { passphrase: string } | { keyFile: Uint8Array }
 
 export const shortestPassphrase = 8
 const shortestKeyFile = 16
-/** With a block size of 8, this takes 64 MiB of memory. */
+/** The cost parameter of scrypt. With a block size of 8, it takes 64 MiB of memory. */
 const cost = 65_536
 const derive = promisify(scrypt) as (
   password: string,

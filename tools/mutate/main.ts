@@ -164,7 +164,7 @@ async function tryFault(state: State, fault: Fault, patience: number): Promise<R
       const seconds = batch.reduce((sum, each) => sum + each.seconds, 0)
       const limitMs = Math.max(leastLimitMs, seconds * patience * 1000)
       const files = batch.map((each) => each.file)
-      // On a busy machine, a test may fail for no other reason, so a failure counts only if it happens again.
+      // A test may fail only because the machine is busy, so a failure counts only if it happens again.
       const fails = async () => (await runTests(tree, ['--bail=1', ...files], limitMs)) !== 'passed'
       if ((await fails()) && (await fails())) return { fault, noticedBy: files, reachedBy: reaching.length }
     }

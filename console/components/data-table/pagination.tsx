@@ -18,7 +18,7 @@ interface PaginationProps {
 }
 
 /**
- * Links to the first and previous page, to numbered pages, and to the next and last page; the current page is marked.
+ * Links to the first and previous page, to numbered pages, and to the next and last page. The current page is marked.
  */
 export function Pagination({ page, pages, total, size, onSize, onPage, onNear }: PaginationProps) {
   const t = useText()

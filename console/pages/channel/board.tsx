@@ -25,7 +25,7 @@ interface BoardProps {
   onPeek(id: number): void
 }
 
-/** The health of the channels in the last 24 hours, measured from their traffic; problems come first. */
+/** The health of the channels in the last 24 hours, measured from their traffic. Channels with problems come first. */
 export function HealthBoard({ search, setSearch, onPeek }: BoardProps) {
   const t = useText()
   const classic = useClassicServer()

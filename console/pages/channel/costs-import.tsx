@@ -12,7 +12,7 @@ export interface Chosen {
   kind: 'gateway' | 'openrouter'
   url: string
   models: Record<string, ModelCost>
-  /** Models whose price differs by a factor of ten or more, but which the user confirmed. */
+  /** Models whose price differs by a factor of ten or more, and was confirmed by the user. */
   confirmed: string[]
 }
 

@@ -199,7 +199,7 @@ function configText(values: ChannelValues, before: Channel | undefined): string 
 
 /**
  * The models after a change of type. In the parameter, `filled` lists the models that were prefilled for the previous
- * type; in the result, it lists those prefilled for the new type.
+ * type. In the result, it lists the models that were prefilled for the new type.
  */
 export function modelsOfType(
   models: readonly string[],

@@ -22,7 +22,10 @@ function useAnswer<T>(ask: (() => Promise<T>) | undefined): T | undefined {
   return answer
 }
 
-/** What this service is, whether it works, and its notice; beside the form on wide screens, and loaded after it. */
+/**
+ * Says what this service is and whether it works, and shows its notice. On wide screens, the panel is beside the form.
+ * It is loaded after the form.
+ */
 export function LoginPanel() {
   const t = useText()
   const { system_name = 'Tollgate', status_page } = useServerStatus()

@@ -99,7 +99,7 @@ export async function relayFailure(response: Response): Promise<ChatFailure> {
 
 /**
  * Requests a streamed response and reports it as it arrives. Throws ChatFailure if the gateway or the upstream refuses
- * the call or the response breaks off, and the signal's reason if the call was stopped.
+ * the call, or if the response breaks off. If the call was stopped, throws the signal's reason.
  */
 export async function streamChat({ key, request, signal, brokenOff, listener }: StreamOptions): Promise<void> {
   const body = JSON.stringify({ ...request, stream: true, stream_options: { include_usage: true } })

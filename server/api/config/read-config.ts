@@ -134,8 +134,9 @@ function offsetOf(document: Document, path: readonly PropertyKey[]): number | un
 }
 
 /**
- * A fault that is not allowed in any part of the file. PostgreSQL cannot store NUL. A database would replace half of a
- * character with another character. An anchor that contains itself is nested infinitely.
+ * Returns a fault that makes a value invalid in every part of the file; undefined if there is none. PostgreSQL cannot
+ * store NUL. A database would replace half of a character with another character. An anchor that contains itself is
+ * nested infinitely.
  */
 function faultIn(value: unknown, level = 0): string | undefined {
   if (level > mostLevels) return tooDeep

@@ -55,8 +55,8 @@ export function mountModels(
 
   servePublic(router, api.model.visitors, ({ context }) => {
     if (!settings.current().PublicModelsEnabled) throw new ApiFailure('This list is not public.', 404)
-    // Models that nobody can call are omitted: they are of no use to visitors, who must not see which models lack a
-    // price.
+    // Models that nobody can call are omitted. They are of no use to visitors, and visitors must not see which models
+    // lack a price.
     const models = priceList(visitorsGroup)
       .models.filter(({ prices }) => prices.length > 0)
       .map(({ model, prices }) => ({ model, prices, unpriced: false, renamed: false }))

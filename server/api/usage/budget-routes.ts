@@ -25,7 +25,10 @@ const usdDecimals = 6
 
 type Query = PersonCall<typeof api.usage.budgetsExport>['query']
 
-/** Limits on spending, the used amounts, and when the limits run out, in pages and as a file. */
+/**
+ * Calls for the limits on spending: how much of each is used, and when it runs out. They return pages of a list, or a
+ * file.
+ */
 export function mountBudgets(
   router: ApiRouter,
   { store, clock, settings }: Pick<ApiDeps, 'store' | 'clock' | 'settings'>,
