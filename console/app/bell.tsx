@@ -17,7 +17,7 @@ const BellPanel = lazy(async () => {
   return { default: it.BellPanel }
 })
 
-/** The news are loaded after this time, so that they do not delay the page itself. */
+/** The news is loaded after this time, so that it does not delay the page itself. */
 const startMs = 1500
 
 /** The bell, which has a dot while there is unread news. Its panel lists the news. */

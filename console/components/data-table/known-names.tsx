@@ -9,7 +9,7 @@ const days = 30
 /** The number of suggested names. Any other name can be typed. */
 const top = 50
 
-/** Suggests names that had calls in the last 30 days. They apply to the input whose `list` attribute is this id. */
+/** Suggests names that had calls in the last 30 days, in the input whose `list` attribute is this id. */
 export function KnownNames({ id, of }: { id: string; of: NamesOf }) {
   const { data } = useQuery({
     queryKey: ['usage', 'names', of],

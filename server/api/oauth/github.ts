@@ -67,8 +67,8 @@ function appOf(settings: Settings): GitHubApp {
 }
 
 /**
- * The account that is connected to the id. If there is none, an imported account that has only the login name; the id
- * is then added to it.
+ * Returns the account that is connected to the id. If there is none, returns an imported account that has only the
+ * login name, and adds the id to it.
  */
 async function boundAccount(trx: Trx, profile: GitHubAccount): Promise<Account | undefined> {
   const account =
