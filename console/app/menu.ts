@@ -14,7 +14,7 @@ export interface MenuEntry {
   icon: LucideIcon
   /** Second key of the shortcut; the first is g. */
   key?: string | undefined
-  /** The part of the menu that it belongs to; undefined for those at the top. */
+  /** The part of the menu to which the entry belongs; undefined for the entries at the top. */
   group?: MenuGroup | undefined
 }
 
@@ -24,7 +24,7 @@ function isShown(page: Page, user: SessionUser | undefined, status: KnownStatus)
   // A server without the additional endpoints does not provide prices.
   if (page.menu?.needs === 'more calls' && !hasMoreCalls(status)) return false
   if (page.menu?.needs === 'status page' && !status.status_page) return false
-  // Users have a page of models of their own.
+  // Logged-in users have their own models page.
   if (page.menu?.needs === 'public models' && (user !== undefined || !status.public_models)) return false
   if (page.menu?.needs === 'API reference' && !canSeeReference(user, status)) return false
   return page.for === 'everybody' || (user !== undefined && (page.for === 'users' || isAdmin(user)))
@@ -35,7 +35,7 @@ export function menuFor(user: SessionUser | undefined, status: KnownStatus): Men
   return pages.flatMap((page) => {
     if (!page.menu || !isShown(page, user, status)) return []
     const { icon, group, ...entry } = page.menu
-    // Visitors see so few entries that headings would be in the way.
+    // Visitors see only a few entries, which need no headings.
     return [{ ...entry, group: user && group, to: page.path, icon: menuIcons[icon] }]
   })
 }

@@ -2,10 +2,10 @@ import * as z from 'zod/mini'
 import { endpoint, mediaEndpoint } from './endpoint.ts'
 import { listQuery, numberFilter, wordFilter } from './list-query.ts'
 
-/** Whose limit it is. */
+/** The owner of the limit. */
 export const budgetOwners = ['user', 'token'] as const
 
-/** What a limit applies to: everything that is left, the UTC day, or the UTC month. */
+/** What a limit applies to: the whole remaining balance, the current UTC day, or the current UTC month. */
 export const budgetPeriods = ['total', 'day', 'month'] as const
 
 /** Which limits to list: nearly used up, almost completely used up, or running out within seven days. */
@@ -14,10 +14,10 @@ export const budgetLevels = ['near', 'critical', 'runs_out'] as const
 /** The columns by which budgets can be sorted. */
 export const budgetSorts = ['share', 'runs_out', 'limit', 'used', 'left', 'pace', 'name'] as const
 
-/** The parts of a limit from which it counts as near and as critical. */
+/** A limit is near or critical once at least this share of it is used. */
 export const budgetShares = { near: 0.8, critical: 0.95 } as const
 
-/** The pace is the average of this many days. */
+/** The pace is the average spend over this many days. */
 export const paceDays = 7
 
 /** The maximum number of rows in one exported file. */

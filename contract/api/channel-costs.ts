@@ -5,8 +5,8 @@ import { text, trimmedText } from './fields.ts'
 /** The maximum number of models whose cost a channel can have. */
 export const maxCostModels = 1000
 /**
- * A price from a feed that is this many times the old one, or the old one divided by it, has to be confirmed. A first price
- * is compared with the built-in price of the model.
+ * If a price from a feed differs from the old one by this factor or more, up or down, an admin must confirm it. The
+ * first price of a model is compared with its built-in price.
  */
 export const heldFactor = 10
 
@@ -37,10 +37,10 @@ const sourceSchema = z.object({
   time: z.int().check(z.describe('When they were saved, in epoch seconds.')),
 })
 
-/** A multiplier on the price list. */
+/** A number by which the prices of the list are multiplied. */
 export const costMultiplier = z.number().check(z.gte(0), z.lte(1000))
 
-/** What an upstream charges, by the name that is sent to it. */
+/** What an upstream charges, by the model name that is sent to it. */
 export const modelCostsField = z.record(z.string(), modelCostSchema).check(
   z.refine((value) => Object.keys(value as object).length <= maxCostModels, {
     error: 'may have at most 1000 entries',
@@ -81,7 +81,7 @@ const feed = {
 /** The longest time between two checks of a price list, in hours. */
 export const longestFeedHours = 30 * 24
 
-/** A price list that is to be read on a schedule. */
+/** A request to read a price list on a schedule. */
 export const feedInput = z.object({
   ...feed,
   every_hours: z
@@ -91,7 +91,7 @@ export const feedInput = z.object({
 
 export type FeedInput = z.output<typeof feedInput>
 
-/** A price list that is read on a schedule. */
+/** A price list that is read on a schedule, with the results of its checks. */
 export const priceFeedSchema = z.object({
   ...feed,
   every_hours: feedInput.shape.every_hours,

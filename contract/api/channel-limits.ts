@@ -3,7 +3,7 @@ import { capMetrics, capModels, capOwners, capWindows, mostCaps } from '../caps.
 import { endpoint } from './endpoint.ts'
 import { maxQuota, text } from './fields.ts'
 
-/** The most wildcards in one pattern; more would make matching slow. */
+/** The maximum number of wildcards in one pattern. More would make matching slow. */
 const mostWildcards = 4
 
 const amount = z.int().check(z.gte(0), z.lte(maxQuota))
@@ -48,7 +48,7 @@ export const channelLimitSchema = z.object({
 
 export type ChannelLimit = z.output<typeof channelLimitSchema>
 
-/** The limits of a channel in a body. They replace those that it has. */
+/** The limits of a channel in a request body. They replace all of the channel's current limits. */
 export const channelLimitsField = z.array(channelLimitSchema).check(z.maxLength(mostCaps))
 
 const limitUse = z.extend(channelLimitSchema, {
@@ -58,7 +58,7 @@ const limitUse = z.extend(channelLimitSchema, {
   resets_at: z.int().check(z.describe('End of the calendar window in epoch seconds; 0 for other windows.')),
 })
 
-/** How much of its limits a channel has in use. */
+/** How much of each of its limits a channel currently uses. */
 export const channelUseSchema = z.object({
   id: z.int(),
   name: z.string(),

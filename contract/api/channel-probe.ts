@@ -3,7 +3,10 @@ import { probedCarries } from './channel-carries.ts'
 import { endpoint } from './endpoint.ts'
 import { idField, text, trimmedText } from './fields.ts'
 
-/** The fields of a channel that decide where it sends a call and how; the same bounds as when it is saved. */
+/**
+ * The fields of a channel that determine where and how it sends a call. They are validated as when the channel is
+ * saved.
+ */
 export const probeBody = z.object({
   id: z.optional(
     idField.check(z.describe('A stored channel. If `key` is empty, its key is used, under the rules for changes.')),
@@ -23,7 +26,7 @@ export const probeBody = z.object({
   ...probedCarries,
 })
 
-/** The result of a test of a channel that is not stored. */
+/** The result of testing a channel that has not been saved. */
 export const probeReportSchema = z.object({
   ok: z.boolean().check(z.describe('True if the test request was answered.')),
   time: z.number().check(z.describe('Duration of the test request in seconds.')),

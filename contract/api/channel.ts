@@ -45,7 +45,7 @@ export const channelSchema = z.object({
   keys_dead: z.int().check(z.describe('Number of paused keys.')),
   /**
    * Added by Tollgate: what the gateway last did to the channel automatically. It may have disabled or enabled the
-   * channel, skipped it for a while, or set a key aside.
+   * channel, skipped it for a while, or paused a key.
    */
   status_reason: z
     .string()
@@ -75,7 +75,7 @@ export type Channel = z.output<typeof channelSchema>
 /** The settings of one channel, stored as JSON text in `config`. Times are in seconds; 0 = no limit. */
 export const channelConfigSchema = z.strictObject({
   api_version: z.optional(text(100)),
-  /** The region becomes part of a host name. */
+  /** The pattern is strict because the region becomes part of a host name. */
   region: z.optional(text(100).check(z.regex(/^[\w-]*$/, { error: 'may contain only letters, digits and dashes' }))),
   library_id: z.optional(text(200)),
   plugin: z.optional(text(200)),
@@ -88,7 +88,7 @@ export const channelConfigSchema = z.strictObject({
   first_token_timeout: z.optional(z.number().check(z.gte(0), z.lte(86_400))),
   first_token_timeouts: z.optional(z.record(text(200), z.number().check(z.gte(0), z.lte(86_400)))),
   http_version: z.optional(z.enum(['auto', '1.1', '2'])),
-  /** How system messages are placed; absent = whatever is best for the channel type. */
+  /** Where system messages are placed. If absent, the gateway uses what is best for the channel type. */
   system_turns: z.optional(z.enum(['keep', 'first', 'user'])),
   /** Azure: remove the dots from every deployment name, as one-api did. */
   strip_deployment_dots: z.optional(z.boolean()),
@@ -174,8 +174,8 @@ const fields = {
 
 export const createChannelBody = z.object(fields)
 /**
- * Omitted fields stay unchanged, as do the key if it is empty and the type if it is 0. With `key_append`, the lines of
- * the key are added to the keys of a channel that has several.
+ * Omitted fields stay unchanged. So does the key if it is empty, and the type if it is 0. With `key_append`, the lines
+ * of the key are added to the existing keys of a channel with several keys.
  */
 export const updateChannelBody = z.object({ id: idField, ...fields, key_append: z.optional(z.boolean()) })
 

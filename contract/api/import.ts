@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { endpoint, idParams, mediaEndpoint } from './endpoint.ts'
 import { text, trimmedText } from './fields.ts'
 
-/** The parts of a source. */
+/** The parts of a source that can be imported. */
 export const importParts = ['users', 'tokens', 'channels', 'codes', 'options', 'logs'] as const
 export type ImportPart = (typeof importParts)[number]
 
@@ -11,7 +11,10 @@ export const mostUploadBytes = 512 * 1024 * 1024
 
 const count = (description: string) => z.int().check(z.describe(description))
 
-/** A sum in the source and here. They are equal once the stated corrections are added. */
+/**
+ * A sum in the source and in this installation. They are equal once the stated corrections are added to the source's
+ * sum.
+ */
 const sumLine = z.object({
   name: z.string().check(z.describe('What is summed up.')),
   there: count('The sum in the source.'),
@@ -21,10 +24,10 @@ const sumLine = z.object({
 
 export type SumLine = z.output<typeof sumLine>
 
-/** Values of the placeholders of a sentence. */
+/** Values for the placeholders in a sentence. */
 const values = z.record(z.string(), z.string())
 
-/** What the import did with something that could not be taken over as it was. */
+/** Something that could not be imported unchanged, and what the import did with it. */
 const finding = z.object({
   kind: z.string().check(z.describe('What it concerns.')),
   text: z.string().check(z.describe('A whole sentence in English: what was found, and what happens to it.')),
@@ -39,7 +42,7 @@ const finding = z.object({
 
 export type Finding = z.output<typeof finding>
 
-/** What a model costs there and here, in currency units per million tokens, or per call. */
+/** What a model costs in the source and in this installation, in currency units per million tokens or per call. */
 const priceRow = z.object({
   model: z.string().check(z.describe('The name, and the name that is sent upstream if it differs.')),
   theirs: z.string().check(z.describe('The price there.')),
@@ -106,7 +109,7 @@ export const importStages = ['', 'accounts', 'logs', 'usage'] as const
 
 const time = (description: string) => z.int().check(z.describe(description))
 
-/** How an import is to be made. */
+/** The choices for an import. */
 const choices = {
   dry_run: z.boolean().check(z.describe('Only show what would happen, without changing anything.')),
   merge: z._default(z.boolean().check(z.describe('Import in addition to the existing data, with new ids.')), false),

@@ -3,7 +3,7 @@ import { endpoint } from './endpoint.ts'
 
 const count = (description: string) => z.int().check(z.describe(description))
 
-/** The progress of the copy of the log in a second place. */
+/** The progress of copying the log to a second database. */
 export const logCopySchema = z.object({
   name: z.string().check(z.describe('Where the copy is, without credentials; empty if the log is not copied.')),
   set_by_environment: z

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
 import { utcOffset } from './log-filter.ts'
 
-/** Points of five minutes in the figures of the last hour. */
+/** The number of points in the figures of the last hour, each of five minutes. */
 export const overviewPoints = 12
 /** The number of people in the list of top spenders. */
 export const topSpenders = 5
@@ -31,7 +31,7 @@ const timeFigure = (description: string) =>
     })
     .check(z.describe(description))
 
-/** What an item is about. The order is the order of the list. */
+/** What an item that needs attention is about. The list shows items in this order. */
 export const attentionKinds = [
   'channel_off',
   'channel_failing',

@@ -37,7 +37,7 @@ export const redemptionSortColumns = [
   'expired_time',
 ] as const
 
-/** All codes with one name, counted. Sums of quota are at most the largest exact integer. */
+/** All codes with one name, counted. Sums of quota are capped at the largest exact integer. */
 export const redemptionBatchSchema = z.object({
   name: z.string(),
   made: z.int().check(z.describe('Number of codes, without deleted ones.')),
@@ -81,13 +81,13 @@ export const redemptionName = trimmedText(20).check(z.minLength(1, { error: 'mus
 
 const worth = z.int().check(z.gte(1), z.lte(maxQuota))
 
-/** How many codes to make at once. */
+/** How many codes to create at once. */
 export const redemptionCount = z.int().check(z.gte(1), z.lte(maxRedemptions))
 
 /** The maximum length of a prefix. Codes stay 32 characters long, so at least 80 bits of a code are random. */
 export const maxCodePrefix = 12
 
-/** What the codes of a batch begin with. */
+/** The text with which all codes of a batch begin. */
 export const codePrefix = z
   .string()
   .check(

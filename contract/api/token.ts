@@ -107,7 +107,7 @@ const filters = {
     '1 enabled, 2 disabled, 3 expired, 4 exhausted, as the next call would find the token; 0 = all.',
   ),
 }
-/** A whole key, as pasted: with or without `sk-`, and with or without the number of a channel at its end. */
+/** A whole key as a person pastes it: with or without `sk-`, and with or without a channel number at the end. */
 const pastedKey = z
   .string()
   .check(
@@ -118,7 +118,7 @@ const pastedKey = z
     z.describe('The whole key, with or without its prefix sk-.'),
   )
 
-/** The token that has a key, without the key itself. */
+/** The token that a pasted key belongs to, without the key itself. */
 export const foundTokenSchema = z.object({
   id: z.int(),
   name: z.string(),

@@ -4,7 +4,7 @@ import { text } from './fields.ts'
 import { listQuery, wordFilter } from './list-query.ts'
 import { allLogFilter } from './log-filter.ts'
 
-/** What the rows of a usage table can stand for. */
+/** What a row of a usage table can represent. */
 export const usageDimensions = ['user', 'token', 'model', 'channel', 'day'] as const
 
 export type UsageDimension = (typeof usageDimensions)[number]
@@ -27,7 +27,7 @@ export const usageTableSorts = [
   'second',
 ] as const
 
-/** The maximum number of points of a row's curve. */
+/** The maximum number of points in the curve of a row. */
 export const maxUsagePoints = 30
 
 /** The maximum number of rows in one exported file. */
@@ -73,7 +73,7 @@ export const usageRowSchema = z.object({
 
 export type UsageRow = z.output<typeof usageRowSchema>
 
-// Sums do not know how calls ended.
+// The stored sums do not record how calls ended, so these filters do not apply.
 const { type: _type, outcome: _outcome, not_outcome: _not, slow_seconds: _slow, ...filter } = allLogFilter
 
 const shape = {

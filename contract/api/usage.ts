@@ -4,8 +4,8 @@ import { text } from './fields.ts'
 import { allLogFilter, utcOffset } from './log-filter.ts'
 
 /**
- * The figures that can be shown; `duration` and `first_byte` are averages in milliseconds, `cached_share` is a share from
- * 0 to 1, all others are sums.
+ * The figures that can be shown. `duration` and `first_byte` are averages in milliseconds, and `cached_share` is a
+ * share from 0 to 1. All others are sums.
  */
 export const usageMetrics = [
   'quota',
@@ -38,7 +38,7 @@ export type UsageRollup = (typeof usageRollups)[number]
 /** The maximum number of buckets in one response: forty days of hourly buckets. */
 export const maxUsageBuckets = 1000
 
-// Sums do not know how calls ended.
+// The stored sums do not record how calls ended, so these filters do not apply.
 const { type: _type, outcome: _outcome, not_outcome: _not, slow_seconds: _slow, ...filter } = allLogFilter
 
 const sum = (description: string) => z.int().check(z.describe(description))

@@ -5,11 +5,11 @@ import { limitsShown, limitsWritten } from './limit-fields.ts'
 import { listQuery, numberFilter, wordFilter } from './list-query.ts'
 import { mixesAlphabets } from './scripts.ts'
 
-/** The rules for a user name; checked when an account is created and when the name changes. */
+/** The rules for a username. They are checked when an account is created and when its name changes. */
 export const usernameSchema = z.string().check(
   z.trim(),
-  // Each letter is normalised to one form. Otherwise full-width and composed letters would make different names that
-  // look the same.
+  // Normalises each letter to one form. Otherwise two names with full-width or composed letters could look the same and
+  // still be different.
   z.normalize('NFKC'),
   z.refine((value) => [...value].length >= 1 && [...value].length <= 12, { error: 'must have 1 to 12 characters' }),
   z.regex(/^[\p{L}\p{N}_.-]*$/u, { error: 'may contain only letters, digits, dots, hyphens and underscores' }),
@@ -27,7 +27,7 @@ export const passwordSchema = z.string().check(
 const displayName = trimmedText(20)
 const group = trimmedText(32).check(z.refine((value) => !value.includes(','), { error: 'must be one group' }))
 
-/** A user as the API shows it. Secrets are always empty text, so that clients find the fields they expect. */
+/** A user as the API shows it. Secrets are always empty, but present, because clients expect the fields. */
 export const userSchema = z.object({
   id: z.int(),
   username: z.string(),

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { field } from './field.ts'
 
-/** The settings that OpenAI's chat, completions and Responses have in common. */
+/** The settings that OpenAI's chat, completions and Responses APIs have in common. */
 export const sampling = {
   temperature: field(
     z.number(),
@@ -13,7 +13,7 @@ export const sampling = {
   ),
 }
 
-/** Fields that OpenAI's chat and Responses have in common. */
+/** Fields that OpenAI's chat and Responses APIs have in common. */
 export const shared = {
   ...sampling,
   parallel_tool_calls: field(z.boolean(), 'False to allow at most one tool call per response.'),

@@ -23,7 +23,7 @@ export const imageFields = {
   user: field(z.string(), 'An id for the end user.'),
 }
 
-/** Form fields of the two calls that write down speech. */
+/** Form fields of the two calls that turn speech into text. */
 export const transcriptFields = {
   prompt: field(z.string(), 'Text that guides the spelling and style.'),
   temperature: field(z.unknown(), 'Randomness, 0 to 1.'),

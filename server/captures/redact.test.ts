@@ -30,7 +30,7 @@ describe('redactions', () => {
   })
 })
 
-test('keys, and texts that look like keys, are removed without being listed', async () => {
+test('keys and texts that look like keys are removed even if they are not listed', async () => {
   const key = 'abcdefgh-ijklmnop-qrstuvwx'
   const text = `${key} and sk-proj-0123456789abcdefghij and Bearer abcdefghijklmnopqrstuvwxyz`
   expect(await without(text, [], [key])).toBe('[key] and [key] and [key]')

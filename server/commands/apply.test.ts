@@ -151,7 +151,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await it.apply(path, '--yes')).code).toBe(0)
     expect((await it.plan(path)).changes).toEqual([])
 
-    // Only prune removes, and it removes only in sections that the file has.
+    // Only prune removes entries, and only in sections that are in the file.
     const pruned = await it.plan(path, '--prune')
     expect(pruned.changes.map(({ op, section, name }) => `${op} ${section} ${name}`)).toContain(
       'remove channels by hand',
@@ -160,7 +160,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await it.apply(path, '--prune', '--yes')).code).toBe(0)
     const left = await it.gateway.api<{ name: string }[]>('GET', '/api/channel/')
     expect(left.map((channel) => channel.name).sort()).toEqual(['main', 'spare'])
-    // On SQLite, a running server looks for changes of other processes every ten seconds.
+    // On SQLite, a running server checks for changes by other processes every ten seconds.
     await expectEventually(async () => {
       const ratios = await it.gateway.api<object>('GET', '/api/group/ratios')
       expect(Object.keys(ratios).sort()).toEqual(['default', 'vip'])
@@ -205,7 +205,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(applied.output).toContain('Applied.')
     const round = await other.run('export', '--format', 'yaml')
     expect(round.output).toBe(exported.output)
-    // The original file means the same.
+    // The original file is equivalent.
     const same = await other.run('apply', '-f', path, '--dry-run', '--json')
     expect(JSON.parse(same.output)).toMatchObject({ changes: [] })
   }, 180_000)
@@ -297,7 +297,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await it.apply('/no/such.yaml')).output).toContain('There is no file /no/such.yaml')
     expect((await it.installation.run('apply')).code).toBe(2)
 
-    // Channels of the same name cannot be told apart.
+    // Channels with the same name cannot be distinguished.
     for (const key of ['a', 'b'])
       await it.gateway.api('POST', '/api/channel/', { name: 'twin', type: 1, key, models: 'm' })
     const twins = entry('').replace('name: a', 'name: twin')

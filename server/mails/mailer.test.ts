@@ -68,7 +68,7 @@ forEachDatabase((database, openFresh) => {
   for (const language of database === 'sqlite' ? (['en', 'zh', 'ja'] as const satisfies readonly MailLanguage[]) : [])
     describe(language, () => {
       for (const [kind, write] of Object.entries(mails)) {
-        test(`${kind} arrives in two forms with the same content, whatever the names are`, async () => {
+        test(`${kind} arrives in two forms with the same content, no matter what the names are`, async () => {
           await setOptions(api, { SystemName: `Gate ${evil}\r\nBcc: evil@example.com` })
           await api.mailer.send('Ada+gate@example.com', language, write)
           const [mail] = await smtp.arrived(1)
@@ -79,7 +79,7 @@ forEachDatabase((database, openFresh) => {
           const { subject = '' } = mail.headers
           expect(subject).toStartWith(`Gate ${evil} Bcc: evil@example.com${language === 'en' ? ': ' : '：'}`)
           expect([...subject].length).toBeLessThanOrEqual(200)
-          // The plain form comes first, because email programs show the last alternative that they support.
+          // The plain-text form comes first, because email programs show the last alternative that they support.
           expect(mail.raw).toMatch(/^Content-Type: multipart\/alternative;/m)
           expect([...mail.raw.matchAll(/^Content-Type: (text\/\w+); charset=utf-8/gm)].map((part) => part[1])).toEqual([
             'text/plain',

@@ -4,13 +4,13 @@ import { FilterBar } from './filter-bar.tsx'
 interface StatusFilterProps {
   label: string
   statuses: readonly number[]
-  /** What a status is called. */
+  /** Returns the name of a status. */
   nameOf(status: number, t: Text): string
   search: { status?: string | undefined }
   setSearch(change: { status: string | undefined; page: undefined }): void
 }
 
-/** Chooses which rows of a list are shown: all, or those with one status. */
+/** Filters a list by status: all rows, or only rows with one status. */
 export function StatusFilter({ label, statuses, nameOf, search, setSearch }: StatusFilterProps) {
   const t = useText()
   const choose = (status: string | undefined) => setSearch({ status, page: undefined })

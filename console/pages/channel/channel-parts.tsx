@@ -158,7 +158,10 @@ const groupColors: Readonly<Record<string, DotColor>> = { vip: 'yellow', pro: 'y
 /** How many groups a cell shows, so that rows stay equally high. */
 const mostGroups = 2
 
-/** The groups of a channel: all of them, or the first ones and the number of the others, whose names are its title. */
+/**
+ * The groups of a channel. If there are many, only the first ones and the number of the others are shown. The title of
+ * that number contains the names of the others.
+ */
 export function Groups({ group, most = mostGroups }: { group: string; most?: number }) {
   const t = useText()
   const all = listOf(group).sort()

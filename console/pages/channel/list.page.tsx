@@ -109,7 +109,7 @@ function ChannelTable({ edit }: { edit(channel: Channel): void }) {
   // A server without the additional endpoints ignores filters.
   const classic = useClassicServer()
   const channelList = useList(channels, search, setSearch, classic ? {} : filterOf(search))
-  // Names of types that arrive after the rows would move the columns.
+  // If the names of types arrived after the rows, the columns would move.
   const { isPending } = useQuery(typesQuery)
   const list = isPending ? { ...channelList, loading: true } : channelList
   const typeName = useTypeName()
@@ -159,7 +159,9 @@ function ChannelTable({ edit }: { edit(channel: Channel): void }) {
   )
 }
 
-/** Actions for all channels, and the link to a new one. `onReport` shows the result of the tests since a time. */
+/**
+ * Actions for all channels, and the link to add one. `onReport` shows the results of tests that began at a given time.
+ */
 function PageActions({ onReport }: { onReport(since: number): void }) {
   const t = useText()
   const classic = useClassicServer()

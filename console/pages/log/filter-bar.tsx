@@ -68,7 +68,7 @@ export function LogFilters({ search, setSearch, everybody, filter, extra }: LogF
   )
 }
 
-/** On a phone, the outcome and the range that are set. */
+/** On a phone, chips for the chosen outcome and range. */
 function OtherChips(props: { search: LogSearch; everybody: boolean; narrow(patch: Partial<LogSearch>): void }) {
   const { search, everybody, narrow } = props
   const t = useText()

@@ -47,7 +47,9 @@ interface FiltersProps {
   setSearch: SetSearch<RedemptionSearch>
 }
 
-/** The status, and the batch while one is chosen: batches are chosen on their own page. */
+/**
+ * The filter for the status. The batch is shown only if one is chosen, because batches are chosen on their own page.
+ */
 function Filters({ search, setSearch }: FiltersProps) {
   const t = useText()
   const narrow = (change: Partial<RedemptionSearch>) => setSearch({ ...change, page: undefined })

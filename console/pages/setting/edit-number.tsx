@@ -4,7 +4,7 @@ import { Input } from '../../components/ui/input.tsx'
 interface EditNumberProps {
   label: string
   value: number | undefined
-  /** The value that applies while the box is empty. */
+  /** The default, which applies while the box is empty. */
   usual?: number | undefined
   disabled: boolean
   /** Called with a number of at least 0, or with undefined if the box was emptied. */

@@ -19,7 +19,7 @@ export const tokenQuery = (id: string) =>
     queryFn: ({ signal }) => call(tokenApi.get, { params: { id } }, { signal, quiet: true }),
   })
 
-/** The models that the account can currently call in its own group or, if one is named, in another. */
+/** The models that the account can currently call in the given group, which is its own group by default. */
 export const availableModelsQuery = (group = '') =>
   queryOptions({
     queryKey: ['available-models', group],
@@ -47,7 +47,7 @@ export async function setTokenStatus(token: Token, status: number): Promise<void
   await queryClient.invalidateQueries({ queryKey: ['token', 'one', String(token.id)] })
 }
 
-/** Gives a token a new key; the one that it has stays valid for a time. Returns the token with its new key. */
+/** Gives a token a new key. The old key stays valid for `keepSeconds`. Returns the token with its new key. */
 export async function rotateKey(id: number, keepSeconds: number): Promise<Token> {
   const token = await call(tokenApi.rotate, { params: { id }, body: { keep_seconds: keepSeconds } })
   await replaceRow(token)
@@ -74,8 +74,8 @@ export async function removeToken(token: Token): Promise<void> {
 }
 
 /**
- * The request body, in which the models are a single string. A server without token groups refuses their field, so it is
- * sent only if a group is chosen or `had` says that there was one.
+ * The request body, in which the models are a single string. A server without token groups refuses the field `group`.
+ * It is therefore sent only if a group is chosen, or if the token had one before (`had`).
  */
 const bodyOf = ({ models, group, ...values }: TokenValues, had = '') => ({
   ...values,

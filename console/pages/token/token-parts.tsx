@@ -12,7 +12,7 @@ const colors: Readonly<Record<number, DotColor>> = {
 }
 const soonSeconds = 7 * 86_400
 
-/** True while the key that the token had before is still accepted. */
+/** True while the token's previous key is still accepted. */
 export function hasOldKey({ old_key_until }: Token): boolean {
   return old_key_until > Date.now() / 1000
 }
@@ -45,8 +45,8 @@ export function blockedReason(status: number, t: Text): string | undefined {
 }
 
 /**
- * The status that the next call would find. The server marks a token as expired or exhausted only when the token is
- * used.
+ * The status that applies to the next call. It can differ from the stored status, because the server marks a token as
+ * expired or exhausted only when it is used.
  */
 export function statusOf(token: Token, nowSeconds = Date.now() / 1000): number {
   if (token.status !== tokenStatus.enabled) return token.status
@@ -71,7 +71,7 @@ function barColor(left: number): string {
   return left < 0.2 ? 'fill-orange' : 'fill-accent'
 }
 
-/** The remaining quota, with the used share as a bar; for unlimited tokens, a word. */
+/** The remaining quota, with the used share as a bar. For unlimited tokens, only a word. */
 export function Remaining({ token }: { token: Token }) {
   const t = useText()
   const formatQuota = useFormatQuota()
@@ -106,14 +106,14 @@ export function Expiry({ token }: { token: Token }) {
   )
 }
 
-/** A time in the console's format; the title shows how long ago it was. */
+/** A time in the console's format. Its title shows how long ago it was. */
 export function Moment({ seconds, none }: { seconds: number; none: string }) {
   // Some servers do not report this time.
   if (!(seconds > 0)) return <span className="text-muted">{none}</span>
   return <time title={formatRelative(seconds)}>{formatTime(seconds)}</time>
 }
 
-/** When the token was last used; undefined if it never was. The server sets this time when it creates the token. */
+/** When the token was last used; undefined if never. The server initially sets this time to the creation time. */
 export function lastUse({ accessed_time, created_time, used_quota }: Token): number | undefined {
   return accessed_time > created_time || (used_quota > 0 && accessed_time > 0) ? accessed_time : undefined
 }

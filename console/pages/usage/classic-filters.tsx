@@ -11,8 +11,8 @@ interface ClassicFiltersProps {
 }
 
 /**
- * Filters for servers that know one value each and cannot list values. They are applied on Enter or when the user leaves
- * a box.
+ * Filters for servers that accept only one value per filter and cannot list values. A filter is applied on Enter or
+ * when the user leaves its box.
  */
 export function ClassicFilters({ search, admin, onChange }: ClassicFiltersProps) {
   const t = useText()

@@ -30,7 +30,7 @@ forEachDatabase((_, openFresh) => {
   const addRule = (fields: object = {}, path = '/self', as = ada.token) =>
     call('POST', `${path}/rule`, { kind: 'own_balance', name: 'low', threshold: 500, ...fields }, as)
 
-  test('a new rule has sensible values, and only what is sent is changed', async () => {
+  test('a new rule has sensible values, and an update changes only the fields that are sent', async () => {
     const { data } = await addRule()
     expect(data).toEqual({
       id: data.id,

@@ -6,7 +6,7 @@ import type { Secrets } from '../../lib/secrets/secrets.ts'
 const cookieName = 'known'
 const lifetimeSeconds = 180 * 86_400
 
-/** The parts of an account that its browser mark depends on: a new password invalidates old marks. */
+/** The parts of an account on which its browser mark depends. A new password invalidates old marks. */
 interface Account {
   id: number
   password: string

@@ -39,7 +39,7 @@ forEachDatabase((_, openFresh) => {
         .execute(),
     )
 
-  test('the health of every channel is measured from its traffic of 24 hours', async () => {
+  test('the health of every channel is measured from its traffic in the last 24 hours', async () => {
     const [busy, idle] = [await addChannel('busy'), await addChannel('idle')]
     for (const at of [now - 10, now - 2 * hour, now - 2 * hour]) await add(busy, at)
     const failure = { channelId: busy, status: 500, error: 'too busy', elapsedMs: 5 }

@@ -63,7 +63,7 @@ forEachDatabase((_, openFresh) => {
     expect(rows.map(({ detail }) => detail)).toEqual(['draining=false → true limits=none → 7 calls/now', ''])
   })
 
-  test('refuses limits that contradict themselves, are out of range or too many', async () => {
+  test('refuses limits that are contradictory, out of range or too many', async () => {
     const refused: [unknown[], RegExp][] = [
       [[{ ...calls, window: 'day' }], /must have the window "now"/],
       [[{ ...calls, metric: 'tokens' }], /must have the window "now"/],

@@ -87,7 +87,7 @@ forEachDatabase((_, openFresh) => {
     expect((await put(`version: 1${channel()}`, '?dry_run=true')).json.data.changes).toEqual([])
   })
 
-  test('channel costs have their own section: named by channel, complete, exported, and removed by --prune', async () => {
+  test('channel costs have their own section by channel name, are written as a whole, are exported, and are removed by --prune', async () => {
     const costs = (entry: string) => `version: 1${channel()}channel_costs:\n  main: ${entry}\n`
     const changes = async (text: string, query = '') => (await put(text, query)).json
     const full = '{ multiplier: 0.9, models: { gpt-4: { input: 2.5, output: 10 }, other: { request: 0.04 } } }'
@@ -107,7 +107,7 @@ forEachDatabase((_, openFresh) => {
       main: { multiplier: 0.9, models: { 'gpt-4': { input: 2.5, output: 10 }, other: { request: 0.04 } } },
     })
 
-    // An entry is complete, and a section that is absent is not touched.
+    // If a section is absent, nothing changes.
     expect((await changes(`version: 1${channel()}`)).data.changes).toEqual([])
     expect((await changes(costs('{ models: { gpt-4: { multiplier: 0.5 } } }'), '?dry_run=true')).data.changes).toEqual([
       {
@@ -242,7 +242,7 @@ forEachDatabase((_, openFresh) => {
       ])
     }
     expect(await api.store.read.selectFrom('channels').select('id').execute()).toEqual([])
-    // In other fields, such text is taken literally, and in a secret two dollar signs mean one.
+    // In other fields, such a text is taken literally. In a secret, two dollar signs mean one.
     expect((await put(`version: 1\noptions: { Notice: "\${HOME}" }\n`)).json.success).toBe(true)
     expect(api.settings.current().Notice).toBe(`\${HOME}`)
     expect((await put(`version: 1\noptions: { SMTPToken: "$\${HOME}" }\n`)).json.success).toBe(true)

@@ -11,7 +11,7 @@ const begin = 1_699_999_200
 const now = begin + 5 * hour
 const attempt = (channelId: number, error: string) => ({ channelId, status: 500, error, elapsedMs: 5 })
 
-/** The fields of calls with different outcomes. The name of each is in `token_name`. */
+/** The fields of calls with different outcomes. The name of each outcome is in `token_name`. */
 const calls = {
   plain: { quota: 10 },
   failed: { type: 6, quota: 0, outcome: 'failed', attempts: JSON.stringify([attempt(1, 'no')]) },
@@ -62,7 +62,7 @@ forEachDatabase((_, openFresh) => {
     await check()
   }
 
-  test('lists, files and totals have the calls of one outcome, for users only their own', () =>
+  test('lists, files and totals can be limited to one outcome, and users get only their own calls', () =>
     beforeAndAfter(async () => {
       const wanted = {
         failed: ['interrupted', 'failed'],
@@ -148,7 +148,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('users cannot ask for retried or rescued calls, and bad values are refused', async () => {
+  test('users cannot filter for retried or rescued calls, and invalid values are refused', async () => {
     for (const path of ['self', 'self/stat', 'self/histogram'])
       for (const outcome of ['retried', 'rescued'])
         expect([path, (await ask(`${path}?outcome=${outcome}`, ada)).json.success]).toEqual([path, false])

@@ -40,7 +40,7 @@ export async function changeRedemption(
   })
 }
 
-/** A used code stays used: setting it back would give its quota a second time. */
+/** The requested status. A used code stays used, because otherwise its quota could be given a second time. */
 function wantedStatus({ body }: Update, before: RedemptionRow): Fields {
   const { status } = body
   if (status !== redemptionStatus.unused && status !== redemptionStatus.disabled) {

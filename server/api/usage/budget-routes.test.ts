@@ -104,7 +104,7 @@ forEachDatabase((_, openFresh) => {
     expect(rows[0]).toMatchObject({ limit: 10, used: 8, share: 0.8, resets: midnight + day, forecast: 8 })
   })
 
-  test('what was spent on an earlier day or in an earlier month does not count', async () => {
+  test('spending on an earlier day or in an earlier month does not count', async () => {
     await setUser(ada.id, { daily_budget: 60, monthly_budget: 1000, spent_today: 50, spent_month: 70 })
     await setUser(ada.id, { spent_at: midnight - 1 })
     expect((await read('period=day'))[0]).toMatchObject({ used: 0 })
@@ -113,7 +113,7 @@ forEachDatabase((_, openFresh) => {
     expect((await read('period=month'))[0]).toMatchObject({ used: 0 })
   })
 
-  test('the forecast follows from the last seven days, whether they are summed up or not', async () => {
+  test('the forecast is based on the last seven days, both before and after they are summed', async () => {
     const token = await addToken(ada, 'main', { unlimited_quota: false, granted_quota: 2000, remain_quota: 1000 })
     await api.store.write((trx) => trx.updateTable('tokens').set({ created_time: 0 }).execute())
     await setUser(ada.id, { quota: 500, granted_quota: 1200, created_time: 0, monthly_budget: 3000 })
@@ -139,7 +139,7 @@ forEachDatabase((_, openFresh) => {
     // The pace of an account that is three and a half days old is its average over these days.
     await setUser(ada.id, { created_time: now - 3.5 * day })
     expect((await read('owner=user&period=total'))[0]).toMatchObject({ pace: 200 })
-    // An empty balance has run out already.
+    // An empty balance has already run out.
     await setUser(ada.id, { quota: -3 })
     expect((await read('owner=user&period=total'))[0]).toMatchObject({ left: -3, runs_out: now })
   })
@@ -187,7 +187,7 @@ forEachDatabase((_, openFresh) => {
     expect([first.data.length, second.data.length, beyond.data.length]).toEqual([2, 2, 0])
   })
 
-  test('people see only their own limits; disabled users and tokens have none; bad input is refused', async () => {
+  test('people see only their own limits, disabled users and tokens have none, and invalid input is refused', async () => {
     await setUser(ada.id, { daily_budget: 100 })
     await setUser(bob.id, { daily_budget: 100 })
     await addToken(bob, 'of bob', { daily_budget: 3 })

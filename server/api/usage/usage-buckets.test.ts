@@ -9,7 +9,7 @@ const namesOf = (from: string, to: string, rollup: UsageRollup, offset = 0) =>
     new Date(start * 1000).toISOString().slice(0, 16),
   )
 
-/** The index of an hour's bucket, derived from the bucket number that the database computes. */
+/** The index of the bucket that contains an hour, computed from the bucket number that the database returns. */
 function indexOf(hour: string, from: string, to: string, rollup: UsageRollup, offset: number): number {
   const plan = planBuckets({ from: hoursOf(from), to: hoursOf(to) }, rollup, fixedZone(offset))
   return plan.indexOf(
@@ -94,7 +94,7 @@ test('days, weeks and months begin at midnight before and after a clock change',
   expect(namesIn('2023-10-22T22:00Z', '2023-11-05T23:00Z', 'week')).toEqual(['2023-10-22T22:00', '2023-10-29T23:00'])
 })
 
-test('each part of a range has the offset of its time', () => {
+test('each part of a range has the time zone offset of that time', () => {
   const berlin = timeZone('Europe/Berlin')
   if (!berlin) throw new Error('no time zone')
   const { parts, indexOf } = planBuckets(

@@ -15,7 +15,7 @@ import { userView } from '../user-view.ts'
 import { manageUser, refuseUnlessAbove, type UserDeps } from './manage-user.ts'
 import { updateUserAsAdmin } from './update-user.ts'
 
-/** What admins do with other people's accounts. */
+/** Calls for admins about other people's accounts. */
 export function mountUsers(router: ApiRouter, deps: UserDeps & { announce: Announce }): void {
   const { store, settings, clock, announce } = deps
   const view = (row: UserRow) => userView(row, epochSeconds(clock))

@@ -52,7 +52,7 @@ forEachDatabaseUrl((name, freshUrl) => {
         'virtual-model.update',
         'virtual-model.create',
       ])
-      // What a client has read can be sent back.
+      // A client can send back what it has read.
       expect(await update(changed)).toMatchObject({ name: 'best', groups: ['vip'] })
     })
 
@@ -90,7 +90,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(update({ id: other.id, name: 'best' })).rejects.toThrow('There is already a virtual model')
     })
 
-    test('refuses a change that closes a circle, wherever it begins', async () => {
+    test('refuses a change that closes a circle, no matter where the circle begins', async () => {
       const a = await create({ name: 'a', steps: [{ model: 'b' }] })
       await create({ name: 'c', steps: [{ model: 'a' }] })
       expect(create({ name: 'b', steps: [{ model: 'm' }, { model: 'c' }] })).rejects.toThrow(
@@ -161,7 +161,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(await gateway.api<string[]>('GET', '/api/user/available_models')).toEqual(['best', 'm'])
     })
 
-    test('a deleted virtual model is not found any more', async () => {
+    test('a deleted virtual model is no longer found', async () => {
       expect(gateway.api('DELETE', '/api/virtual-model/999')).rejects.toThrow('This virtual model does not exist.')
       expect(update({ id: 999, enabled: false })).rejects.toThrow('This virtual model does not exist.')
     })
@@ -206,7 +206,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       ).toEqual([])
     })
 
-    test('says why channels and steps are skipped', async () => {
+    test('gives the reasons why channels and steps are skipped', async () => {
       await channel({ name: 'off' }).then((id) => gateway.api('PUT', '/api/channel/', { id, status: 2 }))
       await channel({ name: 'vip', group: 'vip' })
       await channel({ name: 'draining', draining: true })
@@ -279,7 +279,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       ])
     })
 
-    test('shows what the limits and the quota of a token would refuse, and counts nothing', async () => {
+    test('shows refusals due to the limits and the quota of a token, and counts nothing', async () => {
       await channel()
       const { store } = gateway.context
       const tried = async (

@@ -129,7 +129,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(states('mail')).toEqual(['fail'])
     expect(states('proxy')).toEqual(['fail'])
     expect(states('options')).toEqual(['warn', 'warn', 'warn'])
-    // Another server at that address is not this installation.
+    // A different server at that address is not this installation.
     await using other = await startFakeUpstream()
     await setAddress(gateway, other.url)
     expect((await doctor(installation)).of('proxy')[0]).toMatchObject({
@@ -165,7 +165,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     )
   }, 180_000)
 
-  test('the stream answers only the secret of a running check, and only once', async () => {
+  test('the stream accepts only the secret of a running check, and only once', async () => {
     await using installation = await install()
     const gateway = await installation.start()
     const ask = async (secret?: string) => {

@@ -13,7 +13,7 @@ import { isExport, restoreExport } from './restore-export.ts'
 
 const passphrase = 'a passphrase of some length'
 
-/** Restores lines into an installation, as the command that imports does. */
+/** Restores lines into an installation, as the import command does. */
 async function restore(into: Installation, text: string, given: string | undefined = passphrase, key = secretKey) {
   const store = openStore({ url: into.databaseUrl })
   try {
@@ -57,11 +57,11 @@ forEachDatabaseUrl((name, freshUrl) => {
     return { upstream, installation, gateway, token, codes }
   }
 
-  test(`an export restores into ${other} with another secret key, works there, and is exported again byte for byte`, async () => {
+  test(`an export can be restored into ${other} with another secret key, works there, and gives an identical export`, async () => {
     const { upstream, installation, gateway, token, codes } = await used()
     await using _upstream = upstream
     await using _installation = installation
-    // The restored installation is called with the old key, and has the new one, too.
+    // The restored installation accepts the old key, and also the new one.
     const { key: newKey } = await gateway.api<{ key: string }>('POST', `/api/token/${token.id}/rotate`, {})
     await gateway.stop()
     const file = join(installation.folder, 'all.jsonl')
@@ -88,7 +88,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     const audit = await target.run('audit')
     expect([audit.code, audit.output]).toEqual([0, expect.stringContaining('2 users, 1 tokens, 1 channels checked')])
 
-    // The token makes a call through the channel with its key, and people log in with their passwords.
+    // The token can make a call through the channel with its key, and people can log in with their passwords.
     const moved = await target.start()
     const response = await moved.post('/v1/chat/completions', { model, messages }, token.key)
     expect([response.status, (await response.text()).length > 0]).toEqual([200, true])
@@ -138,7 +138,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await target.run('audit')).code).toBe(0)
   }, 120_000)
 
-  test('an export that is damaged, incomplete, changed or newer restores nothing', async () => {
+  test('if an export is damaged, incomplete, changed or newer, nothing is restored', async () => {
     const { upstream, installation } = await used()
     await using _upstream = upstream
     await using _installation = installation
@@ -186,7 +186,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await target.run('export')).output).toContain('--no-secrets')
   }, 120_000)
 
-  test('the databases of one-api and new-api have accounts, keys, codes and the log, and nothing is left if it fails', async () => {
+  test('databases for one-api and new-api have accounts, keys, codes and the log, and no file is left after a failure', async () => {
     const { upstream, installation, gateway, token, codes } = await used()
     await using _upstream = upstream
     await using _installation = installation
@@ -225,7 +225,7 @@ forEachDatabaseUrl((name, freshUrl) => {
         [token.key.replace('sk-', ''), 100_000],
       ])
       expect(rows('select "key" from redemptions order by id')).toEqual(codes.map((each) => [each]))
-      // one-api knows no expiry, so a code that has expired is disabled there.
+      // One-api does not support expiry, so an expired code is written as disabled.
       if (program === 'one-api') expect(rows('select status from redemptions order by id')).toEqual([[2], [1]])
       else
         expect(rows('select status, expired_time from redemptions order by id')).toEqual(
@@ -245,7 +245,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       file.close()
       expect((await installation.run('export', '--format', program, '-o', path)).output).toContain('exists already')
     }
-    // A key that cannot be opened ends the export, and leaves no file.
+    // If a key cannot be decrypted, the export ends and leaves no file.
     const store = openStore({ url: installation.databaseUrl })
     await store.write((trx) => trx.updateTable('tokens').set({ key: 'v1.AAAA' }).execute())
     await store.close()
