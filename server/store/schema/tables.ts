@@ -173,7 +173,7 @@ export interface LogsTable {
   reasoning_tokens: number
   /** True if the gateway counted the usage itself, because the upstream reported no credible usage. */
   estimated: boolean
-  /** How the call ended: complete, aborted, interrupted. */
+  /** How the call ended: complete, aborted, interrupted, failed. */
   outcome: string
   /** JSON array of the channels tried, each with status and time; '' if the first channel answered. */
   attempts: string
