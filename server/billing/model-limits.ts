@@ -1,3 +1,5 @@
+import { oncePerText } from '../lib/once-per-text.ts'
+
 /** The maximum number of tokens that a model can generate and read, from the vendors' public documentation. */
 
 /** Maps prefixes of model names to the maximum number of completion tokens. The longest matching prefix applies. */
@@ -148,17 +150,7 @@ export function contextTokens(model: string): number {
  * The maximum number of completion tokens that a model can generate; undefined if unknown. A vendor prefix
  * ("openai/gpt-4o", "us.anthropic.claude-…") is ignored.
  */
-export function maxOutputTokens(model: string): number | undefined {
-  if (known.has(model)) return known.get(model)
-  // Model names come from requests, so the cache is cleared when it reaches its maximum size.
-  if (known.size >= mostKnown) known.clear()
-  const limit = entryFor(model, limits, longestStart)
-  known.set(model, limit)
-  return limit
-}
-
-const known = new Map<string, number | undefined>()
-const mostKnown = 5000
+export const maxOutputTokens = oncePerText((model) => entryFor(model, limits, longestStart))
 
 function entryFor(model: string, table: Readonly<Record<string, number>>, longest: number): number | undefined {
   const name = model
@@ -178,6 +170,4 @@ function entryFor(model: string, table: Readonly<Record<string, number>>, longes
 const unseenReasoning = /^(o\d|gpt-[5-9]|gemini-(2\.5|[3-9])|grok-(3-mini|[4-9])|codex)/
 
 /** True if a model may generate, and charge for, tokens that its stream does not contain. */
-export function reasonsUnseen(model: string): boolean {
-  return unseenReasoning.test(model.toLowerCase().replace(/^.*\//, ''))
-}
+export const reasonsUnseen = oncePerText((model) => unseenReasoning.test(model.toLowerCase().replace(/^.*\//, '')))

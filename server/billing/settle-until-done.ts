@@ -33,7 +33,7 @@ export function releaseOp(deps: SettleDeps, id: string, account: Owner): SettleO
 
 /** Ends a hold without a charge. */
 export function settleOp(deps: SettleDeps, id: string, account: Owner): SettleOp {
-  return {
+  const op: SettleOp = {
     kind: 'settle',
     id,
     userId: account.userId,
@@ -44,8 +44,9 @@ export function settleOp(deps: SettleDeps, id: string, account: Owner): SettleOp
     requests: 1,
     log: undefined,
     at: epochSeconds(deps.clock),
-    ...(account.placedOn && { placedOn: account.placedOn }),
   }
+  if (account.placedOn) op.placedOn = account.placedOn
+  return op
 }
 
 /**

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { oncePerText } from '../../lib/once-per-text.ts'
 import { looseCount, looseList, looseObject, looseText } from '../neutral/fields.ts'
 
 /** A tool that the service runs itself and bills per call. */
@@ -134,9 +135,7 @@ function builtIn(body: JsonObject, model: string): HostedTool[] {
 }
 
 /** True for models that search the web in every call. Nothing but the bill shows the search. */
-export function searchesAlways(model: string): boolean {
-  return /(?:^|\/)sonar|-search-preview|-search-api|:online$/.test(model)
-}
+export const searchesAlways = oncePerText((model) => /(?:^|\/)sonar|-search-preview|-search-api|:online$/.test(model))
 
 function researches(model: string): boolean {
   return /deep-research/.test(model)

@@ -4,6 +4,7 @@ import { openaiChat } from '../../dialects/openai-chat/index.ts'
 import { openaiResponses } from '../../dialects/openai-responses/index.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
+import { oncePerText } from '../../lib/once-per-text.ts'
 import type {
   ChatEndpoint,
   FetchJson,
@@ -138,11 +139,11 @@ export function openaiCompatible(options: Options): Provider {
 }
 
 /** True for OpenAI models without chat completions (OpenAI's pages of these models, "Endpoints"). */
-export function answersResponsesOnly(model: string): boolean {
-  return /^(?:openai\/)?(?:o\d[\w.]*-pro|gpt-[\d.]+-pro|gpt-[\d.]+-codex|codex-|computer-use-|o\d[\w.-]*-deep-research)/.test(
+export const answersResponsesOnly = oncePerText((model) =>
+  /^(?:openai\/)?(?:o\d[\w.]*-pro|gpt-[\d.]+-pro|gpt-[\d.]+-codex|codex-|computer-use-|o\d[\w.-]*-deep-research)/.test(
     model,
-  )
-}
+  ),
+)
 
 /** The names from `GET /v1/models` (OpenAI API reference, "List models"). */
 export async function listModels(upstream: Upstream, fetchJson: FetchJson, prefix = '/v1'): Promise<string[]> {
@@ -168,14 +169,14 @@ const versionAtEnd = /\/v\d+(?:alpha|beta)?\d*(?:\/openai)?$/
  * contain no version at all.
  */
 export function joinPath(baseUrl: string, path: string, prefix = '/v1'): string {
-  const rest = path.replace(/^\/v1/, '')
-  const hasOwnVersion =
-    prefix === '' ||
-    baseUrl.endsWith(prefix) ||
-    baseUrl.startsWith('https://gateway.ai.cloudflare.com') ||
-    versionAtEnd.test(baseUrl)
-  return hasOwnVersion || rest === path ? baseUrl + rest : baseUrl + prefix + rest
+  if (!path.startsWith('/v1')) return baseUrl + path
+  const rest = path.slice('/v1'.length)
+  return prefix === '' || baseUrl.endsWith(prefix) || hasVersion(baseUrl) ? baseUrl + rest : baseUrl + prefix + rest
 }
+
+const hasVersion = oncePerText(
+  (baseUrl) => baseUrl.startsWith('https://gateway.ai.cloudflare.com') || versionAtEnd.test(baseUrl),
+)
 
 /** A base URL without a version at its end, for paths outside the versioned ones. */
 function withoutVersion(baseUrl: string): string {

@@ -1,4 +1,4 @@
-import type { Hold } from '../../billing/ledger.ts'
+import type { Hold, HoldRequest } from '../../billing/ledger.ts'
 import { GatewayError } from '../../errors.ts'
 import type { CrashRow } from '../../store/schema/ledger-types.ts'
 import { servingGroup } from '../call/at-step.ts'
@@ -110,20 +110,22 @@ export async function takeQuota(
 ): Promise<Hold> {
   const { caller } = call
   const guess = call.state.promptGuess
-  const request = {
+  const ceiling = ceilingOf(deps, call, charging)
+  const amount = ceiling(guess)
+  const request: HoldRequest = {
     userId: caller.userId,
     tokenId: caller.tokenId,
     limits: caller.limits,
+    amount,
+    least: amount,
     tokens: charging.reserved(guess),
     crashCharge: charging.least(guess),
     crashRow: crashRowOf(call, channel),
     modelName: call.facts.model,
     requestId: call.requestId,
-    ...(wish && { place: wish.request }),
   }
-  const ceiling = ceilingOf(deps, call, charging)
-  const amount = ceiling(guess)
-  const hold = await deps.ledger.tryHold({ ...request, amount, least: amount })
+  if (wish) request.place = wish.request
+  const hold = await deps.ledger.tryHold(request)
   if (hold) return hold
   const exact = await countPrompt(deps, call)
   const least = charging.least(exact)

@@ -58,8 +58,8 @@ export function buildCall(
     hasSteps || hasChoice(routing, caller, facts.model)
       ? sessionOf({ affinity, tokenId: caller.tokenId, headers, body, ...route })
       : undefined
-  const planning = { routing, caller, keeper, seed: session ?? seedOf(incoming.requestId) }
-  const plan = models ? planOfModels(planning, models) : hasSteps ? planOf(planning, facts.model) : undefined
+  const planning = () => ({ routing, caller, keeper, seed: session ?? seedOf(incoming.requestId) })
+  const plan = models ? planOfModels(planning(), models) : hasSteps ? planOf(planning(), facts.model) : undefined
   return {
     requestId: incoming.requestId,
     mode: route.mode,

@@ -1,3 +1,5 @@
+import { oncePerText } from '../../lib/once-per-text.ts'
+
 /** The number of characters of a User-Agent header that are read. */
 const longestRead = 300
 const longestName = 30
@@ -18,27 +20,18 @@ const versionPattern = /^v?\d[\w.+-]*$/
 /** Some libraries name their language in place of the version: `OpenAI/Python 1.58.1`. */
 const languagePattern = /^[A-Za-z]{1,12}$/
 
-/** The clients of headers that were read before. Most calls come from a few clients. */
-const known = new Map<string, string | undefined>()
-const mostKnown = 500
-
 /**
  * Product and version from a User-Agent header (RFC 9110, 10.1.5), such as `codex_cli_rs/0.42.0`. The result has at
  * most 60 characters, which are letters, digits and `_./+- `. Undefined if the header names no product, or if the name
  * could be a key.
  */
 export function clientOf(userAgent: string | null): string | undefined {
-  if (!userAgent) return undefined
-  const client = known.get(userAgent)
-  if (client !== undefined || known.has(userAgent)) return client
-  const read = clientIn(userAgent)
-  if (known.size >= mostKnown) known.clear()
-  if (userAgent.length <= longestRead) known.set(userAgent, read)
-  return read
+  return userAgent ? clientIn(userAgent.slice(0, longestRead)) : undefined
 }
 
-function clientIn(userAgent: string): string | undefined {
-  const words = userAgent.slice(0, longestRead).split(' ', 40)
+/** The client according to the beginning of the header. Most calls come from a few clients. */
+const clientIn = oncePerText((start) => {
+  const words = start.split(' ', 40)
   const [first = '', second = ''] = words
   if (first.startsWith('Mozilla/')) return browserIn(words)
   const [name = '', detail = ''] = first.split('/', 2)
@@ -46,7 +39,7 @@ function clientIn(userAgent: string): string | undefined {
   if (isVersion(detail)) return `${name}/${detail}`
   if (!languagePattern.test(detail)) return name
   return isVersion(second, longestSecond) ? `${name}/${detail} ${second}` : `${name}/${detail}`
-}
+})
 
 /**
  * The app in the User-Agent of a browser: the first product whose name is not one of the shared names. If there is
