@@ -192,12 +192,14 @@ function tooDeep(cause?: unknown): GatewayError {
 /** A JSON body with some fields set. Throws GatewayError (400). */
 export function edited(body: JsonBody, edits: JsonObject): string | JsonBytes {
   const { outline } = body
-  const entries = Object.entries(edits)
-  if (outline) {
-    const isSame = entries.length === 0
-    return new JsonBytes(isSame ? outline.bytes : outline.restored(editedText(outline.text, fieldsOf(body), edits)))
-  }
-  return entries.length === 0 ? body.text : editedText(body.text, body.json, edits)
+  const isSame = hasNoFields(edits)
+  if (!outline) return isSame ? body.text : editedText(body.text, body.json, edits)
+  return new JsonBytes(isSame ? outline.bytes : outline.restored(editedText(outline.text, fieldsOf(body), edits)))
+}
+
+function hasNoFields(object: JsonObject): boolean {
+  for (const _name in object) return false
+  return true
 }
 
 /** The JSON text of a body that is sent; undefined for a form. */
