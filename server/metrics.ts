@@ -90,7 +90,7 @@ function collectRuntimeMetrics(registry: Registry): void {
     registry.removeSingleMetric(`${prefix}nodejs_eventloop_lag_${figure}_seconds`)
 }
 
-/** The gauge is created when the state is known. PostgreSQL needs no such check. */
+/** Creates the gauge when the result of the check is known. PostgreSQL is not checked. */
 function stateGauge(registry: Registry): Metrics['databaseChecked'] {
   const figures = { sound: 1, damaged: 0, unknown: -1 } as const
   return (state) =>

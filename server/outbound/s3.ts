@@ -166,8 +166,8 @@ async function uploadInParts(ask: Ask, key: string, bytes: AsyncIterable<Uint8Ar
     }
     return total
   } catch (error) {
-    // Otherwise, the parts of the failed upload would remain in the store. They are not listed, but the operator pays
-    // for them.
+    // Without this request, the parts of the failed upload would remain in the store. They are not listed, but the
+    // operator pays for them.
     if (uploadId !== undefined)
       await ask('DELETE', key, undefined, succeeded, `?uploadId=${encodeURIComponent(uploadId)}`).catch(() => undefined)
     throw error

@@ -20,7 +20,8 @@ export class WaitingParts {
   readonly #parts: (WaitingPart | undefined)[] = []
   readonly #orders: number[] = []
   /**
-   * For each part, the index of the next part that may still be waiting. Until a part is taken, this is its own index.
+   * For each part, the index of the next part that may still be waiting. Until a part is taken, its entry is its own
+   * index.
    */
   readonly #nearest: number[] = []
   #count = 0

@@ -8,7 +8,10 @@ export interface StreamPart {
   readonly index: number
   readonly type: ReplyPart['type']
   isEnded: boolean
-  /** The numbers of citations and log probabilities that were passed on. `isSealed` is true once the signature was. */
+  /**
+   * The numbers of citations and log probabilities that were passed on. `isSealed` is true once the signature was
+   * passed on.
+   */
   citations: number
   logprobs: number
   isSealed: boolean

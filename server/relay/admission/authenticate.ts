@@ -85,8 +85,8 @@ function allowed(
 }
 
 /**
- * The caller that a token's row describes. Unlike `authenticate`, does not check the request's address. Throws the same
- * errors.
+ * The caller that a token's row describes. Throws the same errors as `authenticate`, but does not check the request's
+ * address.
  */
 export function callerOfRow(deps: Omit<AuthenticateDeps, 'tokens'>, row: CallerRow): Caller {
   checkToken(deps, row)
@@ -151,8 +151,8 @@ async function find(
 }
 
 /**
- * The offsets at which a channel number may begin. Keys of one-hub contain dashes, so one-hub separates the number by
- * `#`.
+ * The offsets at which a channel number may begin. Keys of one-hub (a fork of one-api) contain dashes, so one-hub puts
+ * a `#` before the number.
  */
 function channelMarks(presented: string): number[] {
   const last = /[-#]\d{1,15}$/.exec(presented)?.index ?? -1

@@ -99,7 +99,7 @@ export interface PricedChannel {
 }
 
 /**
- * Takes a hold for the quick estimate of the tokens. They are counted exactly only if the quota does not cover the
+ * Takes a hold for a quick estimate of the tokens. The tokens are counted exactly only if the quota does not cover the
  * estimate.
  */
 export async function takeQuota(
@@ -140,8 +140,8 @@ export async function takeQuota(
 }
 
 /**
- * The usage that is logged if the process crashes during the call. It is covered by the minimum charge: the prompt and
- * one token per choice.
+ * The usage that is logged if the process crashes during the call: the prompt and one token per choice. The minimum
+ * charge, which is made after a crash, covers the same usage.
  */
 export function crashRowOf(call: AnyCall, channel: Channel): CrashRow {
   const isGenerating = call.mode === 'chat' || call.mode === 'completions'

@@ -4,9 +4,9 @@ import type { Run } from './remedies.ts'
 import { newTrial } from './trial.ts'
 
 /**
- * Delivers the last refusal, after no other step has answered, and charges for it like any response of its step.
- * Undefined if no response of this run was a refusal. Rejects with GatewayError if the quota no longer covers the
- * response.
+ * Delivers the last response that was a refusal, because no other step has answered. It is charged like any response of
+ * its step. Undefined if no response of this run was a refusal. Rejects with GatewayError if the quota no longer covers
+ * the response.
  */
 export function playBack(run: Run): Promise<Response> | undefined {
   const deliver = run.refused?.refusal.deliver

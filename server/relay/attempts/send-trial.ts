@@ -13,7 +13,7 @@ import type { Trial } from './trial.ts'
 /** An attempt that is being made. */
 export interface Attempt {
   readonly open: OpenCall
-  /** Time on the deadline clock. */
+  /** When the attempt began, in milliseconds on the deadline clock. */
   readonly sentAtMs: number
   /** The request has been sent, so the upstream may charge for its prompt. */
   isSent: boolean

@@ -55,8 +55,9 @@ interface Planning {
 const mostSteps = 32
 
 /**
- * The steps of a call for `model`. Undefined if that is not a virtual model. Throws GatewayError (model_not_allowed) if
- * the token may use none of the steps, and GatewayError (no_available_channel) if no step is left for another reason.
+ * The steps of a call for `model`. Undefined if `model` is not a virtual model. Throws GatewayError (model_not_allowed)
+ * if the token may use none of the steps, and GatewayError (no_available_channel) if no step is left for another
+ * reason.
  */
 export function planOf(planning: Planning, model: string): Plan | undefined {
   const virtual = planning.routing.virtual(planning.caller.group, model)
@@ -101,7 +102,7 @@ export function seedOf(requestId: string): number | undefined {
 }
 
 interface Expanding extends Planning {
-  /** The steps so far, the last one first. */
+  /** The steps that have been added, the last one first. */
   readonly steps: PlanStep[]
   /** The virtual models that are being expanded. */
   readonly path: Set<string>

@@ -82,20 +82,20 @@ function disablingReason(status: number, error: JsonObject | undefined, message:
   if (status === 401) return `status 401: ${message}`
   const [type, code] = [wordOf(error?.['type']), wordOf(error?.['code'])]
   if (deadTypes.has(type) || deadCodes.has(code)) return `${code || type}: ${message}`
-  // The message of an error with any other status may quote the caller's text, so it must be about the account from its
-  // first words.
+  // The message of an error with any other status may quote the caller's text, so only its first words can show that it
+  // is about the account.
   const trouble = accountStatuses.has(status) ? namesTrouble : isTrouble
   return trouble.test(message.toLowerCase()) ? message : undefined
 }
 
-/** The word in a field, because an upstream may send any type of value in place of a word. */
+/** The text of a field; '' if the upstream sent something other than a text or a number. */
 function wordOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
 /** Judges a failure to get any response. */
 export function judgeFailure(error: GatewayError): Verdict {
-  // This error comes from the service that issues upstream tokens. It has refused the channel's key.
+  // This error comes from the service that issues upstream tokens. The service has refused the channel's key.
   if (error.code === 'bad_response_status_code') return judgeStatus(error.status, undefined, error.message)
   const upstreamFault = error.type === 'upstream_error'
   return { retry: upstreamFault, upstreamFault, disable: undefined }

@@ -178,7 +178,7 @@ export class ResponsesSession implements SocketSession, OpenSession, DeadlineWai
     const reader = body.getReader()
     let last: JsonObject | undefined
     for (;;) {
-      // If a stream breaks off, an event before has already reported it.
+      // If a stream breaks off, an earlier event has already reported it.
       const step = await reader.read().catch(() => ({ done: true, value: undefined }) as const)
       if (step.done) return last
       for (const { data } of splitter.push(step.value).events) {

@@ -159,7 +159,7 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
       }
       const shortage = await this.#shortage(kind)
       const refusal = kind === 'begun' ? await this.#refusal() : undefined
-      // The hold was increased before this, so that a completed response that the caller has seen is covered even if
+      // The hold has already been increased, so that a completed response that the caller has seen is covered even if
       // this process dies.
       await this.#deliver(kind === 'error' ? this.#cleaned(message.data) : message.data)
       if (this.#isEnding) continue

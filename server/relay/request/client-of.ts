@@ -3,8 +3,7 @@ const longestRead = 300
 const longestName = 30
 const longestVersion = 24
 /**
- * The maximum length of a version that follows a name and a language. With it, all three together have at most 60
- * characters.
+ * The maximum length of a version that follows a name and a language. It keeps the three together within 60 characters.
  */
 const longestSecond = 16
 
@@ -18,7 +17,7 @@ const versionPattern = /^v?\d[\w.+-]*$/
 /** Some libraries name their language in place of the version: `OpenAI/Python 1.58.1`. */
 const languagePattern = /^[A-Za-z]{1,12}$/
 
-/** The clients of headers that were read before. Most calls come from a few clients. */
+/** The client found in each header that has been read, because most calls come from a few clients. */
 const known = new Map<string, string | undefined>()
 const mostKnown = 500
 

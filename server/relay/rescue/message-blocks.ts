@@ -20,7 +20,7 @@ export class MessageBlocks {
   readonly #numbers = new Map<number, number>()
 
   note(data: string): void {
-    // Most events are pieces of a block.
+    // Most events are pieces of a block. They neither begin nor end one, so they are skipped.
     if (!data.includes('content_block_st')) return
     const event = tryParse(data)
     if (!isObject(event)) return
