@@ -111,7 +111,7 @@ function checkGroup({ settings }: Pick<AuthenticateDeps, 'settings'>, { group, u
   )
 }
 
-/** The caller built from each row, kept as long as the row is in memory. */
+/** Caches the caller that was built from each row, as long as the row is in memory. */
 const callers = new WeakMap<CallerRow, Caller>()
 
 function callerOf(row: CallerRow): Caller {
@@ -129,9 +129,9 @@ function limitsInForce({ tokenLimits: token, userLimits: own }: CallerRow, group
 }
 
 /**
- * Looks up the presented text, which is a key or a key with a channel number appended. A key may itself contain dashes,
- * so the whole text is looked up first. If no token has this key, the part after the first dash, or the number after
- * the last dash, is read as the channel.
+ * Looks up the text that a caller presented, which is a key or a key with a channel number appended. A key may itself
+ * contain dashes, so the whole text is looked up first. If no token has this key, the part after the first dash, or the
+ * number after the last dash, is read as the channel.
  */
 async function find(
   tokens: TokenCache,

@@ -84,7 +84,7 @@ function leave(error: unknown): { exit: StepExit; error: GatewayError } {
   return { exit, error }
 }
 
-/** True if the call may continue with another step and no channel of this one is healthy. */
+/** True if the call may continue with another step and no channel of its current step is healthy. */
 export function isUnhealthy(deps: RelayDeps, call: AnyCall, skipped: ReadonlySet<number>): boolean {
   const { step, caller, keeper, facts } = call
   if (!step?.next.has('no_channel') || caller.chosenChannel || keeper) return false

@@ -21,8 +21,8 @@ import type { PlaceWish } from './place.ts'
 
 /**
  * The next channel on which the call has a price, or the error that explains why there is none. A channel is skipped,
- * as if it had been tried, if it has no price or if its mapped model cannot do what is requested. Throws GatewayError
- * if every channel would refuse the call.
+ * as if it had been tried, if it has no price or if the model to which it maps the requested name cannot do what is
+ * requested. Throws GatewayError if every channel would refuse the call.
  */
 export function nextPriced(deps: RelayDeps, call: AnyCall, tried: Set<number>): PricedChannel | GatewayError {
   let why: GatewayError | undefined

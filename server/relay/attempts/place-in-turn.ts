@@ -20,7 +20,7 @@ export interface Placed extends PricedChannel {
 /** The most calls that wait in one process. Each of them keeps its body in memory. */
 const mostWaiting = 10_000
 /**
- * The waiting time reported to a call that exceeds the cap of every channel by itself. Waiting cannot help such a call.
+ * The waiting time reported to a call that on its own exceeds the cap of every channel, so that waiting cannot help it.
  */
 const neverSeconds = 60
 

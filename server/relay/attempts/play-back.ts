@@ -18,7 +18,7 @@ async function played(
   { refusal: { open }, state, attempt }: RefusedAnswer,
   deliver: () => Promise<Response>,
 ): Promise<Response> {
-  // If the call has waited in vain for a place at another step, it has given its quota back.
+  // If the call has waited in vain for a place at another step, it has given its quota back, so quota is taken again.
   if (run.trial.hold.isClosed) run.trial = newTrial({ ...open, hold: await takeQuota(run.deps, open.call, open) })
   open.hold = run.trial.hold
   // In the log, the last attempt must be the one that answered.

@@ -34,7 +34,7 @@ export function beginAttempt(deps: RelayDeps, call: RelayCall, { channel, chargi
 }
 
 /**
- * Prepares the request of an attempt, at once if possible. Throws GatewayError and AttemptFailed, possibly
+ * Prepares the request of an attempt, synchronously if possible. Throws GatewayError and AttemptFailed, possibly
  * synchronously.
  */
 export function prepareTrial(deps: RelayDeps, { open }: Attempt, trial: Trial): Ready | Promise<Ready> {

@@ -98,7 +98,7 @@ async function begin(answering: Answering, { id }: JsonObject): Promise<void> {
   call.leaving.close()
 }
 
-/** The part of a stream that has arrived, up to the response object in its first event. */
+/** The beginning of a stream: the chunks that have been read, and the response object in the first event. */
 interface Opening {
   chunks: Uint8Array[]
   first: JsonObject | undefined

@@ -9,8 +9,8 @@ import { type Caller, requireModel } from './caller.ts'
 import type { ThreadKeeper } from './threads.ts'
 
 /**
- * Why the next step is tried: because a step failed, or because it is `unable` to serve the call. The latter always
- * leads to the next step.
+ * Why the next step is tried: because a step failed, or because the step is `unable` to serve the call. The latter
+ * always leads to the next step.
  */
 export type StepExit = StepFailure | 'unable'
 
@@ -114,7 +114,7 @@ interface Inherited {
   readonly after: ReadonlyMap<StepExit, PlanStep>
   /** True if the token may use all steps, because it may use the virtual model. */
   readonly isAllowed: boolean
-  /** Set if the caller has listed the steps. It can then use only the virtual models of its own group. */
+  /** Set if the caller has listed the steps. The caller can then use only the virtual models of its own group. */
   readonly isCallers?: true
   readonly group?: string | undefined
   readonly price?: CostRates | undefined

@@ -6,7 +6,10 @@ import type { AnyCall } from './call.ts'
 import type { RelayDeps } from './deps.ts'
 import type { ThreadKeeper } from './threads.ts'
 
-/** True for a call that belongs to a thread, so that later calls can continue from its response. */
+/**
+ * True for a call that belongs to a thread (a conversation that the service stores), so that later calls can continue
+ * from its response.
+ */
 export function isThreaded({ dialect, state: { body } }: AnyCall): boolean {
   return dialect === 'anthropic-messages' && body.kind === 'json' && isObject(body.json['thread'])
 }

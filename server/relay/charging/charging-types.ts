@@ -14,7 +14,10 @@ export interface Measure {
    * their sum.
    */
   parts?: readonly Usage[]
-  /** The cost, in units, of anything that a session used in addition to its model and that has a separate price. */
+  /**
+   * The cost, in units, of anything that a WebSocket session used in addition to its model and that has a separate
+   * price.
+   */
   beside?: number
   /** Length of transcribed audio, if the upstream reported it. */
   seconds?: number | undefined

@@ -50,8 +50,8 @@ export function chargeOf(open: OpenCall<AnyCall>, measure: Measure, charging = o
 }
 
 /**
- * The charge, and the operator's cost if the channel's prices are known. The cost is unknown for anything that a
- * session used at separate prices.
+ * The charge, and the operator's cost if the channel's prices are known. If a session used anything that has a separate
+ * price, the cost is unknown.
  */
 export function withCost(open: OpenCall<AnyCall>, measure: Measure): Charge {
   const charge = measure.isFree ? nothing : chargeOf(open, measure)

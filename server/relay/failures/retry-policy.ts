@@ -2,7 +2,7 @@ import type { Failure, FailureKind } from '../../dialects/neutral/reply.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
-/** What a failed attempt means for the next step. */
+/** What a failed attempt means for the rest of the call and for the channel. */
 export interface Verdict {
   /** Another channel may succeed. */
   retry: boolean
@@ -36,7 +36,7 @@ const accountTroubles = [
 
 const namesTrouble = new RegExp(accountTroubles.join('|'))
 const isTrouble = new RegExp(`^[\\p{L} ]{0,6}(?:${accountTroubles.join('|')})`, 'u')
-/** Statuses that are about the account. */
+/** Statuses with which services report problems of the account. */
 const accountStatuses = new Set([402, 403, 429])
 
 const deadTypes = new Set([

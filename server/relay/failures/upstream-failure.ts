@@ -200,7 +200,7 @@ export function errorWithin(raw: JsonObject, status: number, key: string): Attem
 
 /**
  * The failure as the caller sees it. An error about the upstream account is replaced, because it concerns only the
- * operator. A caller would think that its own key was wrong.
+ * operator. Otherwise, the caller would think that its own key was wrong.
  */
 export function forCaller(failed: AttemptFailed): AttemptFailed {
   if (!failed.verdict.account) return failed

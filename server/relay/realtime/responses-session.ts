@@ -14,7 +14,7 @@ const firstMessageMs = 30_000
 const idleMs = 300_000
 /** A caller that sends this many unusable messages in a row is disconnected. */
 const mostFaults = 20
-/** A longer event is not buffered until its end arrives. */
+/** An event longer than this is not buffered until its end arrives. */
 const longestEventBytes = 64 * 1024 * 1024
 
 const codes = { goingAway: 1001, refused: 1008, failed: 1011 } as const

@@ -96,8 +96,8 @@ export class UpstreamSocket {
   }
 
   /**
-   * Returns false if data is waiting because the upstream reads too slowly. `onDrain` is called when the upstream has
-   * caught up.
+   * Sends a message. Returns false if data is waiting because the upstream reads too slowly. `onDrain` is called when
+   * the upstream has caught up.
    */
   send(data: string | Uint8Array): boolean {
     if (this.#isOver || this.#isClosing) return true

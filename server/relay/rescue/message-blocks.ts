@@ -59,7 +59,7 @@ export class MessageBlocks {
     return [...before, { ...event, index: number }]
   }
 
-  /** A block that is open in the gateway's events and in the stream is the same block. */
+  /** If a block is open both in the gateway's events and in the stream, it is the same block. */
   #adopt(): void {
     if (this.#shadowOpen && this.#passedOpen) this.#numbers.set(this.#shadowOpen.index, this.#passedOpen.index)
     this.#shadowOpen = undefined

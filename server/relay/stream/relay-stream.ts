@@ -244,7 +244,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
   }
 
   #rescued(): Promise<Bytes> | Bytes {
-    // If the rescue has succeeded, the call continues with another reader. If it has failed, the stream ends.
+    // If another attempt was found, the call continues with the reader of that attempt. Otherwise, the stream ends.
     return this.#rescue?.end(undefined)
   }
 

@@ -158,8 +158,8 @@ function messagesFor(attempting: Attempting, json: JsonObject): unknown {
 }
 
 /**
- * True if the model refuses `max_tokens`, the older name of the limit. OpenAI's own reasoning models do, whereas other
- * services may support only the older name.
+ * True if the model refuses `max_tokens`, the older name of the limit. OpenAI's own reasoning models refuse it, whereas
+ * other services may support only the older name.
  */
 function refusesMaxTokens({ call, endpoint, upstreamModel }: Attempting, { max_tokens: limit }: JsonObject): boolean {
   if (call.mode !== 'chat' || limit === undefined || limit === null || !wantsCompletionLimit(upstreamModel))
