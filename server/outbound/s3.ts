@@ -27,7 +27,7 @@ export interface S3 {
 }
 
 const timeoutMs = 30_000
-/** A part of a large object may take longer. */
+/** The time limit for one part of a large object, which may take longer than other requests. */
 const partTimeoutMs = 300_000
 const errorBytes = 16 * 1024
 

@@ -14,7 +14,10 @@ export interface WaitingPart {
   readonly events: { readonly order: number; readonly event: PartEvent }[]
 }
 
-/** The waiting parts, in the order in which they started. No part is visited twice, however many there are. */
+/**
+ * The waiting parts, in the order in which they started. A part that one search has skipped is not visited again by
+ * later searches.
+ */
 export class WaitingParts {
   readonly #byNumber = new Map<number, WaitingPart>()
   readonly #parts: (WaitingPart | undefined)[] = []
