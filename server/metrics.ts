@@ -57,7 +57,7 @@ const longestTimerMs = 2 ** 31 - 1
 const callBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 const firstByteBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
-/** Creates the counters and histograms of this process. The functions in `events` also write log lines. */
+/** Creates the counters and histograms of this process. Most of the functions in `events` also write log lines. */
 export function createMetrics(log: Logger): Metrics {
   const registry = new Registry()
   collectRuntimeMetrics(registry)

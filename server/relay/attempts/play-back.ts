@@ -5,8 +5,8 @@ import { newTrial } from './trial.ts'
 
 /**
  * Delivers the last response that was a refusal, because no other step has answered. It is charged like any response of
- * its step. Undefined if no response of this run was a refusal. Rejects with GatewayError if the quota no longer covers
- * the response.
+ * its step. Undefined if no step responded with a refusal. Rejects with GatewayError if the quota no longer covers the
+ * response.
  */
 export function playBack(run: Run): Promise<Response> | undefined {
   const deliver = run.refused?.refusal.deliver

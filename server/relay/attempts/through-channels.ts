@@ -39,7 +39,7 @@ export async function throughChannels<Call extends AnyCall>(
     } catch (error) {
       return await playedBack(run, error)
     }
-    // If the caller has disconnected, the answer is a Response that is not `ok`.
+    // If the caller has disconnected, the answer is a Response that is not `ok`, and nothing is remembered.
     if (answer.ok) for (const remember of run.trial.lessons) remember()
     return answer
   } catch (error) {

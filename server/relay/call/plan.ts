@@ -186,7 +186,7 @@ const stepSeed = 0x57e9
 
 function rankIn({ weight }: VirtualStep, index: number, seed: number | undefined): number {
   if (seed === undefined || weight === 0) return -weight
-  // This hash differs from the hash by which channels are chosen. Otherwise, each step would get the sessions of the
+  // This hash differs from the hash by which channels are chosen. Otherwise, all sessions of a step would prefer the
   // same channels.
   return rankOf(hashNumber(seed, stepSeed), index, weight)
 }

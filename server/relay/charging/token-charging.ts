@@ -43,7 +43,7 @@ export class TokenCharging implements Charging {
   /** The multipliers of the requested service tier and region, in millionths, if they cost more than usual. */
   readonly #requestedTierRatio: bigint | undefined
   readonly #requestedRegionRatio: bigint | undefined
-  /** Both multipliers combined. */
+  /** The two multipliers above, combined. */
   readonly #tierRatio: bigint | undefined
   readonly #ratioOf: (tier: string) => bigint | undefined
   readonly tools: ToolFees | undefined

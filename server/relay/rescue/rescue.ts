@@ -64,8 +64,8 @@ export class StreamRescue implements Rescuer {
   }
 
   get isPossible(): boolean {
-    // Moving to the next step of a virtual model does not count as a retry. The same rule applies before the first
-    // answer.
+    // Moving to the next step of a virtual model does not count as a retry. This is also true for a call whose answer
+    // has not begun.
     return this.#told.canGoOn && (this.#mayRetry || (this.#call.step?.next.size ?? 0) > 0)
   }
 

@@ -308,7 +308,7 @@ function refuseUnpriced(deps: RelayDeps, { channel, upstreamModel }: Conversing,
 function whyUnpriced(tool: unknown): string | undefined {
   if (!isObject(tool)) return undefined
   const { type, model } = tool
-  // An image that this tool generates has its own price, whichever model generates it.
+  // An image from the tool `image_generation` has its own price, whichever model generates it.
   if (type === 'image_generation') return undefined
   if (typeof type !== 'string' || type === 'function' || (typeof model !== 'string' && !type.startsWith('advisor_')))
     return undefined
