@@ -47,7 +47,9 @@ interface Planning {
   readonly caller: Planner
   /** The channel and key that store the response or conversation from which the call continues. */
   readonly keeper?: ThreadKeeper | undefined
-  /** A hash of the session, or of the call if it has no session; absent = the step with the largest weight comes first. */
+  /**
+   * A hash of the session, or of the call if it has no session; absent = the step with the largest weight comes first.
+   */
   readonly seed?: number | undefined
 }
 
@@ -122,8 +124,8 @@ interface Inherited {
 }
 
 /**
- * Adds the steps of a virtual model, from the last to the first, because each step refers to those after it. Returns the
- * first step; undefined if none is left.
+ * Adds the steps of a virtual model, from the last to the first, because each step refers to those after it. Returns
+ * the first step; undefined if none is left.
  */
 function addVirtual(expanding: Expanding, virtual: VirtualModel, inherited: Inherited): PlanStep | undefined {
   const { caller, path } = expanding
