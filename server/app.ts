@@ -63,8 +63,8 @@ export function createApp(context: Context, options: AppOptions): App {
 
 /**
  * Serves a request through the router and calls `ended`. It does not call `ended` for responses that may take long,
- * because they do so themselves. These are the responses to POST requests under /v1/, live logs, and downloads. Only
- * logged-in people get the last two.
+ * because those responses call it themselves. These are the responses to POST requests under /v1/, live logs, and
+ * downloads. Only logged-in people get the last two.
  */
 async function routed(
   router: Hono<AppEnv>,

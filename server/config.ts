@@ -70,7 +70,7 @@ type Env = Readonly<Record<string, string | undefined>>
 
 /** Bun reads these variables before it runs any code, so they must be set at the start of the process. */
 const runtimeEnv = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535', BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: '1' }
-/** They save memory when many streams are open, and avoid compiling twice (see `tools/bun.mjs`). They are optional. */
+/** Optional variables, which save memory when many streams are open and avoid compiling twice (see `tools/bun.mjs`). */
 const engineEnv = {
   BUN_JSC_heapGrowthFunctionThresholdInMB: '0',
   BUN_JSC_heapGrowthMaxIncrease: '0.3',
@@ -86,7 +86,7 @@ export interface Launch {
   isWorker: boolean
   /** True if the environment has all variables that the runtime reads before it runs any code. */
   isComplete: boolean
-  /** The current environment plus all of those variables. */
+  /** The current environment plus all variables that the runtime reads. */
   complete(): Record<string, string | undefined>
   /** Environment for a worker. */
   forWorker(index: number): Record<string, string | undefined>
@@ -192,7 +192,7 @@ export function loadCommandSecretKey(env: Env = process.env): string {
 /** The passphrase of exports; undefined if it is not set. */
 export function exportPassphrase(env: Env = process.env): string | undefined {
   const value = valuesOf(env)
-  // It is not trimmed, because a file with the same passphrase is not trimmed either.
+  // The passphrase is not trimmed, because a passphrase that is read from a file is not trimmed either.
   return value('TOLLGATE_EXPORT_PASSPHRASE') && env['TOLLGATE_EXPORT_PASSPHRASE']
 }
 

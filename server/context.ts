@@ -273,8 +273,8 @@ async function bringUpToDate(
   const stopBeating = startJobs([pulse.job], warn)
   try {
     await sweepHolds(sweep)
-    // This runs before the first request, because an earlier version without usage sums may have left millions of
-    // uncounted rows.
+    // Usage is counted before the first request is served, because an earlier version without usage sums may have left
+    // millions of uncounted rows.
     await countUsage(sweep)
     await cleanSpool(join(config.dataDir, 'spool'), clock.nowMs())
   } finally {

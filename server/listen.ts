@@ -22,7 +22,7 @@ export function listen(
       // `npm start` does not.
       development: false,
       reusePort: isShared,
-      // This applies to connections without a request in progress; requests in progress have their own limits.
+      // This limit applies to connections without a request in progress. Requests in progress have their own limits.
       idleTimeout: idleTimeoutSeconds,
       // The relay returns 413 itself, at a limit that is set by an option.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,

@@ -93,7 +93,7 @@ function becomeServer(launch: Launch): void {
   try {
     process.execve(process.execPath, [process.execPath, ...ownProgram], launch.complete())
   } catch {
-    // In this case, the server runs as a child of this process.
+    // If this process cannot be replaced, the server runs as a child of this process.
   }
 }
 

@@ -57,7 +57,7 @@ const longestTimerMs = 2 ** 31 - 1
 const callBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 const firstByteBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
-/** Creates the counters and histograms of this process. The events also write log lines. */
+/** Creates the counters and histograms of this process. Most of the functions in `events` also write log lines. */
 export function createMetrics(log: Logger): Metrics {
   const registry = new Registry()
   collectRuntimeMetrics(registry)
@@ -90,7 +90,7 @@ function collectRuntimeMetrics(registry: Registry): void {
     registry.removeSingleMetric(`${prefix}nodejs_eventloop_lag_${figure}_seconds`)
 }
 
-/** The gauge is created when the state is known. PostgreSQL needs no such check. */
+/** Creates the gauge when the result of the check is known. PostgreSQL is not checked. */
 function stateGauge(registry: Registry): Metrics['databaseChecked'] {
   const figures = { sound: 1, damaged: 0, unknown: -1 } as const
   return (state) =>
@@ -116,7 +116,7 @@ function limitGauges(registry: Registry): Metrics['limitsInUse'] {
   }
 }
 
-/** The gauges are created only in the process that copies the log. */
+/** Creates the gauges when they are first set, so that only the process that copies the log has them. */
 function sinkGauges(registry: Registry): Metrics['logCopied'] {
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] })
   let gauges: Record<keyof SinkFigures, Gauge> | undefined

@@ -38,7 +38,7 @@ export function originReader(
   }
 }
 
-/** Sets `clientAddress` and `secure`. It may be mounted twice. */
+/** Sets `clientAddress` and `secure`. The middleware may be mounted twice. */
 export function clientAddress(trusted: readonly string[]): MiddlewareHandler<AppEnv> {
   const read = originReader(trusted)
   return async (c, next) => {

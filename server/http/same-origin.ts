@@ -17,8 +17,8 @@ export function isCrossSite(request: Request): boolean {
 
 /**
  * True if a browser requests a URL as a page, an image or another part of a page, for example because of a link in an
- * email or an image in a text that the console shows. Scripts of pages send different headers. A request without such
- * headers, or one that accepts any content type, is assumed to come from a program.
+ * email or an image in a text that the console shows. Scripts of pages send different headers. A request without a
+ * browser's headers, or one that accepts any content type, is assumed to come from a program.
  */
 export function isPageLoad(request: Request): boolean {
   const header = (name: string) => request.headers.get(name)

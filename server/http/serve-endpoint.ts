@@ -219,7 +219,7 @@ function wrap(c: AppContext, endpoint: Endpoint, data: unknown): Response {
 function answerError(c: AppContext, thrown: unknown, warn: (message: string) => void): Response {
   const error = thrown instanceof PasswordsBusy ? busy(thrown) : thrown
   if (error instanceof ApiFailure) {
-    // The server does not wait for the rest of the body.
+    // After a timeout, the server does not wait for the rest of the request's body, so it closes the connection.
     if (error.status === 408) c.header('Connection', 'close')
     if (error.retryAfterSeconds !== undefined) c.header('Retry-After', String(error.retryAfterSeconds))
     const body = error.isQuoted ? { success: false, message: error.message } : refusalBody(error.message)

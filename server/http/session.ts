@@ -35,8 +35,8 @@ export interface Sessions {
   identify(c: AppContext): Promise<Identity>
   /**
    * Like `identify`, but within a transaction that writes for the account `id`. The account is locked. A change that
-   * has ended its logins since the request arrived is therefore noticed, and a change that is about to end them must
-   * wait. `targetId` is another account that the transaction changes. It is locked as well.
+   * has ended the account's logins since the request arrived is therefore noticed, and a change that is about to end
+   * them must wait. `targetId` is another account that the transaction changes. It is locked as well.
    */
   identifyAgain(c: AppContext, trx: Trx, id: number, targetId?: number): Promise<Identity>
   /** Creates a session for the user, sends its cookie to the caller, and ends the caller's previous session. */

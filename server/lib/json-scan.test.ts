@@ -10,7 +10,7 @@ function scanned(text: string, step = text.length * 3 + 1, wanted?: string): Jso
   return scan
 }
 
-/** The same counts, computed from the parsed value. */
+/** The counts that the scan should report, computed from the parsed value. */
 function counted(value: unknown, depth = 1): Omit<JsonShape, 'names' | 'plainMembers'> {
   const counts = { values: 0, containers: 0, members: 0, depth: 0 }
   if (typeof value !== 'object' || value === null) return counts

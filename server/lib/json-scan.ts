@@ -36,7 +36,7 @@ const steppedBytes = 32
  * escapes.
  */
 const steppedAfterEscape = 512
-/** A shorter text cannot contain many different names. */
+/** The minimum size of a text whose names are counted. A shorter text cannot contain many different names. */
 const namedFromBytes = 32 * 1024
 /**
  * The base-2 logarithm of the size of the set of names. The set has one bit for each hash, which is enough to

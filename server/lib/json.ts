@@ -11,7 +11,8 @@ const mostLevels = 500
 
 /**
  * The JSON text of a parsed value. Undefined if the value is nested too deeply. The limit exists because the time that
- * the runtime's serialiser takes grows with the square of the depth. 200 KB of brackets would take more than a second.
+ * the runtime's serialiser takes grows with the square of the depth. Without it, 200 KB of brackets would take more
+ * than a second.
  */
 export function tryStringify(value: unknown): string | undefined {
   return isWithin(value, mostLevels) ? JSON.stringify(value) : undefined

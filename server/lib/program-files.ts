@@ -6,8 +6,8 @@
 const isSource = import.meta.path.endsWith('.ts')
 
 /**
- * True if the program runs as an executable file. Bun mounts the contents of such a file under one of these paths,
- * depending on the operating system.
+ * True if the program runs as an executable file. Bun mounts the contents of such a file under one of the paths in this
+ * pattern, depending on the operating system.
  */
 export const isExecutableFile = /^(?:\/\$bunfs\/|[A-Z]:[\\/]~BUN[\\/])/i.test(import.meta.path)
 

@@ -21,7 +21,7 @@ export interface AlertMessage {
   text: string
   rule: string
   target: string
-  /** Epoch seconds. */
+  /** The time of the event, in seconds since 1970. */
   time: number
   system: string
 }
@@ -53,7 +53,7 @@ const server = (kind: DestinationKindName, { url }: AlertAddress) =>
 /** Names of channels and tokens may contain any text, so they are escaped to prevent mentions of everybody. */
 const slackText = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
-/** WeCom counts bytes, and refuses longer texts. */
+/** The maximum length of a text for WeCom, which counts bytes and refuses longer texts. */
 const mostWecomBytes = 2048
 const discordColors = { firing: 0xd92d20, reminder: 0xd92d20, resolved: 0x067647, summary: 0x475467, test: 0x475467 }
 

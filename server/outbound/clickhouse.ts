@@ -5,7 +5,7 @@ import type { LogSink, SinkRow } from './log-sink.ts'
 import type { MetadataGuard } from './metadata-guard.ts'
 
 export interface ClickHouseAddress {
-  /** Without a path. */
+  /** The URL of the server, without a path. */
   url: string
   database: string
   user: string
@@ -42,7 +42,8 @@ const columns: readonly (readonly string[])[] = [
 /**
  * Writes log rows into a ClickHouse table over HTTP. The table contains each row exactly once, provided that only one
  * process writes at a time. If it is unknown whether an attempt arrived, the next attempt fails as long as the server
- * is still working on the earlier one. After that, it reads which of the rows are in the table and sends the others.
+ * is still working on the earlier one. Once the server has finished, the next attempt reads which of the rows are in
+ * the table and sends the others.
  */
 export function createClickHouse(address: ClickHouseAddress, guard: MetadataGuard): LogSink {
   const table = `${address.database}.${tableName}`

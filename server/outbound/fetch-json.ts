@@ -37,8 +37,8 @@ export function createFetchJson(timeoutMs: number, guard: MetadataGuard): FetchJ
         headers,
         signal,
         redirect: 'manual',
-        // Connections are not reused. Such calls are rare, so the other side might close an idle connection just when
-        // it is used again.
+        // Connections are not reused. Calls are rare here, so the service might close an idle connection just when it
+        // is used again.
         keepalive: false,
         ...(post && { method: 'POST', body: post.body }),
         proxy,

@@ -43,7 +43,8 @@ const mostAddresses = 3
 
 /**
  * Creates a function that fetches files from the public internet only. The resolved address is checked and then called
- * directly, so that it cannot change in between. The target of each redirect is checked like the first URL.
+ * directly, so that the host cannot resolve to another address in between. The target of each redirect is checked like
+ * the first URL.
  */
 export function createFetchMedia(options: FetchMediaOptions = {}): FetchMedia {
   const { timeoutMs = defaultTimeoutMs } = options

@@ -78,7 +78,7 @@ export function createMetadataGuard(nowMs: () => number, resolve: Resolve = syst
       if (ageMs < freshMs) return undefined
       known.checking ??= look(origin, known)
       if (ageMs >= staleMs) return known.checking
-      // If the host is now refused, only the next call is refused.
+      // If the host turns out to be refused, only the next call is refused.
       known.checking.catch(() => undefined)
       return undefined
     },

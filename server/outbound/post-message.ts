@@ -111,8 +111,8 @@ async function postAnywhere(
 }
 
 /**
- * Posts only to hosts of the public internet. The resolved address is checked and then called directly, so that it
- * cannot change in between.
+ * Posts only to hosts of the public internet. The resolved address is checked and then called directly, so that the
+ * host cannot resolve to another address in between.
  */
 async function postPublic(
   url: URL,

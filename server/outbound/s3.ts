@@ -27,7 +27,7 @@ export interface S3 {
 }
 
 const timeoutMs = 30_000
-/** A part of a large object may take longer. */
+/** The time limit for one part of a large object, which may take longer than other requests. */
 const partTimeoutMs = 300_000
 const errorBytes = 16 * 1024
 
@@ -166,8 +166,8 @@ async function uploadInParts(ask: Ask, key: string, bytes: AsyncIterable<Uint8Ar
     }
     return total
   } catch (error) {
-    // Otherwise, the parts of the failed upload would remain in the store. They are not listed, but the operator pays
-    // for them.
+    // Without this request, the parts of the failed upload would remain in the store. They are not listed, but the
+    // operator pays for them.
     if (uploadId !== undefined)
       await ask('DELETE', key, undefined, succeeded, `?uploadId=${encodeURIComponent(uploadId)}`).catch(() => undefined)
     throw error

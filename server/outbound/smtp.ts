@@ -26,8 +26,8 @@ export interface Message {
 
 /**
  * An email that was not accepted. `refused`: the server refuses its recipient, and another attempt would change
- * nothing.
- * `put-off`: the server refuses its recipient for now. `failed`: no email can be sent to anyone at the moment.
+ * nothing. `put-off`: the server refuses its recipient for now. `failed`: at the moment, no email can be sent to
+ * anyone.
  */
 export class SmtpError extends Error {
   readonly kind: 'refused' | 'put-off' | 'failed'

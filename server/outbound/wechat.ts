@@ -3,7 +3,7 @@ import { callJson, OutboundError } from './call-json.ts'
 
 /** The helper server that knows which WeChat account requested a code. */
 export interface WeChatServer {
-  /** Without a trailing slash. */
+  /** The URL of the server, without a trailing slash. */
   address: string
   token: string
 }

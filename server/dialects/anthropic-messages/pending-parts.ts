@@ -14,13 +14,17 @@ export interface WaitingPart {
   readonly events: { readonly order: number; readonly event: PartEvent }[]
 }
 
-/** The waiting parts, in the order in which they started. No part is visited twice, however many there are. */
+/**
+ * The waiting parts, in the order in which they started. A part that one search has skipped is not visited again by
+ * later searches.
+ */
 export class WaitingParts {
   readonly #byNumber = new Map<number, WaitingPart>()
   readonly #parts: (WaitingPart | undefined)[] = []
   readonly #orders: number[] = []
   /**
-   * For each part, the index of the next part that may still be waiting. Until a part is taken, this is its own index.
+   * For each part, the index of the next part that may still be waiting. Until a part is taken, its entry is its own
+   * index.
    */
   readonly #nearest: number[] = []
   #count = 0

@@ -141,7 +141,10 @@ function callOut(part: Part & { type: 'tool-call' }): WireToolUse {
   return { type: 'tool_use', id: part.id, name: part.name, input, caller: { type: 'direct' }, ...rest }
 }
 
-/** The state of another service as a separate block next to the part. Callers send such blocks back unchanged. */
+/**
+ * The signature that another service attached to a part, as a separate block next to the part. Callers send such blocks
+ * back unchanged.
+ */
 export function sealOut(seal: (Part & { type: 'text' })['seal'], owner: 'next' | 'before'): WireRedactedThinking[] {
   return seal && seal.from !== dialect ? [{ type: 'redacted_thinking', data: writeSeal(seal, dialect, owner) }] : []
 }

@@ -47,7 +47,8 @@ export class MessageStreamEncoder implements StreamEncoder {
 
   constructor(frame: Frame) {
     this.#frame = frame
-    // Client programs use this to show how full the context is, long before the service reports its own count.
+    // Client programs use this prompt count to show how full the context is, long before the service reports its own
+    // count.
     this.#usage = { promptTokens: frame.promptTokens ?? 0, completionTokens: 0 }
   }
 

@@ -24,8 +24,8 @@ export function usageIn(raw: JsonObject | undefined): Usage | undefined {
   const { input, output, cached, written, written1h } = billed(totals, raw['iterations'])
   const thought = looseCount(looseObject(raw['output_tokens_details'])['thinking_tokens'])
   const tier = tierAt(typeof raw['speed'] === 'string' ? raw['speed'] : undefined, regionIn(raw['inference_geo']))
-  // Thinking is normally part of the output. It exceeds the output only if an intermediate gateway counts the two
-  // separately.
+  // Thinking is normally part of the output. It exceeds the output only if an intermediate gateway counts thinking and
+  // output separately.
   const beside = thought > output ? thought : 0
   return {
     promptTokens: input + cached + written,
@@ -58,8 +58,8 @@ function countsIn(raw: JsonObject): Counts | undefined {
 }
 
 /**
- * The billed counts. The totals omit some billed steps (Anthropic docs, "Compaction", "Advisor tool"). If each step is
- * reported, the steps are summed instead. A value that is not a list of such steps is ignored.
+ * The billed counts. The totals omit some billed steps (Anthropic docs, "Compaction", "Advisor tool"). If `iterations`
+ * lists the counts of each step, the steps are summed instead. Any other value of `iterations` is ignored.
  */
 function billed(totals: Counts, iterations: unknown): Counts {
   if (!Array.isArray(iterations)) return totals

@@ -34,7 +34,7 @@ export interface ChatBased {
 /** The chat completion for a body that contains no answer. */
 export const noChoices: JsonObject = { choices: [] }
 
-/** The dialect of a service whose format can be converted in this way. */
+/** The dialect of a service, built from the functions that convert its format. */
 export function chatBased(kin: ChatBased): UpstreamDialect {
   return {
     name: kin.name,

@@ -6,9 +6,9 @@ const enoughSteps = 2
 const enoughText = 8
 
 /**
- * One text of a stream. The service is asked for pieces. Some models and intermediate services nevertheless repeat the
- * whole text in every event, so each event begins with the text of the previous one. Until it is clear whether events
- * hold pieces or the whole text, only text that is correct in both cases is passed on.
+ * One text of a stream. The gateway asks the service for pieces. Some models and intermediate services nevertheless
+ * repeat the whole text in every event, so each event begins with the text of the previous one. Until it is clear
+ * whether events hold pieces or the whole text, only text that is correct in both cases is passed on.
  */
 export class GrowingText {
   #gives: 'pieces' | 'whole' | undefined

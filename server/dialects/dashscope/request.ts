@@ -6,7 +6,7 @@ import { type Effort, efforts } from '../neutral/conversation.ts'
 import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import { bareModel, isMultimodal, wantsSearch } from './model.ts'
 
-/** The service requires a value below 1. */
+/** The highest `top_p` that is sent. The service requires a value below 1. */
 const mostTopP = 0.9999
 
 /**

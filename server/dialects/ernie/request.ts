@@ -24,7 +24,7 @@ export function requestOut(request: ChatRequest): JsonObject {
     stream: request.stream,
     temperature: request.takeWithin('temperature', leastTemperature, 1),
     top_p: request.takeWithin('top_p', leastTemperature, 1),
-    // No penalty is 1 for this service and 0 for OpenAI.
+    // The value that means no penalty is 1 for this service and 0 for OpenAI.
     ...(frequency !== undefined && { penalty_score: 1 + frequency / 2 }),
     ...(maxTokens !== undefined && { max_output_tokens: Math.max(leastTokens, maxTokens) }),
     stop: request.takeStop(),

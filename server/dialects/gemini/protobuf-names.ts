@@ -27,7 +27,7 @@ export function protoEach(owner: Fields, name: string): Fields[] | undefined {
 
 /**
  * The object with its own names in camelCase. Throws GatewayError (400) for a name that occurs in two spellings. We do
- * not know which of the two the service uses, so the charge could be wrong.
+ * not know which spelling the service uses, so the charge could be wrong.
  */
 export function camelNames(object: JsonObject, path = ''): JsonObject {
   const turned = new Map<string, unknown>()

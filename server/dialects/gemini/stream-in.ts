@@ -68,7 +68,7 @@ export class ContentStreamDecoder implements StreamDecoder {
     const isWhole = candidates.length > 0 && candidates.every(({ stopped }) => stopped)
     if (!isWhole) return this.#end([{ type: 'error', failure: brokenOff }])
     const events: StreamEvent[] = []
-    // A service may send more content after its finish reason.
+    // A part may still be open, because a service may send more content after its finish reason.
     for (const [choice, state] of this.#candidates) this.#close(choice, state, events)
     return this.#end([...events, { type: 'end' }])
   }

@@ -13,7 +13,7 @@ const known = new Set(['http', 'https', 'data', 'gs', 's3', 'oss', 'ms', 'mm_fil
  */
 export function refuseScheme(address: unknown): void {
   if (typeof address !== 'string') return
-  // URL parsers ignore line breaks within a URL and spaces before it, so they must not hide a scheme here.
+  // URL parsers ignore line breaks within a URL and spaces before it, so they are ignored here, too.
   const start = address.slice(0, 64).replaceAll(/[\t\r\n]/g, '')
   const scheme = /^[\s\p{Cc}]*([a-z][a-z0-9+._-]{0,30}):/iu.exec(start)?.[1]
   if (scheme === undefined || known.has(scheme.toLowerCase())) return

@@ -70,7 +70,7 @@ export interface StreamMeter {
   feed(data: string): StreamSignal
   /** The last usage that the upstream reported, in its raw form. */
   readonly usage: JsonObject | undefined
-  /** The same usage, if it has already been decoded. */
+  /** The last reported usage in decoded form, if it has already been decoded. */
   readonly reported?: Usage | undefined
   /** True if the usage arrived at the start of the answer, before anything was generated. */
   readonly isReportEarly?: boolean
@@ -108,7 +108,7 @@ export interface StreamMeter {
   readonly leftOut: number
   /** The error that the upstream reported within the stream. */
   readonly error: JsonObject | undefined
-  /** The same error, if it has already been decoded. */
+  /** The reported error in neutral form, if it has already been decoded. */
   readonly failure?: Failure | undefined
   /**
    * The events that tell a caller of the same dialect that the stream was cut off; '' if the dialect has no such

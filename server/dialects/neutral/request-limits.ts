@@ -1,4 +1,4 @@
-/** The largest token limit that a request may set for its answer. one-api has the same maximum. */
+/** The token limit that a request sets for its answer must be below this number, as in one-api. */
 export const maxTokensLimit = 2 ** 30
 /** The maximum number of answers to one request. */
 export const choicesLimit = 128

@@ -46,7 +46,7 @@ export function encodeRequest(original: Conversation, options: EncodeOptions = {
     web_search_options: search,
     ...commonOut(conversation, dropped),
   }
-  // Nothing is stored for a caller of another dialect, so such a service would refuse the metadata.
+  // Nothing is stored for a caller of another dialect, so a service with this option refuses the metadata in any case.
   if (dropped.isForeign && options.refusesMetadata) {
     dropped.lose('metadata', body['metadata'])
     delete body['metadata']

@@ -100,7 +100,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
     const isWhole = choices.length > 0 && choices.every(({ stopped }) => stopped)
     if (!isWhole) return this.#end([{ type: 'error', failure: brokenOff }])
     const events: StreamEvent[] = []
-    // A service may send more content after its finish reason.
+    // A part may still be open, because a service may send more content after its finish reason.
     for (const [choice, state] of this.#choices) this.#closeAll(choice, state, events)
     return this.#end([...events, { type: 'end' }])
   }

@@ -23,7 +23,10 @@ export class OpenAiStreamMeter implements StreamMeter {
   readonly #output = new TextBuffer()
   readonly #media = new MediaCounter()
   readonly #unreadable = new UnreadableEvents()
-  /** The JSON of the last plain event before and after its content; '' = there was no such event. */
+  /**
+   * The JSON text of the last plain event: the part before its content, and the part after it; '' = no plain event has
+   * arrived.
+   */
   #before = ''
   #behind = ''
   #lessons = 0

@@ -68,7 +68,7 @@ function itemIn(item: Fields, names: FlatNames): Turn {
     case 'reasoning':
       return { role: 'assistant', parts: [reasoningIn(item)], isMessage: false }
     default: {
-      // The types of all results that a caller sends end in this way.
+      // The types of all results that a caller sends end in `_output` or `_response`.
       const role = /_output$|_response$/.test(type) ? 'user' : 'assistant'
       return { role, parts: [{ type: 'native', dialect, value: item.whole() }], isMessage: false }
     }

@@ -195,7 +195,7 @@ export function textContent({ text, citations = [], logprobs = [] }: Omit<TextPa
   return { type: 'output_text', text, annotations, logprobs: logprobs.map(wholeLogprob) }
 }
 
-/** The encrypted form of a thought that the service did not encrypt. It contains only the name of the service. */
+/** The state to send for a thought that the service did not encrypt. Its value is empty. */
 const unsealed: Seal = { from: 'openai-chat', value: '' }
 
 /**

@@ -30,7 +30,7 @@ export function skeleton(
     incomplete_details: null,
     instructions: body['instructions'] ?? null,
     max_output_tokens: request.maxTokens ?? null,
-    // Upstreams with other dialects do not support such a limit.
+    // Upstreams with other dialects do not support a limit on tool calls.
     max_tool_calls: null,
     metadata: (request.metadata ?? {}) as WireResponse['metadata'],
     model,

@@ -72,7 +72,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
 
   /**
    * The events that result from the last upstream event. If the input of a call contradicts itself, the events end with
-   * a failure, because nobody could execute such a call.
+   * a failure, because nobody could execute the call.
    */
   #takeEvents(): StreamEvent[] {
     const events = this.#teller.take()

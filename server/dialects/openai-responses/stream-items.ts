@@ -8,7 +8,10 @@ export interface StreamPart {
   readonly index: number
   readonly type: ReplyPart['type']
   isEnded: boolean
-  /** The numbers of citations and log probabilities that were passed on. `isSealed` is true once the signature was. */
+  /**
+   * The counts of the citations and of the log probabilities that were passed on. `isSealed` is true once the signature
+   * was passed on.
+   */
   citations: number
   logprobs: number
   isSealed: boolean
@@ -35,7 +38,7 @@ export interface StreamItem {
   early: string
   /** True once the item's start event has arrived, not only deltas. */
   hasBegun: boolean
-  /** The numbers of the content parts whose start events have arrived. */
+  /** The indexes of the content parts whose start events have arrived. */
   readonly begunContents: Set<string>
   isDone: boolean
   /** True once the item has been matched with an item of the output that the last event repeats. */

@@ -32,7 +32,7 @@ function tierIn(body: Fields): Conversation['serviceTier'] {
   return known === 'default' ? 'standard' : known
 }
 
-/** The same settings, written for an upstream. */
+/** The settings that `commonIn` reads, written for an upstream. */
 export function commonOut(conversation: Conversation, dropped: DroppedFields): JsonObject {
   const { serviceTier, parallelTools, tools } = conversation
   dropped.lose('topK', conversation.topK)
@@ -50,8 +50,8 @@ export function commonOut(conversation: Conversation, dropped: DroppedFields): J
 }
 
 /**
- * The temperature and top_p. Some models refuse them. Callers of other dialects do not know which, so for such models
- * the values are dropped. Callers of OpenAI's dialects get OpenAI's own error.
+ * The temperature and top_p. Some models refuse them. Callers of other dialects do not know which models do, so the
+ * values are dropped for these models. Callers of OpenAI's dialects get OpenAI's own error.
  */
 function samplingOut(conversation: Conversation, dropped: DroppedFields): JsonObject {
   const { temperature, topP } = conversation

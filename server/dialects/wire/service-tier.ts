@@ -65,7 +65,7 @@ export function tierAt(tier: string | undefined, region: string | undefined): st
   return tier === undefined || region === undefined ? (tier ?? region) : `${tier}+${region}`
 }
 
-/** The tier and the region in such a name. */
+/** The tier and the region in a combined name, such as `fast+geo-us`. */
 export function partsOf(name: string): { tier?: string | undefined; region?: string | undefined } {
   const parts = /^(?:(.*)\+)?(geo-[^+]*)$/.exec(name)
   return parts ? { tier: parts[1], region: parts[2] } : { tier: name }

@@ -1,8 +1,8 @@
 import type { Conversation, MediaPart, Message, Part, TextPart } from '../neutral/conversation.ts'
 
 /**
- * Converts parts that only another dialect has to texts and media, if possible. Removes the line that Claude Code sends
- * only for Anthropic.
+ * Converts parts that only another dialect has to texts and media, if possible. For services other than Anthropic, it
+ * also removes the line of Claude Code's system prompt that only Anthropic needs.
  */
 export function spelledOut(conversation: Conversation, dialect: string): Conversation {
   const { from, messages, system } = conversation

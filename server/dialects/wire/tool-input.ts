@@ -27,7 +27,7 @@ export function wrapFreeform(text: string): JsonObject {
   return { [textMember]: text }
 }
 
-/** The text in the input of such a function. Any other input is returned unchanged. */
+/** The text in the input of a function that represents a freeform tool. Any other input is returned unchanged. */
 export function unwrapFreeform(input: string): string {
   const value = tryParse(input)
   const text = isObject(value) ? value[textMember] : undefined

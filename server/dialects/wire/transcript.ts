@@ -1,9 +1,9 @@
 import type { Conversation, Message, Part, ToolResultPart } from '../neutral/conversation.ts'
 
 /**
- * The turns of a conversation in a form about which a model can write. Tool calls and their results become text, and
- * thoughts are omitted. Because there are no calls and no tools, every service accepts these turns, and the model does
- * not continue its work.
+ * The turns of a conversation in a form that a model can be asked to summarize. Tool calls and their results become
+ * text, and thoughts are omitted. Because there are no calls and no tools, every service accepts these turns, and the
+ * model does not continue its work.
  */
 export function transcript(conversation: Pick<Conversation, 'messages'>): Message[] {
   return conversation.messages.flatMap(({ role, parts, name }) => {

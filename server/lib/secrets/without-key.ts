@@ -1,4 +1,7 @@
-/** Shorter parts of a key may be words that a message contains by chance. */
+/**
+ * The minimum length of a key, or of a part of one, that is searched for. Shorter parts may be words that a message
+ * contains by chance.
+ */
 const shortestSecret = 8
 /** If a part of the key is long, a match of this many characters is recognized as a piece of the key. */
 const pieceLength = 12

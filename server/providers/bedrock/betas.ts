@@ -2,8 +2,8 @@ import { modelTraits } from '../../dialects/models/claude-model.ts'
 import type { HeadersInBody } from '../provider.ts'
 
 /**
- * Anthropic's betas that Bedrock accepts (Bedrock user guide, "Anthropic Claude Messages API"). It refuses a request
- * with any other beta.
+ * Anthropic's betas that Bedrock accepts (Bedrock user guide, "Anthropic Claude Messages API"). Bedrock refuses a
+ * request with any other beta.
  */
 const taken: ReadonlySet<string> = new Set([
   'computer-use-2024-10-22',

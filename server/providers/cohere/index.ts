@@ -19,7 +19,10 @@ const chat: ChatEndpoint = {
   target: (upstream) => address(upstream, '/v2/chat'),
 }
 
-/** `input_type` is required, and callers that use OpenAI's format cannot set it. Most of them embed documents. */
+/**
+ * `input_type` is required, and callers that use OpenAI's format cannot set it. Most of them embed documents, so this
+ * is assumed.
+ */
 const embeddings: ModeEndpoint = {
   target: (upstream) => address(upstream, '/v2/embed'),
   translation: {

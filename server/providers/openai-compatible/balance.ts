@@ -29,8 +29,8 @@ export const dashboardBalance: Balance = async (upstream, fetchJson, nowMs) => {
 }
 
 /**
- * Reads the balance from OpenAI's old endpoint for credits, which some services still have. They differ in the field
- * that contains the balance.
+ * Reads the balance from OpenAI's old endpoint for credits, which some services still have. The services differ in the
+ * field that contains the balance.
  */
 export function creditGrants(field: 'total_available' | 'total_remaining'): Balance {
   return async (upstream, fetchJson) => {

@@ -6,7 +6,7 @@ import type { AccessToken, FetchJson, Signing, Upstream } from '../provider.ts'
 const scope = 'https://www.googleapis.com/auth/cloud-platform'
 const defaultTokenUri = 'https://oauth2.googleapis.com/token'
 const grant = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
-/** The longest lifetime of a statement that Google allows, in seconds. */
+/** The longest lifetime that Google allows for a signed statement (see `accessToken`), in seconds. */
 const lifeSeconds = 3600
 
 /** The service account that a channel uses, with its project and region. */

@@ -85,8 +85,8 @@ function allowed(
 }
 
 /**
- * The caller that a token's row describes. Unlike `authenticate`, does not check the request's address. Throws the same
- * errors.
+ * The caller that a token's row describes. Throws the same errors as `authenticate`, but does not check the request's
+ * address.
  */
 export function callerOfRow(deps: Omit<AuthenticateDeps, 'tokens'>, row: CallerRow): Caller {
   checkToken(deps, row)
@@ -111,7 +111,7 @@ function checkGroup({ settings }: Pick<AuthenticateDeps, 'settings'>, { group, u
   )
 }
 
-/** The caller built from each row, kept as long as the row is in memory. */
+/** Caches the caller that was built from each row, as long as the row is in memory. */
 const callers = new WeakMap<CallerRow, Caller>()
 
 function callerOf(row: CallerRow): Caller {
@@ -129,9 +129,9 @@ function limitsInForce({ tokenLimits: token, userLimits: own }: CallerRow, group
 }
 
 /**
- * Looks up the presented text, which is a key or a key with a channel number appended. A key may itself contain dashes,
- * so the whole text is looked up first. If no token has this key, the part after the first dash, or the number after
- * the last dash, is read as the channel.
+ * Looks up the text that a caller presented, which is a key or a key with a channel number appended. A key may itself
+ * contain dashes, so the whole text is looked up first. If no token has this key, the part after the first dash, or the
+ * number after the last dash, is read as the channel.
  */
 async function find(
   tokens: TokenCache,
@@ -151,8 +151,8 @@ async function find(
 }
 
 /**
- * The offsets at which a channel number may begin. Keys of one-hub contain dashes, so one-hub separates the number by
- * `#`.
+ * The offsets at which a channel number may begin. Keys of one-hub (a fork of one-api) contain dashes, so one-hub puts
+ * a `#` before the number.
  */
 function channelMarks(presented: string): number[] {
   const last = /[-#]\d{1,15}$/.exec(presented)?.index ?? -1

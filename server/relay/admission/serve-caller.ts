@@ -127,8 +127,8 @@ async function tellLimits(deps: RelayRouteDeps, caller: Caller, limits: CallLimi
   headers.append('access-control-expose-headers', limitHeaderNames.join(', '))
   if (!hasMinuteLimit(limits)) return
   const at = epochSeconds(deps.relay.clock)
-  // The ledger counts only calls that reach it. For a call that needs no quota, or that was refused before, the current
-  // counts are read here.
+  // The ledger sets `limits.minutes` when it takes quota for a call. A call that needs no quota, or that is refused
+  // earlier, does not reach the ledger, so its counts are read here.
   limits.minutes ??= await currentMinutes(deps.store, caller, { token: limits.token, user: limits.user, at }).catch(
     () => undefined,
   )

@@ -25,7 +25,7 @@ const mostEntries = 20_000
 
 export function createTokenCache(store: Store, secrets: Secrets, nowMs: () => number): TokenCache {
   const entries = new Map<string, Entry>()
-  // The number of changes so far. A row that was read before a change must not be cached after it.
+  // The number of changes so far. A row that was read before a change must not be cached after the change.
   let changes = 0
   store.notices.subscribe((notice) => {
     if (notice !== 'reconnected' && notice.topic !== 'token' && notice.topic !== 'user') return
@@ -54,8 +54,8 @@ export function createTokenCache(store: Store, secrets: Secrets, nowMs: () => nu
     return row
   }
   /**
-   * Finds a token by a key that has been replaced. The cache keeps it no longer than the old key is valid, so calls
-   * with it need no extra check.
+   * Finds a token by a key that has been replaced. The cache keeps the token only as long as the old key is valid, so
+   * calls with the old key need no extra check.
    */
   async function findOld(key: string): Promise<Entry | undefined> {
     const hashes = [presentedKeyHash(key, secrets), foreignKeyHash(key, secrets)]

@@ -30,7 +30,8 @@ import { settleWhole, type WholeAnswer } from './settle-whole.ts'
 
 /**
  * Translates the response to a conversation into the caller's dialect, if the caller or the upstream speaks a dialect
- * other than OpenAI chat. Can throw AttemptFailed and CallerLeft, but only until the hold has been handed over.
+ * other than OpenAI chat. Can throw AttemptFailed and CallerLeft, but only before the hold is handed over to the
+ * response.
  */
 export async function deliverConversation(answering: Answering, codec: Codec): Promise<Response> {
   const { open, response } = answering
@@ -105,7 +106,7 @@ function settleReply(answering: Answering, codec: Codec, { reply, body, text, me
   return streamed(response, { deps, open, reader, meter: reader.meter, withholdUsage: false, opening: [] })
 }
 
-/** Whether each choice ended in a refusal, and whether it has any other content. */
+/** How each choice ended, and whether it has any content besides a refusal. */
 function stopsOf({ choices }: Reply): Stopped[] {
   return choices.map(({ parts, stop }) => ({
     reason: stop.reason,
@@ -186,8 +187,8 @@ function notingDialect(dialect: UpstreamDialect, note: NoteAnswer): UpstreamDial
 }
 
 /**
- * Delivers the stream of a background response. A job owns the hold of this response, so the caller may disconnect from
- * the stream at any time.
+ * Delivers the stream of a background response. A background job owns the hold, so the caller may disconnect from the
+ * stream at any time.
  */
 async function deliverBackground(sent: Answering, codec: Codec): Promise<Response> {
   const answering = await beginStreamed(sent)
@@ -208,7 +209,10 @@ async function deliverEvents(answering: Answering, codec: Codec): Promise<Respon
   return passEvents(answering, codec, noting, held)
 }
 
-/** Passes on a stream that has begun, translated into the caller's dialect. `noting` is the upstream's dialect. */
+/**
+ * Passes on a stream that has begun, translated into the caller's dialect. `noting` is the upstream's dialect, wrapped
+ * so that the id of the response is stored if necessary.
+ */
 function passEvents(
   answering: Answering,
   { from, to }: Codec,

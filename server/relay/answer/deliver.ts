@@ -45,9 +45,9 @@ const listOf: Partial<Record<RelayMode, string>> = {
 }
 
 /**
- * Turns the upstream's response into the caller's. Throws AttemptFailed as long as another channel can still be tried,
- * and CallerLeft if the caller has disconnected. The hold is handed over only when it is certain to be settled, however
- * the response ends.
+ * Turns the upstream's response into the response for the caller. Throws AttemptFailed as long as another channel can
+ * still be tried, and CallerLeft if the caller has disconnected. The hold is handed over only when it is certain to be
+ * settled, however the response ends.
  */
 export function deliver(answering: Answering, prepared: Prepared): Promise<Response> {
   const { status } = answering.response

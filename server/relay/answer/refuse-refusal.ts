@@ -5,8 +5,8 @@ import { exitOfRefusal, RefusedAnswer, type Stopped } from '../failures/refused-
 
 /**
  * Gives up a complete response that contains only a refusal, or that a filter emptied, if the call's virtual model
- * continues with another step in that case. It does so by throwing RefusedAnswer, which keeps the response and
- * `deliver` until another step has answered.
+ * continues with another step in that case. It does so by throwing RefusedAnswer, which keeps the response and the
+ * function that delivers it (`deliver`), in case no other step answers.
  */
 export function refuseRefusal(
   { open, response: { status } }: Answering,

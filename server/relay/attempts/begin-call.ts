@@ -13,7 +13,10 @@ import { suitableSteps, unableChannels } from './suitable.ts'
 
 /** A call whose quota is held, with the channel for its first attempt. */
 export interface Begun<Call extends AnyCall> {
-  /** The call as it is made for its first step. If it has no steps, the call itself. */
+  /**
+   * The call as made for the first step of its plan (the models that may answer it, in order); without a plan, the call
+   * itself.
+   */
   call: Call
   placed: Placed
   /** Ids of the channels that need not be tried. */
@@ -42,7 +45,7 @@ async function begin<Call extends AnyCall>(deps: RelayDeps, call: Call, skipped:
   }
 }
 
-/** Begins with the first step that can serve the call. The steps that are skipped cost nothing. */
+/** Begins with the first step of the plan that can serve the call. The steps that are skipped cost nothing. */
 async function beginAtStep<Call extends AnyCall>(deps: RelayDeps, call: Call, plan: Plan): Promise<Begun<Call>> {
   const suitable = suitableSteps(deps, call, plan)
   call.state.suitable = suitable
@@ -81,7 +84,7 @@ function leave(error: unknown): { exit: StepExit; error: GatewayError } {
   return { exit, error }
 }
 
-/** True if the call may continue with another step and no channel of this one is healthy. */
+/** True if the call may continue with another step and no channel of its current step is healthy. */
 export function isUnhealthy(deps: RelayDeps, call: AnyCall, skipped: ReadonlySet<number>): boolean {
   const { step, caller, keeper, facts } = call
   if (!step?.next.has('no_channel') || caller.chosenChannel || keeper) return false

@@ -8,8 +8,9 @@ import { mappedModel } from '../routing/routing-table.ts'
 import { servingChannels } from './suitable.ts'
 
 /**
- * Returns a function from the number of prompt tokens to the most that the call can cost. If the call has steps, this
- * is the cost on the most expensive channel of any step, so that no later step fails for lack of quota.
+ * Returns a function from the number of prompt tokens to the most that the call can cost. If several models may answer
+ * the call in turn (its steps), this is the cost on the most expensive channel of any step, so that no later step fails
+ * for lack of quota.
  */
 export function ceilingOf(deps: RelayDeps, call: AnyCall, charging: Charging): (promptTokens: number) => number {
   if (!call.plan) return (promptTokens) => charging.ceiling(promptTokens)
@@ -24,7 +25,7 @@ function chargingsOf(deps: RelayDeps, call: AnyCall): Charging[] {
     const stepCall = atStep(call, step)
     for (const channel of servingChannels(deps, stepCall)) {
       const model = mappedModel(channel, step.model)
-      // A step with a fixed price may cost something different on the same channel.
+      // Two steps on the same channel and model can differ in price if one of them has a fixed price.
       const key = `${channel.type} ${step.price ? index : ''} ${model}`
       if (known.has(key)) continue
       const charging = priceOf(deps, stepCall, model, channel)

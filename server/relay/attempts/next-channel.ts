@@ -21,8 +21,8 @@ import type { PlaceWish } from './place.ts'
 
 /**
  * The next channel on which the call has a price, or the error that explains why there is none. A channel is skipped,
- * as if it had been tried, if it has no price or if its mapped model cannot do what is requested. Throws GatewayError
- * if every channel would refuse the call.
+ * as if it had been tried, if it has no price or if the model to which it maps the requested name cannot do what is
+ * requested. Throws GatewayError if every channel would refuse the call.
  */
 export function nextPriced(deps: RelayDeps, call: AnyCall, tried: Set<number>): PricedChannel | GatewayError {
   let why: GatewayError | undefined
@@ -99,7 +99,7 @@ export interface PricedChannel {
 }
 
 /**
- * Takes a hold for the quick estimate of the tokens. They are counted exactly only if the quota does not cover the
+ * Takes a hold for a quick estimate of the tokens. The tokens are counted exactly only if the quota does not cover the
  * estimate.
  */
 export async function takeQuota(
@@ -142,8 +142,8 @@ export async function takeQuota(
 }
 
 /**
- * The usage that is logged if the process crashes during the call. It is covered by the minimum charge: the prompt and
- * one token per choice.
+ * The usage that is logged if the process crashes during the call: the prompt and one token per choice. The minimum
+ * charge, which is made after a crash, covers the same usage.
  */
 export function crashRowOf(call: AnyCall, channel: Channel): CrashRow {
   const isGenerating = call.mode === 'chat' || call.mode === 'completions'

@@ -10,10 +10,10 @@ import { type Placed, placeInTurn } from './place-in-turn.ts'
 import type { Trial } from './trial.ts'
 
 /**
- * The next channel that has a free place for the call and a price that the quota covers. The hold is increased to that
- * price, and the call's place moves to that channel. If all remaining channels are full, the call gives its quota back
- * and waits like a new call, which takes a new hold. A call whose hold is closed, because it has already waited in
- * vain, also waits like a new call.
+ * The next channel that has a free place (capacity within its caps) for the call and a price that the quota covers. The
+ * hold is increased to that price, and the call's place moves to that channel. If all remaining channels are full, the
+ * call gives its quota back and waits like a new call, which takes a new hold. A call whose hold is closed, because it
+ * has already waited in vain, also waits like a new call.
  */
 export async function nextPaid(
   deps: RelayDeps,
@@ -42,8 +42,9 @@ export async function nextPaid(
 }
 
 /**
- * True for a call that must not give its hold back to wait. The hold of a continued stream also pays for what has been
- * delivered already. A call that may continue with another step does so instead of waiting.
+ * True for a call that must not give its hold back in order to wait for a place. The hold of a continued stream also
+ * pays for what has been delivered already. A call that may continue with another step (another model of its virtual
+ * model) does so instead of waiting.
  */
 function mayNotWait({ goesOn, step }: AnyCall): boolean {
   return goesOn !== undefined || step?.next.has('overloaded') === true
@@ -91,7 +92,7 @@ async function growHold(
   const { channel, charging } = priced
   const guess = call.state.promptGuess
   const missing = Math.max(0, charging.ceiling(guess) - hold.amount)
-  // Even if the hold is large enough, it must record which channel the call is using now.
+  // Even a hold that is large enough must record which channel the call is using now.
   const moved =
     channel.capped === 0 && hold.placedOn === 0
       ? await hold.extend(missing, charging.least(guess), crashRowOf(call, channel)).then(() => channel)
@@ -120,7 +121,7 @@ async function moveTo(
 
 /**
  * Moves the call's place to another key of its channel: `channel.upstream.key`, or another key that the call has not
- * tried. Returns the channel with that key. Undefined if no such key has room.
+ * tried. Returns the channel with that key. Undefined if none of these keys has room.
  */
 export function withPlaceOfKey(
   deps: RelayDeps,

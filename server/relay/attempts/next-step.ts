@@ -12,7 +12,8 @@ import type { Trial } from './trial.ts'
 /**
  * The step of a call's plan with which the call continues after this failure, and its channel. The call keeps its hold.
  * If the hold was closed because the call waited in vain for a place, quota is taken again. Undefined if the failure
- * leads to no further step, or if no such step has a channel that can serve the call and that the quota covers.
+ * leads to no further step, or if none of the further steps has a channel that can serve the call and that the quota
+ * covers.
  */
 export async function nextStep<Call extends AnyCall>(
   deps: RelayDeps,

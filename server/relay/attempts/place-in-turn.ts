@@ -20,19 +20,19 @@ export interface Placed extends PricedChannel {
 /** The most calls that wait in one process. Each of them keeps its body in memory. */
 const mostWaiting = 10_000
 /**
- * The waiting time reported to a call that exceeds the cap of every channel by itself. Waiting cannot help such a call.
+ * The waiting time reported to a call that on its own exceeds the cap of every channel, so that waiting cannot help it.
  */
 const neverSeconds = 60
 
 interface Turn {
-  /** 0 until the call is in the line; undefined if it does not wait. */
+  /** The call's number in the line of waiting calls: 0 until it is in the line, undefined if it does not wait. */
   ticket: number | undefined
 }
 
 /**
  * Gets a place and the quota for a call whose `first` channel has caps. A full channel does not count as a failure, and
  * the next channel is tried. If all channels are full, calls wait in their order of arrival, without holding quota, for
- * up to the option ChannelWaitTime. Throws GatewayError (channels_full, and those of `Ledger.hold`).
+ * up to the option ChannelWaitTime. Throws GatewayError (channels_full, and the errors of `Ledger.hold`).
  */
 export async function placeInTurn(
   deps: RelayDeps,
@@ -40,7 +40,7 @@ export async function placeInTurn(
   tried: ReadonlySet<number>,
   first?: PricedChannel,
 ): Promise<Placed> {
-  // A call that may continue with another step does not wait.
+  // A call that may continue with another step (another model of its virtual model) does not wait.
   const waitMs = call.step?.next.has('overloaded') ? 0 : deps.settings().ChannelWaitTime * 1000
   const turn: Turn = { ticket: waitMs > 0 && deps.line.waiting() < mostWaiting ? 0 : undefined }
   let placed: Placed | undefined
@@ -101,8 +101,8 @@ function mayEndWithin({ metric, never, othersOpen, retryAfter }: ChannelFull, wa
 }
 
 /**
- * Tries all suitable channels, the best first. If all are full, returns why each of them is. A channel that is paused
- * or has an open breaker is tried only with `restsToo`, because it is better to wait for a healthy channel.
+ * Tries all suitable channels, the best first. If all are full, returns which limit each has reached. A channel that is
+ * paused or has an open breaker is tried only if `restsToo` is set, because it is better to wait for a healthy channel.
  */
 async function tryAll(
   deps: RelayDeps,

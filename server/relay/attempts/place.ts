@@ -10,7 +10,7 @@ import { type Channel, mappedModel } from '../routing/routing-table.ts'
 const mostKeys = 32
 
 /**
- * The place that a call requests on a channel with caps, which is a share of the capacity that the caps allow. `keys`
+ * The place that a call requests on a channel with caps. A place is a share of the capacity that the caps allow. `keys`
  * are the keys that the call accepts, in the same order as the parts of the request.
  */
 export interface PlaceWish {

@@ -4,8 +4,8 @@ import type { Run } from './remedies.ts'
 import { newTrial } from './trial.ts'
 
 /**
- * Delivers the last refusal, after no other step has answered, and charges for it like any response of its step.
- * Undefined if no response of this run was a refusal. Rejects with GatewayError if the quota no longer covers the
+ * Delivers the last response that was a refusal, because no other step has answered. It is charged like any response of
+ * its step. Undefined if no step responded with a refusal. Rejects with GatewayError if the quota no longer covers the
  * response.
  */
 export function playBack(run: Run): Promise<Response> | undefined {
@@ -18,7 +18,7 @@ async function played(
   { refusal: { open }, state, attempt }: RefusedAnswer,
   deliver: () => Promise<Response>,
 ): Promise<Response> {
-  // If the call has waited in vain for a place at another step, it has given its quota back.
+  // If the call has waited in vain for a place at another step, it has given its quota back, so quota is taken again.
   if (run.trial.hold.isClosed) run.trial = newTrial({ ...open, hold: await takeQuota(run.deps, open.call, open) })
   open.hold = run.trial.hold
   // In the log, the last attempt must be the one that answered.

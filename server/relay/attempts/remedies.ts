@@ -43,9 +43,9 @@ export interface Run<Call extends AnyCall = AnyCall> {
 /** A way to continue after a failed attempt. */
 interface Remedy {
   /**
-   * `form`: the request is sent to the same channel in another form, and the failure does not count against the
-   * channel. `destination`: the failure is recorded against the channel, and then the same channel, another key or
-   * another channel is called.
+   * `form`: a changed request (for example, for another endpoint or without a field) is sent to the same channel, and
+   * the failure does not count against the channel. `destination`: the failure is recorded against the channel, and
+   * then the same channel, another key or another channel is called.
    */
   kind: 'form' | 'destination'
   /** The next attempt. Undefined if the remedy does not apply. */
@@ -83,8 +83,8 @@ export async function remedyFor(run: Run, failed: AttemptFailed): Promise<Trial 
 }
 
 /**
- * The same attempt with the request in another form. If it succeeds, `lesson` is called to remember what the failure
- * revealed about the service.
+ * The same attempt with a changed request. If it succeeds, `lesson` is called to remember what the failure revealed
+ * about the service.
  */
 function changed(trial: Trial, change: Form, lesson?: () => void): Trial {
   return newTrial(trial, { ...trial.form, ...change }, lesson ? [...trial.lessons, lesson] : trial.lessons)

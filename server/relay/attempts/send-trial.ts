@@ -13,7 +13,7 @@ import type { Trial } from './trial.ts'
 /** An attempt that is being made. */
 export interface Attempt {
   readonly open: OpenCall
-  /** Time on the deadline clock. */
+  /** When the attempt began, in milliseconds on the deadline clock. */
   readonly sentAtMs: number
   /** The request has been sent, so the upstream may charge for its prompt. */
   isSent: boolean
@@ -34,7 +34,7 @@ export function beginAttempt(deps: RelayDeps, call: RelayCall, { channel, chargi
 }
 
 /**
- * Prepares the request of an attempt, at once if possible. Throws GatewayError and AttemptFailed, possibly
+ * Prepares the request of an attempt, synchronously if possible. Throws GatewayError and AttemptFailed, possibly
  * synchronously.
  */
 export function prepareTrial(deps: RelayDeps, { open }: Attempt, trial: Trial): Ready | Promise<Ready> {

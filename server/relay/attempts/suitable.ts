@@ -53,8 +53,8 @@ export function suitableSteps(deps: SuitDeps, call: AnyCall, plan: Plan): Readon
 }
 
 /**
- * Why no channel of a step can serve the call, according to the known facts about its models. Undefined if a channel
- * may be able to.
+ * Why no channel of a step can serve the call, according to the known facts about the step's models. Undefined if a
+ * channel may be able to.
  */
 export function unsuitability(deps: SuitDeps, call: AnyCall): string | undefined {
   const models = new Set(servingChannels(deps, call).map((channel) => mappedModel(channel, call.facts.model)))

@@ -39,12 +39,12 @@ export async function throughChannels<Call extends AnyCall>(
     } catch (error) {
       return await playedBack(run, error)
     }
-    // If the caller has disconnected, there is a Response, but it is not `ok`.
+    // If the caller has disconnected, the answer is a Response that is not `ok`, and nothing is remembered.
     if (answer.ok) for (const remember of run.trial.lessons) remember()
     return answer
   } catch (error) {
-    // As long as the response does not own the hold, every exit from this function releases the quota and ends the
-    // channel's trial without a verdict.
+    // As long as the response does not own the hold, every exit from this function releases the quota. If this call was
+    // the trial of the channel's breaker, the trial ends without a verdict.
     const { hold, channel } = run.trial
     if (!hold.isHandedOver) {
       noteHealth(deps, { channel, call: run.call }, 'undecided')
@@ -54,7 +54,9 @@ export async function throughChannels<Call extends AnyCall>(
   }
 }
 
-/** The refusal that had been held back, in place of a failure. Throws the error if there is none. */
+/**
+ * Delivers the refusal that was held back, so that the call does not fail. Throws `error` if no refusal was held back.
+ */
 async function playedBack<Call extends AnyCall>(run: Run<Call>, error: unknown): Promise<Response> {
   const played = error instanceof AttemptFailed ? playBack(run) : undefined
   if (!played) throw error

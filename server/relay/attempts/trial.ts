@@ -6,7 +6,7 @@ import type { Charging } from '../charging/charging-types.ts'
 import type { AttemptFailed } from '../failures/retry-policy.ts'
 import type { Channel } from '../routing/routing-table.ts'
 
-/** How a request differs from its usual form, after a service refused the usual form. */
+/** The changes to a request after a service refused the usual request. */
 export interface Form {
   /** The request is sent to this endpoint instead of the channel's best endpoint. */
   endpoint?: ChatEndpoint
@@ -18,11 +18,14 @@ export interface Form {
   ownSummary?: true
   /** The truncated answer is sent as a complete turn, because the service does not continue an incomplete turn. */
   withoutPrefill?: true
-  /** The cached upstream tokens of the previous attempt were refused. */
+  /** The service refused the cached upstream tokens (with which the provider logs in) of the previous attempt. */
   freshLogin?: true
 }
 
-/** One attempt at one channel: what to send, and what the attempt records for the remedies. */
+/**
+ * One attempt at one channel: what to send, and what the attempt records. After a failure, the record decides what to
+ * try next (see remedies.ts).
+ */
 export interface Trial {
   readonly hold: Hold
   readonly charging: Charging
@@ -30,11 +33,14 @@ export interface Trial {
   readonly form: Form
   /** The endpoints that the attempt could use, best first. */
   endpoints: readonly (ChatEndpoint | ModeEndpoint)[]
-  /** The request ended with the beginning of the model's turn. */
+  /** The request that was sent ended with the beginning of the model's turn. */
   isPrefilled?: boolean
-  /** Cached upstream tokens that were sent, by their names. */
+  /** The upstream tokens that this attempt took from the cache and sent, by their names in the cache. */
   readonly lent: Map<string, string>
-  /** What to remember about the service if the attempt succeeds, because success proves that its form was right. */
+  /**
+   * What to remember about the service if the attempt succeeds, because the success proves that the change to the
+   * request was right.
+   */
   readonly lessons: readonly (() => void)[]
 }
 
@@ -48,8 +54,8 @@ export function newTrial(
 }
 
 /**
- * Makes one attempt. Returns a response for the caller, or the failure that explains why there is none. The attempt
- * owns the hold only after it has been handed over.
+ * Makes one attempt. Returns a response for the caller, or the failure that explains why there is none. The hold
+ * belongs to the calling code until it has been handed over, and then to the attempt.
  */
 export type MakeAttempt<Call extends AnyCall, Answer = Response> = (
   deps: RelayDeps,

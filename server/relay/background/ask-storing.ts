@@ -10,9 +10,9 @@ import { withHeaders } from '../upstream/carry.ts'
 
 const dialect = 'openai-responses'
 
-/** A request to a service about something that it stores. */
+/** A request to a service about a response or conversation that it stores. */
 export interface StoringQuestion {
-  /** The channel, with the key under which the service stores it. */
+  /** The channel, with the key under which the service stores the response or conversation. */
   channel: Channel
   /** The upstream's name for the model. */
   model: string
@@ -21,15 +21,15 @@ export interface StoringQuestion {
   path: string
   parameters?: readonly (readonly [name: string, value: string])[]
   body?: string | undefined
-  /** The installations that the request has passed through; null = none. */
+  /** The Tollgate installations that the request has passed through; null = none. */
   via?: string | null
   /** Aborted when nobody waits for the response any more. */
   signal?: AbortSignal
 }
 
 /**
- * Asks a service about something that it stores, and resolves with the head of the response. Throws GatewayError if no
- * response arrives within `limitMs`.
+ * Asks a service about a response or conversation that it stores, and resolves with the head of the service's response.
+ * Throws GatewayError if no response arrives within `limitMs`.
  */
 export async function askStoring(deps: RelayDeps, question: StoringQuestion, limitMs: number): Promise<Response> {
   const { channel, method, body, signal } = question

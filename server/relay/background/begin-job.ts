@@ -18,7 +18,7 @@ import { storedCallOf } from './stored-job.ts'
 
 const minuteSeconds = 60
 const cancelMs = 10_000
-/** Larger than the first event of any stream. */
+/** The most bytes that are read in search of the first event, which is shorter than this in every stream. */
 const openingBytes = 1024 * 1024
 
 /**
@@ -36,8 +36,8 @@ export async function beginWhole(answering: Answering, body: JsonObject, text: s
 }
 
 /**
- * The same for a stream, from which the caller may disconnect at any time. If the service does not generate the
- * response in the background, the stream is returned unchanged.
+ * Does the same as `beginWhole` for a stream, from which the caller may disconnect at any time. If the service does not
+ * generate the response in the background, the stream is returned unchanged.
  */
 export async function beginStreamed(answering: Answering): Promise<Response | Answering> {
   const { deps, open, response, sentAtMs } = answering
@@ -98,7 +98,7 @@ async function begin(answering: Answering, { id }: JsonObject): Promise<void> {
   call.leaving.close()
 }
 
-/** The part of a stream that has arrived, up to the response object in its first event. */
+/** The beginning of a stream: the chunks that have been read, and the response object in the first event. */
 interface Opening {
   chunks: Uint8Array[]
   first: JsonObject | undefined

@@ -7,8 +7,8 @@ import type { UpstreamPiece, UpstreamReader } from '../upstream/upstream-reader.
 import { chargeIfEnded } from './end-job.ts'
 
 /**
- * Only complete events are sent, because the last event must not be sent before the response is charged. That event may
- * be large.
+ * The maximum length of an event. Only complete events are sent, because the last event, which may be large, must not
+ * be sent before the response is charged.
  */
 const mostEventBytes = 64 * 1024 * 1024
 const lastEvents = /"response\.(?:completed|failed|incomplete|cancelled)"/
@@ -97,7 +97,7 @@ export class JobStream {
     return new TextEncoder().encode(`event: error\ndata: ${JSON.stringify(event)}\n\n`)
   }
 
-  /** If the charge fails here, the next node that asks for the response makes it. */
+  /** If the charge fails here, the next node that asks for the response makes the charge. */
   async #charge(response: unknown): Promise<void> {
     this.#hasLast = true
     const { deps, userId } = this.#options

@@ -9,7 +9,7 @@ import { channelOf, endJob, hasEnded, isUnderWay } from './end-job.ts'
 
 const limitMs = 30_000
 const mostBytes = 64 * 1024 * 1024
-/** After how many seconds a service is asked again if it could not be reached, and if it does not know the response. */
+/** After how many seconds a service is asked again if it could not be reached or did not know the response. */
 const failedSeconds = 30
 const missingSeconds = 20
 /** A response counts as lost if its service does not know it this many times in a row. */

@@ -33,7 +33,7 @@ export interface OutgoingForm {
   length: number
 }
 
-/** A larger body is written to a file, so that uploads do not fill the memory. */
+/** A body larger than this is written to a file, so that uploads do not fill the memory. */
 const memoryBytes = 1024 * 1024
 const readBytes = 256 * 1024
 

@@ -130,8 +130,8 @@ function textOf(json: string | undefined): string | undefined {
 }
 
 /**
- * Refuses repeated fields. Parsers differ in which of the two values they use, so one value could be charged and the
- * other served.
+ * Refuses repeated fields. Parsers differ in which of the values they use, so the gateway could charge for one value
+ * while the upstream serves another.
  */
 function refuseTwice(text: string, json: JsonObject, shape: JsonShape): void {
   if (countPlainMembers(json) === shape.plainMembers) return

@@ -1,7 +1,10 @@
 import type { AnyCall } from './call.ts'
 import type { PlanStep } from './plan.ts'
 
-/** A copy of the call for one of its steps. It shares its state with the original call. */
+/**
+ * A copy of the call for one step of its plan, which is one model that may answer it. The copy shares its state with
+ * the original call.
+ */
 export function atStep<Call extends AnyCall>(call: Call, step: PlanStep): Call {
   return { ...call, facts: { ...call.facts, model: step.model }, step }
 }

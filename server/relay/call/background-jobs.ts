@@ -22,7 +22,7 @@ const firstPollSeconds = 2
 /** How many jobs a node asks about at the same time. */
 const mostAtOnce = 16
 
-/** A job to begin. The other columns of its row are derived from it. */
+/** A job to begin. The other columns of the job's row are derived from these fields. */
 export interface NewJob {
   holdId: string
   /** The response, its owner, and the channel that stores it. */

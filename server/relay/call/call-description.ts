@@ -14,7 +14,7 @@ export interface StoredDescription {
   to?: string
 }
 
-/** The JSON of a stored description, without `to`, because that is known only when the call ends. */
+/** The JSON of a stored description, without `to`, because the upstream's dialect is known only when the call ends. */
 export type CallDescription = string & { readonly kind: 'call description' }
 
 /** The JSON of the facts that are known about a call when it arrives. */

@@ -99,7 +99,10 @@ export interface CallState {
   hasUnseenPrompt?: boolean
   /** Whether the channel and key being tried now are those of the call's session; absent = the call has no session. */
   isAtPlace?: boolean
-  /** The drained channel on which the call's session may stay; absent = none. */
+  /**
+   * The channel on which the call's session may stay although it is being drained (accepts no new sessions); absent =
+   * none.
+   */
   staysAt?: number
   /** Milliseconds for which the call waited for a place on a channel; absent = it did not wait. */
   waitedMs?: number

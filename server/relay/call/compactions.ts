@@ -47,7 +47,7 @@ function isCompaction(item: unknown): item is JsonObject {
  * an item that this token may not use, and for a misplaced `compaction_trigger`.
  */
 export function withSummaries(seals: CompactionSeals, { tokenId }: Pick<Caller, 'tokenId'>, body: CallBody): CallBody {
-  // Most requests have no such item, and searching for the word is much cheaper than checking every item.
+  // Most requests have no compaction item, and searching for the word is much cheaper than checking every item.
   if (body.kind === 'form' || !body.text.includes('compaction')) return body
   const { input } = body.json
   if (!Array.isArray(input)) return body

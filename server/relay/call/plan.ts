@@ -9,8 +9,8 @@ import { type Caller, requireModel } from './caller.ts'
 import type { ThreadKeeper } from './threads.ts'
 
 /**
- * Why the next step is tried: because a step failed, or because it is `unable` to serve the call. The latter always
- * leads to the next step.
+ * Why the next step is tried: because a step failed, or because the step is `unable` to serve the call. The latter
+ * always leads to the next step.
  */
 export type StepExit = StepFailure | 'unable'
 
@@ -47,7 +47,9 @@ interface Planning {
   readonly caller: Planner
   /** The channel and key that store the response or conversation from which the call continues. */
   readonly keeper?: ThreadKeeper | undefined
-  /** A hash of the session, or of the call if it has no session; absent = the step with the largest weight comes first. */
+  /**
+   * A hash of the session, or of the call if it has no session; absent = the step with the largest weight comes first.
+   */
   readonly seed?: number | undefined
 }
 
@@ -55,8 +57,9 @@ interface Planning {
 const mostSteps = 32
 
 /**
- * The steps of a call for `model`. Undefined if that is not a virtual model. Throws GatewayError (model_not_allowed) if
- * the token may use none of the steps, and GatewayError (no_available_channel) if no step is left for another reason.
+ * The steps of a call for `model`. Undefined if `model` is not a virtual model. Throws GatewayError (model_not_allowed)
+ * if the token may use none of the steps, and GatewayError (no_available_channel) if no step is left for another
+ * reason.
  */
 export function planOf(planning: Planning, model: string): Plan | undefined {
   const virtual = planning.routing.virtual(planning.caller.group, model)
@@ -101,7 +104,7 @@ export function seedOf(requestId: string): number | undefined {
 }
 
 interface Expanding extends Planning {
-  /** The steps so far, the last one first. */
+  /** The steps that have been added, the last one first. */
   readonly steps: PlanStep[]
   /** The virtual models that are being expanded. */
   readonly path: Set<string>
@@ -113,7 +116,7 @@ interface Inherited {
   readonly after: ReadonlyMap<StepExit, PlanStep>
   /** True if the token may use all steps, because it may use the virtual model. */
   readonly isAllowed: boolean
-  /** Set if the caller has listed the steps. It can then use only the virtual models of its own group. */
+  /** Set if the caller has listed the steps. The caller can then use only the virtual models of its own group. */
   readonly isCallers?: true
   readonly group?: string | undefined
   readonly price?: CostRates | undefined
@@ -121,8 +124,8 @@ interface Inherited {
 }
 
 /**
- * Adds the steps of a virtual model, from the last to the first, because each step refers to those after it. Returns the
- * first step; undefined if none is left.
+ * Adds the steps of a virtual model, from the last to the first, because each step refers to those after it. Returns
+ * the first step; undefined if none is left.
  */
 function addVirtual(expanding: Expanding, virtual: VirtualModel, inherited: Inherited): PlanStep | undefined {
   const { caller, path } = expanding
@@ -185,7 +188,7 @@ const stepSeed = 0x57e9
 
 function rankIn({ weight }: VirtualStep, index: number, seed: number | undefined): number {
   if (seed === undefined || weight === 0) return -weight
-  // This hash differs from the hash by which channels are chosen. Otherwise, each step would get the sessions of the
+  // This hash differs from the hash by which channels are chosen. Otherwise, all sessions of a step would prefer the
   // same channels.
   return rankOf(hashNumber(seed, stepSeed), index, weight)
 }

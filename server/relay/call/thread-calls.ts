@@ -6,7 +6,10 @@ import type { AnyCall } from './call.ts'
 import type { RelayDeps } from './deps.ts'
 import type { ThreadKeeper } from './threads.ts'
 
-/** True for a call that belongs to a thread, so that later calls can continue from its response. */
+/**
+ * True for a call that belongs to a thread (a conversation that the service stores), so that later calls can continue
+ * from its response.
+ */
 export function isThreaded({ dialect, state: { body } }: AnyCall): boolean {
   return dialect === 'anthropic-messages' && body.kind === 'json' && isObject(body.json['thread'])
 }
@@ -23,8 +26,8 @@ export function continuedFrom(call: AnyCall): string | undefined {
 
 /**
  * The channel and key on which a call's thread continues. Undefined if the call can use any channel, or if there is
- * only one. Throws GatewayError (404) if the channel is unknown or the key no longer exists. The caller's app then
- * sends the whole conversation.
+ * only one channel. Throws GatewayError (404) if the channel is unknown or the key no longer exists. After this error,
+ * the caller's app sends the whole conversation.
  */
 export function threadKeeper(deps: RelayDeps, call: AnyCall): ThreadKeeper | undefined {
   if (call.keeper) return call.keeper

@@ -12,7 +12,7 @@ const marginMs = 60_000
 const mostTokens = 1_000
 const purpose = 'access-token'
 
-/** Keeps upstream tokens for all calls. */
+/** Keeps the upstream tokens, with which providers log in, for all calls. */
 export interface TokenKeeper extends AccessTokens {
   /**
    * Records that a service refused the token stored under `name`, for example because the token was revoked. The next

@@ -4,7 +4,8 @@ import type { AnyCall } from './call.ts'
 import type { RelayDeps } from './deps.ts'
 
 /**
- * Lists the installations that a call has passed through, so that a channel that leads back to one of them is detected.
+ * The header that lists the Tollgate installations that a call has passed through, so that a channel that leads back to
+ * one of them is detected.
  */
 export const viaHeader = 'x-tollgate-via'
 

@@ -25,7 +25,7 @@ export class Leaving {
   constructor(signal: AbortSignal, ended?: () => void) {
     this.#signal = signal
     this.#ended = ended
-    // This is cheaper than adding and removing a listener.
+    // Setting `onabort` is cheaper than adding and removing a listener.
     signal.onabort = () => this.act()
   }
 

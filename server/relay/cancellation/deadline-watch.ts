@@ -9,7 +9,7 @@ export interface DeadlineWait {
    * Called when the process is about to end, so that the waiting code can finish. Absent if the wait can be abandoned.
    */
   cut?(): void
-  /** Its index among the watched waits, used only by the watch. */
+  /** The index of this wait among the watched waits, used only by the watch. */
   watchIndex?: number | undefined
 }
 

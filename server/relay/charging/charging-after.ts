@@ -3,8 +3,8 @@ import type { GoesOn } from '../call/goes-on.ts'
 import type { Charge, Charging, Measure } from './charging-types.ts'
 
 /**
- * The price of an attempt that continues a broken stream, together with the fixed price of the attempts before it. The
- * hold must cover both, and both are charged.
+ * The price of an attempt that continues a broken stream, plus the amount already settled for the earlier attempts. The
+ * hold must cover both amounts, and both are charged.
  */
 export function chargingAfter(inner: Charging, before: GoesOn): Charging {
   const { quota, cost } = before

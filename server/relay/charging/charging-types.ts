@@ -9,9 +9,15 @@ export interface Measure {
   usage: Usage
   /** True if the gateway counted the usage, false if the upstream reported it. */
   estimated: boolean
-  /** The usage of each response of a session, or of each attempt of a rescued stream. `usage` is their sum. */
+  /**
+   * The usage of each response of a session, or of each attempt if a stream broke off and was continued. `usage` is
+   * their sum.
+   */
   parts?: readonly Usage[]
-  /** The cost, in units, of anything that a session used in addition to its model and that has a separate price. */
+  /**
+   * The cost, in units, of anything that a WebSocket session used in addition to its model and that has a separate
+   * price.
+   */
   beside?: number
   /** Length of transcribed audio, if the upstream reported it. */
   seconds?: number | undefined
@@ -25,7 +31,7 @@ export interface Measure {
   cut?: { images: number; byUpstream: boolean }
   /** How often the upstream called each of its tools. */
   tools?: ToolCounts | undefined
-  /** The upstream failed before anything arrived. */
+  /** The upstream failed before anything arrived, so the call costs nothing. */
   isFree?: true
 }
 
@@ -40,7 +46,7 @@ export interface Charging {
   cost?: Charging | undefined
   /**
    * Units to hold for a prompt of the given number of tokens: enough for the whole call or, if the hold of a stream
-   * grows with its output, enough for the first slice.
+   * grows with its output, enough for the first slice of the output.
    */
   ceiling(promptTokens: number): number
   /** The fewest units with which it makes sense to begin the call: enough for the prompt and one token. */

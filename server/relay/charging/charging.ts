@@ -40,8 +40,8 @@ export function chargingFor(priced: Priced): Charging {
 }
 
 /**
- * The fixed price of a virtual model. Such a price applies only to calls that are priced by tokens or by request. All
- * other calls keep the price of the model that answers.
+ * The fixed price of a virtual model. It applies only to calls that are priced by tokens or by request. All other calls
+ * keep the price of the model that answers.
  */
 function fixedSheet({ call, prices, model, channel }: Priced): PriceSheet | undefined {
   const rates = call.step?.price

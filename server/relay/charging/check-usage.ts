@@ -16,9 +16,7 @@ const promptSlack = 10_000
  * of any model.
  */
 const unseenPromptTokens = 2_000_000
-/**
- * The largest reported number of completion tokens that is believed if neither the request nor the model has a limit.
- */
+/** The limit on completion tokens that is assumed for a model whose own limit is not known. */
 const unknownCompletionLimit = 300_000
 /** Some services do not count reasoning towards max_tokens, so the output may exceed it by up to this factor. */
 const completionFactor = 2

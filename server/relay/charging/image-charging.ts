@@ -10,7 +10,7 @@ import { type Charging, fixedCharging } from './charging-types.ts'
 export function imageCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint, model: string): Charging {
   const field = (name: string) =>
     call.state.body.kind === 'json' ? call.state.body.json[name] : call.state.body.form.fields.get(name)
-  // The gateway and the service must read a field that affects the price in the same way.
+  // If a field affects the price, the gateway and the service must read the same value from it.
   const text = (name: string) => {
     const value = field(name)
     if (value === undefined || value === null) return {}
@@ -75,7 +75,7 @@ function imagesShown({ state: { body } }: RelayCall): number {
   return files.reduce((sum, [, count]) => sum + count, 0)
 }
 
-/** The names that other services use for `n`. These fields are passed on unchanged. */
+/** The names that other services use for `n`, the number of images. These fields are passed on unchanged. */
 export const imageCountFields = ['batch_size', 'num_images', 'num_outputs', 'number_of_images', 'samples'] as const
 /**
  * The most images in a Volcengine series if the caller lets the model decide its length (Volcengine API reference,

@@ -12,7 +12,7 @@ import type { OpenCall } from './settlement.ts'
 export interface Answer {
   /** The upstream's usage object, unchecked. */
   usage: JsonObject | undefined
-  /** The same usage, if it has already been parsed. */
+  /** The usage in parsed form, if it has already been parsed. */
   reported?: Usage | undefined
   /** The usage arrived before anything was generated. */
   isEarly?: boolean | undefined
@@ -98,8 +98,8 @@ async function countCompletion(deps: RelayDeps, open: OpenCall, reported: Usage,
 }
 
 /**
- * Adds the image tokens to a report that does not list them, if images arrived. The same is not needed for audio,
- * because services that sell audio list its tokens.
+ * Adds the image tokens to a report that does not list them, if images arrived. Audio tokens need not be added, because
+ * services that sell audio list them.
  */
 function withImages(reported: Usage | undefined, media: MediaTokens | undefined): Usage | undefined {
   if (!reported || !media || reported.imageCompletionTokens) return reported

@@ -15,8 +15,8 @@ const leastAudioBytesPerSecond = 4_000
 const mostAudioBytesPerSecond = 192_000
 
 /**
- * The charging of a session. Its hold grows slice by slice, at the price of its most expensive output. Its usage is
- * reported after each response.
+ * The charging of a WebSocket session. Its hold grows by one slice of tokens at a time, at the price of its most
+ * expensive output. Its usage is reported after each response.
  */
 export function sessionCharging(sheet: PriceSheet, groupRatio: bigint, sliceTokens: number): Charging {
   const price = (promptTokens: number, completionTokens: number) => {

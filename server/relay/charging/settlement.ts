@@ -20,7 +20,7 @@ export interface OpenCall<Call extends AnyCall = RelayCall> {
   /** The model name as sent upstream. The call is charged and logged under this name. */
   upstreamModel: string
   systemPromptReset: boolean
-  /** Counts the calls of hosted tools, if any is enabled. */
+  /** Counts the calls of hosted tools (which the upstream runs); absent = no such tool is enabled. */
   tools?: ToolCounter
   /** The caller's service tier was not passed on to the channel, so the call did not get that tier. */
   tierLost?: boolean
@@ -50,8 +50,8 @@ export function chargeOf(open: OpenCall<AnyCall>, measure: Measure, charging = o
 }
 
 /**
- * The charge, and the operator's cost if the channel's prices are known. The cost is unknown for anything that a
- * session used at separate prices.
+ * The charge, and the operator's cost if the channel's prices are known. If a session used anything that has a separate
+ * price, the cost is unknown.
  */
 export function withCost(open: OpenCall<AnyCall>, measure: Measure): Charge {
   const charge = measure.isFree ? nothing : chargeOf(open, measure)
@@ -185,7 +185,7 @@ export interface Answering {
  * response ends.
  */
 export function takeOver({ deps, open, response, sentAtMs }: Answering): void {
-  // If a refusal was held back, its attempt was noted at that time.
+  // If the response is a refusal that was held back, its attempt was noted when it was held back.
   if (!open.call.state.isPlayedBack) noteAttempt(deps, open, { sentAtMs, status: response.status })
   open.hold.handOver()
 }

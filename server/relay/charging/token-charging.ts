@@ -15,11 +15,11 @@ import type { RelayCall } from '../call/call.ts'
 import type { Charge, Charging, Measure } from './charging-types.ts'
 import type { ToolFees } from './tool-fees.ts'
 
-/** The ceiling of a non-streamed call when it is not known how many tokens the model can generate. */
+/** The maximum number of tokens that is assumed for a choice if neither the request nor the model has a known limit. */
 const unknownCeilingTokens = 32_768
 
 /**
- * A call that is charged by tokens. It is a class, whose instances share their methods, because thousands of streams
+ * The charging of a call by tokens. It is a class, whose instances share their methods, because thousands of streams
  * can be open at the same time.
  */
 export class TokenCharging implements Charging {
@@ -43,7 +43,7 @@ export class TokenCharging implements Charging {
   /** The multipliers of the requested service tier and region, in millionths, if they cost more than usual. */
   readonly #requestedTierRatio: bigint | undefined
   readonly #requestedRegionRatio: bigint | undefined
-  /** Both multipliers combined. */
+  /** The two multipliers above, combined. */
   readonly #tierRatio: bigint | undefined
   readonly #ratioOf: (tier: string) => bigint | undefined
   readonly tools: ToolFees | undefined

@@ -54,8 +54,8 @@ export function createFailedCallLog(deps: FailedCallLogDeps): FailedCallLog {
 /**
  * Writes the rows of failed calls in the background, so that no caller waits for them. Rows are written after the
  * current turn of the event loop, all rows of a turn in one transaction. The number of rows per token and code is
- * limited here, so that a flood of failures does not reach the database. The database limits it again, for all nodes
- * together.
+ * limited here, so that a flood of failures does not reach the database. A second limit in the database applies to all
+ * nodes together.
  */
 class FailedCalls implements FailedCallLog {
   readonly #deps: FailedCallLogDeps

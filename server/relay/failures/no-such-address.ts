@@ -29,7 +29,10 @@ const bare = /^(?:404[: ]*)?(?:(?:the )?(?:requested )?(?:resource|file|page|url
 const speaksOfThing =
   /\b(?:model|deployment|item|response|conversation|prompt|container|vector store|assistant|thread|tool|organization|project)s?\b|\bid\b|模型/i
 
-/** Decides from an error's text whether the endpoint is missing. The error's status must be one that can mean this. */
+/**
+ * Decides from an error's text whether the endpoint is missing. The status must be one with which services report a
+ * missing endpoint.
+ */
 export function addressVerdict(status: number, text: string, path: string): AddressVerdict {
   if (status === 405 || status === 501) return 'missing'
   const body = tryParse(text)

@@ -21,7 +21,10 @@ export interface Refusal {
   readonly status: number
   /** The call that was refused. */
   readonly open: OpenCall
-  /** The measured parts of the response. The operator pays for them unless the response is delivered after all. */
+  /**
+   * The parts of the response from which its usage is measured. The operator bears the cost unless the response is
+   * delivered after all.
+   */
   readonly answer: Answer
   /** Delivers and charges the response, as if it had not been held back. Absent if it cannot be delivered any more. */
   readonly deliver?: (() => Promise<Response>) | undefined
@@ -36,8 +39,8 @@ export class RefusedAnswer extends AttemptFailed {
   /** The state of the call when the response arrived. */
   readonly state: Readonly<Record<keyof AttemptState, unknown>>
   /**
-   * The index that the attempt will have in the call's list of attempts. It is added to the list after this error is
-   * created.
+   * The index that the attempt will have in the call's list of attempts. The attempt is added to the list after this
+   * error is created.
    */
   readonly attempt: number
 
@@ -58,8 +61,8 @@ export function leavesRefusals({ step }: AnyCall): boolean {
 }
 
 /**
- * The exit for a response that contains only a refusal, or that a filter emptied. Undefined unless the call's virtual
- * model continues with another step in that case.
+ * The kind of failure of a response that contains only a refusal, or that a filter emptied. Undefined unless the call's
+ * virtual model continues with another step after such a failure.
  */
 export function exitOfRefusal({ step }: AnyCall, stops: readonly Stopped[]): RefusalExit | undefined {
   if (stops.length === 0 || !stops.every(({ isEmpty }) => isEmpty)) return undefined

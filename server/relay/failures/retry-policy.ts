@@ -2,7 +2,7 @@ import type { Failure, FailureKind } from '../../dialects/neutral/reply.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
-/** What a failed attempt means for the next step. */
+/** What a failed attempt means for the rest of the call and for the channel. */
 export interface Verdict {
   /** Another channel may succeed. */
   retry: boolean
@@ -36,7 +36,7 @@ const accountTroubles = [
 
 const namesTrouble = new RegExp(accountTroubles.join('|'))
 const isTrouble = new RegExp(`^[\\p{L} ]{0,6}(?:${accountTroubles.join('|')})`, 'u')
-/** Statuses that are about the account. */
+/** Statuses with which services report problems of the account. */
 const accountStatuses = new Set([402, 403, 429])
 
 const deadTypes = new Set([
@@ -82,20 +82,20 @@ function disablingReason(status: number, error: JsonObject | undefined, message:
   if (status === 401) return `status 401: ${message}`
   const [type, code] = [wordOf(error?.['type']), wordOf(error?.['code'])]
   if (deadTypes.has(type) || deadCodes.has(code)) return `${code || type}: ${message}`
-  // The message of an error with any other status may quote the caller's text, so it must be about the account from its
-  // first words.
+  // The message of an error with any other status may quote the caller's text, so only its first words can show that it
+  // is about the account.
   const trouble = accountStatuses.has(status) ? namesTrouble : isTrouble
   return trouble.test(message.toLowerCase()) ? message : undefined
 }
 
-/** The word in a field, because an upstream may send any type of value in place of a word. */
+/** The text of a field; '' if the upstream sent something other than a text or a number. */
 function wordOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
 /** Judges a failure to get any response. */
 export function judgeFailure(error: GatewayError): Verdict {
-  // This error comes from the service that issues upstream tokens. It has refused the channel's key.
+  // This error comes from the service that issues upstream tokens. The service has refused the channel's key.
   if (error.code === 'bad_response_status_code') return judgeStatus(error.status, undefined, error.message)
   const upstreamFault = error.type === 'upstream_error'
   return { retry: upstreamFault, upstreamFault, disable: undefined }

@@ -9,8 +9,8 @@ const refusal =
   /un(?:known|recogni[sz]ed|supported|expected)|not (?:supported|allowed|permitted|recogni[sz]ed|known)|invalid|extra/i
 
 /**
- * True if a service refuses to report the usage of a stream. Services that are older than OpenAI's `stream_options` do
- * so, such as Azure's older API versions and older servers of open models. False if the error may only quote the
+ * True if a service refuses to report the usage of a stream. Services that are older than OpenAI's `stream_options`
+ * refuse it, such as Azure's older API versions and older servers of open models. False if the error may only quote the
  * caller's words. Also false for models whose reasoning is hidden, because without the usage, that reasoning could not
  * be charged.
  */

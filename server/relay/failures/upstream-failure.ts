@@ -10,7 +10,10 @@ import { messageOf } from '../../lib/message-of.ts'
 import { withoutKey } from '../../lib/secrets/without-key.ts'
 import { AttemptFailed, judgeFailure, judgeStatus, retryAfterSeconds } from './retry-policy.ts'
 
-/** The failure for an error of the gateway itself, about the upstream's response or about a missing response. */
+/**
+ * The failure for an error that the gateway itself raised, about the upstream's response or because no response
+ * arrived.
+ */
 export function failedAttempt(error: GatewayError, status: number): AttemptFailed {
   return new AttemptFailed(error, judgeFailure(error), status)
 }
@@ -197,7 +200,7 @@ export function errorWithin(raw: JsonObject, status: number, key: string): Attem
 
 /**
  * The failure as the caller sees it. An error about the upstream account is replaced, because it concerns only the
- * operator. A caller would think that its own key was wrong.
+ * operator. Otherwise, the caller would think that its own key was wrong.
  */
 export function forCaller(failed: AttemptFailed): AttemptFailed {
   if (!failed.verdict.account) return failed

@@ -13,7 +13,7 @@ import { callerOfRow } from '../admission/authenticate.ts'
 import { type Caller, tokenExhausted } from '../call/caller.ts'
 import type { RelayDeps } from '../call/deps.ts'
 
-/** The facts that a dry run needs from the database, as they are now. */
+/** The facts that a dry run (the report about a request that is not made) needs from the database, as they are now. */
 export interface Circumstances {
   /** The limit that a full channel has reached; undefined = the channel seems to have room for another request. */
   fullLimit(channelId: number, upstreamModel: string): string | undefined

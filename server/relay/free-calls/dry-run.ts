@@ -40,7 +40,7 @@ const question = {
 
 /**
  * Reports what would happen to a request of a group now. It makes the same choices as a real call, but holds no quota
- * and calls no service. The health of channels is only read.
+ * and calls no service. The health of channels is read but not changed.
  */
 export async function dryRun(relay: RelayDeps, store: Store, request: DryRunRequest): Promise<DryRun> {
   const { path, draft } = request
@@ -109,7 +109,7 @@ function callFor(deps: DryDeps, caller: Caller, path: string, json: Record<strin
   return buildCall(deps.routing(), incoming, caller, route, body, { ...times, affinity: 'off' })
 }
 
-/** A caller of a group without restrictions of its own. */
+/** A caller who belongs to the group and has no restrictions. */
 function nobody(group: string): Caller {
   return {
     ...{ tokenId: 0, userId: 0, tokenName: '', username: '', group, userGroup: group, role: roles.user },
@@ -181,7 +181,7 @@ function channelsOf(deps: DryDeps, call: RelayCall): DryRunChannel[] {
 /** Why a channel is called only if no other is left. */
 const lastReasons: ReadonlySet<DryRunReason> = new Set(['full', 'resting', 'unhealthy'])
 
-/** The candidates in the order of their priority, then as the group orders them, then by weight. */
+/** The candidates by priority, then in the order that is set for the group (for example by cost), then by weight. */
 function inTurn(deps: DryDeps, call: RelayCall, candidates: readonly Candidate[]): Channel[] {
   const { model, stream: isStream } = call.facts
   // With this `random`, no channel is chosen for exploration.

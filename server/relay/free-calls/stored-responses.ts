@@ -28,7 +28,7 @@ const limitMs = 60_000
 const passedParameters = ['include', 'include[]', 'after', 'before', 'limit', 'order']
 const streamParameters = ['stream', 'starting_after', 'include_obfuscation']
 
-/** A call about something that a service stores: its kind, its id, and the rest of the path. */
+/** A call about a response or conversation that a service stores: its kind, its id, and the rest of the path. */
 export interface StoredCall {
   kind: 'responses' | 'conversations'
   /** Absent = the call creates a conversation. */

@@ -6,7 +6,8 @@ const mostCharacters = 2000
 
 /**
  * The names of dropped fields, as one line of printable ASCII. Callers choose the names of unknown fields freely, but a
- * header cannot contain every character, and its length is limited. Other characters are percent-encoded.
+ * header cannot contain every character, and its length is limited. All characters except printable ASCII, and also `%`
+ * and `,`, are percent-encoded.
  */
 export function droppedNames(names: readonly string[]): string {
   let line = ''

@@ -91,7 +91,7 @@ export function idHeaderOf(dialect: DialectName): 'request-id' | 'x-request-id' 
 
 /**
  * Headers of every relayed response: the request id, and permission for pages of other sites to read the response. Such
- * pages can send requests with a token. The relay does not use cookies. The preflight is in routes.ts.
+ * pages can send requests only with a token, because the relay does not use cookies. The preflight is in routes.ts.
  */
 export function ownHeaders({ requestId, dialect, step }: NamedCall): Record<string, string> {
   return {

@@ -18,7 +18,7 @@ export interface Ending {
   outcome: Outcome
   /** The error that is sent to the caller as an event and recorded in the log row. */
   error?: GatewayError
-  /** The upstream is at fault, and this counts against the channel. */
+  /** Set if the upstream is at fault, which counts against the channel. */
   upstreamFault?: true
   caller: Close
   upstream: Close

@@ -146,8 +146,8 @@ export class RealtimeMeter {
   }
 
   /**
-   * The highest possible usage at the end of the responses in progress or, if there are none, of the next response.
-   * Future output is not included.
+   * The highest possible usage at the end of the responses in progress or, if there are none, at the end of the next
+   * response. Future output is not included.
    */
   most(): Usage[] {
     const next = this.#open.size > 0 ? [] : [newResponse(this.#input)]

@@ -14,7 +14,7 @@ const firstMessageMs = 30_000
 const idleMs = 300_000
 /** A caller that sends this many unusable messages in a row is disconnected. */
 const mostFaults = 20
-/** A longer event is not buffered until its end arrives. */
+/** An event longer than this is not buffered until its end arrives. */
 const longestEventBytes = 64 * 1024 * 1024
 
 const codes = { goingAway: 1001, refused: 1008, failed: 1011 } as const
@@ -178,7 +178,7 @@ export class ResponsesSession implements SocketSession, OpenSession, DeadlineWai
     const reader = body.getReader()
     let last: JsonObject | undefined
     for (;;) {
-      // If a stream breaks off, an event before has already reported it.
+      // If a stream breaks off, an earlier event has already reported it.
       const step = await reader.read().catch(() => ({ done: true, value: undefined }) as const)
       if (step.done) return last
       for (const { data } of splitter.push(step.value).events) {

@@ -32,7 +32,7 @@ import type { OpenSession, RealtimeSessions } from './sessions.ts'
 import { Silence } from './silence.ts'
 import type { UpstreamClose, UpstreamSocket } from './upstream-socket.ts'
 
-/** Used to estimate tokens if only the text is known. */
+/** Used to estimate the tokens of a text if they cannot be counted. */
 const charactersPerTextToken = 4
 
 /** How long the upstream may take to report the usage of a cancelled response. */
@@ -159,7 +159,7 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
       }
       const shortage = await this.#shortage(kind)
       const refusal = kind === 'begun' ? await this.#refusal() : undefined
-      // The hold was increased before this, so that a completed response that the caller has seen is covered even if
+      // The hold has already been increased, so that a completed response that the caller has seen is covered even if
       // this process dies.
       await this.#deliver(kind === 'error' ? this.#cleaned(message.data) : message.data)
       if (this.#isEnding) continue
@@ -178,7 +178,7 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
       await this.#check()
       return undefined
     } catch (error) {
-      // A working session is not ended only because the check cannot be made now.
+      // A working session is not ended just because the check cannot be made now.
       return error instanceof GatewayError && error.code !== 'database_unavailable' ? error : undefined
     }
   }

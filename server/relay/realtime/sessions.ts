@@ -27,7 +27,7 @@ export class RealtimeSessions {
 
   /**
    * Counts a socket of a token, and returns the function to call when the socket is closed. Undefined if the token
-   * already has `most` sockets in this process; 0 = no limit.
+   * already has `most` sockets in this process. If `most` is 0, there is no limit.
    */
   claim(tokenId: number, most: number): (() => void) | undefined {
     const count = this.#counts.get(tokenId) ?? 0

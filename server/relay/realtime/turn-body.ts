@@ -64,7 +64,9 @@ export function conversationAfter({ input, body }: TurnBody, response: JsonObjec
   return stringify([...input, ...known])
 }
 
-/** The events of a response that was only announced. Nothing is generated or charged. */
+/**
+ * The events of the response to a message that only announces input (see `generates`). Nothing is generated or charged.
+ */
 export function announced(id: string, { body: { json } }: TurnBody, createdAtSeconds: number): string[] {
   const response = {
     id,

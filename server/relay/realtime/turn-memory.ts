@@ -1,6 +1,6 @@
 /**
- * One response within a WebSocket: its id, and the conversation up to the end of the response, as the JSON text of a
- * list of items.
+ * One response that was sent over a WebSocket: its id, and the conversation up to the end of the response, as the JSON
+ * text of a list of items.
  */
 export interface Turn {
   id: string

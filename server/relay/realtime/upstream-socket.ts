@@ -96,8 +96,8 @@ export class UpstreamSocket {
   }
 
   /**
-   * Returns false if data is waiting because the upstream reads too slowly. `onDrain` is called when the upstream has
-   * caught up.
+   * Sends a message. Returns false if data is waiting because the upstream reads too slowly. `onDrain` is called when
+   * the upstream has caught up.
    */
   send(data: string | Uint8Array): boolean {
     if (this.#isOver || this.#isClosing) return true
@@ -143,7 +143,7 @@ export class UpstreamSocket {
   #tell(message: UpstreamMessage): void {
     if (this.#isOver) return
     if (message.kind === 'close') {
-      // The response to a close frame has the same code. After it, the server ends the connection.
+      // The response to a close frame has the same code. After receiving it, the server ends the connection.
       this.close(message.code, '')
       this.#isOver = true
       setTimeout(() => this.#socket.destroy(), closeWaitMs).unref()

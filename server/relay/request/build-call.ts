@@ -125,7 +125,7 @@ export type CallTimes = Pick<RelayCall, 'startedAtMs' | 'arrivedAtMs' | 'endsByM
 
 /** The facts about a call that are known before it is built. */
 interface BuildOptions extends CallTimes {
-  /** The facts of a request that was read on another thread; absent = it was not. */
+  /** The facts of a request that was read on another thread; absent = it is read on the main thread. */
   known?: KnownRequest | undefined
   /** The channel and key that store the response or conversation from which the call continues. */
   keeper?: ThreadKeeper | undefined

@@ -5,8 +5,7 @@ const longestRead = 300
 const longestName = 30
 const longestVersion = 24
 /**
- * The maximum length of a version that follows a name and a language. With it, all three together have at most 60
- * characters.
+ * The maximum length of a version that follows a name and a language. It keeps the three together within 60 characters.
  */
 const longestSecond = 16
 

@@ -24,7 +24,7 @@ export function describeCall(
   return describedAs(description)
 }
 
-/** The same for a request that has no body or whose body could not be read. */
+/** Like `describeCall`, but for a request that has no body or whose body could not be read. */
 export function describeRequest(incoming: Arrived): CallDescription {
   return describedAs(outside(incoming, callRouteOf(incoming.request.url)))
 }

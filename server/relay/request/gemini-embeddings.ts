@@ -12,8 +12,8 @@ export function embeddingsIn(body: CallBody, { model = '', embeds }: CallRoute):
 }
 
 /**
- * Converts OpenAI's response into Gemini's format. Errors have been thrown before. The response for a caller who has
- * disconnected has no body, and is returned unchanged.
+ * Converts OpenAI's response into Gemini's format. Errors do not reach this function, because they are thrown earlier.
+ * The response for a caller who has disconnected has no body, and is returned unchanged.
  */
 export async function embeddingsOut(response: Response, embeds: 'one' | 'batch'): Promise<Response> {
   if (!response.ok) return response

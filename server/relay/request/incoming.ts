@@ -6,7 +6,7 @@ import type { AnyCall } from '../call/call.ts'
 export interface Incoming {
   request: Request
   requestId: string
-  /** The caller's IP address. Called only for tokens that are bound to a subnet. */
+  /** The caller's IP address, determined only if it is needed, for example for a token that is bound to a subnet. */
   address(): string
   /** The model named in the path. */
   pathModel?: string

@@ -9,7 +9,8 @@ import { type MediaCounts, mediaIn } from './media-in.ts'
 
 const words = (...list: string[]): ReadonlySet<string> => new Set(list)
 
-// The words that are stored for these fields. Other words are omitted, because callers may write any text into them.
+// The words that may be stored for each kind of field. Other words are omitted, because callers may write any text into
+// the fields.
 const efforts = words('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max')
 const thinkings = words('enabled', 'disabled', 'adaptive')
 const verbosities = words('low', 'medium', 'high')

@@ -13,8 +13,8 @@ interface OutlinedRequest {
 
 /**
  * Reads an OpenAI chat request from the outline of its body. The long texts are decoded only if the prompt is counted
- * exactly. Undefined if the outline is not enough. It is enough if each long text is a complete text of the prompt.
- * Otherwise, the content or the size of the text may matter in another way.
+ * exactly. Undefined if the outline is not enough. The outline is enough if each long text is a complete text of the
+ * prompt. Otherwise, the content or the size of the text may matter in another way.
  */
 export function readOutlined(outline: JsonOutline, pathModel: string | undefined): OutlinedRequest | undefined {
   const facts = factsIn(outline, pathModel)

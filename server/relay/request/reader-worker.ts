@@ -11,7 +11,7 @@ import { namesAddresses } from './inline-media.ts'
 export type ReadAnswer = { id: number } & (
   | (KnownRequest & { joinedTexts: string; lengths: Uint32Array })
   | { refusal: { code: ErrorCode; message: string; param: string } }
-  // An unexpected error is also reported in this way. If it were thrown, it would end the worker, and with it the work
+  // An unexpected error is reported as a message, too. If it were thrown, it would end the worker, and with it the work
   // for all other calls.
   | { fault: string }
 )

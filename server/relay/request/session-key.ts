@@ -81,7 +81,7 @@ const systemRoles = new Set(['system', 'developer'])
 
 /**
  * A hash of the parts that stay the same within a conversation: the system prompt, the names of the tools and the first
- * message of the user. Undefined if there is no such message.
+ * message of the user. Undefined if the user has sent no message.
  */
 function beginningOf(hash: number, body: JsonBody, dialect: DialectName): number | undefined {
   const { outline } = body

@@ -10,7 +10,7 @@ import type { Told } from './told.ts'
 interface Joining {
   readonly usage: Usage
   readonly seam: Seam
-  /** The length of the open text before this attempt. The ranges of its citations are moved by this length. */
+  /** The length of the open text before this attempt. The citation ranges of this attempt are moved by this length. */
   readonly before: number
   /** The index in the answer for each part of the attempt; undefined = the part is dropped. */
   readonly places: Map<number, number | undefined>

@@ -20,7 +20,7 @@ export class MessageBlocks {
   readonly #numbers = new Map<number, number>()
 
   note(data: string): void {
-    // Most events are pieces of a block.
+    // Most events are pieces of a block. They neither begin nor end one, so they are skipped.
     if (!data.includes('content_block_st')) return
     const event = tryParse(data)
     if (!isObject(event)) return
@@ -59,7 +59,7 @@ export class MessageBlocks {
     return [...before, { ...event, index: number }]
   }
 
-  /** A block that is open in the gateway's events and in the stream is the same block. */
+  /** If a block is open both in the gateway's events and in the stream, it is the same block. */
   #adopt(): void {
     if (this.#shadowOpen && this.#passedOpen) this.#numbers.set(this.#shadowOpen.index, this.#passedOpen.index)
     this.#shadowOpen = undefined

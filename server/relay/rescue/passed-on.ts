@@ -39,7 +39,7 @@ export function passedNames(dialect: DialectName): PassedNames {
   }
 }
 
-/** For dialects in which every event of a stream has the same ids, so that those of the first event are used. */
+/** For dialects in which every event of a stream has the same ids. The ids are taken from the first event. */
 class HeadNames implements PassedNames {
   readonly hasEnded = false
   readonly #fields: readonly string[]

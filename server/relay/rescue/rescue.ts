@@ -32,7 +32,10 @@ import { Told } from './told.ts'
 /** The continued call, with its channel. */
 type Next = Begun<RelayCall>
 
-/** An upper bound for the tokens that the two added turns need in addition to their text. */
+/**
+ * An upper bound for the tokens that the two added turns (the answer so far, and the request to continue) need in
+ * addition to their text.
+ */
 const turnTokens = 16
 
 /**
@@ -61,7 +64,8 @@ export class StreamRescue implements Rescuer {
   }
 
   get isPossible(): boolean {
-    // As before the first answer, the next step of a virtual model does not count as a retry.
+    // Moving to the next step of a virtual model does not count as a retry. This is also true for a call whose answer
+    // has not begun.
     return this.#told.canGoOn && (this.#mayRetry || (this.#call.step?.next.size ?? 0) > 0)
   }
 
@@ -128,7 +132,7 @@ export class StreamRescue implements Rescuer {
       const next = call && (await this.#next(call, broken, mayRetry))
       return next && (await this.#attempt(next, broken))
     } catch (error) {
-      // The caller then sees the error with which the stream broke off.
+      // After any of these errors, the caller sees the error with which the stream broke off.
       if (error instanceof GatewayError || error instanceof AttemptFailed || error instanceof CallerLeft)
         return undefined
       throw error
@@ -243,8 +247,8 @@ export class StreamRescue implements Rescuer {
 }
 
 /**
- * True if the answer is text that another model can continue. It could not continue an object, which it would begin
- * again.
+ * True if the answer is text that another model can continue. Another model cannot continue a JSON object, because it
+ * would begin the object again.
  */
 function isTextAlone({ format, logprobs, output, choices = 1 }: Conversation): boolean {
   if (logprobs || choices > 1 || (format && format.type !== 'text')) return false

@@ -18,8 +18,8 @@ interface Item {
 const endFields = ['status', 'usage', 'completed_at', 'incomplete_details', 'error'] as const
 
 /**
- * Tracks the ids and numbers in a stream of the Responses API. Those that the gateway would use may differ from those
- * in the stream that was passed on.
+ * Tracks the ids and numbers in a stream of the Responses API. The gateway's own ids and numbers may differ from the
+ * ones in the stream that was passed on.
  */
 export class ResponseItems {
   #sequence: number | undefined
@@ -85,7 +85,7 @@ export class ResponseItems {
     return [...this.#items].findLast(([, { done }]) => !done)?.[0]
   }
 
-  /** An item that is open in the gateway's events and in the stream is the same item. */
+  /** If an item is open both in the gateway's events and in the stream, it is the same item. */
   #adopt(): void {
     this.#isAdopted = true
     const open = this.#open

@@ -14,7 +14,7 @@ export class Told {
   parts = 0
   /** The index of the part that has not ended; undefined = none. */
   open: number | undefined
-  /** The length of that part, and whether it is text. */
+  /** The length of the open part, and whether it is text. */
   openLength = 0
   isText = false
   #events: StreamEvent[] = []

@@ -109,7 +109,7 @@ export function createBreaker(
       const health = stateOf(channelId, model)
       const isTrial = health.trial?.requestId === requestId
       // A failure is ignored if its call was in progress when the breaker opened, or if the call was sent only because
-      // there was no other channel. Such a failure does not decide the trial.
+      // there was no other channel. Neither failure decides the outcome of the trial call.
       if (nowMs() < health.openUntilMs || (health.trial && !isTrial)) return
       health.trial = undefined
       health.failuresInRow++

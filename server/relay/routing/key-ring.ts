@@ -73,7 +73,7 @@ export class KeyRing {
     )
   }
 
-  /** Records that the upstream refused the key permanently. Returns false if this was already known. */
+  /** Records that the upstream refused the key permanently. Returns false if the refusal was already recorded. */
   setAside(key: string): boolean {
     if (this.#dead.has(key)) return false
     this.#dead.add(key)

@@ -16,7 +16,10 @@ const keptMs = 300_000
 const mostSamples = 64
 /** A computed median is reused for this long, so that it need not be computed for every call. */
 const freshMs = 1_000
-/** Normally there are far fewer series. Only admins who choose a channel can request arbitrary model names. */
+/**
+ * The maximum number of series. There are usually far fewer, because only admins who choose a channel can request
+ * arbitrary model names.
+ */
 const mostSeries = 10_000
 
 interface Series {

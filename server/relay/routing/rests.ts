@@ -16,7 +16,7 @@ export interface Rests {
   count(): number
 }
 
-/** When this many pauses are stored, those that are over are deleted. */
+/** When this many pauses are stored, the ones that have ended are deleted. */
 const mostRemembered = 1000
 
 /** `cooled` is called when a pause that people should know about begins. */

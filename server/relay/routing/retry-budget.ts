@@ -14,7 +14,10 @@ const share = 0.2
 const leastRetries = 30
 const slotMs = 10_000
 const slots = 6
-/** Normally there are far fewer models. Only admins who choose a channel can request arbitrary model names. */
+/**
+ * The maximum number of models. There are usually far fewer, because only admins who choose a channel can request
+ * arbitrary model names.
+ */
 const mostModels = 10_000
 
 /** Counts of the last minute, in slots of ten seconds. */

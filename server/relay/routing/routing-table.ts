@@ -64,7 +64,7 @@ export interface Candidate {
 /** An immutable snapshot of which channels serve which models. It is rebuilt whenever a channel changes. */
 export interface RoutingTable {
   candidates(group: string, model: string): readonly Candidate[]
-  /** The same, including the channels that are being drained. */
+  /** The candidates, including the channels that are being drained. */
   allCandidates(group: string, model: string): readonly Candidate[]
   /** True if at least one channel is being drained. */
   readonly hasDrained: boolean

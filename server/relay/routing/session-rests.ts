@@ -9,9 +9,9 @@ export interface SessionRests {
   isResting(session: number | undefined, channelId: number, model: string): boolean
 }
 
-/** The same length as the longest pause of a breaker. */
+/** How long the session prefers other channels. This is also the longest pause of a breaker. */
 const restMs = 20_000
-/** When this many are stored, those that are over are deleted. If none is over, no more are added. */
+/** When this many entries are stored, the expired ones are deleted. If none has expired, no more are added. */
 const mostRemembered = 10_000
 
 export function createSessionRests(nowMs: () => number): SessionRests {

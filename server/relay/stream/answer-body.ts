@@ -39,7 +39,7 @@ export abstract class AnswerBody<Settled> implements AsyncIterableIterator<Uint8
   /** Begins to watch the caller. Must be the last step of a constructor. */
   protected watchCaller(): void {
     this.deps.deadlineWatch.add(this)
-    // This is needed because the runtime does not call `return` on a body that it has not begun to read.
+    // This action is needed because the runtime does not call `return` on a body that it has not begun to read.
     this.open.call.leaving.onLeave(() => this.leave())
   }
 

@@ -34,7 +34,7 @@ export function answerInTime(asking: Asking): Promise<Response> {
 
 const encoder = new TextEncoder()
 
-/** The method of a stream reader that is used here. */
+/** The methods of a stream reader that are used here. */
 interface BodyReader {
   read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>
   cancel(): Promise<void>

@@ -36,7 +36,7 @@ export function isHeldBack(call: RelayCall): boolean {
  * Holds a stream back until it contains something other than thoughts and refusals, or until it ends. Returns the
  * reader and the pieces that have been read by then. In the meantime, the caller is sent keep-alives (`answerInTime`).
  * Throws RefusedAnswer if the stream contains only a refusal and the call's virtual model continues with another step
- * in that case. Throws AttemptFailed and CallerLeft like the opening. `deliver` delivers the refusal if no other step
+ * in that case. Throws AttemptFailed and CallerLeft like `openStream`. `deliver` delivers the refusal if no other step
  * can answer; without it, the refusal is dropped.
  */
 export async function holdBack<Reader extends UpstreamReader>(

@@ -59,7 +59,10 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
   #splitter = new SseSplitter()
   #cost: RunningCost
   readonly #rescuer: Rescuer | undefined
-  /** The rescue that is in progress or has failed. If it fails, `end` ends the stream. */
+  /**
+   * The search for another attempt that continues the broken stream, while it is in progress or after it has failed. If
+   * it fails, `end` ends the stream.
+   */
   #rescue: { done: Promise<unknown>; end: EndBroken } | undefined
   /** The first step, if it was made before the runtime asked for it. */
   #begun: Promise<Step> | undefined
@@ -231,7 +234,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     const broken = { open, meter: this.#meter, firstByteMs: this.firstByteMs, error }
     const done = rescuer.goOn(broken).then((next) => {
       if (next) this.#goOn(next)
-      // The attempt replaced this stream's action with its own, so it is set again.
+      // The attempt replaced this stream's action on a disconnect with its own, so this stream's action is set again.
       open.call.leaving.onLeave(() => this.leave())
       return next
     })
@@ -241,7 +244,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
   }
 
   #rescued(): Promise<Bytes> | Bytes {
-    // If the rescue has succeeded, the call continues with another reader. If it has failed, the stream ends.
+    // If another attempt was found, the call continues with the reader of that attempt. Otherwise, the stream ends.
     return this.#rescue?.end(undefined)
   }
 

@@ -51,7 +51,7 @@ export async function settleStream(
   return { usage: measurement.measure.usage, isCounted: measurement.measure.estimated }
 }
 
-/** The usage to charge for a stream that broke off, up to now, and the note for the log. */
+/** The usage to charge for a stream that has broken off, before another attempt continues it. */
 export async function measuredSoFar(
   deps: RelayDeps,
   { open, meter, firstByteMs }: Pick<Broken, 'open' | 'meter' | 'firstByteMs'>,

@@ -30,7 +30,7 @@ export interface StreamReader extends Pick<UpstreamReader, 'cancel' | 'drain' | 
   next(): Promise<StreamPiece>
   /**
    * Writes the end of a response that broke off, as a continuation of the events already sent. Absent if the caller's
-   * dialect has no such end.
+   * dialect has no events for such an end.
    */
   failed?(failure: Failure, charged: Usage | undefined): string
 }

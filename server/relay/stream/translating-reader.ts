@@ -124,7 +124,7 @@ export class TranslatingReader implements StreamReader {
       // one write.
       if (event.type === 'end')
         return [{ kind: 'last', bytes: encoder.encode(text), outcome: 'done', end: endOf(this.#encoder) }]
-      // If another attempt continues the stream, the caller never sees the error.
+      // The error is a separate piece, because the caller never sees it if another attempt continues the stream.
       if (event.type === 'error' && event.failure !== unreadable)
         return [...ready(text), { kind: 'last', outcome: 'error', write: () => this.#encoded(event) }]
       const out = this.#encoded(event)

@@ -186,8 +186,8 @@ function targetFor(
 }
 
 /**
- * Records the upstream tokens that came from the cache, because only they can be out of date. A token that is requested
- * for this call cannot.
+ * Records the upstream tokens that came from the cache, because only they can be out of date. A token that was newly
+ * requested for this call is never out of date.
  */
 function lending(tokens: AccessTokens, lent: Map<string, string>): AccessTokens {
   return {

@@ -49,7 +49,8 @@ export function prepareConversation(deps: RelayDeps, attempting: Conversing): Pr
   if (call.inBackground && endpoint.dialect.name !== call.dialect)
     throw cannot(`channel type ${attempting.channel.provider.meta.label} cannot make responses in the background`)
   if (call.compacts && !compactsNatively(deps, attempting)) return translated(deps, attempting, summaryRequest)
-  // A continued call is always translated, because the caller's own bytes do not include the answer so far.
+  // A call that continues a broken stream is always translated, because the caller's own bytes do not include the
+  // answer so far.
   if (endpoint.dialect.name !== call.dialect || call.goesOn) return translated(deps, attempting)
   if (call.state.body.kind === 'json') refuseUnpriced(deps, attempting, fieldsOf(call.state.body))
   if (endpoint.lacks) refuseLacking(attempting)
@@ -61,7 +62,7 @@ export function prepareConversation(deps: RelayDeps, attempting: Conversing): Pr
 }
 
 /**
- * Returns the conversation. Throws GatewayError, or AttemptFailed if the conversation has too many parts to be
+ * Returns the request in neutral form. Throws GatewayError, or AttemptFailed if the request has too many parts to be
  * translated.
  */
 export function partsOf(call: RelayCall): Conversation {
@@ -77,8 +78,9 @@ export function partsOf(call: RelayCall): Conversation {
 }
 
 /**
- * True if files must be sent as bytes, because Claude at services other than Anthropic does not open URLs. Google's own
- * URLs refer to files that Google already has.
+ * True if files must be sent as bytes, because Claude at services other than Anthropic does not open URLs. Only
+ * requests in Anthropic's dialect are checked. The URLs in requests in Google's dialect refer to files that Google
+ * already has.
  */
 function mustInline(call: RelayCall, { wantsBytes }: ChatEndpoint): boolean {
   if (!wantsBytes || call.dialect !== 'anthropic-messages') return false
@@ -233,8 +235,8 @@ function refuseDroppedFields(deps: RelayDeps, { provider }: Channel, dropped: re
 }
 
 /**
- * Encodes a conversation. An error fails only this attempt. The dialect may not be able to express a part of the
- * conversation that must not be dropped, while another channel's dialect can.
+ * Encodes a conversation. An error fails only this attempt, because another channel's dialect may be able to express a
+ * part that this dialect cannot express and that must not be dropped.
  */
 function encoded(conversation: Conversation, endpoint: ChatEndpoint) {
   try {
@@ -306,7 +308,7 @@ function refuseUnpriced(deps: RelayDeps, { channel, upstreamModel }: Conversing,
 function whyUnpriced(tool: unknown): string | undefined {
   if (!isObject(tool)) return undefined
   const { type, model } = tool
-  // An image that this tool generates has its own price, whichever model generates it.
+  // An image from the tool `image_generation` has its own price, whichever model generates it.
   if (type === 'image_generation') return undefined
   if (typeof type !== 'string' || type === 'function' || (typeof model !== 'string' && !type.startsWith('advisor_')))
     return undefined

@@ -77,7 +77,10 @@ export interface Attempting {
   withoutPrefill?: boolean
   /** True if the service does not compact conversations, so that the gateway asks the model for a summary. */
   ownSummary?: boolean
-  /** Cached upstream tokens that are sent with the call, by name. */
+  /**
+   * Upstream tokens (with which the provider logs in) that came from the cache and are sent with the call, by their
+   * names in the cache.
+   */
   lent?: Map<string, string>
 }
 
@@ -90,7 +93,8 @@ export function prepare(attempting: Attempting): Prepared {
   const { call, endpoint, upstreamModel, upstreamCall, capTokens } = attempting
   if (call.state.body.kind === 'form') {
     const { form: callerForm } = call.state.body
-    // A call without a model is charged for the default model, so that model is requested.
+    // A form without a model is charged at the price of the default model, so the default model is written into the
+    // form.
     const form = callerForm.withField(
       'model',
       upstreamModel === callerForm.fields.get('model') ? undefined : upstreamModel,
@@ -154,8 +158,8 @@ function messagesFor(attempting: Attempting, json: JsonObject): unknown {
 }
 
 /**
- * True if the model refuses `max_tokens`, the older name of the limit. OpenAI's own reasoning models do, whereas other
- * services may support only the older name.
+ * True if the model refuses `max_tokens`, the older name of the limit. OpenAI's own reasoning models refuse it, whereas
+ * other services may support only the older name.
  */
 function refusesMaxTokens({ call, endpoint, upstreamModel }: Attempting, { max_tokens: limit }: JsonObject): boolean {
   if (call.mode !== 'chat' || limit === undefined || limit === null || !wantsCompletionLimit(upstreamModel))

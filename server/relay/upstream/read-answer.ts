@@ -11,8 +11,8 @@ import { timeLimits } from './time-limits.ts'
 import { type ReadLimits, type UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
 /**
- * The maximum number of bytes of an error body that are read, and how long to wait for them. More text would help
- * nobody.
+ * The maximum number of bytes of an error body that are read, and how long to wait for them. More text would not make
+ * an error clearer.
  */
 const errorBodyBytes = 64 * 1024
 const errorBodyMs = 2_000
@@ -83,7 +83,8 @@ function readShort(deps: RelayDeps, open: OpenCall, response: Response, limits: 
   return new Promise((resolve, reject) => {
     const dueAtMs = Math.min(limits.deadlineMs, deps.deadlineWatch.nowMs() + limits.idleMs)
     const { leaving } = open.call
-    // Without a reader that could be cancelled, the request is aborted, as it is when the caller disconnects.
+    // `response.text()` offers no reader that could be cancelled, so the request is aborted, as it is when the caller
+    // disconnects.
     const giveUp = (ending: 'stalled' | 'overdue' | 'cut') => {
       fail(ending)
       leaving.act()

@@ -59,8 +59,8 @@ export async function send(sending: Sending): Promise<Response> {
     isSent = true
     const answer = decompressedResponse(await fetch(sending.target.url, requestInit(sending, controller.signal)))
     const response = answer instanceof Promise ? await answer : answer
-    // The reader of a stream ends it, because if the caller disconnects after the last content, the usage has not
-    // arrived yet.
+    // An event stream is ended by its reader, because the usage must still be read if the caller disconnects after the
+    // last content.
     if (isEventStream(response.headers)) leaving.onLeave(undefined)
     return response
   } catch (error) {
