@@ -1,4 +1,5 @@
 // What other sites' pages, or an attacker who has planted a cookie in the browser, can do with another user's session.
+// Numbers in titles, such as 8.5-13, are items of table.md.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { request as httpRequest } from 'node:http'
 import type { Endpoint } from '../../contract/api/endpoint.ts'

@@ -1,4 +1,5 @@
-// Users whose access has ended, and which of a user's secrets appear in responses.
+// Users whose access has ended, and which of a user's secrets appear in responses. Numbers in titles, such as 8.5-14,
+// are items of table.md.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabase } from '../helpers/databases.ts'
 import { type Attacker, password, type Scene, scene } from './setup.ts'

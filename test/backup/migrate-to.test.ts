@@ -21,7 +21,7 @@ test.skipIf(missing !== '')(
     const token = await newToken(gateway, 10_000)
     const call = (key: string) => gateway.post('/v1/chat/completions', { model, messages }, key)
     for (let calls = 0; calls < 8; calls++) expect((await call(token.key)).status).toBe(200)
-    // Ids that were used before are not used again.
+    // Ids of deleted rows are not used again.
     const gone = await newToken(gateway, 10)
     await gateway.api('DELETE', `/api/token/${gone.id}`)
 

@@ -1,4 +1,5 @@
-// Specification: 2 (channel list and form), 4 (channel status, latency colours), 5 (channel form), 8 (messages), 9.
+// Sections of the specification (see coverage.md): 2 (channel list and form), 4 (channel status, latency colours), 5
+// (channel form), 8 (messages), 9.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type FakeUpstream, ok, okModels, startFakeUpstream, status } from '../helpers/fake-upstream.ts'

@@ -1,4 +1,5 @@
-// Specification: 2 (home), 3 (status document), 9 (a notice stays until closed and may contain HTML).
+// Sections of the specification (see coverage.md): 2 (home), 3 (status document), 9 (a notice stays until closed and
+// may contain HTML).
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'

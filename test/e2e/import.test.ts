@@ -1,3 +1,4 @@
+// In titles, "spec 7" is section 7 of the specification (see coverage.md).
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

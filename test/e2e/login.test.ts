@@ -1,5 +1,5 @@
-// Specification: 2 (login screen, route guard), 4 (login, logout), 5 (login), 8 (401, messages), 9 (durations,
-// positions).
+// Sections of the specification (see coverage.md): 2 (login screen, route guard), 4 (login, logout), 5 (login), 8 (401,
+// messages), 9 (durations, positions).
 import { describe, expect, test } from 'bun:test'
 import { axeFaults } from './support/audit.ts'
 import { openConsole, rootAccount } from './support/console.ts'

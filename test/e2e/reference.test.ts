@@ -1,4 +1,5 @@
-// The API reference: who sees it, its search, and samples with the reader's own address and token.
+// The API reference: who sees it, its search, and samples with the reader's own address and token. In titles, "spec 7"
+// is section 7 of the specification (see coverage.md).
 import { beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type Account, openConsole, rootAccount } from './support/console.ts'

@@ -1,5 +1,6 @@
-// Specification: 2 (settings: operations, system, other), 3 (options), 4 (turning password login off), 5 (settings),
-// 6 (admins), 7 (reading and writing options, update check), 8 (messages), 9 (default port).
+// Sections of the specification (see coverage.md): 2 (settings: operations, system, other), 3 (options), 4 (turning
+// password login off), 5 (settings), 6 (admins), 7 (reading and writing options, update check), 8 (messages), 9
+// (default port).
 import { beforeEach, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type OptionKey, optionDefinitions } from '../../contract/options.ts'

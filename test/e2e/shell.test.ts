@@ -1,5 +1,5 @@
-// Specification: 1 (status document, footer), 2 (routes, top menu, 404, chunk limit), 3 (stored data), 8 (failed
-// calls), 9 (durations, positions of messages).
+// Sections of the specification (see coverage.md): 1 (status document, footer), 2 (routes, top menu, 404, chunk limit),
+// 3 (stored data), 8 (failed calls), 9 (durations, positions of messages).
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { axeFaults } from './support/audit.ts'

@@ -15,7 +15,7 @@ export interface Shot {
   target: string
   role: string
   request: FuzzRequest
-  /** True if the call does not respond with an envelope. */
+  /** True if the call does not respond with an envelope (`{ success, message, data }`). */
   media: boolean
 }
 

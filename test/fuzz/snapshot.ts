@@ -45,7 +45,7 @@ export function movedBalances(before: Snapshot, after: Snapshot): string[] {
   )
 }
 
-/** Columns that the gateway writes itself over time. */
+/** Columns that the gateway itself changes over time. */
 const noted = new Set(['quota_armed'])
 
 /** Rows that existed before and are now gone or changed, except those for which `mayChange` returns true, as text. */

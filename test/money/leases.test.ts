@@ -275,7 +275,7 @@ function suite(): void {
     expect(await faultsOf(node)).toEqual([])
   })
 
-  test('a call from a lease counts towards a cap that its channel got in the meantime, and overdraws only if it may', async () => {
+  test('a call from a lease counts towards a cap that its channel got in the meantime; a charge that may overdraw the balance may exceed its hold', async () => {
     const node = await start()
     const account = await addAccount(node.store, { user: 100_000, token: 50_000 })
     await untilLeased(node, account, 10)

@@ -1,6 +1,9 @@
 import { rooms } from '../../tools/rooms.mjs'
 
-/** A file for each room. Each file imports from the room below its own, which is allowed. */
+/**
+ * A file for each room (see "The rooms" in docs/ARCHITECTURE.md). Each file imports from the room below its own, which
+ * is allowed.
+ */
 const roomFiles = Object.entries(rooms).flatMap(([folder, list]) =>
   list.map(([room], at) => {
     const from = (other: string) =>

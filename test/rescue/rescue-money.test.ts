@@ -1,4 +1,5 @@
-// What a rescued stream costs, and that nothing is left behind however it ends.
+// What a rescued stream costs (one that broke off and is continued by another attempt), and that no hold is left
+// behind, however it ends.
 import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { audit } from '../../server/commands/audit.ts'
 import { AnswerBody } from '../../server/relay/stream/answer-body.ts'

@@ -72,7 +72,7 @@ test('403: a request triggered by another site’s page', async () => {
   }
 })
 
-test('a call that promises no 403, so that another site’s page can trigger it, changes nothing', async () => {
+test('a call that promises no 403, and that another site’s page can therefore trigger, changes nothing', async () => {
   await using it = await failingApi()
   const watcher = new Database(it.file, { readonly: true })
   // SQLite changes this value when another connection writes to the database.
