@@ -140,7 +140,7 @@ forEachDatabase((_, openFresh) => {
       expect([JSON.stringify(headers), answer.json.success]).toEqual([JSON.stringify(headers), true])
       expect((await set.api.call('GET', '/api/oauth/state', { headers })).json.success).toBe(true)
     }
-    // Only programs send an access token, so these headers do not matter.
+    // Only programs send an access token, so the headers of a page load do not matter.
     for (const headers of pageLoads) {
       expect((await set.api.call('GET', '/api/user/aff', { as: root.token, headers })).json.success).toBe(true)
     }

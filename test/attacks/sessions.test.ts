@@ -30,7 +30,7 @@ forEachDatabase((_, openFresh) => {
       (await set.api.call('POST', '/api/user/login', { body: { username: person.username, password } })).json.success,
     ).toBe(false)
     await manage('enable')
-    // Lifting the ban does not revive a session from before it.
+    // Lifting the ban does not revive a session from before the ban.
     expect((await self({ cookie })).status).toBe(401)
     const next = await set.session(person)
     expect((await self({ cookie: next })).json.success).toBe(true)

@@ -138,7 +138,7 @@ for (const kind of targets)
       })
       for (const { folder: dataDir } of [empty, stranger, keyless, silent])
         expect(readdirSync(dataDir).filter((each) => each !== 'server.lock')).toEqual([])
-      // It is still possible to start on the empty database.
+      // A server can still be started on the empty database.
       await (await empty.start()).stop()
     }, 120_000)
 

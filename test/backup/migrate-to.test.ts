@@ -54,7 +54,7 @@ test.skipIf(missing !== '')(
     expect({ ...last, audit_events: [] }).toEqual({ ...before, audit_events: [] })
     expect(lastEvents).toHaveLength(events.length + 1)
 
-    // The installation continues where it was, with new ids.
+    // The installation continues where it stopped, and new rows get new ids.
     const other = await middle.start()
     expect((await other.post('/v1/chat/completions', { model, messages }, token.key)).status).toBe(200)
     expect((await newToken(other, 10)).id).toBe(gone.id + 1)

@@ -92,7 +92,7 @@ describe('without a custom home page', () => {
     try {
       await using admin = await site.visit({ as: rootAccount })
       await admin.open('/')
-      // Calls were made before, so the steps are folded into one line.
+      // The installation has served calls, so the steps are folded into one line.
       await admin.page.getByRole('button', { name: 'Show steps' }).click()
       await admin.page.getByRole('link', { name: 'Open prices' }).click()
       await admin.page.waitForURL('**/setting?tab=operation#ratios')

@@ -57,7 +57,7 @@ describe('logging in', () => {
       await page.keyboard.press('Enter')
     }
     await submit('not the password')
-    // If the toast were not closed, it would stay while the pointer is on it.
+    // While the pointer is on a toast, it disappears only if the page closes it.
     await page.locator('[data-toast="error"]').hover()
     await submit(rootAccount.password)
     await page.waitForURL('**/token?q=mine')

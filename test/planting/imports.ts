@@ -101,8 +101,8 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * [file, its import, the rule that must reject it]. The rule is '' for the other half of a cycle, which is reported
- * once. These imports are added to the imports listed above for the same file.
+ * [file, its import, the rule that must reject it]. A cycle is reported once, so for its second import the rule is ''.
+ * These imports are added to the imports listed above for the same file.
  */
 export const forbidden: readonly (readonly [file: string, target: string, rule: string])[] = [
   ['contract/p-own.ts', '../server/lib/secrets/ids.ts', 'contract-own'],

@@ -38,7 +38,7 @@ function call(body: object = chat, init: RequestInit = {}): Promise<Seen> {
   return see(gateway.post('/v1/chat/completions', { ...body, user: `caller-${++last}` }, init))
 }
 
-/** Makes such a call, and calls `heard` when the first word has arrived. */
+/** Makes a call with a unique body, and calls `heard` when the first word has arrived. */
 async function seeWord(body: object, heard: () => void): Promise<Seen> {
   const response = await gateway.post('/v1/chat/completions', { ...body, user: `caller-${++last}` })
   const decoder = new TextDecoder()
