@@ -59,7 +59,7 @@ function saidOf({ choices, usage }: Reply, to: DialectName) {
       calls: parts.flatMap((part) =>
         part.type === 'tool-call' ? [[part.id, part.name, JSON.parse(part.input || '{}') as unknown]] : [],
       ),
-      // Two citations of the same span count as one.
+      // Several citations of the same URL count as one.
       sources: new Set(
         parts.flatMap((part) => (part.type === 'text' ? (part.citations ?? []).flatMap(({ url }) => url ?? []) : [])),
       ),

@@ -39,7 +39,7 @@ test('spec 7: root uploads a database, sees what would happen, imports it, and f
   await page.getByRole('rowheader', { name: 'ModelRatio' }).waitFor()
   expect(await site.api<unknown[]>('GET', '/api/user/?p=0')).toHaveLength(1)
 
-  // A reload shows the same.
+  // After a reload, the page still offers to start the import.
   await page.reload()
   await page.getByRole('button', { name: 'Start the import' }).click()
   await page.getByText('The import is complete.').waitFor()

@@ -178,7 +178,7 @@ describe('the page', () => {
   test('if the server has no option definitions, the console uses its own', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
-    // A server that has only the endpoints of the specification responds in this way.
+    // Responds like a server that has only the endpoints of the specification.
     for (const path of ['definitions', 'prices']) {
       await page.route(`**/api/option/${path}`, (route) =>
         route.fulfill({ status: 404, json: { success: false, message: 'not found' } }),
@@ -353,7 +353,7 @@ describe('texts and numbers', () => {
   })
 
   test('spec 5: numbers outside their limits are not sent', async () => {
-    // The gateways of tests start without retries. The default is in force again.
+    // The gateways of tests start without retries, so the default is set again.
     await put('RetryTimes', '2')
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit

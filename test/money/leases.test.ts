@@ -266,7 +266,7 @@ function suite(): void {
       expect(await addTokenQuota(trx, tokenId, 5)).toBe(100_005)
       expect(await setUserQuota(trx, userId, 99_000)).toBe(99_000)
       expect(await setTokenQuota(trx, tokenId, 99_000)).toBe(99_000)
-      // The leased part stays.
+      // No change takes the balance below the leased part.
       expect([await setUserQuota(trx, userId, 10), await setTokenQuota(trx, tokenId, 10)]).toEqual([leased, leased])
       expect([await addUserQuota(trx, userId, -10), await addTokenQuota(trx, tokenId, -10)]).toEqual([leased, leased])
     })

@@ -23,7 +23,7 @@ class Counted {
         this.most = Math.max(this.most, ++this.inside)
         exchange.callerLeft.addEventListener('abort', () => this.inside--)
         if (this.isHeld) return exchange.hang()
-        // Long enough for calls of other processes to arrive.
+        // Waits long enough for calls of other processes to arrive.
         await new Promise((resolve) => setTimeout(resolve, 5))
         if (exchange.callerLeft.aborted) return
         this.inside--

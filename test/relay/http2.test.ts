@@ -177,7 +177,7 @@ describe('an HTTP/2 upstream that fails', () => {
       }
       expect(new Set(upstream.requests.map(({ connection }) => connection)).size).toBe(1)
       expect(upstream.mostArrivals).toBe(1)
-      // The prompt of 8 tokens, and one word.
+      // Each of the 100 calls costs the prompt of 8 tokens, and one word.
       const after = (await gateway.api<{ quota: number }>('GET', '/api/log/stat?type=2')).quota
       expect(after - before).toBe(900)
       upstream.always(fake.ok())
