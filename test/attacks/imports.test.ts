@@ -85,7 +85,7 @@ forEachDatabase((_, openFresh) => {
     )
     return (await response.json()) as { success: boolean; message: string; data: { id: string; name: string } }
   }
-  /** Waits until no import is active. */
+  /** Waits until the import with this id has ended, and returns it. */
   const ended = async (id: number): Promise<ImportRun> => {
     for (let tries = 0; tries < 500; tries++) {
       const runs = (await call('GET', '/api/import/', root)).data as ImportRun[]

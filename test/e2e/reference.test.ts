@@ -16,7 +16,7 @@ beforeAll(async () => {
   key = (await site.apiAs<{ key: string }>(user, 'POST', '/api/token/', fields)).key
 })
 
-/** What the page's content security policy has forbidden. */
+/** Records what the page's content security policy forbids, and returns a function that reads the record. */
 async function watchPolicy(page: Page): Promise<() => Promise<string[]>> {
   await page.addInitScript(() => {
     const seen: string[] = []

@@ -47,7 +47,7 @@ function stallsAfterOnePiece() {
   })
 }
 
-/** Checks that the log row shows both attempts and how the answer was completed. */
+/** Checks that the log row says that the stream was rescued. */
 function isRescued({ rows }: Heard): void {
   must(rows[0]?.outcome === 'rescued', `the outcome is ${rows[0]?.outcome}`)
 }

@@ -13,7 +13,7 @@ beforeAll(async () => {
 beforeEach(() => rig.clear({ ChannelOrder: 'weight', GroupChannelOrder: '{}', ChannelAffinity: 'off' }))
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** Responds only after the gateway's clock has moved. */
+/** Moves the gateway's clock by `ms` before it responds. */
 const slowly = (ms: number, then: fake.Behaviour) =>
   fake.behaviour('slow', async (exchange) => {
     aheadMs += ms

@@ -25,9 +25,11 @@ const statusesOf = new Map(
 
 /** The endpoints for which the document promises the given status. */
 const having = (status: number) => endpoints.filter(({ name }) => statusesOf.get(name)?.includes(status))
-/** The path of an endpoint, with a value for every required parameter. */
+/** The operation with this name in the document. */
 const operationOf = (name: string) =>
   operationsOf(document).find(({ operation }) => operation.operationId === name)?.operation
+
+/** The path of an endpoint, with a value for every required parameter. */
 function address(name: string, { path }: Endpoint): string {
   const query = (operationOf(name)?.parameters ?? []).filter((each) => each.in === 'query' && each.required)
   const values = query.map((each): [string, string] => [each.name, each.name === 'email' ? 'a@example.com' : '1'])
