@@ -149,7 +149,7 @@ async function openStream(group: Group, key: string): Promise<{ text: Promise<st
   return { text: readRest().then(given, given) }
 }
 
-/** Whether the process exists and is not a zombie. */
+/** Whether the process exists. */
 function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)

@@ -26,7 +26,7 @@ forEachDatabase((_, openFresh) => {
   const call = async (method: string, path: string, as: Attacker, body?: unknown) =>
     (await set.api.call(method, path, { as: as.token, ...(body !== undefined && { body }) })).json
   const make = async (path: string, as: Attacker, body: object) => (await call('POST', path, as, body)).data
-  /** Evaluates the rules and sends the messages, as a server does within a minute. */
+  /** Evaluates the rules and sends the messages, which a running server does once a minute. */
   async function minute(): Promise<void> {
     const { api } = set
     api.time.ms += 60_000

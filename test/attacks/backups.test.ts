@@ -1,4 +1,5 @@
-// Backups contain everything. An option says where they are written, and the database says which paths are deleted.
+// Backups contain all data of an installation. An attacker could abuse the option that says where they are written, and
+// the database rows that say which files are deleted.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
@@ -26,7 +27,7 @@ const climbing = [
   `/${'x'.repeat(1100)}`,
 ]
 
-test('a backup folder whose path leads elsewhere is refused', () => {
+test('a backup folder with a path that climbs out of the data folder, or that no folder can have, is refused', () => {
   for (const folder of climbing) expect(() => operatorFolder('/data', 'BackupFolder', folder)).toThrow()
   expect(operatorFolder('/data', 'BackupFolder', 'backups/daily')).toBe('/data/backups/daily')
   expect(operatorFolder('/data', 'BackupFolder', '/mnt/disk')).toBe('/mnt/disk')
@@ -79,7 +80,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect((await call('GET', '/api/backup/', root)).success).toBe(true)
   })
 
-  test('a folder whose path leads elsewhere is refused, even if it is already in the database', async () => {
+  test('a folder with such a path is refused, even if it is already in the database', async () => {
     for (const folder of climbing) expect((await put('BackupFolder', folder)).success).toBe(false)
     await put('BackupPassphrase', 'a passphrase of root')
     await put('BackupStore', 'files')

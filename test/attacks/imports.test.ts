@@ -85,7 +85,7 @@ forEachDatabase((_, openFresh) => {
     )
     return (await response.json()) as { success: boolean; message: string; data: { id: string; name: string } }
   }
-  /** Waits until no import is active. */
+  /** Waits until the import with this id has ended, and returns it. */
   const ended = async (id: number): Promise<ImportRun> => {
     for (let tries = 0; tries < 500; tries++) {
       const runs = (await call('GET', '/api/import/', root)).data as ImportRun[]
@@ -201,7 +201,7 @@ forEachDatabase((_, openFresh) => {
     expect(statSync(join(folder(), `${data.id}.db`)).mode & 0o777).toBe(0o600)
     for (const upload of ['../secret', `${'a'.repeat(31)}/`, '/etc/passwd', 'A'.repeat(32)])
       expect((await call('POST', '/api/import/', root, { upload, dry_run: true })).success).toBe(false)
-    // The report names another file.
+    // If the stored report names another file, that file cannot be downloaded.
     const precious = join(set.api.dataDir, 'imports', 'precious.txt')
     writeFileSync(precious, 'secret')
     const started = await call('POST', '/api/import/', root, { upload: data.id, upload_name: data.name, dry_run: true })

@@ -13,7 +13,7 @@ import { allRowsOf, emptyUrl, targets, withPassphrase } from './support.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-backup-'))
 const encrypted = join(folder, 'encrypted.backup')
-/** A backup that is encrypted with a key file, because checking a key file takes no time. */
+/** A backup that is encrypted with a key file. Unlike a passphrase, a key file takes no time to check. */
 const keyed = join(folder, 'keyed.backup')
 const plain = join(folder, 'plain.backup')
 const source = new Installation(undefined, withPassphrase)
@@ -138,7 +138,7 @@ for (const kind of targets)
       })
       for (const { folder: dataDir } of [empty, stranger, keyless, silent])
         expect(readdirSync(dataDir).filter((each) => each !== 'server.lock')).toEqual([])
-      // It is still possible to start on the empty database.
+      // A server can still be started on the empty database.
       await (await empty.start()).stop()
     }, 120_000)
 

@@ -73,7 +73,7 @@ async function isComplete(url: string): Promise<boolean> {
 
 for (const kind of targets)
   test.each(['restore', 'migrate-to'] as const)(
-    `kill -9 at ${cuts} points of %s into ${kind}: nothing or everything, and the next run ends in the same state`,
+    `kill -9 at ${cuts} points of %s into ${kind}: the target has nothing or everything, and the next run ends in the same state`,
     async (command) => {
       await using rehearsal = new Installation(await emptyUrl(kind))
       await using target = new Installation(await emptyUrl(kind))

@@ -92,7 +92,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await installation.run('audit')).output).toContain('; 0 faults.')
   }, 120_000)
 
-  test(`kill -9 at 20 points of rotate-key on ${name}: run again, and everything works`, async () => {
+  test(`kill -9 at 20 points of rotate-key on ${name}: after another run, everything works`, async () => {
     await using upstream = await startFakeUpstream()
     upstream.always(ok({ text: answer, promptTokens }))
     await using installation = new Installation(name === 'postgres' ? await freshUrl() : undefined, keyFromFile)
@@ -134,7 +134,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     const file = join(installation.folder, 'secret.key')
     const oldKey = readFileSync(file, 'utf8')
     expect((await installation.run('rotate-key')).code).toBe(0)
-    // As if the process had ended just before the last step.
+    // This is the state of an installation whose rotate-key ended just before the last step.
     writeFileSync(`${file}.next`, readFileSync(file, 'utf8'))
     writeFileSync(file, oldKey)
     await expect(installation.start()).rejects.toThrow('If rotate-key was interrupted, run it again.')

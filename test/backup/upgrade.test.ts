@@ -23,7 +23,7 @@ async function makeOld(url: string, lastMigration: string): Promise<void> {
   await store.close()
 }
 
-test('SQLite is copied before an upgrade, and the copy is the way back', async () => {
+test('a SQLite database is copied before an upgrade, and the copy can be used to go back', async () => {
   await using installation = new Installation()
   await makeOld(installation.databaseUrl, '0015')
   const before = await usersOf(installation.databaseUrl)

@@ -1,4 +1,4 @@
-// What a channel carries: headers, parameters, statuses, a proxy and a model for tests.
+// The extra settings of a channel: headers, parameters, statuses, a proxy and a model for tests.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { okChat } from '../helpers/fake-upstream.ts'

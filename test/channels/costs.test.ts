@@ -1,4 +1,5 @@
-// What a channel's upstream charges: tables by hand and from price lists, the cost of each call, and who sees it.
+// What a channel's upstream charges: prices that an admin types or reads from a price list, the cost of each call, and
+// who sees it.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { Overview } from '../../contract/api/overview.ts'
 import { rollUpUsage } from '../../server/store/usage/usage-rollup.ts'

@@ -256,7 +256,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     await setFeed(rig, id, every)
     await syncOf(rig).runIfDue()
     expect((await costs(rig, id)).feed?.error).toBe('status code: 302')
-    // A name that now resolves to a metadata service is refused when the list is read.
+    // A URL of a metadata service that is already in the database is refused when the list is read.
     await rig.gateway.context.store.write((trx) =>
       trx
         .updateTable('channels')

@@ -9,7 +9,7 @@ import { foldersIn, lastId, type Outcome, startClient, type Upstream, upstreams 
 import { nothingSeen, scriptedModel, unsummedCalls } from './scripted-model.ts'
 import { after, commandOutput, noteText, secret } from './tasks.ts'
 
-/** The programs that are started with a dying service. */
+/** The programs that are tested with a service that dies. */
 export const dyingClients: readonly Client[] = [claudeCode, codexSockets, geminiCli]
 
 /** More tokens than Codex may use before it asks for its conversation to be shortened. */
@@ -29,7 +29,8 @@ interface Death {
   title: string
   of(alive: fake.Behaviour): fake.Behaviour
   /**
-   * True if the program notices it and has to ask again, because half a tool call can neither be used nor continued.
+   * True if the program notices the death and has to ask again, because half a tool call can neither be used nor
+   * continued.
    */
   isSeen?: true
 }
@@ -43,7 +44,7 @@ const deaths: readonly Death[] = [
   { title: 'falls silent', of: () => fake.neverAnswers() },
 ]
 
-/** The columns of the table. */
+/** The titles of the table's columns. */
 export const dyingColumns = deaths.map(({ title }) => title)
 
 /** The services of the three steps. Each column begins with a different one. */

@@ -17,14 +17,14 @@ export interface Seen {
   called: string[]
 }
 
-/** To be filled by a model. */
+/** What is known before a run: nothing. `scriptedModel` adds to it. */
 export const nothingSeen = (): Seen => ({ tasks: 0, all: 0, called: [] })
 
 /**
  * A model that reads the note, changes it, runs a command and reports what it learned, using whatever tools it is
  * offered. It derives its progress from the history alone, as a real model does. If a request forces one tool, the
- * model calls that tool. A request without tools is answered with a single word (it may be for a title), or with a
- * summary of what was done if anything was. Everything it does is added to `seen`.
+ * model calls that tool. If a request offers no tools, the answer is a summary if tools were called before, and
+ * otherwise a single word, because such a request may ask for a title. Everything it does is added to `seen`.
  */
 export function scriptedModel(fake: Fake, note: string, seen: Seen): Behaviour {
   const threads = new Threads()
@@ -48,7 +48,7 @@ export function scriptedModel(fake: Fake, note: string, seen: Seen): Behaviour {
 class Threads {
   readonly #kept = new Map<unknown, JsonObject>()
 
-  /** A request with the earlier part of its thread put in front. */
+  /** A request with the earlier messages of its thread put in front of its own. */
   whole(body: JsonObject): JsonObject {
     const { thread } = body
     const before = isObject(thread) ? this.#kept.get(thread['previous_message_id']) : undefined
@@ -102,8 +102,8 @@ function summaryOf(body: JsonObject): string {
 }
 
 /**
- * Texts that each represent one call. The first is in a history that is to be summarised, and the second in the history
- * of smolagents.
+ * Texts that each stand for one tool call, in histories that contain calls only as text. The first text occurs in a
+ * history that is to be summarised, and the second in histories of smolagents.
  */
 const toldCalls = ['[called the tool ', 'Calling tools:']
 

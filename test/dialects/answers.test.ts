@@ -36,7 +36,7 @@ function told({ id: _id, createdAtSeconds: _created, choices, usage, ...reply }:
   return withoutEmpty({ ...reply, ...(usage && { usage: used }), choices: plain }) as object
 }
 
-/** Adds zero usage for Anthropic, whose responses always contain token counts. */
+/** Adds usage of zero tokens if it is missing for Anthropic, whose responses always contain token counts. */
 function withZero(said: ReturnType<typeof saidOf>, to: DialectName): ReturnType<typeof saidOf> {
   const usage = said.usage ?? (to === 'anthropic-messages' ? { prompt: 0, completion: 0, cached: 0 } : undefined)
   return { ...said, usage }
@@ -59,11 +59,11 @@ function saidOf({ choices, usage }: Reply, to: DialectName) {
       calls: parts.flatMap((part) =>
         part.type === 'tool-call' ? [[part.id, part.name, JSON.parse(part.input || '{}') as unknown]] : [],
       ),
-      // Two citations of the same span count as one.
+      // Several citations of the same URL count as one.
       sources: new Set(
         parts.flatMap((part) => (part.type === 'text' ? (part.citations ?? []).flatMap(({ url }) => url ?? []) : [])),
       ),
-      // The dialect's own reasoning state, and that of other dialects in our envelopes.
+      // The dialect's own reasoning state, and that of other dialects, which the gateway wraps in an envelope.
       seals: parts.flatMap((part) => ('seal' in part && part.seal ? [`${part.seal.from} ${part.seal.value}`] : [])),
       stop: stopIn(stop, to),
     })),

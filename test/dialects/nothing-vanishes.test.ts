@@ -1,5 +1,5 @@
-// Any part of a request that another dialect cannot express is reported by name, whatever field it is in. Nobody has to
-// maintain a list.
+// Any part of a request that another dialect cannot express is reported by name, whatever field it is in. No list of
+// such parts has to be maintained.
 import { describe, expect, test } from 'bun:test'
 import { bedrockConverse } from '../../server/dialects/bedrock-converse/index.ts'
 import { cohereChat } from '../../server/dialects/cohere-chat/index.ts'

@@ -69,7 +69,7 @@ describe('the bell', () => {
       .getByText('Disabled automatically: Incorrect API key')
       .waitFor()
     await panel.getByText('2 hours ago').first().waitFor()
-    // One request keeps the bell up to date.
+    // The bell has made only one request.
     expect(visit.calls().filter((call) => /\/api\/overview/.test(call))).toHaveLength(1)
     await panel.getByRole('button', { name: 'Mark all as read' }).click()
     await page.keyboard.press('Escape')

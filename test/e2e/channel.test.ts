@@ -1,4 +1,5 @@
-// Specification: 2 (channel list and form), 4 (channel status, latency colours), 5 (channel form), 8 (messages), 9.
+// Sections of the specification (see coverage.md): 2 (channel list and form), 4 (channel status, latency colours), 5
+// (channel form), 8 (messages), 9.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type FakeUpstream, ok, okModels, startFakeUpstream, status } from '../helpers/fake-upstream.ts'
@@ -277,7 +278,7 @@ describe('the form of a channel', () => {
     await name.fill('all at once')
     await addBasic(page)
     await submit(page)
-    // If the toast were not closed, it would stay while the pointer is on it.
+    // While the pointer is on a toast, it disappears only if the page closes it.
     await toastOf(page, 'info', 'please fill in channel name and channel key!').last().hover()
     await page.getByLabel('Key', { exact: true }).fill('k')
     await eventually(all).toEqual([null, null, null])
@@ -397,7 +398,7 @@ describe('the form of a channel', () => {
     await page.getByText('The test of gpt-4o failed').waitFor()
     await page.getByText('Incorrect API key provided').waitFor()
     await page.getByLabel('Key', { exact: true }).fill('sk-after')
-    // The report was about the other key.
+    // The report was about the previous key, so it is no longer shown.
     await eventually(() => page.getByText('The test of gpt-4o failed').count()).toBe(0)
     upstream.next(okModels(['gpt-4o', 'o3']), ok())
     await test.click()
@@ -450,7 +451,7 @@ describe('the form of a channel', () => {
     await state.getByText('Enabled').waitFor()
     await state.getByText('Test failed').waitFor()
     await state.getByText('out of service').waitFor()
-    // It is not an ordinary channel, so the advanced settings are open.
+    // The channel has a priority, so the advanced settings are open.
     await eventually(() => page.getByLabel('Priority').inputValue()).toBe('3')
     await state.getByRole('link', { name: 'View logs' }).click()
     await page.waitForURL(`**/log?channel=${id}`)

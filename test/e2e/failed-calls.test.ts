@@ -1,4 +1,5 @@
-// Failed calls in the log and on the start page, and figures and statuses that are consistent on all pages.
+// Failed calls in the log and on the start page, and figures and statuses that are consistent on all pages. In titles,
+// "spec 2" is section 2 of the specification (see coverage.md).
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { Channel } from '../../contract/api/channel.ts'

@@ -1,4 +1,5 @@
-// Specification: 2 (home), 3 (status document), 9 (a notice stays until closed and may contain HTML).
+// Sections of the specification (see coverage.md): 2 (home), 3 (status document), 9 (a notice stays until closed and
+// may contain HTML).
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
@@ -91,7 +92,7 @@ describe('without a custom home page', () => {
     try {
       await using admin = await site.visit({ as: rootAccount })
       await admin.open('/')
-      // Calls were made before, so the steps are folded into one line.
+      // The installation has served calls, so the steps are folded into one line.
       await admin.page.getByRole('button', { name: 'Show steps' }).click()
       await admin.page.getByRole('link', { name: 'Open prices' }).click()
       await admin.page.waitForURL('**/setting?tab=operation#ratios')

@@ -1,3 +1,4 @@
+// In titles, "spec 7" is section 7 of the specification (see coverage.md).
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -38,7 +39,7 @@ test('spec 7: root uploads a database, sees what would happen, imports it, and f
   await page.getByRole('rowheader', { name: 'ModelRatio' }).waitFor()
   expect(await site.api<unknown[]>('GET', '/api/user/?p=0')).toHaveLength(1)
 
-  // A reload shows the same.
+  // After a reload, the page still offers to start the import.
   await page.reload()
   await page.getByRole('button', { name: 'Start the import' }).click()
   await page.getByText('The import is complete.').waitFor()

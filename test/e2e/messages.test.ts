@@ -1,4 +1,5 @@
-// Specification: 8 (failed calls, specific messages), 9 (durations of messages, clipboard), 4 (resend), 2 (top-up).
+// Sections of the specification (see coverage.md): 8 (failed calls, specific messages), 9 (durations of messages,
+// clipboard), 4 (resend), 2 (top-up).
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { startService } from '../helpers/outside-services.ts'

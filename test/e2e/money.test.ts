@@ -1,4 +1,5 @@
-// Who spent what last month: the table of usage, its file, and the ranges that people ask for.
+// Who spent what last month: the table of usage, its file, and the ranges that people ask for. In titles, "spec 7" is
+// section 7 of the specification (see coverage.md).
 import { beforeAll, expect, test } from 'bun:test'
 import { openConsole, rootAccount } from './support/console.ts'
 import { openDatabase } from './support/database.ts'

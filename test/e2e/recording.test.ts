@@ -1,4 +1,5 @@
-// Recordings: root starts one, sees both sides of a request, and ends it; the people concerned are informed.
+// Recordings: root starts one, sees both sides of a request, and ends it; the people concerned are informed. In titles,
+// "spec 7" is section 7 of the specification (see coverage.md).
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type FakeUpstream, okStream, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { type Account, openConsole, rootAccount } from './support/console.ts'

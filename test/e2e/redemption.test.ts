@@ -1,4 +1,5 @@
-// Specification: 2 (redemption list and form, top-up page), 4 (redemption status), 5 (top-up), 8 (messages), 9 (defaults).
+// Sections of the specification (see coverage.md): 2 (redemption list and form, top-up page), 4 (redemption status), 5
+// (top-up), 8 (messages), 9 (defaults).
 
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

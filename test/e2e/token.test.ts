@@ -1,5 +1,5 @@
-// Specification: 2 (token list and form), 4 (token status, paging), 5 (token form, search), 6 (ordinary users), 8
-// (messages, clipboard), 9 (page size, default quota, presets, quota and time display).
+// Sections of the specification (see coverage.md): 2 (token list and form), 4 (token status, paging), 5 (token form,
+// search), 6 (ordinary users), 8 (messages, clipboard), 9 (page size, default quota, presets, quota and time display).
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'

@@ -1,4 +1,4 @@
-// Specification: 7 (pages of other calls).
+// Sections of the specification (see coverage.md): 7 (pages of other calls).
 
 import { expect, test } from 'bun:test'
 import { openConsole, rootAccount } from './support/console.ts'

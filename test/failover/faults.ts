@@ -11,7 +11,7 @@ export interface Fault {
   name: string
   /** What the fault needs in addition to the defaults. Undefined if it needs nothing. */
   needs?: 'StreamRescue' | 'a virtual model'
-  /** The answer with which the fault passes, for the table. */
+  /** The result with which the fault passes, as the table shows it. */
   passes: string
   /** Plays the fault. Returns the result for the table, and throws if the fault does not pass. */
   play?(stage: Stage): Promise<string>
@@ -21,7 +21,7 @@ const text = 'The bridge was opened in 1932.'
 const stream = { stream: true }
 const words = text.match(/\s*\S+/g) ?? []
 const well = () => fake.ok({ text })
-/** The number of the channel type of a service that continues a given text. */
+/** The channel type of a service that can continue a given text. */
 const mistral = 28
 
 /** A service that continues the part of the text that it was given. It may refuse to continue a turn that has begun. */
@@ -47,7 +47,7 @@ function stallsAfterOnePiece() {
   })
 }
 
-/** Checks that the log row shows both attempts and how the answer was completed. */
+/** Checks that the log row says that the stream was rescued. */
 function isRescued({ rows }: Heard): void {
   must(rows[0]?.outcome === 'rescued', `the outcome is ${rows[0]?.outcome}`)
 }

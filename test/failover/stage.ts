@@ -10,7 +10,7 @@ export const longModel = 'gpt-4.1'
 /** What a caller received, which upstreams were called, and what it cost. */
 export interface Heard extends Seen {
   elapsedMs: number
-  /** Which upstreams were called for it: `primary` and `fallback`, in order. */
+  /** Which upstreams the gateway called for the call: `primary` and `fallback`, in order. */
   called: (string | undefined)[]
   /** Quota units that the call cost, and its log rows. */
   cost: number

@@ -31,7 +31,7 @@ export interface LeaseNode {
   /** Applies a batch directly, without the ledger's queue and its retries. */
   apply: LedgerStore['apply']
   leases: Leases
-  /** Chooses how the next statement of the ledger fails; undefined if it does not. */
+  /** Chooses how the next statement of the ledger fails; undefined if it does not fail. */
   trouble: (statement: string) => Trouble | undefined
   /** The amounts of calls that could not be charged. */
   lost: number[]

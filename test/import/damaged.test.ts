@@ -79,7 +79,7 @@ function oddSource(): string {
 }
 
 forEachDatabaseUrl((target, freshUrl) => {
-  test('rows that no program writes are imported with a stated remedy, and the books agree', async () => {
+  test('rows that no program writes are imported with corrections that the report states, and the books agree', async () => {
     await using installation = new Installation(target === 'postgres' ? await freshUrl() : undefined)
     await installation.create()
     const report = await imported(installation, '--from', oddSource())

@@ -93,7 +93,7 @@ function manyLogs(count: number): Row[] {
 forEachDatabaseUrl((target, freshUrl) => {
   const empty = async () => emptyInstallation(target === 'postgres' ? await freshUrl() : undefined)
 
-  test('odd rows are imported with a stated remedy, and the books agree', async () => {
+  test('odd rows are imported with corrections that the report states, and the books agree', async () => {
     const rows = smallRows()
     rows.users.push(
       { id: 3, username: 'debtor', password: oldHash, quota: -2_147_483_000, used_quota: -5, aff_code: 'AAAA' },

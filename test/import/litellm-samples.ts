@@ -46,7 +46,8 @@ const schema = `
 export type SmallRow = Readonly<Record<string, unknown>>
 
 /**
- * Creates a database of LiteLLM with these rows. The keys are the ends of the names of its tables. Returns its address.
+ * Creates a database of LiteLLM with these rows. The keys are the last parts of LiteLLM's table names. Returns its
+ * address.
  */
 export async function smallLitellm(rows: Readonly<Record<string, readonly SmallRow[]>>): Promise<string> {
   const { url } = await newPostgresDatabase()

@@ -90,7 +90,7 @@ const logRow = (id: string, key: string, user: string, spend: number): SmallRow 
   endTime: '2026-11-01 10:00:02',
 })
 
-test('dollars become units by their shortest decimal, rounded half up', () => {
+test('dollars become units by their shortest decimal notation, rounded half up', () => {
   const cases: [unknown, number][] = [
     [0.00046545, 233],
     [0.000001, 1],

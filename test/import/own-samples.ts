@@ -82,7 +82,7 @@ function fill(database: Database, rows: Readonly<Record<string, readonly Row[]>>
   })()
 }
 
-/** bcrypt of "old password 1", cost 4. */
+/** The password of the accounts. Its hash is bcrypt with cost 4. */
 export const oldPassword = 'old password 1'
 export const oldHash = Bun.password.hashSync(oldPassword, { algorithm: 'bcrypt', cost: 4 })
 

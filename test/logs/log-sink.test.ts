@@ -272,7 +272,7 @@ forEachDatabase((name, openFresh) => {
     await set({ ...objectStore, S3Endpoint: objects.url, LogCopyPlace: 's3' })
     const first = copyTo(undefined)
     await addRows(4)
-    // The store has the object, but its response does not say so.
+    // The store has the object, but its response does not confirm that.
     objects.lostAnswers = 1
     await first.job.run()
     expect(idsIn(objects)).toEqual(numbers(4))

@@ -1,4 +1,5 @@
-// The log on PostgreSQL: one partition for each month, retention that drops them, and the takeover of older tables.
+// The log on PostgreSQL: one partition for each month, retention that drops them, and the takeover of older tables. In
+// a takeover, the old table becomes the partition for everything before a date in the near future, the cut.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'kysely'
 import { divideLog } from '../../server/jobs/log-jobs.ts'

@@ -131,7 +131,7 @@ async function openHoldsOf(store: Store): Promise<number> {
   return (await store.read.selectFrom('holds').select('id').execute()).length
 }
 
-/** Leases that are out; none on SQLite, which has no such table. */
+/** The number of leases that have not been returned. It is 0 on SQLite, which has no such table. */
 async function leasesOf(store: Store): Promise<number> {
   if (store.dialect === 'sqlite') return 0
   return (await store.read.selectFrom('leases').select('id').execute()).length

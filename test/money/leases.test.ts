@@ -266,7 +266,7 @@ function suite(): void {
       expect(await addTokenQuota(trx, tokenId, 5)).toBe(100_005)
       expect(await setUserQuota(trx, userId, 99_000)).toBe(99_000)
       expect(await setTokenQuota(trx, tokenId, 99_000)).toBe(99_000)
-      // The leased part stays.
+      // No change takes the balance below the leased part.
       expect([await setUserQuota(trx, userId, 10), await setTokenQuota(trx, tokenId, 10)]).toEqual([leased, leased])
       expect([await addUserQuota(trx, userId, -10), await addTokenQuota(trx, tokenId, -10)]).toEqual([leased, leased])
     })
@@ -275,7 +275,7 @@ function suite(): void {
     expect(await faultsOf(node)).toEqual([])
   })
 
-  test('a call from a lease counts towards a cap that its channel got in the meantime, and overdraws only if it may', async () => {
+  test('a call from a lease counts towards a cap that its channel got in the meantime; a charge that may overdraw the balance may exceed its hold', async () => {
     const node = await start()
     const account = await addAccount(node.store, { user: 100_000, token: 50_000 })
     await untilLeased(node, account, 10)

@@ -23,7 +23,7 @@ class Counted {
         this.most = Math.max(this.most, ++this.inside)
         exchange.callerLeft.addEventListener('abort', () => this.inside--)
         if (this.isHeld) return exchange.hang()
-        // Long enough for calls of other processes to arrive.
+        // Waits long enough for calls of other processes to arrive.
         await new Promise((resolve) => setTimeout(resolve, 5))
         if (exchange.callerLeft.aborted) return
         this.inside--
@@ -105,7 +105,7 @@ else {
     expect([...statuses]).toEqual([[200, calls]])
     expect(counted.served - before).toBe(calls)
     expect(counted.most).toBeLessThanOrEqual(mostAtOnce)
-    // Otherwise no two calls would have been at the upstream at the same time.
+    // Without this check, the test would also pass if no two calls were at the upstream at the same time.
     expect(counted.most).toBeGreaterThan(1)
 
     // One process dies while it holds all places, and while its waiting calls are ahead of the others' calls in the

@@ -135,7 +135,7 @@ describe('a session', () => {
     expect(rows.filter((row) => !row.kept_place)).toHaveLength([...home.values()].filter((key) => key === busy).length)
   })
 
-  test('of an admin’s log row shows whether the call kept its place, and a user never sees this', async () => {
+  test('keeps its place or loses it, which the log row shows to admins and never to users', async () => {
     for (const key of sixKeys) await rig.channel({ key })
     expect(keys()).toEqual([])
     const asked = rig.gateway.post('/v1/chat/completions', chat, rig.gateway.token, {

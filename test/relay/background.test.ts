@@ -432,7 +432,7 @@ describe('kill -9 of the process that began it', () => {
         ({ quota, outcome }) => ({ quota, outcome }),
       )
     await until(async () => (await rows()).length > 0)
-    // 10 × 1 + 5 × 2.
+    // 10 prompt tokens at 1 unit, and 5 completion tokens at 2 units.
     expect(await rows()).toEqual([{ quota: 20, outcome: 'complete' }])
     const audit = await installation.run('audit')
     expect(audit.output).toContain(' 0 holds open; 0 faults.')

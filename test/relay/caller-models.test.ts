@@ -36,7 +36,7 @@ test('the first model answers, and the list is not sent upstream', async () => {
   expect(row).toMatchObject({ model_name: 'm', asked_model: '' })
 })
 
-test('if it fails, the next one answers at its price; the log names what was requested', async () => {
+test('if the first model fails, the next one answers at its own price; the log names what was requested', async () => {
   rig.upstream.forKey('key-m', fake.status(503))
   const { caller, seen } = await call({ models: ['m', 'm2'] })
   expect([seen.status, seen.headers.get('x-tollgate-model'), keys()]).toEqual([200, 'm2', ['key-m', 'key-m2']])
@@ -45,7 +45,7 @@ test('if it fails, the next one answers at its price; the log names what was req
   expect(row).toMatchObject({ model_name: 'm2', asked_model: 'm' })
 })
 
-test('works in the Messages and Responses APIs, and may name virtual models', async () => {
+test('a list works in the Messages and Responses APIs, too, and may name virtual models', async () => {
   rig.upstream.forKey('key-m', fake.status(503))
   for (const name of ['messages', 'responses'] as const) {
     const { path, body } = callerCalls[name]

@@ -14,7 +14,7 @@ afterAll(() => rig[Symbol.asyncDispose]())
 const text = `caf\\u00e9 言葉 \\ud83d\\ude80 \\/ \\"m\\" ${'words of a page\\n'.repeat(300)}`
 const messages = (count: number, more = '') =>
   `[{"role":"system","content":"${text}"}${`,\n {"content" : "${text}", "role":"user"}`.repeat(count)}${more}]`
-/** A body whose formatting would change if it were parsed and serialised again. `count` × 5 KB. */
+/** A body whose formatting would change if it were parsed and serialised again. It is about `count` × 5 KB long. */
 const odd = (count: number, more = '') =>
   `{ "model" : "m","messages":${messages(count, more)},\t"temperature":0.0, "seed": 12345678901234567890, "x": {"model":"m","text":"${text}"}}`
 /** The same body without the unknown text, so that the outline is enough. */

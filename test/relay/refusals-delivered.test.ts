@@ -1,4 +1,4 @@
-// A refusal that was held back for the next step is delivered if no other step answers.
+// A refusal is held back while the next step of the virtual model is tried. It is delivered if no other step answers.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { VirtualModel } from '../../contract/api/virtual-model.ts'
 import { balanceFaults } from '../../server/store/ledger/balance-check.ts'
@@ -85,7 +85,7 @@ forEachDatabaseUrl((name, freshUrl) => {
 
   describe(`a refusal that no other step answers (${name})`, () => {
     test.each(refusals)(
-      '%s is delivered as it would be without the condition, in every dialect',
+      '%s is delivered as it would be if refusals did not lead to the next step, in every dialect',
       async (...refusal) => {
         const [, type, failure, stream, answer, only] = refusal
         const channelId = await first(type)
@@ -219,7 +219,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(keys()).toEqual(['key-m'])
     })
 
-    test('is followed by the second refusal if both steps refuse; the second one is the answer, and the operator pays for the first', async () => {
+    test('is not delivered if the second step refuses, too: the second refusal is the answer, and the operator pays for the first', async () => {
       const one = await first()
       const two = await second()
       const three = await rig.channel({ type: 28, key: 'key-m3', models: 'm' })

@@ -162,7 +162,8 @@ describe('Retry-After', () => {
     const failed = await failedAttempts()
     const asked = rig.gateway.post('/v1/chat/completions', { ...chat, model }, caller.token, { signal: leave.signal })
     asked.catch(() => undefined)
-    // The wait begins when the gateway has read the 429. A caller who leaves before that pays for the prompt.
+    // The wait begins when the gateway has read the 429. A caller who leaves before the wait begins pays for the
+    // prompt.
     await until(async () => (await failedAttempts()) > failed)
     leave.abort()
     await charged(rig, caller, 0)

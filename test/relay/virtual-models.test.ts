@@ -293,7 +293,7 @@ forEachDatabaseUrl((name, freshUrl) => {
 
     test('a fixed price applies whichever step answers', async () => {
       await steps()
-      // One dollar is 500,000 units: a prompt token costs 2 units, and one of the response 4.
+      // One dollar is 500,000 units: a prompt token costs 2 units, and a token of the response 4.
       await virtual({ price: { input: 4, output: 8 } })
       const { caller } = await call()
       const [row] = await charged(rig, caller, 40)

@@ -1,4 +1,5 @@
-// What a rescued stream costs, and that nothing is left behind however it ends.
+// What a rescued stream costs (one that broke off and is continued by another attempt), and that no hold is left
+// behind, however it ends.
 import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { audit } from '../../server/commands/audit.ts'
 import { AnswerBody } from '../../server/relay/stream/answer-body.ts'
@@ -156,7 +157,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     const answer = see(rig.ask('openai-chat', {}, caller.token, { signal: leave.signal })).catch(() => undefined)
     await rig.upstream.received(2)
     const [hold] = await rig.gateway.context.store.read.selectFrom('holds').selectAll().execute()
-    // The first prompt and the text so far, and the second prompt, which includes that text.
+    // The hold must cover the first prompt and the text so far, and the second prompt, which includes that text.
     const least = promptTokens + 20 + promptTokens + 20
     expect(hold?.crash_charge).toBeGreaterThan(least)
     expect(hold?.amount).toBeGreaterThanOrEqual(hold?.crash_charge ?? 0)
@@ -265,7 +266,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     await isSound()
   })
 
-  describe('places', () => {
+  describe('places on channels with limits', () => {
     const calls = (most: number) => ({ metric: 'calls', window: 'now', most })
     const capped = async (...most: number[]) => {
       await rig.clear()

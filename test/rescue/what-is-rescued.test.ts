@@ -1,4 +1,5 @@
-// Which streams are rescued, how the services are asked to continue, and what callers see of it.
+// Which streams are rescued (continued by another attempt after they broke off), how the services are asked to
+// continue, and what callers see of it.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { DialectName } from '../../server/dialects/neutral/conversation.ts'
 import type { JsonObject } from '../../server/lib/json.ts'
@@ -205,7 +206,7 @@ describe.each(callers)('a caller of %s', (caller) => {
     }
   })
 
-  test('gets the error of the service as before if the stream cannot be rescued', async () => {
+  test('gets the same error as without the option if the stream cannot be rescued', async () => {
     for (const service of ['openai-chat', caller] as const) {
       await rig.services(service, service)
       const refusals = Array.from({ length: 9 }, () => fake.status(400, { message: 'no' }))

@@ -42,7 +42,9 @@ function provideDebian(image: string): void {
   podman('import', archive, image)
 }
 
-/** Makes an image in place of Node's image, with the Node and the certificates of this machine. */
+/**
+ * If Node's image cannot be pulled, makes one of the same name with the Node and the certificates of this machine.
+ */
 function provideNode(image: string, debian: string): void {
   if (has(image) || pulls(image)) return
   provideDebian(debian)

@@ -20,8 +20,8 @@ export interface OpenPage {
 const mostKept = 4
 
 /**
- * Pages that tests have used, for later tests: a new browser context takes as much CPU time as opening two pages. A
- * later test finds the page as on a first visit: blank, with empty storage and no history.
+ * Keeps pages that tests have used for later tests, because a new browser context takes as much CPU time as opening two
+ * pages. A later test finds the page as on a first visit: blank, with empty storage and no history.
  */
 export class UsedPages {
   readonly #kept: { key: string; open: OpenPage }[] = []
