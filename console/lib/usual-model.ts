@@ -45,7 +45,7 @@ export function useUsualModel(models: readonly string[] | undefined): {
   model: string | undefined
   isLoading: boolean
 } {
-  // A server without the additional endpoints does not show its prices to anyone.
+  // A server that has only one-api's endpoints does not show its prices to anyone.
   const classic = useClassicServer()
   const admin = isAdmin(useSessionUser()) && !classic
   const chargeable = useQuery({ ...chargeableQuery(admin), enabled: models !== undefined })

@@ -31,7 +31,10 @@ export function opLimits({ token, user }: CallLimits, at: number): OpLimits {
 
 type Extension = Pick<ExtendOp, 'amount' | 'crashCharge' | 'crashRow' | 'caps' | 'channelId' | 'leaves'>
 
-/** The quota of one open call. This is a class because thousands can be open at the same time. */
+/**
+ * The quota of one open call. It is a class, because thousands can be open at the same time and shared methods save
+ * memory.
+ */
 export class OpenHold implements Hold {
   readonly id: string
   amount: number

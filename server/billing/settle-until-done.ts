@@ -87,7 +87,7 @@ async function ownCharge(deps: SettleDeps, { log }: SettleOp): Promise<number | 
   if (!log?.request_id) return 'unknown'
   try {
     const rows = await deps.rowsOf(log.request_id)
-    // If another process considered the call dead, the text of its row is different.
+    // If another process considered the call dead, the row that it wrote has a different text.
     return rows.find(({ content }) => content.startsWith(log.content ?? ''))?.quota ?? 'none'
   } catch {
     return 'unknown'

@@ -222,7 +222,7 @@ function headOf({ requestId, userId, tokenId, request, dialect }: RecordedCall, 
     const value = request.headers.get(name)
     return value === null ? [] : [{ name, value: value.slice(0, longestHeader) }]
   })
-  // The query may contain a key.
+  // Only the path is recorded, because the query may contain a key.
   const path = new URL(request.url).pathname
   return { request_id: requestId, created_at: now, user_id: userId, token_id: tokenId, path, dialect, headers }
 }

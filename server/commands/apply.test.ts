@@ -102,8 +102,8 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(dry.output).not.toContain(secret)
     expect(await it.gateway.api<unknown[]>('GET', '/api/channel/')).toEqual([])
 
-    // There is nobody to ask here. This runs in a process, like the difference below, because scripts see the exit code
-    // of a process.
+    // A script cannot be asked for a confirmation. The command runs as a separate process, like the dry run below that
+    // finds a difference, because scripts see the exit code of a process.
     const unasked = await it.installation.runProcess('apply', '-f', path)
     expect([unasked.code, await it.gateway.api<unknown[]>('GET', '/api/channel/')]).toEqual([4, []])
     expect(unasked.output).toContain('--yes')
@@ -205,7 +205,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(applied.output).toContain('Applied.')
     const round = await other.run('export', '--format', 'yaml')
     expect(round.output).toBe(exported.output)
-    // The original file is equivalent.
+    // The original file is equivalent to the export.
     const same = await other.run('apply', '-f', path, '--dry-run', '--json')
     expect(JSON.parse(same.output)).toMatchObject({ changes: [] })
   }, 180_000)

@@ -37,8 +37,8 @@ interface Existing {
 }
 
 /**
- * The section `channels`. Fields that an entry omits get their defaults, except secrets, `enabled` and `draining`,
- * which stay unchanged.
+ * The section `channels`. Fields that an entry omits get their defaults. There are three exceptions: secrets, `enabled`
+ * and `draining` stay unchanged.
  */
 export const channelsKind: ConfigKind<'channels'> = {
   section: 'channels',

@@ -42,7 +42,7 @@ export function mountDoctor(
         headers: {
           'content-type': 'text/event-stream',
           'cache-control': 'no-store, no-transform',
-          // The same instruction to proxies as in streamed calls.
+          // Tells proxies not to buffer the response, as in streamed calls.
           'x-accel-buffering': 'no',
         },
       },

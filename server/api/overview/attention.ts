@@ -96,7 +96,7 @@ async function channelItems({ db, now }: Ask, channels: readonly WatchedChannel[
 
 /**
  * The newest attempts of a channel, if too many of them failed. Earlier hours are added only until there are enough
- * attempts. That way, channels with little traffic are judged as well, and a channel that works again soon stops
+ * attempts. Channels with little traffic are therefore judged as well, and a channel that works again soon stops
  * counting as failing.
  */
 function failingNow(hours: readonly ChannelHour[]): { since: number; count: number; failed: number } | undefined {
@@ -236,7 +236,7 @@ async function backupItems({ db, settings, now }: Ask): Promise<Item[]> {
   return good && good.started_at < now - 2 * every - backupGraceSeconds ? item('backup_old', good.started_at) : []
 }
 
-/** If the copy of the log has worked within this time, it is not reported, because short interruptions are normal. */
+/** A failing copy of the log is not reported if it worked within this time, because short interruptions are normal. */
 const logCopyGraceSeconds = 600
 
 /**

@@ -217,7 +217,7 @@ function channelConfig(row: SourceRow, type: number, { name }: Program, kept: Ke
   return Object.keys(settings).length === 0 ? '' : JSON.stringify(settings)
 }
 
-/** Imports what a channel carries besides its key. */
+/** Imports what a channel adds to its requests besides its key, such as headers and a proxy. */
 function carries(row: SourceRow, { name }: Program, kept: Kept): void {
   const tag = trimmed(row, 'tag')
   if (tag !== '') kept.carry('tags', { tags: tag.split(',').map((each) => each.trim().slice(0, 40)) })

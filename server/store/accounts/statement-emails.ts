@@ -74,7 +74,7 @@ export async function endStatement(
     .execute()
 }
 
-/** For each state, the number of a month's emails in it. */
+/** The number of a month's emails in each state. */
 export function statementCounts(db: Db, month: string): Promise<{ state: string; count: number }[]> {
   return db
     .selectFrom('statement_emails')

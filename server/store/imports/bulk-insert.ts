@@ -16,7 +16,7 @@ const postgresTypes: Readonly<Record<ColumnKind, string>> = {
   real: '::double precision',
 }
 
-/** Statements, by the columns that they write. Their text is the same for each batch. */
+/** Caches statements by the columns that they write, because their text is the same for each batch. */
 const statements = new WeakMap<BulkColumns, Partial<Record<'sqlite' | 'postgres', RawBuilder<unknown>>>>()
 
 /**

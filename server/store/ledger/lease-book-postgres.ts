@@ -82,7 +82,7 @@ export class LeaseBook {
 
   /**
    * Earlier batches may have drawn from the same leases, and the response of the database may have been lost. This
-   * finds out whether they took effect. After it, a batch that has not taken effect yet never will. Rejects if the
+   * finds out whether they took effect. Afterwards, a batch that has not taken effect yet never will. Rejects if the
    * database cannot be reached.
    */
   async resolve(ops: readonly LedgerOp[]): Promise<void> {

@@ -43,9 +43,9 @@ begin
 end $$`
 
 /**
- * The reason why a limit of its token or user refuses a hold; null if none does. `minutes` contains the per-minute
- * counts of each owner that has a limit per minute. `pending` contains the calls and tokens of the batch, for the token
- * and for the user.
+ * The reason why a limit of the token or the user refuses a hold; null if no limit does. `minutes` contains the
+ * per-minute counts of each owner that has a limit per minute. `pending` contains the calls and tokens of the batch,
+ * for the token and for the user.
  */
 const limitFunction = `
 create or replace function tollgate_limit(op_limits jsonb, user_id_of bigint, token_id_of bigint, minutes jsonb, now_s bigint,

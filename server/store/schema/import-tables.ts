@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely'
 
-/** Ours: an import from another program. A later run with the same source continues it. */
+/** Added by Tollgate: an import from another program. A later run with the same source continues it. */
 export interface ImportsTable {
   id: Generated<number>
   /** The program that made the source, such as `new-api`. */
@@ -29,7 +29,7 @@ export interface ImportsTable {
   charge_quota: Generated<number>
 }
 
-/** Ours: a row of the source, and the row that it became in this installation. */
+/** Added by Tollgate: a row of the source, and the row that it became in this installation. */
 export interface ImportRowsTable {
   import_id: number
   kind: string
@@ -43,7 +43,7 @@ export interface ImportRowsTable {
   requests: Generated<number>
 }
 
-/** Ours: an import that the console or the command line started. At most one of them is active. */
+/** Added by Tollgate: an import that the console or the command line started. At most one of them is active. */
 export interface ImportRunsTable {
   id: Generated<number>
   /**
