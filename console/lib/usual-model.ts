@@ -17,7 +17,7 @@ const chargeableQuery = (admin: boolean) =>
   queryOptions({
     queryKey: ['chargeable-models', admin],
     queryFn: async ({ signal }) => {
-      // The result only improves the default. If it takes too long, another model is chosen.
+      // These requests only improve the choice of the default model. If they take too long, another model is chosen.
       const soon = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])
       const names = await (admin ? pricedModels(soon) : chargedModels(soon)).catch(() => [])
       return new Set(names)

@@ -73,7 +73,8 @@ export const usageRowSchema = z.object({
 
 export type UsageRow = z.output<typeof usageRowSchema>
 
-// The stored sums do not record how calls ended, so these filters do not apply.
+// Usage is read from stored sums, which do not record how calls ended. The filters for type and outcome therefore do
+// not apply.
 const { type: _type, outcome: _outcome, not_outcome: _not, slow_seconds: _slow, ...filter } = allLogFilter
 
 const shape = {

@@ -38,7 +38,8 @@ export type UsageRollup = (typeof usageRollups)[number]
 /** The maximum number of buckets in one response: forty days of hourly buckets. */
 export const maxUsageBuckets = 1000
 
-// The stored sums do not record how calls ended, so these filters do not apply.
+// Usage is read from stored sums, which do not record how calls ended. The filters for type and outcome therefore do
+// not apply.
 const { type: _type, outcome: _outcome, not_outcome: _not, slow_seconds: _slow, ...filter } = allLogFilter
 
 const sum = (description: string) => z.int().check(z.describe(description))

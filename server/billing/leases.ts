@@ -124,7 +124,7 @@ class NodeLeases implements Leases {
       if (notice === 'reconnected') return this.#recall(() => true)
       const { topic, id } = notice
       if (topic === 'lease') this.#block(id)
-      // After a change, an account may have new limits.
+      // After a change, the account may have new limits, so its leases are returned.
       if (topic === 'lease' || topic === 'user') this.#recall(({ userId }) => id === 0 || userId === id)
       if (topic === 'token') this.#recall(({ tokenId }) => id === 0 || tokenId === id)
     })
@@ -249,7 +249,7 @@ class NodeLeases implements Leases {
         entry.notBeforeMs = this.#nowMs() + tooSmallMs
       })
       // The database may have taken the lease although the request failed. The lease then has no owner, and the sweep
-      // returns it.
+      // (`sweep-holds.ts`) returns it.
       .catch((error: unknown) => {
         this.#owned.delete(id)
         entry.notBeforeMs = this.#nowMs() + tooSmallMs

@@ -207,7 +207,7 @@ export class OpenHold implements Hold {
     draw.settled(isDone && result.found ? Math.min(op.charge, this.amount) : 0, result?.leaseGone)
     if (isDone) return result
     // The lease is gone, or the database rejects the charge. The call now gets a row, so that it can be charged, or
-    // closed by the sweep.
+    // closed by the sweep (`sweep-holds.ts`).
     await draw.takeFromBalance()
     op.lease = undefined
     return result && settleUntilDone(this.#deps, op)

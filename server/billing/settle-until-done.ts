@@ -51,8 +51,8 @@ export function settleOp(deps: SettleDeps, id: string, account: Owner): SettleOp
 /**
  * Settles a hold. A settle must not be lost, so it is retried until the database accepts it. The hold row ensures that
  * it takes effect only once. A settle that the database rejects because of its content is tried once more without its
- * log row. If that is rejected, too, the hold is left to the sweep and the result is undefined. If the lease that
- * should pay is gone, the result says so, and nothing is charged.
+ * log row. If that is rejected, too, the hold is left to the sweep (`sweep-holds.ts`) and the result is undefined. If
+ * the lease that should pay is gone, the result says so, and nothing is charged.
  */
 export async function settleUntilDone(deps: SettleDeps, op: SettleOp): Promise<SettleResult | undefined> {
   let withLog = op.log !== undefined

@@ -8,7 +8,7 @@ import type { SourceDatabase, SourceRow } from './sources/source-database.ts'
 /** The maximum number of rows of each kind that are compared. */
 const compared = 200
 
-/** The text by which the journal identifies a row of each kind. */
+/** The text by which the journal of imported rows identifies a row of each kind. */
 const marks: Readonly<Record<'user' | 'token' | 'channel', { table: string; mark(row: SourceRow): string }>> = {
   user: { table: 'users', mark: (row) => trimmed(row, 'username') },
   token: { table: 'tokens', mark: (row) => tokenMark(trimmed(row, 'key').replace(/^sk-/, '')) },

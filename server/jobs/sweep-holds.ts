@@ -62,7 +62,7 @@ export async function unregisterNode({ store, nodeId }: Pick<SweepDeps, 'store' 
 export async function sweepHolds(deps: SweepDeps): Promise<number> {
   const nodes = await nodesAndHolds(deps.store, deps.nodeId)
   const dead = deadNodes(deps, nodes)
-  // Nodes that are not listed may have holds, too.
+  // Holds of nodes that are not listed count, too.
   const closed = nodes.some(({ othersHold }) => !othersHold) ? 0 : await closeHoldsOf(deps, dead)
   await removeDeadNodes(deps.store, dead)
   return closed

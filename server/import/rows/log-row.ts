@@ -36,7 +36,7 @@ export interface LogDraft {
 const types: Readonly<Partial<Record<Program['name'], Readonly<Record<number, number>>>>> = {
   'new-api': { 5: logType.error, 6: logType.system },
   'one-hub': { 5: logType.system },
-  // A charge that is held but not yet settled, and the charge for a tool.
+  // 6 is a charge that is held but not yet settled, and 7 is the charge for a tool.
   laisky: { 6: logType.consume, 7: logType.consume },
 }
 

@@ -108,7 +108,7 @@ export async function raiseSequence(
   dialect: Store['dialect'],
   { table, numbered }: ExportedTable,
 ): Promise<void> {
-  // SQLite does this itself.
+  // SQLite raises the next id by itself.
   if (dialect === 'sqlite' || !numbered) return
   await sql`select setval(pg_get_serial_sequence(${table}, 'id'),
     greatest((select coalesce(max(id), 0) from ${sql.table(table)}), 1))`.execute(trx)

@@ -5,8 +5,9 @@ import type { CapPlacesTable, CapsTable } from '../schema/cap-tables.ts'
 import type { ChannelFull, ExtendOp, HoldOp, PlaceAsked, SettleOp } from '../schema/ledger-types.ts'
 import { stepsKept, windowEnd, windowStart } from './cap-windows.ts'
 
-// The caps of channels and keys on SQLite, within the ledger's transaction. Counts are written immediately, so that the
-// next operation of the batch sees them. The rules are the same as in migrations/caps-functions.ts.
+// The caps (limits on the use) of channels and keys on SQLite, within the ledger's transaction. A call that is counted
+// in the caps of its channel has a place there. Other calls wait for a place in a line. Counts are written immediately,
+// so that the next operation of the batch sees them. The rules are the same as in migrations/caps-functions.ts.
 
 type Cap = Pick<
   Selectable<CapsTable>,

@@ -3,7 +3,7 @@ import type { HoldOp, LedgerOp, LedgerResult, SettleOp } from '../schema/ledger-
 import { numbers, texts } from './parameters-postgres.ts'
 import { drawnBy } from './quick-batch-postgres.ts'
 
-/** An operation that is paid from a lease. */
+/** An operation that is paid from a lease, which is a part of a balance that a process has taken in advance. */
 export type LeasedOp = (HoldOp | SettleOp) & { lease: string }
 
 /** True if an operation is paid from a lease. */

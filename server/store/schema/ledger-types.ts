@@ -38,7 +38,7 @@ export interface CrashRow {
   completionTokens: number
 }
 
-/** The place that a call needs on a channel with caps. */
+/** The place that a call needs on a channel with caps. A call that has a place is counted in the caps. */
 export interface PlaceAsked {
   /** The name of the model in the request to the channel. It matters because caps can apply to some models only. */
   model: string
