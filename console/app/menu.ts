@@ -14,7 +14,7 @@ export interface MenuEntry {
   icon: LucideIcon
   /** Second key of the shortcut; the first is g. */
   key?: string | undefined
-  /** The part of the menu to which the entry belongs; undefined for the entries at the top. */
+  /** The entry's part of the menu; undefined for the entries at the top. */
   group?: MenuGroup | undefined
 }
 

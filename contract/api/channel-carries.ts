@@ -48,7 +48,7 @@ const about = {
   proxy: 'URL of an HTTP or HTTPS proxy for all calls of this channel; empty means none.',
 } as const
 
-/** What a channel adds to its requests besides the key, and its labels, as the API shows them. */
+/** A channel's labels, and what the channel adds to its requests besides the key, as the API shows them. */
 export const shownCarries = {
   tags: z.array(z.string()).check(z.describe(about.tags)),
   remark: z.string().check(z.describe(about.remark)),

@@ -37,7 +37,7 @@ const sourceSchema = z.object({
   time: z.int().check(z.describe('When they were saved, in epoch seconds.')),
 })
 
-/** A number by which the prices of the list are multiplied. */
+/** A multiplier for the prices of the list. */
 export const costMultiplier = z.number().check(z.gte(0), z.lte(1000))
 
 /** What an upstream charges, by the model name that is sent to it. */

@@ -14,7 +14,7 @@ export interface Account {
 export interface HoldRequest extends Account {
   /** The requested number of units: the maximum cost of the call, or the first slice of a stream. */
   amount: number
-  /** The minimum number of units with which it makes sense to start the call. */
+  /** The call is started only if it gets at least this many units. */
   least: number
   /** Units charged if this process dies during the call. */
   crashCharge: number

@@ -7,10 +7,10 @@ import type { Batcher } from './batcher.ts'
 import { Draw, type OpenLease } from './draw.ts'
 import type { ReturnQueue } from './return-queue.ts'
 
-/** The time without calls after which a lease is returned. */
+/** A lease is returned after this time without calls. */
 const idleMs = 5_000
 const idleCheckMs = 1_000
-/** The number of holds within a second after which an account gets a lease. */
+/** An account gets a lease after this many holds within a second. */
 const busyHolds = 3
 const busyMs = 1_000
 /**
@@ -84,7 +84,7 @@ interface Entry extends Pick<HoldOp, 'userId' | 'tokenId'> {
   /** The number of holds since `sinceMs`. */
   holds: number
   sinceMs: number
-  /** The time before which no lease is tried. */
+  /** No lease is tried before this time. */
   notBeforeMs: number
 }
 

@@ -69,8 +69,7 @@ export interface CaptureDeps {
 const mostBytes = 256 * 1024 * 1024
 const warnEveryMs = 60_000
 /**
- * The number of long bodies for which memory is reserved: the request and the response, each for the caller and for one
- * attempt.
+ * Memory is reserved for this many long bodies: the request and the response, each for the caller and for one attempt.
  */
 const bodiesPerCall = 4
 

@@ -132,7 +132,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(upstream.requests.at(-1)?.headers.get('authorization')).toBe('Bearer sk-main-key-1')
     expect(upstream.requests.at(-1)?.headers.get('x-secret-token')).toBe('tok-sk-main-key-1')
 
-    // Changes by hand are drift.
+    // Changes by hand count as drift from the file.
     await it.gateway.api('PUT', '/api/channel/', { id: main?.id, priority: 7, key: 'sk-by-hand' })
     await it.gateway.api('PUT', '/api/option/', { key: 'SystemName', value: 'By hand' })
     await it.gateway.api('POST', '/api/channel/', { name: 'by hand', type: 1, key: 'sk-x', models: 'm' })

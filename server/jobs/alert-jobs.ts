@@ -10,7 +10,7 @@ const evaluateMs = 15_000
 const deliverMs = 5_000
 const retentionMs = 600_000
 const hourSeconds = 3600
-/** The time for which messages stay in the history. */
+/** How long messages stay in the history. */
 const keptSeconds = 90 * 86_400
 const pauseMs = 20
 

@@ -21,10 +21,10 @@ const dayHours = 24
 const daySeconds = dayHours * hourSeconds
 const weekHours = 7 * dayHours
 
-/** The longest time for which the circuit breaker pauses a channel. */
+/** The longest pause of a channel by the circuit breaker. */
 const coolDownSeconds = 300
 const leastAttempts = 5
-/** The number of hours whose attempts are used to judge whether a channel fails. */
+/** Whether a channel fails is judged by its attempts in this many hours. */
 const failingHours = 6
 const failingShare = 0.2
 /** A balance below this amount of currency is too small for most calls. */

@@ -11,7 +11,7 @@ export interface StatementReader {
   email: string
 }
 
-/** The time after which a postponed email is tried again. */
+/** A postponed email is tried again after this time. */
 const retrySeconds = 1800
 
 /**

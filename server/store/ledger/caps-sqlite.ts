@@ -15,9 +15,7 @@ type Cap = Pick<
 >
 type Place = Selectable<CapPlacesTable>
 
-/**
- * A call in the line of waiting calls counts for this many milliseconds after its process last reported that it waits.
- */
+/** A call in the line counts as waiting for this many milliseconds after its process last reported that it waits. */
 const waitLeaseMs = 3000
 /**
  * The wait that is reported if no time is known, because the cap never ends or the call asks for more than the cap

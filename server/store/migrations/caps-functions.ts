@@ -19,9 +19,7 @@ export const capFunctions = (): readonly string[] => [
   settleFunction,
 ]
 
-/**
- * A call in the line of waiting calls counts for this many milliseconds after its process last reported that it waits.
- */
+/** A call in the line counts as waiting for this many milliseconds after its process last reported that it waits. */
 const waitLeaseMs = 3000
 
 /** The start of the window, or of the step of a moving window, that contains a time. */
