@@ -19,7 +19,7 @@ export function unavailable(cause: unknown): GatewayError {
   return new GatewayError('database_unavailable', 'the account database cannot be reached; try again', { cause })
 }
 
-/** A place in the form that the ledger's operations use. */
+/** A requested place on a channel, in the form that the ledger's operations use. */
 export function placeOf({ channelId, ...caps }: PlaceRequest) {
   return { caps, channelId }
 }

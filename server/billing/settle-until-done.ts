@@ -17,7 +17,7 @@ export interface SettleDeps {
   rowsOf(requestId: string): Promise<readonly { content: string; quota: number }[]>
 }
 
-/** The owner of a hold, and the channel with caps on which the call has its place. */
+/** The owner of a hold, and the channel whose caps count the call; absent if no caps do. */
 interface Owner {
   userId: number
   tokenId: number
@@ -26,12 +26,12 @@ interface Owner {
 
 const settleRetryDelaysMs = [50, 200, 1000, 3000, 5000]
 
-/** Gives a hold back. */
+/** Ends a hold without a charge and without counting a request. */
 export function releaseOp(deps: SettleDeps, id: string, account: Owner): SettleOp {
   return { ...settleOp(deps, id, account), requests: 0, tokens: 0 }
 }
 
-/** Ends a hold without a charge. */
+/** Ends a hold without a charge, but counts a request. */
 export function settleOp(deps: SettleDeps, id: string, account: Owner): SettleOp {
   return {
     kind: 'settle',

@@ -4,7 +4,7 @@ import { integer, integerOf, mostQuota, object, seconds, text, textOf, truth } f
 import type { Program } from '../program.ts'
 import type { SourceRow } from '../sources/source-database.ts'
 
-/** A log row of the source in our terms, with the ids of the source. */
+/** A log row of the source in Tollgate's terms, with the ids of the source. */
 export interface LogDraft {
   userId: number
   createdAt: number

@@ -123,7 +123,7 @@ export async function declareUnlogged(trx: Trx): Promise<void> {
       .execute()
 }
 
-/** Makes the caps of channels count from now on. */
+/** Makes the caps of channels count only calls that are logged from now on. */
 export async function startCaps(trx: Trx): Promise<void> {
   await sql`update caps set first_log = coalesce((select max(id) from logs), 0)`.execute(trx)
 }

@@ -25,7 +25,7 @@ const longSeconds = 86_400
 
 export type CapStatements = ReturnType<typeof prepareCaps>
 
-/** A call that asks for a place on its channel. */
+/** A call that asks its channel for a place, that is, to be counted by the channel's caps. */
 export interface Asking extends Pick<HoldOp, 'id'> {
   channelId: number
   caps: PlaceAsked

@@ -153,7 +153,7 @@ async function addCap(trx: Trx, channelId: number, cap: CapWanted, now: number):
 }
 
 /**
- * Counts the open calls of a channel in a new cap. The ledger locks a channel before it changes a hold with a place on
+ * Counts the open calls of a channel in a new cap. The ledger locks a channel before it changes the hold of a call to
  * it, so the holds need no lock.
  */
 async function countOpenCalls(

@@ -150,7 +150,7 @@ end $$`
 
 /**
  * Replaces the tokens reserved for counted calls with the tokens that the calls used. `more` contains the difference
- * for each call. Tokens in excess of the reservation count from now on. Each row is written once.
+ * for each call. Tokens in excess of the reservation count from the time of settling on. Each row is written once.
  */
 const settleMinutesFunction = `
 create or replace function tollgate_settle_minutes(owners text[], owner_ids bigint[], seconds bigint[], more bigint[], now_s bigint)

@@ -15,8 +15,9 @@ export interface ImportsTable {
   /** The time at which the source was last read to its end; 0 = never. */
   finished_at: Generated<number>
   /**
-   * Up to these ids, log rows keep the ids of users, tokens and channels that no longer exist. New rows in this
-   * installation never get one of these ids.
+   * The highest ids of users, tokens and channels in the source's log. Up to these ids, log rows keep the ids of users,
+   * tokens and channels that no longer exist, because new rows in this installation never get them. All are 0 if ids
+   * are not kept.
    */
   known_users: Generated<number>
   known_tokens: Generated<number>

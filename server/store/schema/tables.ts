@@ -258,7 +258,7 @@ export interface HoldsTable {
   token_limited: boolean
   /**
    * 0 = no limit was in force. 1 = the call counts as an open call. 2 is added if the call is in the token's per-minute
-   * counts, 4 if it is in the user's, and 8 if it has a place on a channel with caps.
+   * counts, 4 if it is in the user's, and 8 if the caps of its channel count it.
    */
   counted: Generated<number>
   /** The second of `limit_windows` in which the call is counted, and the tokens counted in that second. */
