@@ -7,8 +7,8 @@ import { languageTag, loadAreas } from './lib/text.ts'
 import './styles.css'
 
 /**
- * If a page has not loaded after the first time, a loading state is drawn. The second time applies if the page's frame
- * is already visible.
+ * If a page has not loaded after the first of these times, a loading state is drawn. The second applies if the page's
+ * frame is already visible.
  */
 const patienceMs = 300
 const framedPatienceMs = 3000

@@ -6,8 +6,8 @@ try {
   const path = `/${location.pathname.slice(new URL('..', folder).pathname.length)}`.replace(/(.)\/+$/, '$1')
   let language = 0
   const say = () => document.body.replaceChildren(document.querySelector('template').content.children[language])
-  // If one of our scripts fails before React has started, the page is unusable, but its frame looks as if it were
-  // loading.
+  // If one of the console's scripts fails before React has started, the page is unusable, but its frame looks as if it
+  // were loading.
   const failed = ({ target, error, filename }) => {
     const script = target.type === 'module' ? target.src : error instanceof SyntaxError ? filename : ''
     if (script.startsWith(folder) && !document.querySelector('#root > :not([aria-hidden])')) say()

@@ -2,7 +2,7 @@
 export type AlertUnit = 'percent' | 'quota' | 'factor' | 'money' | 'seconds' | 'days' | 'none'
 
 interface AlertCondition {
-  /** Whether such a rule watches the whole installation, or one user's own account. */
+  /** Whether a rule with this condition watches the whole installation, or one user's own account. */
   for: 'installation' | 'own'
   unit: AlertUnit
   /** Whether the rule fires above or below its threshold. */

@@ -29,7 +29,8 @@ export function unknownPlaceholders(template: string): string[] {
 
 /**
  * Replaces the placeholders in a single pass, so that a value that looks like a placeholder is not replaced in turn.
- * Control characters in values become spaces, because people choose the names of channels and tokens.
+ * Control characters in values become spaces, because people choose the names of channels and tokens and could put line
+ * breaks into them.
  */
 function fill(template: string, values: AlertValues): string {
   return template.replaceAll(placeholder, (whole, name: string) =>

@@ -1,6 +1,9 @@
 /** The outcomes by which users can filter their own calls. */
 export const ownOutcomes = ['failed', 'slow', 'estimated'] as const
-/** The outcomes by which admins can filter. The last two are about channels, which only admins may see. */
+/**
+ * The outcomes by which admins can filter. `retried`: the call needed several attempts. `rescued`: a stream that broke
+ * off was completed by another attempt. Only admins can filter by these two, because they are about channels.
+ */
 export const logOutcomes = [...ownOutcomes, 'retried', 'rescued'] as const
 
 export type LogOutcome = (typeof logOutcomes)[number]

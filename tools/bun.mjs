@@ -43,9 +43,9 @@ export const serverEngine = {
   BUN_JSC_forceCodeBlockLiveness: '1',
 }
 
-// Bun reads these before the program starts; setting them inside the program has no effect. 65535 is the highest value
-// that Bun accepts. Above that, it prints an error and uses its default of 256 concurrent requests. Tools and tests do
-// not use the server's engine settings, because with them they need a sixth more CPU time.
+// Environment variables that Bun reads before the program starts; setting them inside the program has no effect. 65535
+// is the highest value that Bun accepts. Above that, it prints an error and uses its default of 256 concurrent
+// requests. Tools and tests do not use the server's engine settings, because with them they need a sixth more CPU time.
 export const bunEnvironment = {
   ...process.env,
   BUN_CONFIG_MAX_HTTP_REQUESTS: process.env.BUN_CONFIG_MAX_HTTP_REQUESTS ?? '65535',

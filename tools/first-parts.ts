@@ -25,7 +25,10 @@ export interface FirstParts {
   routes: [pattern: string, role: number, parts: number[], areas: number[], ofUsers?: number[]][]
 }
 
-/** The fields of `console/app/pages.ts` that the build reads. If the two disagree, `pages.test.ts` does not compile. */
+/**
+ * The fields of `console/app/pages.ts` that the build reads. If this type and that table disagree, `pages.test.ts` does
+ * not compile.
+ */
 export interface PageTable {
   pages: readonly ListedPage[]
   layouts: Readonly<Record<ListedPage['for'], { role: number; modules: readonly string[]; areas: readonly string[] }>>

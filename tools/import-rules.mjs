@@ -8,8 +8,8 @@ export const cross = ['server/events.ts', 'server/log.ts', 'server/metrics.ts']
 export const ground = ['contract', 'server/lib', 'server/errors.ts']
 
 /**
- * The folders that the import from other programs may use. It is above the management API, because it shares its checks
- * of channels.
+ * The folders that the import from other programs may use. The import is above the management API in the order of
+ * folders, because it uses that API's checks of channels.
  */
 export const importParts = [
   ...['server/api/channel', 'server/http', 'server/jobs', 'server/providers'],

@@ -104,7 +104,7 @@ function fieldTexts(price: ModelPrice, threshold?: number): string[] {
   })
 }
 
-/** One set of prices as text; undefined if it does not contain a price that we can charge. */
+/** One set of prices as text; undefined if it does not contain a price that Tollgate can charge. */
 function setText(price: ModelPrice, free: boolean): string | undefined {
   const parts = fieldTexts(price)
   if (typeof price.requests_kcount === 'number') parts.push(`call=${decimal(price.requests_kcount / 1000)}`)

@@ -13,8 +13,8 @@ import * as z from 'zod/mini'
 const outputFile = new URL('../server/api/model/model-facts.gen.ts', import.meta.url)
 
 /**
- * The folders from which facts are read. If several have a name, the first one applies: models by maker, then makers'
- * own APIs, then resellers.
+ * The folders from which facts are read. If several folders list a name, the first one applies: models by maker, then
+ * makers' own APIs, then resellers.
  */
 const folders = [
   'models',

@@ -31,7 +31,9 @@ const folders = ['contract', 'server', 'console', 'tools', 'test', 'bench'].map(
  * The times of the files on the machine on which this list was made. Used on machines that have not run the tests yet.
  */
 const usualTimes = join(root, 'tools/test-times.json')
-/** With `--update-times`, the times of a complete run are saved there, as a starting point for other machines. */
+/**
+ * With `--update-times`, the times of a complete run are saved in this list, as a starting point for other machines.
+ */
 const updatesTimes = process.argv.includes('--update-times')
 const own = new Set(['--update-times', '--full'])
 const given = process.argv.slice(2).filter((argument) => !own.has(argument))

@@ -14,7 +14,7 @@ import { loadFresh } from './load-fresh.ts'
 /** Matches a dynamic import as Vite writes it, with a list of files to preload. */
 const helpedImport = /__vitePreload\((?:async )?\(\) => ([\s\S]*?), __VITE_PRELOAD__, import\.meta\.url\)/g
 /**
- * Matches the body of such an import if only some exports are used. Unused exports have already been removed at this
+ * Matches the body of a dynamic import if only some exports are used. Unused exports have already been removed at this
  * point.
  */
 const takingBlock = /^\{\s*const \{[^{}]*\} = await (import\("[^"]*"\));\s*return \{[^{}]*\};\s*\}$/

@@ -14,14 +14,14 @@ export interface MenuEntry {
   icon: LucideIcon
   /** Second key of the shortcut; the first is g. */
   key?: string | undefined
-  /** The part of the menu to which the entry belongs; undefined for the entries at the top. */
+  /** The entry's part of the menu; undefined for the entries at the top. */
   group?: MenuGroup | undefined
 }
 
 /** Whether a user sees the menu entry of a page. */
 function isShown(page: Page, user: SessionUser | undefined, status: KnownStatus): boolean {
   if (page.menu?.needs === 'chat link' && !status.chat_link) return false
-  // A server without the additional endpoints does not provide prices.
+  // A server that has only one-api's endpoints does not provide prices.
   if (page.menu?.needs === 'more calls' && !hasMoreCalls(status)) return false
   if (page.menu?.needs === 'status page' && !status.status_page) return false
   // Logged-in users have their own models page.

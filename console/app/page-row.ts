@@ -41,7 +41,7 @@ interface ShellPage extends AnyPage {
     icon: MenuIcon
     /** Second key of the shortcut; the first is g. */
     key?: string
-    /** The part of the menu to which the entry belongs. Entries without one come first. */
+    /** The entry's part of the menu. Entries without one come first. */
     group?: MenuGroup
     /** The entry is hidden if the server lacks this. */
     needs?: 'chat link' | 'more calls' | 'public models' | 'status page' | 'API reference'

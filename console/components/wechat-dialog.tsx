@@ -47,7 +47,7 @@ export function WeChatDialog({ title, submit, onClose, onCode }: WeChatDialogPro
         className="flex flex-col items-center gap-4"
         onSubmit={(event) => {
           event.preventDefault()
-          // Otherwise, the event would also reach the page's own form.
+          // Keeps the event from also reaching the page's own form.
           event.stopPropagation()
           void send()
         }}

@@ -12,7 +12,8 @@ export async function writeClipboard(value: string): Promise<boolean> {
 }
 
 /**
- * Copies by selecting text. Pages that were not loaded over TLS do not have the clipboard API, but this works there.
+ * Copies by selecting text. This also works on pages that were not loaded over TLS, which do not have the clipboard
+ * API.
  */
 function copyBySelection(value: string): boolean {
   const box = document.createElement('textarea')

@@ -40,7 +40,8 @@ export function useCrumb(name: string, peek?: number): void {
     const prefix = `${name} · `
     let isGone = false
     currentCrumb.set(crumb)
-    // The page around this component sets its title later in the same turn, so this waits until after that.
+    // The page around this component sets its title later in the same turn, so this code waits until that turn has
+    // ended.
     queueMicrotask(() => {
       if (!isGone && !document.title.startsWith(prefix)) document.title = prefix + document.title
     })

@@ -8,7 +8,7 @@ export interface Handoff {
   conversation?: {
     turns: readonly CapturedTurn[]
     /**
-     * The body as its caller sent it. It is '' if it was not recorded completely, or if it is not in the format of chat
+     * The body as its caller sent it. Empty if the body was not recorded completely, or is not in the format of chat
      * completions.
      */
     body: string

@@ -19,7 +19,7 @@ export const queryClient = new QueryClient({
 
 let known = sessionUser()?.id
 
-// The next user must not see this user's data.
+// Clears the cache when the user changes, because the next user must not see this user's data.
 onSessionChange(() => {
   const id = sessionUser()?.id
   if (id !== known) queryClient.clear()

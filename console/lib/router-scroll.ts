@@ -33,7 +33,7 @@ export function setupScrollRestoration(router: AnyRouter & Scrolling): void {
     try {
       sessionStorage.setItem(storedUnder, JSON.stringify(offsets))
     } catch {
-      // After a reload, the page starts at its top.
+      // The positions could not be stored. After a reload, the page starts at its top.
     }
   })
   router.subscribe('onRendered', ({ toLocation }) => {

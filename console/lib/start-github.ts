@@ -10,7 +10,7 @@ export async function startGitHub(): Promise<void> {
   } catch (error) {
     if (!(error instanceof CallError)) throw error
     if (error.status !== 404) return void toast.error(error.message)
-    // On servers without that endpoint, the console builds the URL itself.
+    // On servers without the endpoint that returns this URL, the console builds the URL itself.
     const query = new URLSearchParams({ client_id: serverStatus().github_client_id ?? '', scope: 'user:email' })
     location.assign(`https://github.com/login/oauth/authorize?${query}`)
   }

@@ -34,14 +34,14 @@ export function useStatusState(): 'loading' | 'fresh' | 'failed' {
 }
 
 /**
- * Whether the server has more endpoints than the specification. Such a server can be recognised because it reports
- * whether registration is open.
+ * Whether the server has more endpoints than the console's specification. Only such a server reports whether
+ * registration is open.
  */
 export function hasMoreCalls({ register_enabled }: KnownStatus): boolean {
   return register_enabled !== undefined
 }
 
-/** True for a server that has only the endpoints of the specification, such as one-api. */
+/** True for a server that has only the endpoints of the console's specification, such as one-api. */
 export function isClassicServer(): boolean {
   return loaded.get() === 'fresh' && !hasMoreCalls(current.get())
 }

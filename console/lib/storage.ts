@@ -1,4 +1,7 @@
-/** The keys that the console stores in the browser. One-api also uses some of them; our own begin with `ui.`. */
+/**
+ * The keys that the console stores in the browser. One-api also uses some of them; the console's own keys begin with
+ * `ui.`.
+ */
 export type StorageKey =
   | 'user'
   | 'status'

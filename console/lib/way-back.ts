@@ -12,7 +12,7 @@ const layers = { peek: undefined, qr: undefined, start: undefined }
 
 const left = new Map<string, ListSearch>()
 
-// One user's search must not be shown to the next user.
+// The key contains the user's id, because one user's search must not be shown to the next user.
 const keyOf = (path: ListPath) => `${sessionUser()?.id} ${path}`
 
 /**

@@ -45,9 +45,9 @@ const ruleFields = {
   destinations: z
     .array(idField)
     .check(z.maxLength(mostDestinations.perRule), z.describe('Ids of the destinations that get a message.')),
-  title: template(120).check(z.describe('Template of the title; empty means the usual one.')),
-  text: template(1000).check(z.describe('Template of the text; empty means the usual one.')),
-  language: z.enum(alertLanguages).check(z.describe('Language of the usual texts.')),
+  title: template(120).check(z.describe('Template of the title; empty means the default template.')),
+  text: template(1000).check(z.describe('Template of the text; empty means the default template.')),
+  language: z.enum(alertLanguages).check(z.describe('Language of the default templates.')),
   remind_hours: z
     .int()
     .check(z.gte(0), z.lte(168), z.describe('Hours between reminders while the rule fires; 0 means no reminders.')),
@@ -66,7 +66,7 @@ export const alertStateSchema = z.object({
     ),
   name: z.string(),
   since: time,
-  value: z.number().check(z.describe('The latest value.')),
+  value: z.number().check(z.describe('The latest measured value.')),
 })
 
 export const alertRuleSchema = z.object({
@@ -274,7 +274,7 @@ function callsOf(base: '/api/alert' | '/api/alert/self', access: Access, whose: 
         elapsed_time: z.int().check(z.describe('Milliseconds.')),
       }),
       summary: `Send a test message to one of ${whose} alert destinations`,
-      description: 'At most ten an hour.',
+      description: 'At most ten test messages an hour.',
     }),
     history: endpoint({
       method: 'GET',

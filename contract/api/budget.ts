@@ -35,21 +35,21 @@ export const budgetSchema = z.object({
   token_id: sum('0 for a limit of a user.'),
   token_name: z.string(),
   from_group: z.string().check(z.describe('The group whose limit it is; empty if the user has this limit themselves.')),
-  limit: sum('Quota units. For a balance: what is left and what was spent this month.'),
+  limit: sum('The limit in quota units. For a balance: the sum of what is left and what was spent this month.'),
   used: sum('Quota units used in the current period. For a balance: in the current month (UTC).'),
   left: sum('Quota units left. May be negative.'),
   share: z.number().check(z.describe('used ÷ limit; 1 if the limit is 0.')),
   pace: sum(
-    'Quota units per day: the average of the last seven days, or of the time since the account or token exists.',
+    'Quota units per day: the average of the last seven days, or of the time since the account or token was created, if that is shorter.',
   ),
   forecast: z
     .nullable(z.int())
-    .check(z.describe('Quota units used at the end of the period at this pace; null without a period.')),
+    .check(z.describe('Quota units that will be used by the end of the period at this pace; null without a period.')),
   runs_out: z
     .nullable(z.int())
     .check(
       z.describe(
-        'When the limit is reached at this pace, in epoch seconds; the time of the response if it is reached; null if it is not, or not before the period ends.',
+        'When the limit will be reached at this pace, in epoch seconds. If it has been reached, the time of the response. Null if it will not be reached, or not before the period ends.',
       ),
     ),
   resets: sum('When the period ends, in epoch seconds; 0 without a period.'),

@@ -167,15 +167,23 @@ export const captureApi = {
     data: z.object({
       until: z
         .int()
-        .check(z.describe('All requests of the caller are recorded until then, in epoch seconds; 0 = not.')),
+        .check(
+          z.describe(
+            'Time (epoch seconds) until which all requests of the caller are recorded; 0 means that they are not.',
+          ),
+        ),
       some_until: z
         .int()
-        .check(z.describe('Some requests of all users are recorded until then, in epoch seconds; 0 = not.')),
+        .check(
+          z.describe(
+            'Time (epoch seconds) until which some requests of all users are recorded; 0 means that none are.',
+          ),
+        ),
       tokens: z
         .array(z.object({ id: z.int(), until: z.int().check(z.describe('Epoch seconds.')) }))
         .check(z.describe("The caller's tokens whose requests are recorded.")),
     }),
-    summary: 'Whether the own requests are being recorded',
+    summary: "Get whether the caller's own requests are being recorded",
   }),
   choices: endpoint({
     method: 'GET',
@@ -196,7 +204,7 @@ export const captureApi = {
     params: requestParams,
     data: z.nullable(captureSchema),
     changesState: 'record',
-    summary: 'Read a recorded request; the audit log records who did',
+    summary: 'Read a recorded request; the audit log records who read it',
     description: '`data` is null if the request was not recorded, or if its recording has been deleted.',
   }),
 }

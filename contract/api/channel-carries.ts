@@ -44,11 +44,11 @@ const about = {
   project: 'Sent as `OpenAI-Project`; empty means none.',
   parameters: 'Changes to the body of every request, in order, after it was translated for the upstream.',
   status_map:
-    'Error statuses of the upstream, and the statuses (400 to 599) as which they are treated, before retries are decided.',
+    'Maps error statuses of the upstream to the statuses (400 to 599) as which they are treated. This is done before retries are decided.',
   proxy: 'URL of an HTTP or HTTPS proxy for all calls of this channel; empty means none.',
 } as const
 
-/** What a channel adds to its requests besides the key, and its labels, as the API shows them. */
+/** A channel's labels, and what the channel adds to its requests besides the key, as the API shows them. */
 export const shownCarries = {
   tags: z.array(z.string()).check(z.describe(about.tags)),
   remark: z.string().check(z.describe(about.remark)),
@@ -59,7 +59,7 @@ export const shownCarries = {
     .record(z.string(), z.string())
     .check(
       z.describe(
-        'Headers added to every request, or put in place of others. Values of headers whose names contain words such as token, key, auth or secret are shown as empty texts.',
+        'Headers added to every request. They replace headers of the same name. Values of headers whose names contain words such as token, key, auth or secret are shown as empty texts.',
       ),
     ),
   parameters: z.array(parameterSchema).check(z.describe(about.parameters)),
@@ -68,7 +68,7 @@ export const shownCarries = {
   proxy_has_login: z.boolean().check(z.describe('Whether the channel has a name and password for its proxy.')),
 }
 
-/** The same fields in the form in which an admin writes them. Absent fields stay unchanged. */
+/** The fields of `shownCarries` in the form in which an admin writes them. Absent fields stay unchanged. */
 export const writtenCarries = {
   tags: z.optional(tags.check(z.describe(about.tags))),
   remark: z.optional(text(1000).check(z.describe(about.remark))),

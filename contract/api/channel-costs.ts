@@ -37,7 +37,7 @@ const sourceSchema = z.object({
   time: z.int().check(z.describe('When they were saved, in epoch seconds.')),
 })
 
-/** A number by which the prices of the list are multiplied. */
+/** A multiplier for the prices of the list. */
 export const costMultiplier = z.number().check(z.gte(0), z.lte(1000))
 
 /** What an upstream charges, by the model name that is sent to it. */
@@ -97,13 +97,19 @@ export const priceFeedSchema = z.object({
   every_hours: feedInput.shape.every_hours,
   checked_at: z.int().check(z.describe('When the list was last read, in epoch seconds; 0 means not yet.')),
   changed_at: z.int().check(z.describe('When a check last changed a price, in epoch seconds; 0 means never.')),
-  error: z.string().check(z.describe('Why the last check failed; empty if it did not. Prices stay as they are then.')),
-  failed_at: z.int().check(z.describe('When the checks began to fail, in epoch seconds; 0 if the last one did not.')),
+  error: z
+    .string()
+    .check(
+      z.describe('Why the last check failed; empty if it did not. After a failed check, prices stay as they are.'),
+    ),
+  failed_at: z
+    .int()
+    .check(z.describe('When the checks began to fail, in epoch seconds; 0 if the last check succeeded.')),
   held: z
     .record(
       z.string(),
       z.object({
-        cost: modelCostSchema.check(z.describe('The price of the list.')),
+        cost: modelCostSchema.check(z.describe('The price in the list.')),
         usual: z.optional(
           modelCostSchema.check(
             z.describe(
@@ -116,7 +122,7 @@ export const priceFeedSchema = z.object({
     )
     .check(
       z.describe(
-        'Prices that are ten times the old ones or more, or a tenth or less, and are not used yet. First prices are compared with the built-in price of the model.',
+        'Prices that are not used until somebody confirms them, because they are at least ten times the old ones or at most a tenth. First prices are compared with the built-in price of the model.',
       ),
     ),
 })
@@ -143,8 +149,8 @@ export const costPreviewSchema = z.object({
         change: z
           .enum(costChanges)
           .check(z.describe('missing: the list does not have the model; unreadable: it has no price of a known kind.')),
-        old: z.nullable(modelCostSchema).check(z.describe('What the channel has now.')),
-        cost: z.nullable(modelCostSchema).check(z.describe('What the list has.')),
+        old: z.nullable(modelCostSchema).check(z.describe('The cost that the channel has now.')),
+        cost: z.nullable(modelCostSchema).check(z.describe('The cost in the list.')),
         usual: z
           .nullable(modelCostSchema)
           .check(
@@ -193,7 +199,7 @@ export const channelCostsApi = {
       ),
     }),
     data: z.object({
-      costs: costsWithFeedSchema.check(z.describe('What is stored now.')),
+      costs: costsWithFeedSchema.check(z.describe('The costs that are stored now.')),
       held: z
         .array(z.string())
         .check(z.describe('Models that keep their old price, or have none, until the new one is confirmed.')),
@@ -231,7 +237,7 @@ export const channelCostsApi = {
     params: idParams,
     data: costsWithFeedSchema,
     summary: 'Read the scheduled price list of a channel now',
-    description: 'Whether that worked is in `feed.error`.',
+    description: 'If the list could not be read, `feed.error` says why.',
   }),
   decideHeld: endpoint({
     method: 'POST',

@@ -12,10 +12,12 @@ const amount = z.int().check(z.gte(0), z.lte(maxQuota))
 export const channelLimitSchema = z.object({
   owner: z
     ._default(z.enum(capOwners), 'channel')
-    .check(z.describe('`channel`: the channel as a whole. `key`: each of its keys for itself.')),
+    .check(z.describe('`channel`: the channel as a whole. `key`: each of its keys separately.')),
   metric: z
     .enum(capMetrics)
-    .check(z.describe('`calls` are calls at once. `cost` counts the charged quota until upstream costs are known.')),
+    .check(
+      z.describe('`calls` counts concurrent calls. `cost` counts the charged quota until upstream costs are known.'),
+    ),
   window: z
     .enum(capWindows)
     .check(
@@ -52,7 +54,7 @@ export type ChannelLimit = z.output<typeof channelLimitSchema>
 export const channelLimitsField = z.array(channelLimitSchema).check(z.maxLength(mostCaps))
 
 const limitUse = z.extend(channelLimitSchema, {
-  allowed: z.int().check(z.describe('`most`, with the raise if it is in force.')),
+  allowed: z.int().check(z.describe('`most`, plus the raise while it is in force.')),
   used: z.int().check(z.describe('Counted in the current window. For limits of keys, the highest of any key.')),
   keys_full: z.int().check(z.describe('For limits of keys: how many keys are at the limit.')),
   resets_at: z.int().check(z.describe('End of the calendar window in epoch seconds; 0 for other windows.')),

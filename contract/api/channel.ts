@@ -19,7 +19,7 @@ export const channelSchema = z.object({
   created_time: z.int().check(z.describe('Epoch seconds.')),
   test_time: z.int().check(z.describe('Time of the last test in epoch seconds.')),
   response_time: z.int().check(z.describe('Duration of the last test in milliseconds.')),
-  /** Added by Tollgate. */
+  /** Tollgate added this field; one-api does not have it. */
   test_error: z.string().check(z.describe('What was wrong in the last test; empty if it passed or there was none.')),
   base_url: z.string().check(z.describe('Base URL of the upstream; empty means the default URL of the type.')),
   other: z.string().check(z.describe('What the type needs in addition to the key, such as an API version.')),
@@ -51,7 +51,7 @@ export const channelSchema = z.object({
     .string()
     .check(z.describe('Why the gateway last changed or skipped the channel; empty if it never did.')),
   status_time: z.int().check(z.describe('When that happened, in epoch seconds.')),
-  /** Added by Tollgate. */
+  /** Tollgate added this field and those after it; one-api does not have them. */
   draining: z.boolean().check(z.describe('The channel takes no new sessions; its existing sessions continue.')),
   limits: z.array(channelLimitSchema).check(z.describe('Limits of the channel and of each of its keys.')),
   missing: z
@@ -63,7 +63,7 @@ export const channelSchema = z.object({
       }),
     )
     .check(z.describe('Features that the upstream turned out not to offer, as known to this process; empty in lists.')),
-  /** Added by Tollgate. */
+  /** Tollgate added this field; one-api does not have it. */
   managed_by: z
     .string()
     .check(z.describe('The configuration file that manages the channel and would undo changes; empty if none does.')),
@@ -103,7 +103,7 @@ export const channelTypeSchema = z.object({
   type: z.int().check(z.describe('The number by which channels refer to the type.')),
   name: z.string(),
   label: z.string(),
-  color: z.string().check(z.describe('For its badge.')),
+  color: z.string().check(z.describe('Color of its badge.')),
   defaultBaseUrl: z.string().check(z.describe('Used if a channel does not set a base URL.')),
   models: z.array(z.string()),
   keyHint: z.string().check(z.describe('What a key of this type looks like.')),
@@ -166,9 +166,9 @@ const fields = {
    * lines.
    */
   key_mode: z.optional(keyMode),
-  /** Added by Tollgate. */
+  /** Tollgate added this field and those after it; one-api does not have them. */
   draining: z.optional(z.boolean().check(z.describe('True: the channel takes no new sessions.'))),
-  limits: z.optional(channelLimitsField.check(z.describe('They replace the limits that the channel has.'))),
+  limits: z.optional(channelLimitsField.check(z.describe('The limits of the channel. They replace all current ones.'))),
   ...writtenCarries,
 }
 
@@ -209,7 +209,7 @@ export const channelApi = {
     access: 'admin',
     query: z.extend(listQuery(channelSortColumns), filters),
     data: z.array(channelSchema),
-    summary: 'Channels, newest first',
+    summary: 'List channels, newest first',
   }),
   search: endpoint({
     method: 'GET',
@@ -279,7 +279,7 @@ export const channelApi = {
     access: 'admin',
     params: idParams,
     data: channelSchema,
-    summary: 'One channel',
+    summary: 'Get a channel',
   }),
   create: endpoint({
     method: 'POST',

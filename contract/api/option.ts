@@ -88,7 +88,7 @@ export const optionApi = {
     path: '/api/option/latest_release',
     access: 'admin',
     data: z.object({
-      version: z.string().check(z.describe('Of this server.')),
+      version: z.string().check(z.describe('Version of this server.')),
       tag_name: z.string().check(z.describe('Tag of the latest release.')),
       body: z.string().check(z.describe('Release notes in Markdown; must be sanitised before they are shown.')),
     }),

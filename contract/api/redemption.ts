@@ -17,7 +17,7 @@ export const redemptionSchema = z.object({
   count: z.literal(0),
   /** Added by Tollgate: the user who redeemed the code; 0 = nobody yet. */
   redeemed_user_id: z.int(),
-  /** Added by Tollgate: the username of that user; empty if nobody redeemed the code or the user is gone. */
+  /** Added by Tollgate: the username of the user who redeemed the code; empty if nobody did or if the user is gone. */
   redeemed_username: z.string().check(z.describe('Who redeemed the code; empty if nobody did.')),
   expired_time: z
     .int()
@@ -150,7 +150,7 @@ export const redemptionApi = {
       keyword: z._default(z.string().check(z.describe('The beginning of the name; empty means any.')), ''),
     }),
     data: z.array(redemptionBatchSchema),
-    summary: 'Redemption codes counted by name: how many are unused, used, disabled and expired, and their value',
+    summary: 'Count redemption codes by name: how many are unused, used, disabled and expired, and their value',
   }),
   switchBatch: endpoint({
     method: 'PUT',
@@ -169,7 +169,7 @@ export const redemptionApi = {
     access: 'admin',
     params: idParams,
     data: redemptionSchema,
-    summary: 'One redemption code',
+    summary: 'Get a redemption code',
   }),
   create: endpoint({
     method: 'POST',

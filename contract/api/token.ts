@@ -168,7 +168,7 @@ export const tokenApi = {
     access: 'user',
     params: idParams,
     data: tokenSchema,
-    summary: 'One own token',
+    summary: "Get one of the caller's own tokens",
   }),
   create: endpoint({
     method: 'POST',

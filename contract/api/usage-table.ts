@@ -56,8 +56,8 @@ export const usageRowSchema = z.object({
   quota: sum('Quota units charged.'),
   share: z.number().check(z.describe('Its share of the quota of all rows, from 0 to 1.')),
   requests: sum('Calls that were charged.'),
-  prompt_tokens: sum('Cached ones included.'),
-  completion_tokens: sum('Reasoning included.'),
+  prompt_tokens: sum('Prompt tokens, including cached ones.'),
+  completion_tokens: sum('Completion tokens, including reasoning.'),
   cached_tokens: sum("Prompt tokens that were read from the upstream's cache."),
   failed: sum('Calls that failed, charged or not. For channels: calls that broke off and attempts that failed there.'),
   calls: sum('All calls, including those that failed and cost nothing; for channels, all attempts.'),
@@ -73,7 +73,8 @@ export const usageRowSchema = z.object({
 
 export type UsageRow = z.output<typeof usageRowSchema>
 
-// The stored sums do not record how calls ended, so these filters do not apply.
+// Usage is read from stored sums, which do not record how calls ended. The filters for type and outcome therefore do
+// not apply.
 const { type: _type, outcome: _outcome, not_outcome: _not, slow_seconds: _slow, ...filter } = allLogFilter
 
 const shape = {

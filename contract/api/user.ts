@@ -50,7 +50,7 @@ export const userSchema = z.object({
   inviter_id: z.int().check(z.describe('Id of the inviter; 0 means nobody.')),
   created_time: z.int().check(z.describe('Epoch seconds.')),
   ...limitsShown,
-  /** Added by Tollgate. */
+  /** Tollgate added this field; one-api does not have it. */
   spent_at: z.int().check(z.describe('When a request was last charged, in epoch seconds; 0 means never.')),
 })
 
@@ -123,7 +123,7 @@ export const userApi = {
     path: '/api/user/self',
     access: 'user',
     data: userSchema,
-    summary: 'The own account',
+    summary: "Get the caller's own account",
   }),
   updateSelf: endpoint({
     method: 'PUT',
@@ -179,7 +179,7 @@ export const userApi = {
         ratio: z.number().check(z.describe('Every price is multiplied by it.')),
       }),
     ),
-    summary: 'List the groups that the caller may choose for a token: its own and those that everybody may use',
+    summary: 'List the groups that the caller may choose for a token: their own group and those that everybody may use',
   }),
   list: endpoint({
     method: 'GET',
@@ -187,7 +187,7 @@ export const userApi = {
     access: 'admin',
     query: z.extend(listQuery(userSortColumns), filters),
     data: z.array(userSchema),
-    summary: 'Users, newest first',
+    summary: 'List users, newest first',
   }),
   search: endpoint({
     method: 'GET',

@@ -62,7 +62,7 @@ export type VirtualStep = z.output<typeof stepSchema>
 
 const fields = {
   name: modelName('The name that callers request.'),
-  description: text(500).check(z.describe('For people.')),
+  description: text(500).check(z.describe('Description for people.')),
   steps: z
     .array(stepSchema)
     .check(z.minLength(1), z.maxLength(mostSteps), z.describe('The models that may answer, in order.')),
@@ -165,10 +165,12 @@ const dryRunChannelSchema = z.object({
     .number()
     .check(z.describe('The percentage of the calls that the channel gets among those of the same priority.')),
   upstream_model: z.string().check(z.describe('The name that is sent upstream.')),
-  reason: z.nullable(z.enum(dryRunReasons)).check(z.describe('Why the channel is not called, or only last.')),
+  reason: z.nullable(z.enum(dryRunReasons)).check(z.describe('Why the channel is not called, or is called last.')),
   detail: z.string().check(z.describe('Text for people about the reason; may be empty.')),
   hold: z.int().check(z.describe('Quota units that the request can cost at this channel; 0 if it has no price.')),
-  price: z.nullable(priceSchema).check(z.describe('Null if the request has no price there.')),
+  price: z
+    .nullable(priceSchema)
+    .check(z.describe('The price at this channel; null if the request has no price there.')),
 })
 
 const dryRunStepSchema = z.object({
@@ -193,7 +195,7 @@ export const dryRunSchema = z.object({
   hold: z.int().check(z.describe('Quota units that are held: what the request can cost at its most expensive step.')),
   refusal: z
     .nullable(z.object({ code: z.string(), message: z.string() }))
-    .check(z.describe('The error that the caller would get now, if nothing were called; null if something would be.')),
+    .check(z.describe('The error that the caller would get now; null if a channel would be called.')),
   steps: z.array(dryRunStepSchema).check(z.describe('The models that may answer, in the order of the virtual model.')),
 })
 

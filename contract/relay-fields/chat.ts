@@ -5,7 +5,7 @@ import { field } from './field.ts'
 export const sampling = {
   temperature: field(
     z.number(),
-    'Randomness, 0 to 2; lower values give more predictable responses. Dropped for models that reject it when the request is translated.',
+    'Randomness, 0 to 2; lower values give more predictable responses. When the request is translated, it is dropped for models that reject it.',
   ),
   top_p: field(
     z.number(),

@@ -34,7 +34,7 @@ export const transcriptionFields = {
   language: field(z.string(), 'Language of the speech, as an ISO 639-1 code such as `en`.'),
   'timestamp_granularities[]': field(z.unknown(), '`word` or `segment`, with response_format verbose_json.'),
   'include[]': field(z.unknown(), 'More output, such as `logprobs`.'),
-  chunking_strategy: field(z.unknown(), 'How long recordings are divided, for example `auto`.'),
+  chunking_strategy: field(z.unknown(), 'How a long recording is divided, for example `auto`.'),
   stream: field(z.unknown(), 'True to stream the text as events.'),
 }
 

@@ -5,7 +5,7 @@ import { type MailRule, takeMailTurn } from '../store/accounts/mail-limits.ts'
 import { isCode, saveCode, useCode } from '../store/accounts/one-time-codes.ts'
 import type { Db, Store, Trx } from '../store/store.ts'
 
-/** The number of minutes for which a code or a link in an email is valid. */
+/** How many minutes a code or a link in an email is valid. */
 export const codeMinutes = 10
 const maxAttempts = 5
 

@@ -8,7 +8,7 @@ export interface Counts {
 
 /** The minimum number of calls for a percentage. With fewer calls, it would say little about the service. */
 const leastCalls = 10
-/** The shares of served calls, in percent, from which the service counts as up or as degraded. */
+/** From these percentages of served calls on, the service counts as up or as degraded. */
 const upFrom = 95
 const degradedFrom = 70
 

@@ -11,7 +11,7 @@ import { written } from './contents.ts'
 import { type BackupHeader, formatVersion } from './header.ts'
 
 export interface BackupOptions {
-  /** The same value as for `openStore`. */
+  /** The URL of the database, as for `openStore`. */
   databaseUrl: string
   /** The secret for encrypting the backup; undefined if it is not encrypted. */
   secret: BackupSecret | undefined

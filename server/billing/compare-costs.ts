@@ -15,7 +15,7 @@ export function isSameCost(one: ModelCost, other: ModelCost): boolean {
   return rateNames.every((name) => one[name] === other[name])
 }
 
-/** The largest quotient of a new rate and the old rate; null if no rate is in both costs with an old rate above 0. */
+/** The largest quotient of a new rate and the old rate; null if the costs have no rate in common that was above 0. */
 export function factorOf(old: ModelCost, cost: ModelCost): number | null {
   const factors = rateNames.flatMap((name) => {
     const [from, to] = [old[name], cost[name]]
@@ -34,9 +34,9 @@ export function isHeld(old: ModelCost, cost: ModelCost): boolean {
 }
 
 /**
- * Compares the first price of a model with its usual costs. If it differs from all of them by a factor of ten or more,
- * it must be confirmed, and the result is the first usual cost. Undefined if the price is near any usual cost, or if
- * there is none. Usual rates of 0 are ignored.
+ * Compares the price of a model that had none before with the model's usual costs. If it differs from all of them by a
+ * factor of ten or more, it must be confirmed, and the result is the first usual cost. Undefined if the price is near
+ * any usual cost, or if there is none. Usual rates of 0 are ignored.
  */
 export function implausibleAgainst(usual: readonly ModelCost[], cost: ModelCost): ModelCost | undefined {
   const known = usual.map(
@@ -69,8 +69,8 @@ export interface Merged {
   /** The table with all prices that need no confirmation. */
   models: Record<string, ModelCost>
   /**
-   * Prices that need confirmation, because they differ too much from the old prices. If a model had no price before,
-   * its price differs too much from the usual costs.
+   * Prices that need confirmation, because they differ too much from the old prices. The price of a model that had none
+   * before is compared with the usual costs instead.
    */
   held: Record<string, HeldCost>
 }

@@ -95,7 +95,7 @@ function classCosts(rates: CostRates, list: ClassPrices | undefined, perToken: (
   }
 }
 
-/** A tier's prices, scaled in the same way as the costs differ from the price list. */
+/** A tier's prices, scaled by the factors by which the costs differ from the price list. */
 function inProportion(tier: ClassPrices, from: ClassPrices, to: ClassPrices): ClassPrices {
   const moved = { ...to }
   for (const name of Object.keys(to) as (keyof ClassPrices)[]) moved[name] = follow(tier[name], from[name], to[name])

@@ -2,7 +2,9 @@ import type { HoldOp, TakeResult } from '../store/schema/ledger-types.ts'
 import { isRefusal } from '../store/statements/without-effect.ts'
 import type { Batcher, Deferred } from './batcher.ts'
 
-/** A lease of this process. */
+/**
+ * A lease of this process: a part of a balance that is taken in advance, so that calls need not wait for the database.
+ */
 export interface OpenLease {
   id: string
   userId: number
@@ -73,7 +75,7 @@ export class Draw {
         const op = { ...this.op, lease: undefined, minimum: 1 }
         return ((await this.#batcher.push(op)) as TakeResult).ok
       } catch (error) {
-        // An earlier attempt has taken the units, and its response was lost.
+        // A refusal means that an earlier attempt has taken the units, and that its response was lost.
         if (isRefusal(error)) return true
         await delay(attempt)
       }

@@ -14,7 +14,7 @@ export interface Account {
 export interface HoldRequest extends Account {
   /** The requested number of units: the maximum cost of the call, or the first slice of a stream. */
   amount: number
-  /** The minimum number of units with which it makes sense to start the call. */
+  /** The call is started only if it gets at least this many units. */
   least: number
   /** Units charged if this process dies during the call. */
   crashCharge: number
@@ -26,7 +26,10 @@ export interface HoldRequest extends Account {
   limits?: CallLimits | undefined
   /** Tokens that count against the limits until the call ends; none by default. */
   tokens?: number
-  /** The place that the call needs; absent if its channel has no caps. */
+  /**
+   * The place that the call needs on its channel, in which the channel's caps count it; absent if the channel has no
+   * caps.
+   */
   place?: PlaceRequest
   /** Aborted when the caller disconnects. The call then stops waiting for quota. */
   signal?: AbortSignal

@@ -7,27 +7,27 @@ import type { Batcher } from './batcher.ts'
 import { Draw, type OpenLease } from './draw.ts'
 import type { ReturnQueue } from './return-queue.ts'
 
-/** The time without calls after which a lease is returned. */
+/** A lease is returned after this time without calls. */
 const idleMs = 5_000
 const idleCheckMs = 1_000
-/** The number of holds within a second after which an account gets a lease. */
+/** An account gets a lease after this many holds within a second. */
 const busyHolds = 3
 const busyMs = 1_000
 /**
- * The minimum size of a lease, in calls like the last one. If the share is smaller, the balance is too near its end for
- * a lease.
+ * The minimum size of a lease, as a multiple of the last call's hold. If the account's share is smaller, too little of
+ * the balance is left for a lease.
  */
 const leastCalls = 8
-/** The maximum size of a lease, in calls like the last one. A larger lease would be of no use. */
+/** The maximum size of a lease, as a multiple of the last call's hold. A larger lease would be of no use. */
 const mostCalls = 2_000
-/** After a share was too small, the time until the next attempt to take a lease. */
+/** The time until the next attempt to take a lease after a share was too small. */
 const tooSmallMs = 5_000
-/** After the leases of a user were called back, the time during which the user gets no new ones. */
+/** The time during which a user gets no new leases after the existing ones were called back. */
 const calledBackMs = 10_000
 /** A call that would otherwise be refused waits up to this long for leases to be returned. */
 const callBackMs = 1_000
 const pollMs = 15
-/** After leases are switched off, the time during which other processes may still have some. */
+/** The time during which other processes may still have leases after leases are switched off. */
 const offMs = 60_000
 /** If the database has confirmed no draw for this long, calls are not paid from leases until it does. */
 const stalledMs = 250
@@ -84,7 +84,7 @@ interface Entry extends Pick<HoldOp, 'userId' | 'tokenId'> {
   /** The number of holds since `sinceMs`. */
   holds: number
   sinceMs: number
-  /** The time before which no lease is tried. */
+  /** No lease is tried before this time. */
   notBeforeMs: number
 }
 
@@ -124,7 +124,7 @@ class NodeLeases implements Leases {
       if (notice === 'reconnected') return this.#recall(() => true)
       const { topic, id } = notice
       if (topic === 'lease') this.#block(id)
-      // After a change, an account may have new limits.
+      // After a change, the account may have new limits, so its leases are returned.
       if (topic === 'lease' || topic === 'user') this.#recall(({ userId }) => id === 0 || userId === id)
       if (topic === 'token') this.#recall(({ tokenId }) => id === 0 || tokenId === id)
     })
@@ -248,7 +248,8 @@ class NodeLeases implements Leases {
         this.#owned.delete(id)
         entry.notBeforeMs = this.#nowMs() + tooSmallMs
       })
-      // The database may have taken the lease even so. The lease then has no owner, and the sweep returns it.
+      // The database may have taken the lease although the request failed. The lease then has no owner, and the sweep
+      // (`sweep-holds.ts`) returns it.
       .catch((error: unknown) => {
         this.#owned.delete(id)
         entry.notBeforeMs = this.#nowMs() + tooSmallMs

@@ -52,7 +52,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
       result = (await batcher.push(holdOp(deps, request, id, least))) as TakeResult
     } catch (error) {
       // The commit may have succeeded although its response was lost, or it may succeed later, when a lock is released.
-      // The hold then has no owner, so it is released here. If that fails, the sweep releases it.
+      // The hold then has no owner, so it is released here. If that fails, the sweep (`sweep-holds.ts`) releases it.
       void settleUntilDone(deps, releaseOp(deps, id, { ...request, placedOn: place?.channelId ?? 0 }))
       throw unavailable(error)
     }

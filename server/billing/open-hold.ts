@@ -19,7 +19,7 @@ export function unavailable(cause: unknown): GatewayError {
   return new GatewayError('database_unavailable', 'the account database cannot be reached; try again', { cause })
 }
 
-/** A place in the form that the ledger's operations use. */
+/** A requested place on a channel, in the form that the ledger's operations use. */
 export function placeOf({ channelId, ...caps }: PlaceRequest) {
   return { caps, channelId }
 }
@@ -31,7 +31,10 @@ export function opLimits({ token, user }: CallLimits, at: number): OpLimits {
 
 type Extension = Pick<ExtendOp, 'amount' | 'crashCharge' | 'crashRow' | 'caps' | 'channelId' | 'leaves'>
 
-/** The quota of one open call. This is a class because thousands can be open at the same time. */
+/**
+ * The quota of one open call. It is a class, because thousands can be open at the same time and shared methods save
+ * memory.
+ */
 export class OpenHold implements Hold {
   readonly id: string
   amount: number
@@ -204,7 +207,7 @@ export class OpenHold implements Hold {
     draw.settled(isDone && result.found ? Math.min(op.charge, this.amount) : 0, result?.leaseGone)
     if (isDone) return result
     // The lease is gone, or the database rejects the charge. The call now gets a row, so that it can be charged, or
-    // closed by the sweep.
+    // closed by the sweep (`sweep-holds.ts`).
     await draw.takeFromBalance()
     op.lease = undefined
     return result && settleUntilDone(this.#deps, op)

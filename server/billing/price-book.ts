@@ -64,7 +64,8 @@ export interface PriceBook {
    */
   sheet(model: string, channelType: number): PriceSheet | undefined
   /**
-   * The sheet and the ratio (millionths) for computing a cost of a model like a price; undefined if that is impossible.
+   * The sheet and the ratio (millionths) with which the cost of a model is computed like a price; undefined if that is
+   * impossible.
    */
   costing(model: string, channelType: number, cost: ModelCost): { sheet: PriceSheet; ratio: bigint } | undefined
   /** A price that does not depend on a model. Token classes without a rate cost as much as plain tokens. */
@@ -128,7 +129,7 @@ export function createPriceBook(
     if (!prices) return undefined
     return prices.sheets[prices.sheets.length === 1 ? 0 : setInForce(prices.sets, nowMs())]
   }
-  /** The sheets of rates, and the list prices from which they were made. */
+  /** The sheets that were made from rates, each with the list prices that were used for it. */
   const costs = new WeakMap<object, { list: PriceSheet | undefined; sheet: PriceSheet | undefined }>()
   const fixed = new WeakMap<CostRates, PriceSheet>()
 

@@ -20,7 +20,7 @@ const keptPlaces = 6
 
 /**
  * Reads the price lists of gateways that are based on one-api: `/api/pricing` and `/api/ratio_config` of new-api, and
- * `/api/prices` of one-hub. Undefined if it is none of these, or if it does not have the group.
+ * `/api/prices` of one-hub. Undefined if the response is none of these lists, or if the list does not have the group.
  */
 export function gatewayFeed(answer: JsonObject, group: string): PriceList | undefined {
   const { data, group_ratio: ratios } = answer

@@ -234,7 +234,7 @@ function pricedAt(ratio: bigint, completion: bigint): PriceSheet {
   return { ...base, prices }
 }
 
-/** A sheet whose text has these prices in picoquota. */
+/** A sheet in which text has these prices in picoquota. */
 function picoPriced(input: bigint, output: bigint): PriceSheet {
   const base = plain('1')
   return { ...base, prices: { ...base.prices, input, output, reasoning: output } }

@@ -46,7 +46,7 @@ export interface PriceTier {
 /**
  * The unit of the `input` price: a token, a character of speech input, a thousandth of an image, or a unit of audio
  * that counts as a token. A minute of audio has 200 such units, so that whisper-1's ratio of 15 is its price of $0.006
- * a minute. A model that is priced per search has no such price. For it, `perCall` is charged for each search unit.
+ * a minute. A model that is priced per search has no `input` price. For it, `perCall` is charged for each search unit.
  */
 export type PriceBasis = 'tokens' | 'characters' | 'image' | 'duration' | 'search'
 
@@ -171,8 +171,8 @@ function textPricesOf(prices: ClassPrices): TextPrices {
 const picoPerQuota = Number(quotaOne)
 
 /**
- * The charge for a usage of text alone, by numbers in place of big integers, which cost ten times as much. Undefined if
- * the usage has other classes, or if a number could be inexact.
+ * The charge for a usage of text alone, computed with numbers instead of big integers, which take ten times as long.
+ * Undefined if the usage has other classes, or if a number could be inexact.
  */
 function quickCharge(usage: Usage, prices: ClassPrices): number | undefined {
   if (!isText(usage) || (usage.reasoningTokens && prices.reasoning !== prices.output)) return undefined
@@ -184,7 +184,10 @@ function quickCharge(usage: Usage, prices: ClassPrices): number | undefined {
   return (amount - rest) / picoPerQuota + (rest > 0 ? 1 : 0)
 }
 
-/** `tokensAffordable` for text, by numbers; undefined if the usage has other classes, or if a number could be inexact. */
+/**
+ * `tokensAffordable` for text, computed with numbers; undefined if the usage has other classes, or if a number could be
+ * inexact.
+ */
 function quicklyAffordable(quota: number, usage: Usage, prices: ClassPrices): number | undefined {
   if (!isText(usage) || prices.reasoning > prices.output) return undefined
   const { input, output } = textPricesOf(prices)
@@ -195,7 +198,7 @@ function quicklyAffordable(quota: number, usage: Usage, prices: ClassPrices): nu
   return (rest - (rest % output)) / output
 }
 
-/** True if all tokens are of the text classes. A count that is no number does not count as zero. */
+/** True if all tokens are of the text classes. A count that is not a number does not count as zero. */
 function isText(usage: Usage): boolean {
   const { cachedTokens = 0, cacheWriteTokens = 0, cacheWrite1hTokens = 0, audioPromptTokens = 0 } = usage
   const { imagePromptTokens = 0, audioCompletionTokens = 0, imageCompletionTokens = 0 } = usage

@@ -17,7 +17,7 @@ export interface SettleDeps {
   rowsOf(requestId: string): Promise<readonly { content: string; quota: number }[]>
 }
 
-/** The owner of a hold, and the channel with caps on which the call has its place. */
+/** The owner of a hold, and the channel whose caps count the call; absent if no caps do. */
 interface Owner {
   userId: number
   tokenId: number
@@ -26,12 +26,12 @@ interface Owner {
 
 const settleRetryDelaysMs = [50, 200, 1000, 3000, 5000]
 
-/** Gives a hold back. */
+/** Ends a hold without a charge and without counting a request. */
 export function releaseOp(deps: SettleDeps, id: string, account: Owner): SettleOp {
   return { ...settleOp(deps, id, account), requests: 0, tokens: 0 }
 }
 
-/** Ends a hold without a charge. */
+/** Ends a hold without a charge, but counts a request. */
 export function settleOp(deps: SettleDeps, id: string, account: Owner): SettleOp {
   const op: SettleOp = {
     kind: 'settle',
@@ -52,8 +52,8 @@ export function settleOp(deps: SettleDeps, id: string, account: Owner): SettleOp
 /**
  * Settles a hold. A settle must not be lost, so it is retried until the database accepts it. The hold row ensures that
  * it takes effect only once. A settle that the database rejects because of its content is tried once more without its
- * log row. If that is rejected, too, the hold is left to the sweep and the result is undefined. If the lease that
- * should pay is gone, the result says so, and nothing is charged.
+ * log row. If that is rejected, too, the hold is left to the sweep (`sweep-holds.ts`) and the result is undefined. If
+ * the lease that should pay is gone, the result says so, and nothing is charged.
  */
 export async function settleUntilDone(deps: SettleDeps, op: SettleOp): Promise<SettleResult | undefined> {
   let withLog = op.log !== undefined
@@ -88,7 +88,7 @@ async function ownCharge(deps: SettleDeps, { log }: SettleOp): Promise<number | 
   if (!log?.request_id) return 'unknown'
   try {
     const rows = await deps.rowsOf(log.request_id)
-    // If another process considered the call dead, the text of its row is different.
+    // If another process considered the call dead, the row that it wrote has a different text.
     return rows.find(({ content }) => content.startsWith(log.content ?? ''))?.quota ?? 'none'
   } catch {
     return 'unknown'

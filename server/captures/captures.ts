@@ -69,8 +69,7 @@ export interface CaptureDeps {
 const mostBytes = 256 * 1024 * 1024
 const warnEveryMs = 60_000
 /**
- * The number of long bodies for which memory is reserved: the request and the response, each for the caller and for one
- * attempt.
+ * Memory is reserved for this many long bodies: the request and the response, each for the caller and for one attempt.
  */
 const bodiesPerCall = 4
 
@@ -222,7 +221,7 @@ function headOf({ requestId, userId, tokenId, request, dialect }: RecordedCall, 
     const value = request.headers.get(name)
     return value === null ? [] : [{ name, value: value.slice(0, longestHeader) }]
   })
-  // The query may contain a key.
+  // Only the path is recorded, because the query may contain a key.
   const path = new URL(request.url).pathname
   return { request_id: requestId, created_at: now, user_id: userId, token_id: tokenId, path, dialect, headers }
 }

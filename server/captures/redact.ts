@@ -11,7 +11,7 @@ export interface Unwanted {
 
 const mark = '[redacted]'
 
-/** The approximate length of the parts in which a long text is searched. Other work can run in between. */
+/** A long text is searched in parts of about this length. Other work can run in between. */
 const partLength = 16 * 1024
 
 /** Patterns for texts that look like keys, regardless of their owner. */

@@ -102,8 +102,8 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(dry.output).not.toContain(secret)
     expect(await it.gateway.api<unknown[]>('GET', '/api/channel/')).toEqual([])
 
-    // There is nobody to ask here. This runs in a process, like the difference below, because scripts see the exit code
-    // of a process.
+    // A script cannot be asked for a confirmation. The command runs as a separate process, like the dry run below that
+    // finds a difference, because scripts see the exit code of a process.
     const unasked = await it.installation.runProcess('apply', '-f', path)
     expect([unasked.code, await it.gateway.api<unknown[]>('GET', '/api/channel/')]).toEqual([4, []])
     expect(unasked.output).toContain('--yes')
@@ -132,7 +132,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(upstream.requests.at(-1)?.headers.get('authorization')).toBe('Bearer sk-main-key-1')
     expect(upstream.requests.at(-1)?.headers.get('x-secret-token')).toBe('tok-sk-main-key-1')
 
-    // Changes by hand are drift.
+    // Changes by hand count as drift from the file.
     await it.gateway.api('PUT', '/api/channel/', { id: main?.id, priority: 7, key: 'sk-by-hand' })
     await it.gateway.api('PUT', '/api/option/', { key: 'SystemName', value: 'By hand' })
     await it.gateway.api('POST', '/api/channel/', { name: 'by hand', type: 1, key: 'sk-x', models: 'm' })
@@ -205,7 +205,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(applied.output).toContain('Applied.')
     const round = await other.run('export', '--format', 'yaml')
     expect(round.output).toBe(exported.output)
-    // The original file is equivalent.
+    // The original file is equivalent to the export.
     const same = await other.run('apply', '-f', path, '--dry-run', '--json')
     expect(JSON.parse(same.output)).toMatchObject({ changes: [] })
   }, 180_000)

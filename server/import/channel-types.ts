@@ -3,7 +3,7 @@ import type { ProgramName } from './program.ts'
 /** Types whose number in this installation differs, by the program's number; null = there is no counterpart. */
 const numbers: Readonly<Record<ProgramName, Readonly<Record<number, number | null>>>> = {
   'one-api': {},
-  // Types read from LiteLLM already have our numbers.
+  // Types read from LiteLLM already have Tollgate's numbers.
   litellm: {},
   laisky: { 53: null, 58: 16, 59: null, 60: null },
   'new-api': {

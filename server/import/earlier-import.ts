@@ -8,7 +8,7 @@ import type { SourceDatabase, SourceRow } from './sources/source-database.ts'
 /** The maximum number of rows of each kind that are compared. */
 const compared = 200
 
-/** The text by which the journal identifies a row of each kind. */
+/** The text by which the journal of imported rows identifies a row of each kind. */
 const marks: Readonly<Record<'user' | 'token' | 'channel', { table: string; mark(row: SourceRow): string }>> = {
   user: { table: 'users', mark: (row) => trimmed(row, 'username') },
   token: { table: 'tokens', mark: (row) => tokenMark(trimmed(row, 'key').replace(/^sk-/, '')) },
@@ -17,7 +17,7 @@ const marks: Readonly<Record<'user' | 'token' | 'channel', { table: string; mark
 
 /**
  * Finds the earlier import of this source. A source has no name, and its address may change, so it is recognised by its
- * content: most rows whose ids are in the journal must have the same name or key as there.
+ * content: most rows whose ids are in the journal must have the same name or key as in the journal.
  */
 export async function earlierImport(db: Db, source: SourceDatabase, program: Program): Promise<ImportRow | undefined> {
   for (const row of await importsOf(db, program.name)) {

@@ -4,11 +4,11 @@ import type { SourceDatabase, SourceRow } from './sources/source-database.ts'
 /** The largest amount that an account can have. Larger amounts in a source are due to overflows. */
 export const mostQuota = 1e15
 
-/** A text that both databases can store: without NUL characters and unpaired surrogates. */
+/** A text that both SQLite and PostgreSQL can store: without NUL characters and unpaired surrogates. */
 export function textOf(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (value instanceof Uint8Array) return textOf(Buffer.from(value).toString('utf8'))
-  // MySQL stores dates that do not exist, such as 0000-00-00.
+  // MySQL can store dates that do not exist, such as 0000-00-00. They become ''.
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? '' : value.toISOString()
   const text = typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value) : String(value)
   return (text.includes('\0') ? text.replaceAll('\0', '') : text).toWellFormed()
@@ -50,7 +50,7 @@ export function counted(row: SourceRow, name: string): number {
 export function countedSql(dialect: SourceDatabase['dialect'], name: string, most = mostCounted): string {
   const column = `"${name}"`
   const inRange = `${column} between ${-most} and ${most}`
-  // In SQLite, any column may contain text.
+  // In SQLite, any column may contain text, so the type of each value is checked.
   if (dialect === 'sqlite')
     return `case when typeof(${column}) in ('integer', 'real') and ${inRange} then cast(${column} as integer) else 0 end`
   return `case when ${inRange} then ${column} else 0 end`
@@ -73,7 +73,7 @@ export function seconds(row: SourceRow, name: string, fallback = 0): number {
     return Number.isNaN(time) ? fallback : Math.floor(time / 1000)
   }
   const number = integerOf(value, fallback)
-  // In seconds, this would be the year 5138.
+  // In seconds, this would be the year 5138, so a larger number is in milliseconds.
   const time = number > 1e11 ? Math.floor(number / 1000) : number
   return time >= -1 && time < lastSecond ? time : fallback
 }

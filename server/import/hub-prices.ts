@@ -8,7 +8,7 @@ const unitsPerCall = 1000
 
 const amountOf = (row: SourceRow, name: string) => Math.max(0, Number(row[name] ?? 0) || 0)
 
-/** Converts one-hub's tables of prices and groups to our options. */
+/** Converts one-hub's tables of prices and groups to Tollgate's options. */
 export async function hubTables(
   source: SourceDatabase,
   quotaPerUnit: number,

@@ -9,7 +9,7 @@ import { hubTables } from './hub-prices.ts'
 import type { Program } from './program.ts'
 import type { SourceDatabase } from './sources/source-database.ts'
 
-/** The options of a source in our form: texts by key. */
+/** The options of a source in Tollgate's form: texts by key. */
 export type SourceOptions = Map<OptionKey, string>
 
 /** A text longer than this is not imported, because no page could show it. */
@@ -32,7 +32,7 @@ export interface ReadOptions {
   stored: ReadonlyMap<string, string>
 }
 
-/** Reads the options. Options without a counterpart become leftovers. Invalid options keep our default. */
+/** Reads the options. Options without a counterpart become leftovers. Invalid options keep Tollgate's default. */
 export async function readOptions(source: SourceDatabase, program: Program, findings: Findings): Promise<ReadOptions> {
   const options: SourceOptions = new Map()
   const stored = new Map<string, string>()

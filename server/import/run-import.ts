@@ -21,9 +21,10 @@ import { pages, type SourceDatabase } from './sources/source-database.ts'
 import { unlessCancelled } from './sources/unless-cancelled.ts'
 
 /**
- * Imports another program's database. Accounts, channels and options are written in one transaction. Before it is
- * committed, its sums are compared with those of the source. Then the log is copied in steps. If a run is interrupted,
- * the next run continues it. Throws ImportFailed, and changes nothing, if the source cannot be read or is not suitable.
+ * Imports another program's database. Accounts, channels and options are written in one transaction. Before the
+ * transaction is committed, its sums are compared with those of the source. Then the log is copied in steps. If a run
+ * is interrupted, the next run continues it. Throws ImportFailed, and changes nothing, if the source cannot be read or
+ * is not suitable.
  */
 export async function runImport(deps: ImportDeps, options: ImportOptions): Promise<ImportReport> {
   const { access } = options

@@ -91,7 +91,7 @@ const laiskyOpen = 6
 
 /**
  * The first log row after an id whose charge is held but not yet settled. The program will still change such a row.
- * Only Laisky's one-api has them. Undefined if there is none.
+ * Only Laisky's one-api has such charges. Undefined if there is none.
  */
 export async function firstOpenCharge(
   source: SourceDatabase,

@@ -20,8 +20,9 @@ export interface Finding {
   name: string
   value: number
   /**
-   * `fires` means that the value is beyond the threshold. `near` means that it is within a tenth of the threshold: a
-   * rule that is firing then keeps firing, so that it does not fire repeatedly.
+   * `fires` means that the value is beyond the threshold. `near` means that the value is on the good side of the
+   * threshold, but within a tenth of it. A rule that is firing then keeps firing, so that it does not stop and fire
+   * again repeatedly.
    */
   state: 'fires' | 'near'
 }

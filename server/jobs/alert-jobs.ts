@@ -10,7 +10,7 @@ const evaluateMs = 15_000
 const deliverMs = 5_000
 const retentionMs = 600_000
 const hourSeconds = 3600
-/** The time for which messages stay in the history. */
+/** How long messages stay in the history. */
 const keptSeconds = 90 * 86_400
 const pauseMs = 20
 
@@ -18,7 +18,8 @@ const pauseMs = 20
 export function alertJobs(deps: DeliverAlertsDeps): Job[] {
   const { store, clock } = deps
   const evaluate = createAlertEvaluation(deps)
-  // Messages become due when rules are evaluated, or minutes after a failed attempt.
+  // True if no message was due in the last run. Messages become due when rules are evaluated, or minutes after a failed
+  // attempt.
   let isDelivered = false
   return [
     {

@@ -37,7 +37,7 @@ export type AlertSender = (
 ) => Promise<SendResult>
 
 const sent: SendResult = { error: '', final: true }
-/** The context for which addresses are encrypted. */
+/** The encryption context of addresses. */
 export const addressContext = 'alert-destination'
 
 const addressSchema = z.object({ url: z.string(), token: z.string(), secret: z.string(), to: z.string() })

@@ -58,8 +58,7 @@ export interface LogCopy {
 
 const everyMs = 5_000
 /**
- * The time after its last step for which a process keeps the exclusive right to copy. It is longer than the time limit
- * of a step.
+ * How long a process keeps the exclusive right to copy after its last step. It is longer than the time limit of a step.
  */
 const holdSeconds = 120
 /**

@@ -13,8 +13,8 @@ interface Check {
 export const quickCheckCommand = 'quick-check'
 
 /**
- * Checks the SQLite database at startup. A separate process does this, so that the server is not blocked. It is killed
- * when this process exits or when its time is up.
+ * Checks the SQLite database at startup. A separate process does this, so that the server is not blocked. The separate
+ * process is killed when this process exits or when its time is up.
  */
 export function checkDatabase({ timeMs, report }: Check): void {
   const child = spawn(process.execPath, [...ownProgram, quickCheckCommand], { stdio: ['ignore', 'pipe', 'pipe'] })

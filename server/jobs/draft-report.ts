@@ -10,7 +10,7 @@ export interface ChannelDraft {
   config: string
   models: string
   model_mapping: string
-  /** What the channel carries, with decrypted secrets. */
+  /** What the channel adds to its requests, with decrypted secrets. */
   carries: StoredCarries
   test_model: string
 }

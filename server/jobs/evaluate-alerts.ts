@@ -29,7 +29,7 @@ export interface EvaluateAlertsDeps {
  * The interval at which one node evaluates the rules. It is a little less than a minute, because timers are not exact.
  */
 const everySeconds = 55
-/** The time for which a condition must not apply before its rule is resolved. */
+/** A rule is resolved when its condition has not applied for this time. */
 const clearSeconds = 300
 const rulesAtOnce = 500
 const hourSeconds = 3600

@@ -117,7 +117,7 @@ export function createImportRuns(deps: ImportRunsDeps): ImportRuns {
   async function run(row: ImportRunRow, source: ImportSource, of: Omit<OwnRun, 'ended'>): Promise<void> {
     const end = await outcomeOf(deps, { row, source, uploads, ...of })
     const state = end.state === 'cancelled' && closing ? ({ state: 'interrupted' } as const) : end
-    // After a dry run or a failure, the same source can be used again.
+    // After a dry run or a failure, the source is kept, so that it can be used again.
     const forget = !row.dry_run && (state.state === 'done' || state.state === 'cancelled')
     for (let tries = 1; ; tries++) {
       try {

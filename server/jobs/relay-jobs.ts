@@ -3,8 +3,7 @@ import type { RelayDeps } from '../relay/call/deps.ts'
 import { type Job, unchanged } from './scheduler.ts'
 
 /**
- * The interval at which data that calls left in memory is written to the database, and background responses are
- * checked.
+ * At this interval, data that calls left in memory is written to the database, and background responses are checked.
  */
 const everyMs = 2_000
 

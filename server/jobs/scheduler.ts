@@ -41,7 +41,7 @@ export function startJobs(jobs: readonly Job[], warn: (message: string) => void)
   }
 }
 
-/** The time without activity after which a job counts as quiet. */
+/** A job counts as quiet after this time without activity. */
 const quietAfterMs = 60_000
 
 /**

@@ -62,15 +62,15 @@ export async function unregisterNode({ store, nodeId }: Pick<SweepDeps, 'store' 
 export async function sweepHolds(deps: SweepDeps): Promise<number> {
   const nodes = await nodesAndHolds(deps.store, deps.nodeId)
   const dead = deadNodes(deps, nodes)
-  // Nodes that are not listed may have holds, too.
+  // Holds of nodes that are not listed count, too.
   const closed = nodes.some(({ othersHold }) => !othersHold) ? 0 : await closeHoldsOf(deps, dead)
   await removeDeadNodes(deps.store, dead)
   return closed
 }
 
 /**
- * Closes all holds of a database that was just filled from a snapshot, in the same way, because their processes never
- * ran on this database. No server may be running on it.
+ * Closes all holds of a database that was just filled from a snapshot, in the same way as `sweepHolds`, because the
+ * processes of these holds never ran on this database. No server may be running on it.
  */
 export async function closeCopiedHolds({ store, clock }: Pick<SweepDeps, 'store' | 'clock'>): Promise<number> {
   const dead = { gone: await holdNodeIds(store.read), ifSilent: [], afterSeconds: deadAfterSeconds }
@@ -109,9 +109,9 @@ async function closeHoldsOf({ store, clock, nodeId, events }: ClosingDeps, dead:
 
 /**
  * On this machine, the process table shows whether a process is dead. On other machines, only the heartbeat does, and
- * only if this process's own heartbeats have been arriving. Otherwise, after a time without the database or a pause of
- * this machine, every node would seem dead. Only one process can use a SQLite database, so any other listed node is an
- * earlier process.
+ * only if this process's own heartbeats have been arriving. Without this condition, every node would seem dead after a
+ * time without the database or a pause of this machine. Only one process can use a SQLite database, so any other listed
+ * node is an earlier process.
  */
 function deadNodes({ store, nodeId, pulse }: SweepDeps, nodes: readonly NodeRow[]): DeadNodes {
   // The clock of a paused machine might not notice the pause, but the database's clock does.
@@ -130,8 +130,8 @@ function deadNodes({ store, nodeId, pulse }: SweepDeps, nodes: readonly NodeRow[
 export async function sweepOwnHolds(deps: SweepDeps, { stateOf }: Pick<Ledger, 'stateOf'>): Promise<number> {
   const { store, nodeId, events } = deps
   const now = epochSeconds(deps.clock)
-  // The state is checked after reading. If a hold ends in between, it is already closed when this function tries to
-  // close it.
+  // The state of a hold is checked after its id was read. If the hold ends after this check, it is already closed when
+  // this function tries to close it.
   const lost = (await holdIdsOf(store.read, nodeId)).filter((id) => stateOf(id) !== 'open').slice(0, holdsPerBatch)
   if (lost.length === 0) return 0
   const holds = await holdsWithIds(store.read, nodeId, lost)

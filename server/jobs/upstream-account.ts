@@ -43,7 +43,7 @@ export interface AskUpstream {
 const width = 8
 /** The maximum number of keys of one channel that are queried. Querying more would delay the response for too long. */
 const mostKeys = 50
-/** The longest time for which the caller waits. Queries that are still running continue. */
+/** The longest time that the caller waits. Queries that are still running continue. */
 const longestWaitMs = 30_000
 
 const absent = {

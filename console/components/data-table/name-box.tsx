@@ -14,7 +14,7 @@ interface NameBoxProps {
   wide?: boolean
 }
 
-/** A text box for the name by which a list is filtered. */
+/** A text box that filters a list by a name. */
 export function NameBox({ label, value, onChange, of, onLeave, wide = false }: NameBoxProps) {
   const list = useId()
   const [near, setNear] = useState(false)

@@ -155,7 +155,8 @@ export function TableBody<Row extends object>(props: BodyProps<Row>) {
 function isOwnClick(event: ReactMouseEvent): boolean {
   const target = event.target instanceof Element ? event.target : undefined
   if (target?.closest('a, button, input, label, select, textarea, [role="menu"]')) return false
-  // In React's tree, a row's dialogs and menus are inside the row. In the DOM, they are not.
+  // In React's tree, a row's dialogs and menus are inside the row. In the DOM they are not, so their clicks can be
+  // recognised.
   if (!event.currentTarget.contains(target ?? null)) return false
   return window.getSelection()?.isCollapsed !== false
 }

@@ -72,10 +72,10 @@ type KeyDown = NonNullable<ComponentProps<typeof Combobox.Input>['onKeyDown']>
 
 /**
  * Controls whether the list is open. If the user was in the box before the control loaded, the focus returns to the
- * box. If the user clicked or typed there, the list opens automatically, one frame after the options have loaded: it
- * highlights a match only if it found the match while it was closed. It does not open automatically if, before that,
- * the user pressed Escape, left the box or made a choice, or if the list was already opened or closed. Opening it then
- * would be unexpected, and would hide added entries from screen-reader users.
+ * box. If the user clicked or typed there, the list opens automatically, one frame after the options have loaded. The
+ * delay is needed because the list highlights a match only if it found the match while it was closed. It does not open
+ * automatically if the user has pressed Escape, left the box or made a choice by then, or if the list was already
+ * opened or closed. Opening it then would be unexpected, and would hide added entries from screen-reader users.
  */
 function useOpen({ id, reached, options }: ControlProps) {
   const [open, setOpen] = useState(false)

@@ -14,8 +14,8 @@ interface LoadedProps {
   /** The chosen options as text. */
   shown: string
   /**
-   * Handles text that is typed before the control loads. When the user finishes, the text is added immediately, as in
-   * the control. If `words` is absent, the box is read-only until the control loads.
+   * Handles text that is typed before the control loads. When the user finishes, the text is added immediately, as the
+   * control would do. If `words` is absent, the box is read-only until the control loads.
    */
   words?: { add(text: string): void; creatable: boolean; keepsTyped: boolean }
   disabled: boolean | undefined
@@ -23,13 +23,13 @@ interface LoadedProps {
 }
 
 /**
- * Shows a placeholder box of the same size while the control loads, which is large. If the user is already in the box,
- * the control starts in the matching state.
+ * Shows a placeholder box of the same size until the control, which is a large chunk, has loaded. If the user is
+ * already in the box, the control starts in the matching state.
  */
 function Loaded({ id, shown, words, disabled, children }: LoadedProps) {
   // This is a ref and not a state, because a state would render the control during a press, and the browser would then
-  // focus neither the box nor the control. A press that starts here and is released on the control is not a click on
-  // either of them, so the press alone counts.
+  // focus neither the box nor the control. A press that starts on the placeholder and ends on the control is a click on
+  // neither, so the press alone counts.
   const reached = useRef<Reached>({ how: 'not', typed: '' })
   const endWord = (box: HTMLInputElement) => {
     const { typed } = reached.current

@@ -23,7 +23,7 @@ function textOf(seconds: number | undefined, isEnd: boolean): string {
 
 function secondsOf(text: string, isEnd: boolean): number | undefined {
   const [year = 0, month = 0, day = 0] = text.split('-').map(Number)
-  // A partly typed year, such as 0020, would also be a valid value.
+  // Ignores a partly typed year, such as 0020, which would also be a valid value.
   if (!(year >= 1970)) return undefined
   return Math.max(0, new Date(year, month - 1, day + (isEnd ? 1 : 0)).getTime() / 1000)
 }

@@ -49,8 +49,8 @@ export function Form<T extends FieldValues>({
       aria-label={label}
       noValidate
       onSubmit={(event) => {
-        // Events of a dialog that was opened from the form bubble up to this form, although the dialog is elsewhere in
-        // the DOM.
+        // Ignores events of a dialog that was opened from the form. They bubble up to this form, although the dialog is
+        // elsewhere in the DOM.
         if (event.target !== element.current) return
         if (isSubmitting) return event.preventDefault()
         newTry(form.control)

@@ -17,7 +17,7 @@ const textOf = (seconds: number | undefined) => {
 }
 const secondsOf = (text: string) => {
   const ms = new Date(text).getTime()
-  // A partly typed year, such as 0020, would also be parsed as a year.
+  // Ignores a partly typed year, such as 0020, which would also be parsed as a year.
   return Number.isNaN(ms) || ms < 0 ? undefined : Math.floor(ms / 1000)
 }
 

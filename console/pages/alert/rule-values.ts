@@ -93,7 +93,7 @@ export function ruleBody({ channel_id, remind_hours, ...values }: RuleValues) {
   return { ...values, channel_id: channel ? Number(channel_id) : 0, remind_hours: Number(remind_hours) }
 }
 
-/** The rules that are suggested while there are none. */
+/** The rules that are suggested while there are no rules yet. */
 export const readyRules: Readonly<Record<AlertScope, readonly AlertKind[]>> = {
   installation: ['channel_disabled', 'error_rate', 'upstream_balance'],
   own: ['own_balance', 'own_spend', 'own_token_expiry'],

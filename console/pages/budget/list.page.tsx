@@ -54,7 +54,7 @@ function Budgets() {
       const isOwn = row.user_id === user?.id
       const params = { id: String(row.owner === 'token' ? row.token_id : row.user_id) }
       if (row.owner === 'token') {
-        // Only its owner can edit a token.
+        // Only the owner of a token can edit it.
         const run = () => void navigate({ to: '/token/edit/$id', params })
         return isOwn ? [{ id: 'edit', label: t('budget.edit'), icon: <Pencil />, primary: true, run }] : []
       }

@@ -1,6 +1,6 @@
 import { formatPercent } from '../../lib/format.ts'
 
-/** From these shares on, a limit counts as nearly used up or as almost completely used up. */
+/** Above the share `near`, a limit counts as nearly used up, and above `critical` as almost completely used up. */
 const near = 0.8
 const critical = 0.95
 /** The largest share that is shown as a number. A limit that was lowered may be exceeded many times over. */

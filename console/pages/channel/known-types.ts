@@ -33,7 +33,8 @@ const rows: readonly Row[] = [
 ]
 
 /**
- * The catalogue of channel types for a server that does not provide one. It contains the types of the specification.
+ * The catalogue of channel types for a server that does not provide one. It contains the types of the console's
+ * specification.
  */
 export const knownTypes: ChannelTypeEntry[] = rows.map(([type, label, color, keyHint = 'sk-…', models = []]) => ({
   type,

@@ -106,7 +106,7 @@ export function ChannelListPage() {
 function ChannelTable({ edit }: { edit(channel: Channel): void }) {
   const t = useText()
   const [search, setSearch] = useUrlState(parseChannelSearch)
-  // A server without the additional endpoints ignores filters.
+  // A server that has only one-api's endpoints ignores filters.
   const classic = useClassicServer()
   const channelList = useList(channels, search, setSearch, classic ? {} : filterOf(search))
   // If the names of types arrived after the rows, the columns would move.

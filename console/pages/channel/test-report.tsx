@@ -71,7 +71,8 @@ function Group({ group: { reason, channels }, onPeek }: { group: FailureGroup; o
   const t = useText()
   const [busy, setBusy] = useState(false)
   const enabled = channels.filter(isEnabled)
-  // The channels that were disabled here. Only these can be enabled again, not channels that were already disabled.
+  // The channels that this report's buttons have disabled. Only these can be enabled again, not channels that were
+  // already disabled.
   const [disabledHere, setDisabledHere] = useState<readonly number[]>([])
   const disabled = channels.filter(({ id, status }) => status === channelStatus.disabled && disabledHere.includes(id))
   const during = async (work: () => Promise<unknown>) => {

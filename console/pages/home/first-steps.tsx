@@ -169,7 +169,7 @@ function useSteps(user: SessionUser, wasFlowing: boolean): Step[] {
   const unpriced = useQuery({ ...unpricedQuery, enabled: admin })
   const token = useQuery(hasTokenQuery)
   const call = useQuery(hasCallQuery(admin))
-  // If a step's state cannot be loaded, the step counts as not done. If a call was made earlier, it counts as unknown.
+  // If a step's state cannot be loaded, the step counts as not done or, if a call was made earlier, as unknown.
   const of = <T,>(query: { data: T | undefined; isError: boolean }, done: (data: T) => boolean) =>
     query.data === undefined ? (query.isError && !wasFlowing ? false : undefined) : done(query.data)
   const both: Step[] = [

@@ -102,7 +102,7 @@ const arrow = (change: number) => `${change > 0 ? '↑' : '↓'} ${formatPercent
 
 function Change({ figure: { now, before, upIsBad = false, extra } }: { figure: Figure }): ReactNode {
   const t = useText()
-  // If an extra figure is shown beside it, there is only room for the change itself.
+  // If an extra figure is shown beside the figure, there is only room for the change itself.
   const isShort = extra !== undefined && now !== null && before !== null && before > 0
   const change = isShort ? arrow(now / before - 1) : changeText(now, before, t)
   const color = upIsBad && now !== null && before !== null ? colorOf(now, before) : ''

@@ -21,7 +21,7 @@ interface LogFiltersProps {
   search: LogSearch
   setSearch: SetSearch<LogSearch>
   everybody: boolean
-  /** The same filters in the server's format. */
+  /** The filters of `search` in the server's format. */
   filter: LogFilter
   /** On a phone, shown below the filters. */
   extra?: ReactNode

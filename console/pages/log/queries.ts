@@ -101,7 +101,7 @@ export const rowQuery = (id: string, everybody: boolean) =>
     queryFn: async ({ signal }) => {
       const query = { p: 0, id }
       const found = await call(everybody ? logApi.list : logApi.self, { query }, { signal, quiet: true })
-      // Other servers do not support this filter and return their newest rows.
+      // Other servers do not support this filter and return their newest rows, so the row is looked for among them.
       return found.find((log) => rowIdOf(log) === id) ?? null
     },
   })

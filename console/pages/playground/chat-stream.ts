@@ -127,7 +127,7 @@ function tell(chunk: Chunk, listener: Listener, brokenOff: string): void {
 }
 
 function tellDelta(delta: Delta, listener: Listener): void {
-  // The field has two names, and some upstreams send both.
+  // The reasoning has two field names, and some upstreams send both.
   const reasoning = delta.reasoning_content || (typeof delta.reasoning === 'string' ? delta.reasoning : '')
   if (reasoning) listener.onReasoning(reasoning)
   if (Array.isArray(delta.reasoning_details)) listener.onDetails(delta.reasoning_details)

@@ -37,7 +37,7 @@ interface ComposerProps {
   disabled: boolean
 }
 
-/** The limits in the form in which the texts show them. */
+/** The limits as the texts show them. */
 const limitTexts = {
   image: sizeText(attachmentLimits.image),
   pdf: sizeText(attachmentLimits.pdf),

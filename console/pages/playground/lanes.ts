@@ -31,7 +31,7 @@ export interface Lanes {
 /** Published facts by model; empty on servers without facts. */
 export function useFacts(): ReadonlyMap<string, ModelFacts> {
   const { public_models: known } = useServerStatus()
-  // Servers that have the catalogue report whether it is public.
+  // Facts are requested only from servers that have the catalogue. These servers report whether it is public.
   const { data } = useQuery({ ...factsQuery(undefined), enabled: known !== undefined })
   return useMemo(() => new Map(data?.models.map((each) => [each.model, each])), [data])
 }

@@ -12,7 +12,7 @@ export interface Extras {
 
 type Message = { readonly [name: string]: Value }
 
-/** Returns the content of an image or PDF in the form in which the request contains it. */
+/** Returns the content of an image or PDF as the request contains it. */
 export type Content = (file: Attachment) => Value
 
 const asData: Content = ({ content }) => content

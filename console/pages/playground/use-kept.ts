@@ -55,7 +55,7 @@ export function useKept(shownBody: Omit<KeptBody, 'id'>, models: readonly string
     const { models: named, ...body } = latest.current
     const store = async () => {
       const before = shown === undefined ? undefined : await readHead(id)
-      // It was deleted in another tab.
+      // The conversation was deleted in another tab.
       if (shown !== undefined && !before) return
       const title = before?.title ?? titleOf(turns)
       await writeKept({ id, user, title, changedAt: Date.now(), models: named }, { id, ...body })

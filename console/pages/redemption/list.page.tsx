@@ -84,7 +84,7 @@ export function RedemptionListPage() {
   const t = useText()
   const navigate = useNavigate()
   const [search, setSearch] = useListState('/redemption', parseRedemptionSearch)
-  // A server without the additional endpoints ignores filters.
+  // A server that has only one-api's endpoints ignores filters.
   const classic = useClassicServer()
   const list = useList(redemptions, search, setSearch, classic ? {} : filterOf(search))
   const [ask, question] = useConfirm()

@@ -83,7 +83,10 @@ const bodyOf = ({ models, group, ...values }: TokenValues, had = '') => ({
   models: models.join(','),
 })
 
-/** Creates a token and returns it, or undefined if the server does not send it. */
+/**
+ * Creates a token and returns it. If the server's response does not contain the token, as on one-api, returns the
+ * newest token in the list; undefined if the list cannot be loaded.
+ */
 export async function createToken(values: TokenValues): Promise<Token | undefined> {
   const { data } = await callFull(tokenApi.create, { body: bodyOf(values) })
   await tokens.refresh()

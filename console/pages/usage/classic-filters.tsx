@@ -38,7 +38,8 @@ interface FilterProps {
 
 function Filter({ name, label, value, onChange }: FilterProps) {
   const [typed, setTyped] = useState(value)
-  // The browser's back and forward buttons and the button that clears all filters change this value.
+  // The box follows when the browser's back and forward buttons, or the button that clears all filters, change the
+  // value.
   useEffect(() => setTyped(value), [value])
   const take = (options?: { replace: boolean }) => {
     const text = typed.trim()

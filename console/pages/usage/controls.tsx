@@ -35,7 +35,7 @@ export function Controls(props: {
   const { view, hasCosts, onChange } = props
   const t = useText()
   const admin = isAdmin(useSessionUser())
-  // Servers without the additional endpoints do not record how a call ended.
+  // Servers that have only one-api's endpoints do not record how a call ended.
   const classic = useClassicServer()
   const metrics = shownMetrics.filter(
     (metric) => (!classic || metric !== 'failed') && (!isOfCosts(metric) || hasCosts || metric === view.metric),

@@ -79,7 +79,7 @@ export function userColumns(t: Text): Column<User>[] {
       cell: (user) => <LastActive user={user} />,
       value: (user) => user.spent_at,
       sortable: true,
-      // Hidden by default, because the columns of the specification already fill the width.
+      // Hidden by default, because the columns of the console's specification already fill the width.
       hidden: true,
       card: 'hide',
       skeleton: 'w-20',

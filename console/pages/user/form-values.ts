@@ -49,7 +49,10 @@ export function changesOf(values: UserValues, before: UserValues): Partial<UserV
   return Object.fromEntries(names.filter((name) => values[name] !== before[name]).map((name) => [name, values[name]]))
 }
 
-/** All fields of the specification. Some servers treat a missing field as empty, so they must be sent all of them. */
+/**
+ * All fields of an account in the console's specification. Some servers treat a missing field as empty, so they must be
+ * sent all of them.
+ */
 export function classicBody({ username, display_name, password, group, quota }: UserValues): Partial<UserValues> {
   return { username, display_name, password, group, quota }
 }

@@ -59,7 +59,8 @@ export async function manageUser(user: User, action: ManageAction): Promise<{ ro
 /** Adds to a user's balance. */
 export async function giveQuota(user: User, quota: number): Promise<void> {
   if (isClassicServer()) {
-    // Such a server accepts only a whole new balance, so the added quota is added to the current balance here.
+    // A server that has only one-api's endpoints accepts only a new balance. The amount is therefore added to the
+    // current balance here.
     const now = await call(userApi.get, { params: { id: user.id } })
     const { id, username, display_name, group } = now
     await call(userApi.update, { body: { id, username, display_name, group, quota: now.quota + quota } })

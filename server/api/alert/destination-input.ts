@@ -32,8 +32,8 @@ export function changedAddress(
   isOperators: boolean,
 ): CheckedAddress {
   const isMoved = url !== undefined && url !== '' && url !== before.url
-  // Otherwise, somebody could have a stored token sent to their own server. The same applies to a topic of ntfy, which
-  // works like a token.
+  // If the URL changes, the token must be entered again. Otherwise, somebody could have the stored token sent to their
+  // own server. The same applies to a topic of ntfy, which works like a token.
   if (isMoved && before.token !== '' && !token) throw new ApiFailure('token must be entered again with another URL.')
   if (isMoved && kind === 'ntfy' && !to) throw new ApiFailure('to must be entered again with another URL.')
   const address = {

@@ -75,7 +75,8 @@ forEachDatabase((_, openFresh) => {
     )
     const answers = [await ask('nobody@example.com'), await ask('banned@example.com'), await ask('ada@example.com')]
     for (const answer of answers) expect([answer.status, answer.json]).toEqual([200, { success: true, message: '' }])
-    // The limit on emails does not reveal it either, because each request is counted before the address is looked up.
+    // The limit on emails does not reveal who has an account either, because each request is counted before the address
+    // is looked up.
     for (const email of ['nobody@example.com', 'ada@example.com']) expect((await ask(email)).status).toBe(429)
     await api.mailer.idle()
     expect(smtp.mails.map(({ to }) => to)).toEqual([['ada@example.com']])

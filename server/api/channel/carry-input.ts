@@ -4,7 +4,10 @@ import { isObject, tryStringify } from '../../lib/json.ts'
 import { isMetadataHost } from '../../lib/network/metadata-address.ts'
 import type { CarryColumns } from '../../store/schema/carry-columns.ts'
 
-/** The columns for what a channel carries, before the secret ones are encrypted. */
+/**
+ * The columns for what a channel adds to its requests (headers, parameters, proxy and so on), before the secret ones
+ * are encrypted.
+ */
 export type CarryFields = Partial<Record<Exclude<keyof CarryColumns, 'costs'>, string>>
 
 /**

@@ -137,7 +137,7 @@ export function changedChannel(deps: Omit<ChannelChangeDeps, 'store'>, call: Upd
   }
 }
 
-/** The columns for what the channel carries, if the body changes them. */
+/** The columns for what the channel adds to its requests, if the body changes them. */
 function changedCarries(
   { secrets }: Pick<ChannelChangeDeps, 'secrets'>,
   { body, person }: UpdateCall,

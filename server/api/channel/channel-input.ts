@@ -47,7 +47,7 @@ function parseBaseUrl(text: string): string {
   const url = text.replace(/\/+$/, '')
   if (url === '') return ''
   const parsed = URL.canParse(url) ? new URL(url) : undefined
-  // Spark uses WebSocket.
+  // ws and wss are allowed, because Spark uses WebSocket.
   if (!parsed || !/^(https?|wss?):$/.test(parsed.protocol)) {
     throw new ApiFailure('base_url must be a URL that begins with https:// or http://.')
   }
@@ -76,7 +76,7 @@ function parseConfig(text: string): string {
   if (typeof config !== 'object' || config === null || Array.isArray(config)) {
     throw new ApiFailure('config must be a JSON object.')
   }
-  // Other consoles send every field that they know, and leave unused fields empty.
+  // Empty fields are dropped, because other consoles send every field that they know, and leave unused fields empty.
   const filled = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== '' && value !== null))
   const { config: parsed } = parseInput(z.object({ config: channelConfigSchema }), { config: filled })
   return Object.keys(parsed).length === 0 ? '' : JSON.stringify(parsed)

@@ -6,11 +6,12 @@ import { openedCarries, type StoredCarries, sealedCarries, textsIn } from '../..
 import type { CarryColumns } from '../../store/schema/carry-columns.ts'
 import type { CarryFields } from './carry-input.ts'
 
-/** The columns of a channel row that contain what the channel carries. */
+/** The columns of a channel row that contain what the channel adds to its requests, such as headers. */
 export type CarryRow = Record<keyof CarryColumns, string>
 
 /**
- * What a channel carries, as admins see it: without the values of secret headers, and without the login of the proxy.
+ * What a channel adds to its requests, as admins see it: without the values of secret headers, and without the login of
+ * the proxy.
  */
 export function carriesView(row: CarryRow, secrets: Secrets) {
   const { tags, remark, test_model, organization, project, proxy } = row
@@ -31,7 +32,9 @@ export function carriesView(row: CarryRow, secrets: Secrets) {
   }
 }
 
-/** The headers of a channel row. None if they cannot be decrypted; the key cannot be decrypted then either. */
+/**
+ * The headers of a channel row. Empty if they cannot be decrypted, in which case the key cannot be decrypted either.
+ */
 function headersOf(row: CarryRow, secrets: Secrets): Record<string, string> {
   try {
     return textsIn(openedCarries(row, secrets).headers)
@@ -61,7 +64,7 @@ export function sealedFields(fields: CarryFields, before: StoredCarries | undefi
   return sealed
 }
 
-/** The value for a channel that carries nothing. */
+/** The value for a channel that adds nothing to its requests. */
 export const nothingCarried: StoredCarries = {
   organization: '',
   project: '',

@@ -13,7 +13,7 @@ export interface ApplyOptions {
   prune: boolean
   dryRun: boolean
   actor: Actor
-  /** The mark that entries of the file get. */
+  /** The file, or the person who sent it. It is recorded as the source of the entries. */
   source: string
   /** The changes that a person agreed to. If different changes have become necessary, nothing is changed. */
   agreed?: readonly ConfigChange[]

@@ -242,7 +242,7 @@ forEachDatabase((_, openFresh) => {
       ])
     }
     expect(await api.store.read.selectFrom('channels').select('id').execute()).toEqual([])
-    // In other fields, such a text is taken literally. In a secret, two dollar signs mean one.
+    // In fields that are not secrets, a reference is taken literally. In a secret, two dollar signs mean one.
     expect((await put(`version: 1\noptions: { Notice: "\${HOME}" }\n`)).json.success).toBe(true)
     expect(api.settings.current().Notice).toBe(`\${HOME}`)
     expect((await put(`version: 1\noptions: { SMTPToken: "$\${HOME}" }\n`)).json.success).toBe(true)

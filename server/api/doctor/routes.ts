@@ -6,10 +6,10 @@ import { epochSeconds } from '../../lib/clock.ts'
 import { isCode, useCode } from '../../store/accounts/one-time-codes.ts'
 import type { ApiDeps } from '../deps.ts'
 
-/** The number and length of the steps in which the stream waits for the confirmation of an event. */
+/** The stream waits for the confirmation of an event in this many steps of this length. */
 const confirmSteps = 80
 const stepMs = 50
-/** The number of wrong secrets for one check, after which the right one becomes invalid, too. */
+/** After this many wrong secrets for one check, the right one becomes invalid, too. */
 const mostAttempts = 3
 
 /**
@@ -42,7 +42,7 @@ export function mountDoctor(
         headers: {
           'content-type': 'text/event-stream',
           'cache-control': 'no-store, no-transform',
-          // The same instruction to proxies as in streamed calls.
+          // Tells proxies not to buffer the response, as in streamed calls.
           'x-accel-buffering': 'no',
         },
       },

@@ -70,7 +70,7 @@ async function* csvOf({ db, filter, view, isAdmin }: Export): AsyncGenerator<str
   yield byteOrderMark + csvLine(chosen.map(([name]) => name))
   for await (const rows of walkLogs(db, filter, rowsPerStep)) {
     yield rows.map((row) => csvLine(lineOf(view(row), chosen))).join('')
-    // Gives relayed calls a turn.
+    // Lets relayed calls run in between.
     await setImmediate()
   }
 }

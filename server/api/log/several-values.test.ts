@@ -34,8 +34,8 @@ const cases: [query: string, wanted: (row: Row) => boolean][] = [
 ]
 
 /**
- * This token has its own group, whoever uses it. Otherwise, ada has a group, and everybody else is in the default
- * group.
+ * This token has its own group, whoever uses it. With other tokens, ada has a group, and everybody else is in the
+ * default group.
  */
 const ownToken = 10
 const groupOf = (row: Row) => (row.token_id === ownToken ? 'gold' : row.username === 'ada' ? 'vip' : 'default')

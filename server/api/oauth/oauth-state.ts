@@ -14,8 +14,8 @@ const pkceMark = 'p'
 
 /**
  * Ties the end of an external login to its beginning. A state works once, within ten minutes, and only in the browser
- * that requested it. The browser is recognised by a cookie that scripts cannot read. Without this, another site could
- * log people in to an account of its own, or connect its external account to theirs.
+ * that requested it. The browser is recognised by a cookie that scripts cannot read. Without these checks, another site
+ * could log people in to an account of its own, or connect its external account to theirs.
  */
 export interface OAuthStates {
   /** Creates only a state, for clients that build the URL themselves. */

@@ -46,7 +46,7 @@ export function createSchemaWriter(): SchemaWriter {
       // The schema is wrapped in an object, so that a named schema becomes a reference even at the top level.
       const whole = z.toJSONSchema(z.object({ schema }), {
         io,
-        // Ids come from our table. All other metadata of a schema comes from the contract.
+        // Ids come from the table `named`. All other metadata of a schema comes from the contract.
         metadata: names as never,
         override: ({ zodSchema, jsonSchema }) => void Object.assign(jsonSchema, z.globalRegistry.get(zodSchema)),
       }) as unknown as { properties: { schema: JsonSchema }; $defs?: Record<string, JsonSchema> }

@@ -7,7 +7,7 @@ import type { ApiDeps } from '../deps.ts'
 import { openApiDocument } from './document.ts'
 import { docsPage, pagePolicy } from './page.ts'
 
-/** Seconds for which the document may be cached without revalidation. The document changes only with the version. */
+/** How many seconds the document may be cached without revalidation. The document changes only with the version. */
 const maxAge = 300
 
 interface TextWithEtag {

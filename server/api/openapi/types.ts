@@ -1,4 +1,4 @@
-/** The parts of OpenAPI 3.1 that our document uses. */
+/** The parts of OpenAPI 3.1 that Tollgate's API document uses. */
 export interface OpenApi {
   openapi: string
   info: { title: string; version: string; summary: string; description: string; license: { name: string } }

@@ -21,10 +21,10 @@ const dayHours = 24
 const daySeconds = dayHours * hourSeconds
 const weekHours = 7 * dayHours
 
-/** The longest time for which the circuit breaker pauses a channel. */
+/** The longest pause of a channel by the circuit breaker. */
 const coolDownSeconds = 300
 const leastAttempts = 5
-/** The number of hours whose attempts are used to judge whether a channel fails. */
+/** Whether a channel fails is judged by its attempts in this many hours. */
 const failingHours = 6
 const failingShare = 0.2
 /** A balance below this amount of currency is too small for most calls. */
@@ -96,7 +96,7 @@ async function channelItems({ db, now }: Ask, channels: readonly WatchedChannel[
 
 /**
  * The newest attempts of a channel, if too many of them failed. Earlier hours are added only until there are enough
- * attempts. That way, channels with little traffic are judged as well, and a channel that works again soon stops
+ * attempts. Channels with little traffic are therefore judged as well, and a channel that works again soon stops
  * counting as failing.
  */
 function failingNow(hours: readonly ChannelHour[]): { since: number; count: number; failed: number } | undefined {
@@ -236,7 +236,7 @@ async function backupItems({ db, settings, now }: Ask): Promise<Item[]> {
   return good && good.started_at < now - 2 * every - backupGraceSeconds ? item('backup_old', good.started_at) : []
 }
 
-/** If the copy of the log has worked within this time, it is not reported, because short interruptions are normal. */
+/** A failing copy of the log is not reported if it worked within this time, because short interruptions are normal. */
 const logCopyGraceSeconds = 600
 
 /**

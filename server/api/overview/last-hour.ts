@@ -11,7 +11,7 @@ const kept = 2 * overviewPoints
 const settleSeconds = 120
 /** The number of ids per query. It is limited so that the process is not blocked for long. */
 const idsPerStep = 20_000
-/** The number of ids before the newest row whose rows may not be visible yet. */
+/** Rows with this many ids before the newest row may not be visible yet. */
 const idGap = 200
 
 interface Slot {

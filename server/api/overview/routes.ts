@@ -10,7 +10,7 @@ import { attentionItems } from './attention.ts'
 import { createLastHour } from './last-hour.ts'
 import { ownOverview } from './own-overview.ts'
 
-/** The time for which a node sends the same overview to everybody. */
+/** How long a node sends the same overview to everybody. */
 const freshMs = 5000
 const hourSeconds = 3600
 const dayHours = 24

@@ -32,7 +32,7 @@ export function statusPage(
   nowSeconds: number,
 ): StatusPage {
   const { days, hours } = shownRanges(nowSeconds)
-  // Failed calls for models that are not served here have no model name.
+  // Failed calls for models that are not served here have no model name, so they belong to no family.
   const byFamily = Map.groupBy(
     rows.filter(({ model }) => model !== ''),
     ({ model }) => familyOf(model).id,

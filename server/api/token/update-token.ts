@@ -76,8 +76,8 @@ function wantedFields(
   if (body.name !== undefined) fields.name = body.name
   if (body.expired_time != null) fields.expired_time = parseExpiry(body.expired_time)
   if (body.unlimited_quota !== undefined) fields.unlimited_quota = body.unlimited_quota
-  // A client that sends back the whole row may send a group that can no longer be chosen. The group is kept, and calls
-  // are refused.
+  // A client that sends back the whole row may send a group that can no longer be chosen. The token then keeps its
+  // group, and its calls are refused.
   if (body.group !== undefined && (body.group ?? '') !== token.group)
     fields.group = tokenGroup(body.group, person.group, settings)
   if (body.models !== undefined) fields.models = parseModels(body.models)
@@ -97,7 +97,7 @@ async function changeQuota(trx: Trx, { body }: Update, token: TokenRow): Promise
     throw new ApiFailure(`remain_quota must be at most ${maxQuota}.`)
   }
   const { remain_quota_delta: delta } = body
-  // Quota that processes have still leased is not touched, so the result can differ from the requested value.
+  // Quota that is still leased to processes is not touched, so the result can differ from the requested value.
   const changed = delta === undefined ? setTokenQuota(trx, token.id, wanted) : addTokenQuota(trx, token.id, delta)
   return { remain_quota: await changed }
 }

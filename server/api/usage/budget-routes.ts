@@ -145,7 +145,7 @@ async function* budgetCsv(rows: readonly BudgetRow[], now: number, quotaPerUnit:
         ]),
       )
       .join('')
-    // Gives relayed calls a turn.
+    // Lets relayed calls run in between.
     await setImmediate()
   }
 }

@@ -55,7 +55,7 @@ export async function* usageCsv({ plan, rows, quotaPerUnit }: Contents): AsyncGe
         ),
       )
       .join('')
-    // Gives relayed calls a turn.
+    // Lets relayed calls run in between.
     await setImmediate()
   }
   yield line(

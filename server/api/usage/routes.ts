@@ -90,7 +90,7 @@ async function readUsage(
   }
   const group = groupColumns[query.group_by]
   // Without a start, usage is read from 0. Because there is nothing before the first call, daily sums can then be read
-  // for its day instead of hourly ones.
+  // for the day of that call instead of hourly ones.
   const read = query.start_timestamp === 0 ? { ...range, from: 0 } : range
   const ask = { filter, group, metric }
   const ranking = await rankUsage(db, { ...ask, range: read, limit })

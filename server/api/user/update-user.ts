@@ -103,7 +103,7 @@ async function changeQuota(deps: UserDeps, trx: Trx, { body }: Update, target: U
   if (wanted < 0) throw new ApiFailure('The quota must not be negative.')
   if (wanted > maxQuota && wanted > target.quota) throw new ApiFailure(`The quota must be at most ${maxQuota}.`)
   const { quota_delta: delta } = body
-  // Quota that processes have still leased is not touched, so the result can differ from the requested value.
+  // Quota that is still leased to processes is not touched, so the result can differ from the requested value.
   const quota = await (delta === undefined ? setUserQuota(trx, target.id, wanted) : addUserQuota(trx, target.id, delta))
   const settings = deps.settings.current()
   const content = `Admin changed user quota from ${quotaText(settings, target.quota)} to ${quotaText(settings, quota)}`

@@ -14,7 +14,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   }, 120_000)
   afterAll(() => gateway.close())
   beforeEach(async () => {
-    // Calls of the management API are limited per minute.
+    // Moves the clock, because calls of the management API are limited per minute.
     aheadMs += 60_000
     for (const { id } of await list()) await gateway.api('DELETE', `/api/virtual-model/${id}`)
     const rows = await gateway.context.store.read.selectFrom('channels').select('id').execute()

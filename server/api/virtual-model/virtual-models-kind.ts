@@ -115,7 +115,7 @@ function entryOf(row: Omit<VirtualModelRow, 'id' | 'created_time' | 'updated_tim
   }
 }
 
-/** The same entry without fields that have their default, also in its steps. */
+/** An entry, and its steps, without the fields that have their default. */
 function withoutDefaults(entry: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const usual = virtualModelBody.parse({ name: entry['name'], steps: entry['steps'] })
   const steps = usual.steps.map(({ model, group, weight, first_token_timeout }) => ({

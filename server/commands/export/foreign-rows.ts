@@ -7,7 +7,7 @@ import type { ForeignProgram } from './foreign-schemas.ts'
 type Value = string | number | boolean | null
 export type ForeignRow = Record<string, Value>
 
-/** Columns that both programs have under the same names. */
+/** Columns that Tollgate and the other program have under the same names. */
 const shared: Readonly<Record<string, readonly string[]>> = {
   users: [
     ...['id', 'username', 'password', 'display_name', 'role', 'status', 'email', 'github_id', 'wechat_id', 'oidc_id'],
@@ -28,12 +28,12 @@ const shared: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Our channel types that have a different number in new-api. Types that it does not have become OpenAI (1). */
+/** Tollgate's channel types that have a different number in new-api. Types that it does not have become OpenAI (1). */
 const newApiTypes: Readonly<Record<number, number>> = {
   ...{ 30: 4, 16: 26, 58: 27, 35: 34, 27: 35, 37: 39, 44: 40, 42: 41, 28: 42, 36: 43, 40: 45, 47: 46, 45: 48, 34: 49 },
   ...{ 46: 56, 50: 1 },
 }
-/** In both programs, a service with Anthropic's API is an Anthropic channel with a different URL. */
+/** In Tollgate and new-api, a service with Anthropic's API is an Anthropic channel with a different URL. */
 const [claudeCompatible, anthropic] = [52, 14]
 const lastOneApiType = 51
 const lastNewApiType = 57

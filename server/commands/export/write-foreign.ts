@@ -50,8 +50,8 @@ interface Writer {
 
 /**
  * Writes a SQLite database that the program can open as its own. All secrets are plain text, because the program has no
- * secret key. Our database is read from a single snapshot. Throws if the file exists. If anything fails, no file is
- * left.
+ * secret key. Tollgate's database is read from a single snapshot. Throws if the file exists. If anything fails, no file
+ * is left.
  */
 export async function writeForeign(
   { store, secrets }: { store: Store; secrets: Secrets },

@@ -32,7 +32,7 @@ const columns: BulkColumns = [
   ...limitColumns,
 ]
 
-/** Identifies a token in the journal without revealing its key. */
+/** Identifies a token in the journal of imported rows without revealing its key. */
 export const tokenMark = (key: string) => createHash('sha256').update(key).digest('hex').slice(0, 16)
 
 /** Copies the tokens that earlier runs did not copy, and applies changes to the others. */

@@ -2,7 +2,7 @@ import { integerOf, text } from '../fields.ts'
 import type { SourceRow } from '../sources/source-database.ts'
 import { quotaOf } from './money.ts'
 
-/** The spending limit and the rate limits of a key or user, in our terms. */
+/** The spending limit and the rate limits of a key or user, in Tollgate's terms. */
 export interface Budget {
   /** The total limit in dollars, without a period; undefined = no limit. */
   most: number | undefined

@@ -16,7 +16,7 @@ import type { SourceRow } from '../sources/source-database.ts'
 import { channelKeys } from './channel-keys.ts'
 import { amount } from './user-row.ts'
 
-/** A channel of the source in our terms. Nothing in it is encrypted yet. */
+/** A channel of the source in Tollgate's terms. Nothing in it is encrypted yet. */
 export interface ChannelDraft {
   id: number
   type: number
@@ -194,7 +194,7 @@ function otherOf(row: SourceRow, type: number): string {
   return type === vertex || other.length > 500 ? '' : other
 }
 
-/** The settings of a channel that have a counterpart in our configuration. */
+/** The settings of a channel that have a counterpart in Tollgate's configuration. */
 function channelConfig(row: SourceRow, type: number, { name }: Program, kept: Kept): string {
   const stored = text(row, 'config')
   const config = stored === '' ? {} : tryParse(stored)
@@ -217,7 +217,7 @@ function channelConfig(row: SourceRow, type: number, { name }: Program, kept: Ke
   return Object.keys(settings).length === 0 ? '' : JSON.stringify(settings)
 }
 
-/** Imports what a channel carries besides its key. */
+/** Imports what a channel adds to its requests besides its key, such as headers and a proxy. */
 function carries(row: SourceRow, { name }: Program, kept: Kept): void {
   const tag = trimmed(row, 'tag')
   if (tag !== '') kept.carry('tags', { tags: tag.split(',').map((each) => each.trim().slice(0, 40)) })

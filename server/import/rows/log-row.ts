@@ -4,7 +4,7 @@ import { integer, integerOf, mostQuota, object, seconds, text, textOf, truth } f
 import type { Program } from '../program.ts'
 import type { SourceRow } from '../sources/source-database.ts'
 
-/** A log row of the source in our terms, with the ids of the source. */
+/** A log row of the source in Tollgate's terms, with the ids of the source. */
 export interface LogDraft {
   userId: number
   createdAt: number
@@ -36,7 +36,7 @@ export interface LogDraft {
 const types: Readonly<Partial<Record<Program['name'], Readonly<Record<number, number>>>>> = {
   'new-api': { 5: logType.error, 6: logType.system },
   'one-hub': { 5: logType.system },
-  // A charge that is held but not yet settled, and the charge for a tool.
+  // 6 is a charge that is held but not yet settled, and 7 is the charge for a tool.
   laisky: { 6: logType.consume, 7: logType.consume },
 }
 

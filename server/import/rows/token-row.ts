@@ -8,7 +8,7 @@ import type { SourceRow } from '../sources/source-database.ts'
 import { limitValues } from './limit-columns.ts'
 import { amount } from './user-row.ts'
 
-/** A token of the source in our terms. */
+/** A token of the source in Tollgate's terms. */
 export interface TokenDraft {
   id: number
   userId: number

@@ -7,7 +7,7 @@ import type { Program } from '../program.ts'
 import type { SourceRow } from '../sources/source-database.ts'
 import { limitValues } from './limit-columns.ts'
 
-/** A user of the source in our terms. Amounts are in quota units. */
+/** A user of the source in Tollgate's terms. Amounts are in quota units. */
 export interface UserDraft {
   id: number
   username: string

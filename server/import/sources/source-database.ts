@@ -33,7 +33,7 @@ export interface SourceDatabase {
   report?(findings: Findings): void
 }
 
-/** The tables of a list of columns. */
+/** Groups a list of columns by table. */
 export function tablesOf(rows: readonly SourceRow[]): Map<string, Set<string>> {
   const tables = new Map<string, Set<string>>()
   for (const { tab, col } of rows) {

@@ -27,7 +27,7 @@ export async function balancesOf(db: Db, userIds: readonly number[]): Promise<Ma
   return balances
 }
 
-/** The values of a token for rules about tokens. */
+/** The values of a token that alert rules check. */
 export interface TokenFacts {
   id: number
   user_id: number
@@ -63,9 +63,9 @@ export interface AmountFault {
 const mostFaults = 20
 
 /**
- * Accounts and tokens for which granted is not the sum of left, held, leased and used. It reads no log rows, so it is
- * cheap enough for a running server. The complete check is `balanceFaults`. It is one statement, so that it sees one
- * snapshot.
+ * Accounts and tokens for which granted is not the sum of left, held, leased and used. The query reads no log rows, so
+ * it is cheap enough for a running server, and it is one statement, so it sees one snapshot. The complete check is
+ * `balanceFaults`.
  */
 export async function amountFaults(db: Db): Promise<AmountFault[]> {
   const { rows } = await sql<AmountFault>`

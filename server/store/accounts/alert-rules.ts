@@ -12,7 +12,7 @@ export function alertRules(db: Db, ownerId: number): Promise<AlertRuleRow[]> {
   return db.selectFrom('alert_rules').selectAll().where('owner_id', '=', ownerId).orderBy('id').execute()
 }
 
-/** A rule of that owner, with the row locked. */
+/** The rule with this id, with its row locked; undefined if there is none, or if it belongs to another owner. */
 export function lockAlertRule(trx: Trx, ownerId: number, id: number): Promise<AlertRuleRow | undefined> {
   return trx
     .selectFrom('alert_rules')
@@ -32,7 +32,8 @@ export async function updateAlertRule(trx: Trx, id: number, fields: Updateable<A
 }
 
 /**
- * Deletes a rule of that owner, together with its states. Returns its name. The rule's messages stay in the history.
+ * Deletes a rule of the given owner, together with its states. Returns its name. The rule's messages stay in the
+ * history.
  */
 export function deleteAlertRule(trx: Trx, ownerId: number, id: number): Promise<{ name: string } | undefined> {
   return trx

@@ -21,7 +21,7 @@ export interface BudgetRow {
   share: number
   /** Quota units per second. */
   rate: number
-  /** Seconds until the limit is reached at this rate; null if the period ends before that or nothing is being spent. */
+  /** Seconds until the limit is reached at this rate; null if the period ends earlier or if nothing is being spent. */
   seconds: number | null
   matching: number
 }

@@ -36,8 +36,8 @@ export async function findCaller(db: Db, ...keyHashes: readonly string[]): Promi
 }
 
 /**
- * Looks up a token by a hash of its previous key if that key is still valid. The result contains the time until which
- * it is.
+ * Looks up a token by a hash of its previous key if that key is still valid. The result contains the time at which that
+ * key ends.
  */
 export async function findByOldKey(
   db: Db,
@@ -136,7 +136,7 @@ export async function markExpired(trx: Trx, tokenId: number): Promise<boolean> {
  * marked.
  */
 export async function markExhausted(trx: Trx, tokenId: number): Promise<boolean> {
-  // The ledger locks this row, too, so no hold can begin or end in between.
+  // The ledger locks this row, too, so no hold can begin or end between this read and the update below.
   const token = await trx
     .selectFrom('tokens')
     .select('status')

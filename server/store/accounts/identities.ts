@@ -18,7 +18,7 @@ function living(db: Db) {
 }
 
 /**
- * Accounts with that identity. There is at most one, unless rows were imported. At most two are returned, because two
+ * Accounts with this identity. There is at most one, unless rows were imported. At most two are returned, because two
  * are enough to show that the identity is ambiguous.
  */
 export function accountsByIdentity(db: Db, identity: Identity): Promise<Account[]> {
@@ -31,7 +31,7 @@ export function accountsByIdentity(db: Db, identity: Identity): Promise<Account[
   return query.where('github_id', '=', identity.importedGitHubLogin).where('github_account_id', '=', '').execute()
 }
 
-/** Accounts with that email address, compared case-insensitively. There is more than one only if rows were imported. */
+/** Accounts with this email address, compared case-insensitively. There is more than one only if rows were imported. */
 export function accountsByMail(db: Db, email: string): Promise<Account[]> {
   return living(db)
     .select(columns)

@@ -4,7 +4,9 @@ import type { Trx } from '../store.ts'
 export interface MailRule {
   /** Minimum time between two emails to one recipient. */
   pauseSeconds: number
-  /** Maximum number of emails to one recipient within `windowSeconds`, counted from the first email. */
+  /**
+   * Maximum number of emails to one recipient within `windowSeconds`. The window begins with the first of these emails.
+   */
   limit: number
   windowSeconds: number
 }

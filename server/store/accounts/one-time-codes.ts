@@ -47,7 +47,7 @@ export async function isCode(db: Db, code: OneTimeCode, nowSeconds: number, maxA
   return (await codeRow(db, code, nowSeconds, maxAttempts))?.code_hash === code.code_hash
 }
 
-/** The valid code for that purpose and subject. If this is called in a transaction, the row is locked. */
+/** The valid code for this purpose and subject. If this is called in a transaction, the row is locked. */
 async function codeRow(
   db: Db,
   { purpose, subject }: OneTimeCode,

@@ -14,9 +14,10 @@ export interface Crossing {
 }
 
 /**
- * Checks the accounts with ids in (after, upTo]. An armed account gets a reminder when its balance falls below the
- * threshold. `risen` contains the accounts above the threshold that are not armed yet. `fallen` contains the armed
- * accounts below it. One range of ids is read at a time, so that no read takes long.
+ * Checks the accounts with ids in (after, upTo]. An account becomes armed when its balance rises above the threshold.
+ * An armed account gets one reminder when its balance falls below it. `risen` contains the accounts above the threshold
+ * that are not armed yet. `fallen` contains the armed accounts below it. One range of ids is read at a time, so that no
+ * read takes long.
  */
 export async function quotaCrossings(
   db: Db,

@@ -11,7 +11,7 @@ export interface StatementReader {
   email: string
 }
 
-/** The time after which a postponed email is tried again. */
+/** A postponed email is tried again after this time. */
 const retrySeconds = 1800
 
 /**
@@ -74,7 +74,7 @@ export async function endStatement(
     .execute()
 }
 
-/** For each state, the number of a month's emails in it. */
+/** The number of a month's emails in each state. */
 export function statementCounts(db: Db, month: string): Promise<{ state: string; count: number }[]> {
   return db
     .selectFrom('statement_emails')

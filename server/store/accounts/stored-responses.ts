@@ -4,7 +4,7 @@ import type { Db, Trx } from '../store.ts'
 
 export type StoredResponse = Selectable<StoredResponsesTable>
 
-/** Adds responses. A response that is already known keeps its channel. */
+/** Adds responses. If a response is already recorded, its channel is not changed. */
 export async function addStoredResponses(trx: Trx, rows: readonly Insertable<StoredResponsesTable>[]): Promise<void> {
   await trx
     .insertInto('stored_responses')
@@ -18,7 +18,7 @@ export function findStoredResponses(db: Db, id: string): Promise<StoredResponse[
   return db.selectFrom('stored_responses').selectAll().where('id', '=', id).limit(10).execute()
 }
 
-/** Removes the record of a response that its service has deleted. */
+/** Removes the record of a response that the upstream service has deleted. */
 export async function removeStoredResponse(trx: Trx, id: string, userId: number): Promise<void> {
   await trx.deleteFrom('stored_responses').where('id', '=', id).where('user_id', '=', userId).execute()
 }

@@ -47,8 +47,8 @@ export async function listTokens(
 }
 
 /**
- * The status that a call at that time would find. It may differ from the stored status, because a token is marked as
- * expired or exhausted only when it is used.
+ * The status that a call at the time `now` would find. It may differ from the stored status, because a token is marked
+ * as expired or exhausted only when it is used.
  */
 const statusAt = (now: number) => sql<number>`case
   when status <> ${tokenStatus.enabled} then status
@@ -57,8 +57,8 @@ const statusAt = (now: number) => sql<number>`case
   else status end`
 
 /**
- * A token of that user. A token of another user counts as missing. The quota includes the part that processes have
- * leased.
+ * The token with this id; undefined if there is none, or if it belongs to another user. The quota includes the part
+ * that processes have leased.
  */
 export async function tokenOf(db: Db, userId: number, id: number): Promise<TokenRow | undefined> {
   const rows = await db.selectFrom('tokens').selectAll().where('id', '=', id).where('user_id', '=', userId).execute()
@@ -198,7 +198,7 @@ export async function endOldKey(trx: Trx, id: number): Promise<void> {
   await trx.updateTable('tokens').set(noOldKey).where('id', '=', id).execute()
 }
 
-/** Deletes old keys that have ended. They have been refused since the second in which they ended. */
+/** Deletes old keys that have ended. Callers cannot use them any more. */
 export async function forgetOldKeys(trx: Trx, now: number): Promise<void> {
   await trx
     .updateTable('tokens')
@@ -209,8 +209,8 @@ export async function forgetOldKeys(trx: Trx, now: number): Promise<void> {
 }
 
 /**
- * Deletes a token of that user, together with its recorded requests, and returns its name; undefined if there is no
- * such token.
+ * Deletes a token of the given user, together with its recorded requests, and returns its name; undefined if there is
+ * no such token.
  */
 export async function deleteToken(trx: Trx, userId: number, id: number): Promise<{ name: string } | undefined> {
   const token = await trx

@@ -117,8 +117,8 @@ export async function revokeLogins(trx: Trx, id: number): Promise<void> {
 }
 
 /**
- * Deletes an account. The row is kept because logs and usage sums refer to it. The name and the bindings become free,
- * and the secrets and recorded requests are deleted.
+ * Deletes an account. The row is kept because logs and usage sums refer to it. The name and the linked external
+ * identities become free for other accounts, and the secrets and recorded requests are deleted.
  */
 export async function deleteUser(trx: Trx, id: number): Promise<void> {
   await revokeLogins(trx, id)

@@ -137,8 +137,8 @@ export async function userForLogin(db: Db, name: string) {
 
 /**
  * Reserves a name for the account to which this transaction gives it. Returns false if another account has the name, or
- * if another transaction is giving it to an account at the same time. This never waits for a lock, because this
- * transaction could hold the row for which the other one waits.
+ * if another transaction is giving it to an account at the same time. The function never waits for a lock, because the
+ * other transaction could be waiting for a row that this one holds.
  */
 export async function takeUsername(trx: Trx, username: string, exceptId = 0): Promise<boolean> {
   if (needsRowLocks(trx)) {
@@ -151,7 +151,7 @@ export async function takeUsername(trx: Trx, username: string, exceptId = 0): Pr
 }
 
 /**
- * True if another account has that name (ignoring case in any script) or a look-alike name in another alphabet. Two
+ * True if another account has this name (ignoring case in any script) or a look-alike name in another alphabet. Two
  * accounts must not have look-alike names.
  */
 export async function usernameTaken(db: Db, username: string, exceptId = 0): Promise<boolean> {

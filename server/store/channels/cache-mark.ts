@@ -4,7 +4,7 @@ import { routingColumns } from './routing-rows.ts'
 
 /**
  * A text that changes when the options, the input of routing, or the rules of recordings may have changed in the
- * database. It costs one short query, however many rows there are.
+ * database. Reading it costs one short query, however many rows there are.
  */
 export async function cacheMark({ read, foreignWrites }: Store): Promise<string> {
   // Only writes by other processes matter, because this process announces its own.

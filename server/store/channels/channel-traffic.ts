@@ -12,14 +12,17 @@ const mostParsed = 1000
 const newest = (since: number) =>
   sql`select l.* from logs l where ${rowsSince(since)} order by l.id desc limit ${sql.lit(mostRead)}`
 
-/** The number of a channel's responses whose first byte time falls into one step of the histogram. */
+/** The number of a channel's responses whose time to the first byte falls into one step of the histogram. */
 export interface ChannelTimes {
   channel: number
   step: number
   responses: number
 }
 
-/** First byte times of each channel since a time (epoch seconds), from the newest rows of the log. */
+/**
+ * The times to the first byte of each channel's responses since a time (epoch seconds), from the newest rows of the
+ * log.
+ */
 export async function channelTimes(db: Db, since: number): Promise<ChannelTimes[]> {
   const { rows } = await sql<ChannelTimes>`
     select l.channel_id as channel, ${firstByteStep} as step, count(*) as responses from (${newest(since)}) l

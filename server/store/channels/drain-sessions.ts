@@ -1,12 +1,18 @@
 import type { Db, Trx } from '../store.ts'
 
-/** Records that a channel has been drained since `since` (epoch seconds), or that it is no longer drained (0). */
+/**
+ * Records that a channel has been drained since `since` (epoch seconds), which means that it takes no new sessions, or
+ * that it is no longer drained (0).
+ */
 export async function noteDrain(trx: Trx, id: number, since: number): Promise<void> {
   await trx.updateTable('channels').set({ drained_at: since }).where('id', '=', id).execute()
   await trx.deleteFrom('drain_sessions').where('channel_id', '=', id).execute()
 }
 
-/** Records a session that began while the channel was drained. Such a session does not belong to the channel. */
+/**
+ * Records a session (calls that should stay on one channel) that began while the channel was drained. Such a session
+ * does not belong to the channel.
+ */
 export async function addDrainSession(trx: Trx, id: number, session: number, now: number): Promise<void> {
   await trx
     .insertInto('drain_sessions')

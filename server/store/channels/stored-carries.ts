@@ -8,7 +8,7 @@ export const sealedCarries = { headers: 'channel-headers', proxy_login: 'channel
 /** The stored settings that a channel applies to its calls. The encrypted columns stay encrypted. */
 export type StoredCarries = Record<Exclude<keyof CarryColumns, 'tags' | 'remark' | 'test_model' | 'costs'>, string>
 
-/** The same with the encrypted columns as plain text. Throws if they cannot be decrypted. */
+/** The same settings with the encrypted columns as plain text. Throws if they cannot be decrypted. */
 export function openedCarries(row: StoredCarries, secrets: Secrets): StoredCarries {
   const { organization, project, parameters, status_map, proxy } = row
   const open = (name: keyof typeof sealedCarries) =>

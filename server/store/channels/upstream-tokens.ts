@@ -1,6 +1,6 @@
 import type { Db, Trx } from '../store.ts'
 
-/** A stored upstream token; the value is encrypted. */
+/** A stored upstream token, with which a provider logs in to its service. The value is encrypted. */
 export interface StoredToken {
   value: string
   /** Epoch seconds. */

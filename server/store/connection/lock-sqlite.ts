@@ -40,7 +40,7 @@ export async function claimDatabase(url: string): Promise<Claim> {
 
 function locked(database: Database): boolean {
   try {
-    // This avoids a journal file, which would be left behind.
+    // A journal in memory avoids a journal file, which would be left behind.
     database.run('PRAGMA journal_mode = MEMORY')
     // The transaction never writes and is never ended. The database stays open, because the lock lasts as long as the
     // transaction.

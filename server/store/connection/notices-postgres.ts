@@ -38,8 +38,8 @@ export function postgresNotices(url: string, pool: pg.Pool): Notices {
     const begin = async () => {
       await client.connect()
       await client.query(`LISTEN ${channel}`)
-      // Listeners get this after the first connection, too, because something may have changed between reading and
-      // listening.
+      // Listeners get `reconnected` after the first connection, too, because the data that they read may have changed
+      // before this connection began to listen.
       void tell('reconnected')
       probing = setInterval(() => void client.query('select 1').catch(() => lose()), probeEveryMs)
       probing.unref()
@@ -72,8 +72,8 @@ export function postgresNotices(url: string, pool: pg.Pool): Notices {
       // This process's caches come first, because the caller who made the change must see it even if the listening
       // connection is down.
       const delivery = tell(notice)
-      // This does not use the listening connection, because the other nodes must receive the notice even while it is
-      // down.
+      // The pool is used instead of the listening connection, because the other nodes must receive the notice even
+      // while it is down.
       await pool.query('SELECT pg_notify($1, $2)', [channel, JSON.stringify(notice)])
       await delivery
     },

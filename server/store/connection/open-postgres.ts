@@ -57,8 +57,8 @@ export function openPostgres({ url, poolSize = 10, unlimited = false }: OpenOpti
     read: db,
     write: (work) => untilUndisturbed(() => db.transaction().execute(work)),
     writeUnlimited: (work) => untilUndisturbed(() => unlimitedDb.transaction().execute(work)),
-    // This shares connections with the ledger, whose calls are short. The other connections may be busy with long
-    // queries, and they may hang longer before they fail.
+    // `writeSoon` uses the connections of the ledger, whose calls are short. The other connections may be busy with
+    // long queries, and they may hang longer before they fail.
     async writeSoon(statement) {
       const { sql: text, parameters } = statement(db).compile()
       const query: LimitedQuery = { text, values: [...parameters], limitMs: soonTimeoutMs }

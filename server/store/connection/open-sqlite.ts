@@ -15,7 +15,7 @@ export function openSqlite({ url, synchronous = 'NORMAL' }: OpenOptions): Store 
   mkdirSync(dirname(url), { recursive: true, mode: 0o700 })
   // Reads have a separate connection, so that they never see the unfinished writes of the writer's open transaction.
   const writer = connectSqlite(url, synchronous)
-  // The queue decides how long to wait for the lock, because its waiting does not block the process.
+  // The write queue decides how long to wait for the lock, because its waiting does not block the process.
   writer.run('PRAGMA busy_timeout = 5')
   const reader = connectSqlite(url, synchronous)
   const writeDb = kyselyOn(writer)
@@ -86,8 +86,8 @@ function kyselyOn(database: Database): Kysely<Tables> {
         prepare(sql) {
           // A full disk has already ended the transaction; ending it again would hide the original error.
           if (sql === 'rollback' && !database.inTransaction) return nothing
-          // A deferred transaction that later writes can fail immediately with SQLITE_BUSY. An immediate transaction
-          // waits its turn.
+          // A deferred transaction can fail with SQLITE_BUSY at its first write, without waiting. An immediate
+          // transaction waits its turn.
           const statement = database.query(sql === 'begin' ? 'begin immediate' : sql)
           return {
             reader: statement.columnNames.length > 0,

@@ -24,8 +24,8 @@ interface Inner {
 }
 
 /**
- * A client of the driver with these limits. On a timeout it fails with the driver's own message, and its connection is
- * closed.
+ * A client of the driver that applies the limits of `Patience`. On a timeout it fails with the driver's own message,
+ * and its connection is closed.
  */
 export class PatientClient extends pg.Client {
   readonly #patience: Patience
@@ -77,7 +77,7 @@ export class PatientClient extends pg.Client {
   }
 }
 
-/** A pool of such clients. Waiting for a free client has the same limit as opening a new one. */
+/** A pool of `PatientClient` objects. Waiting for a free client has the same limit as opening a new one. */
 export class PatientPool extends pg.Pool {
   readonly #limitMs: number
 

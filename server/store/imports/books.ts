@@ -7,8 +7,9 @@ import type { Trx } from '../store.ts'
 export type BookedTable = 'users' | 'tokens' | 'channels'
 
 /**
- * Corrects the unlogged quota of accounts after log rows were written. `sums` contains the quota of these rows for each
- * account, which is no longer unlogged. Account rows are locked in id order, users first.
+ * Corrects the unlogged quota of accounts after log rows were written. Unlogged quota is used quota without log rows.
+ * `sums` contains, for each account, the quota of the new rows, which is therefore no longer unlogged. Account rows are
+ * locked in id order, users first.
  */
 export async function bookLogged(
   trx: Trx,

@@ -9,7 +9,7 @@ export type ImportKind = 'user' | 'token' | 'channel' | 'code' | 'option'
 export type ImportRow = Selectable<ImportsTable>
 export type JournalRow = Selectable<ImportRowsTable>
 
-/** All imports of a program, newest first. */
+/** All imports from a program, newest first. */
 export async function importsOf(db: Db, program: string): Promise<ImportRow[]> {
   const rows = await db.selectFrom('imports').selectAll().where('program', '=', program).orderBy('id', 'desc').execute()
   return rows.map((row) => ({ ...row, is_fresh: Boolean(row.is_fresh) }))

@@ -148,8 +148,8 @@ export async function captureOf(db: Db, requestId: string): Promise<CaptureRow |
 type Forgotten = { user_id: number } | { token_id: number } | { request_id: string }
 
 /**
- * Makes recorded requests disappear for people. A file without a row is removed by the next sweep of its node. An
- * object in a shared store needs its row until the object has been removed.
+ * Hides recorded requests from people at once. A file without a row is removed by the next sweep of its node. An object
+ * in a shared store needs its row until the object has been removed.
  */
 export async function forgetCaptures(trx: Trx, of: Forgotten): Promise<void> {
   const [column, value] = Object.entries(of)[0] as ['user_id', number]
@@ -207,7 +207,7 @@ export async function dropCapture(store: Store, requestId: string): Promise<void
   await store.write((trx) => trx.deleteFrom('captures').where('request_id', '=', requestId).execute())
 }
 
-/** Those of the given requests that have a row for a file. */
+/** Those of the given requests that have a row whose content is a file. */
 export async function captureFilesAmong(db: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set()
   const rows = await db

@@ -108,7 +108,7 @@ export async function raiseSequence(
   dialect: Store['dialect'],
   { table, numbered }: ExportedTable,
 ): Promise<void> {
-  // SQLite does this itself.
+  // SQLite raises the next id by itself.
   if (dialect === 'sqlite' || !numbered) return
   await sql`select setval(pg_get_serial_sequence(${table}, 'id'),
     greatest((select coalesce(max(id), 0) from ${sql.table(table)}), 1))`.execute(trx)
@@ -123,7 +123,7 @@ export async function declareUnlogged(trx: Trx): Promise<void> {
       .execute()
 }
 
-/** Makes the caps of channels count from now on. */
+/** Makes the caps of channels count only calls that are logged from now on. */
 export async function startCaps(trx: Trx): Promise<void> {
   await sql`update caps set first_log = coalesce((select max(id) from logs), 0)`.execute(trx)
 }

@@ -157,7 +157,7 @@ export function backgroundHold(db: Db, id: string): Promise<OpenHold | undefined
 /**
  * Holds of processes that are dead or unknown, oldest first. A process registers before its first hold, so a statement
  * that sees a hold of a new process also sees the process. A process that other nodes have removed registers again.
- * Until then, its latest holds are protected because they are too recent.
+ * Until then, its latest holds do not count as abandoned, because they are too recent.
  */
 export function abandonedHolds(store: Store, own: string, dead: DeadNodes, limit: number): Promise<OpenHold[]> {
   return holdRows(store.read)

@@ -1,9 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, Store } from '../store.ts'
 
-/**
- * A call in the line of waiting calls counts for this many milliseconds after its process last reported that it waits.
- */
+/** A call in the line counts as waiting for this many milliseconds after its process last reported that it waits. */
 const waitLeaseMs = 3000
 
 /**

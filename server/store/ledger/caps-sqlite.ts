@@ -5,8 +5,9 @@ import type { CapPlacesTable, CapsTable } from '../schema/cap-tables.ts'
 import type { ChannelFull, ExtendOp, HoldOp, PlaceAsked, SettleOp } from '../schema/ledger-types.ts'
 import { stepsKept, windowEnd, windowStart } from './cap-windows.ts'
 
-// The caps of channels and keys on SQLite, within the ledger's transaction. Counts are written immediately, so that the
-// next operation of the batch sees them. The rules are the same as in migrations/caps-functions.ts.
+// The caps (limits on the use) of channels and keys on SQLite, within the ledger's transaction. A call that is counted
+// in the caps of its channel has a place there. Other calls wait for a place in a line. Counts are written immediately,
+// so that the next operation of the batch sees them. The rules are the same as in migrations/caps-functions.ts.
 
 type Cap = Pick<
   Selectable<CapsTable>,
@@ -14,9 +15,7 @@ type Cap = Pick<
 >
 type Place = Selectable<CapPlacesTable>
 
-/**
- * A call in the line of waiting calls counts for this many milliseconds after its process last reported that it waits.
- */
+/** A call in the line counts as waiting for this many milliseconds after its process last reported that it waits. */
 const waitLeaseMs = 3000
 /**
  * The wait that is reported if no time is known, because the cap never ends or the call asks for more than the cap
@@ -26,7 +25,7 @@ const longSeconds = 86_400
 
 export type CapStatements = ReturnType<typeof prepareCaps>
 
-/** A call that asks for a place on its channel. */
+/** A call that asks its channel for a place, that is, to be counted by the channel's caps. */
 export interface Asking extends Pick<HoldOp, 'id'> {
   channelId: number
   caps: PlaceAsked

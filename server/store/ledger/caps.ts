@@ -153,7 +153,7 @@ async function addCap(trx: Trx, channelId: number, cap: CapWanted, now: number):
 }
 
 /**
- * Counts the open calls of a channel in a new cap. The ledger locks a channel before it changes a hold with a place on
+ * Counts the open calls of a channel in a new cap. The ledger locks a channel before it changes the hold of a call to
  * it, so the holds need no lock.
  */
 async function countOpenCalls(
@@ -215,7 +215,7 @@ export async function forgetWindows(store: Store, now: number): Promise<void> {
   const byChannel = Map.groupBy(await allCaps(store.read), ({ owner_id }) => owner_id)
   for (const [channelId, caps] of byChannel) {
     await store.write(async (trx) => {
-      // The ledger changes counts only while it holds a lock on their channel.
+      // Locks the channels, because the ledger changes counts only while it holds a lock on their channel.
       await trx
         .selectFrom('channels')
         .select('id')

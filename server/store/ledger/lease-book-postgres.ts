@@ -3,7 +3,7 @@ import type { HoldOp, LedgerOp, LedgerResult, SettleOp } from '../schema/ledger-
 import { numbers, texts } from './parameters-postgres.ts'
 import { drawnBy } from './quick-batch-postgres.ts'
 
-/** An operation that is paid from a lease. */
+/** An operation that is paid from a lease, which is a part of a balance that a process has taken in advance. */
 export type LeasedOp = (HoldOp | SettleOp) & { lease: string }
 
 /** True if an operation is paid from a lease. */
@@ -82,7 +82,7 @@ export class LeaseBook {
 
   /**
    * Earlier batches may have drawn from the same leases, and the response of the database may have been lost. This
-   * finds out whether they took effect. After it, a batch that has not taken effect yet never will. Rejects if the
+   * finds out whether they took effect. Afterwards, a batch that has not taken effect yet never will. Rejects if the
    * database cannot be reached.
    */
   async resolve(ops: readonly LedgerOp[]): Promise<void> {

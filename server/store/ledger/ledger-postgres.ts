@@ -25,14 +25,14 @@ const leased = { name: 'ledger-leased', text: `select tollgate_leased(${listOf(4
 const mixed = { name: 'ledger-mixed', text: `select ${answers} from tollgate_mixed(${listOf(41)})` }
 
 /**
- * The error codes of the functions. In both cases nothing was changed: either the batch is not a simple one, or a lease
- * is gone.
+ * The error codes of the functions. `notSimple`: the batch is not a simple one, which is a batch that `tollgate_quick`
+ * can apply. The other code: a lease is gone. In both cases nothing was changed.
  */
 const notSimple = 'TG001'
 const leaseGone = 'TG002'
 /**
- * After a batch turned out not to be simple, the number of following batches that are not tried as simple ones. An
- * account that is nearly used up causes many such batches in a row.
+ * The number of batches that are not tried as simple ones after a batch turned out not to be simple. An account that is
+ * nearly used up causes many such batches in a row.
  */
 const carefulBatches = 20
 

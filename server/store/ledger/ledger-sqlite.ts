@@ -192,7 +192,7 @@ function askedBy({ id, caps, channelId }: HoldOp | ExtendOp, at: number): Asking
   return caps && channelId !== undefined ? { id, caps, channelId, at } : undefined
 }
 
-/** The reason why the token or the user of a call would refuse it. This takes precedence over a full channel. */
+/** The reason to refuse a call because of its token or its user. This takes precedence over a full channel. */
 function ownRefusal(statements: Statements, batch: Batch, op: HoldOp): TakeResult | undefined {
   const { limits, minimum } = op
   const minutes = limits && minutesOf(statements.limits, op, limits)

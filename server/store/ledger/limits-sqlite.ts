@@ -172,8 +172,8 @@ export function countCall(statements: LimitStatements, ids: Ids, limits: HoldLim
 }
 
 /**
- * Replaces the tokens reserved for a call with those that it used. Tokens in excess of the reservation count from now
- * on.
+ * Replaces the tokens reserved for a call with those that it used. Tokens in excess of the reservation count from the
+ * time of settling on.
  */
 export function settleMinutes(
   statements: LimitStatements,

@@ -116,8 +116,8 @@ export async function forgetErrorMinutes(store: Store, now: number): Promise<voi
 }
 
 /**
- * The shared rows for calls that began at that time (epoch seconds) and had failed by `until`. If a user is given, only
- * the rows of that user.
+ * The shared rows for calls that began at the given time (epoch seconds) and had failed by `until`. If a user is given,
+ * only the rows of that user.
  */
 export function sharedRowsAt(
   db: Db,

@@ -30,7 +30,8 @@ const indexed: Readonly<Record<Exclude<LogOutcome, 'slow'>, RawBuilder<SqlBool>>
   failed: sql<SqlBool>`(l.type = 6 or (l.type = 2 and l.outcome in ('failed', 'interrupted')))`,
   retried,
   estimated: sql<SqlBool>`l.estimated = true`,
-  // Every rescued call has several attempts, so the index of retried calls covers it.
+  // A rescued call is one whose broken stream another attempt completed. It therefore has several attempts, so the
+  // index of retried calls covers it.
   rescued: retried,
 }
 

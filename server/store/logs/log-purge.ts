@@ -31,7 +31,7 @@ export interface PurgeOptions {
  * Deletes the log rows older than `before` and returns how many. In the same transaction, their charges are added to
  * the `unlogged_quota` of user, token and channel, so that the used quota can still be verified from the logs. The
  * usage sums are kept. On PostgreSQL, partitions in which every row is to be deleted are dropped. All other rows are
- * deleted in small steps. If such a partition is being read, its rows stay until the next purge.
+ * deleted in small steps. If a partition that could be dropped is being read, its rows stay until the next purge.
  */
 export async function purgeLogs(store: PatientStore, { before, now, only, pause }: PurgeOptions): Promise<number> {
   // Rows must be counted before they are deleted. Otherwise their usage would be lost.

@@ -10,8 +10,8 @@ import type { LogRow, LogSort } from './log-pages.ts'
 /**
  * The hourly sums do not contain the outcomes of calls, so a query with an outcome searches the rows themselves, newest
  * first. It reads at most `mostIndexed` rows of the outcome's index. Rows of one user, and slow calls, have no such
- * index. For them it reads whole hours, but at least one. These hours may have at most `mostRows` rows that match the
- * other filters, and may span at most `mostSpan` rows of the whole log.
+ * index. For such queries it reads whole hours, at least one. These hours may have at most `mostRows` rows that match
+ * the other filters, and may span at most `mostSpan` rows of the whole log.
  */
 const mostIndexed = 20_000
 const mostRows = 10_000

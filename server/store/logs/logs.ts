@@ -39,7 +39,7 @@ export async function searchLogs(db: Db, keyword: string, userId?: number): Prom
   return [...byId.values()].sort((a, b) => b.id - a.id).slice(0, searchLimit)
 }
 
-/** The row with that id; empty if there is none. If a user is given, the row must belong to that user. */
+/** The row with this id; empty if there is none. If a user is given, the row must belong to that user. */
 export function logById(db: Db, id: number, userId?: number): Promise<LogRow[]> {
   return db
     .selectFrom('logs')

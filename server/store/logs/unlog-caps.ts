@@ -40,8 +40,8 @@ export async function unlogCaps(trx: Trx, rows: readonly Row[]): Promise<void> {
 }
 
 /**
- * Computes the same for all calls of a partition of the log. Returns the sum to add to each cap instead of adding it,
- * because reading the partition takes long and the caps must not be locked in the meantime.
+ * Computes the same sums as `unlogCaps` for all calls of a partition of the log. Returns the sum for each cap instead
+ * of adding it to the cap, because reading the partition takes long and the caps must not be locked in the meantime.
  */
 export async function capSumsOf(trx: Trx, partition: string): Promise<CapSum[]> {
   const { rows } = await sql<SummedRow & { id: number; metric: CapMetric; pattern: string | null; model: string }>`

@@ -3,8 +3,8 @@ import type { Migration } from '../migration.ts'
 import type { Tables } from '../schema/tables.ts'
 
 /**
- * The tables of one-api, with their names and meanings, and our own tables. One text serves both databases, except for
- * the types.
+ * The tables of one-api, with their names and meanings, and the tables that Tollgate adds. One text serves both
+ * databases, except for the types.
  */
 export const init: Migration = {
   name: '0001-init',

@@ -26,7 +26,7 @@ export const limits: Migration = {
     for (const statement of statements) await sql.raw(statement).execute(db)
     if (!pg) return
     await installLedger(db)
-    // The new version also takes the time as a parameter.
+    // The function is dropped, because its new version has one more parameter, the time.
     await sql.raw('drop function tollgate_take(jsonb, boolean)').execute(db)
   },
 }

@@ -41,8 +41,8 @@ export const usage: Migration = {
         (name) =>
           `create table ${name} (${[...slot, ...figures].join(', ')}, primary key (series_id, slot))${clustered}`,
       ),
-      // These two tables have rows only within a transaction: the rows that are being counted, by all dimensions and by
-      // series.
+      // The next two tables have rows only within a transaction. They contain the log rows that are being counted,
+      // summed by all dimensions and by series.
       `create table usage_fold (${['slot bigint not null', ...dimensions, ...figures, ...places].join(', ')})`,
       `create table usage_part (${[...slot, ...figures, ...places].join(', ')})`,
       `create table usage_state (folded_to ${int}, folded_at ${int}, days_to ${int}, weeks_to ${int})`,

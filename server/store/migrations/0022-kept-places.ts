@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 import { installLedger } from './ledger-function.ts'
 
-/** Log rows record whether the channel and key of its session served a call. */
+/** Log rows record whether a call was served by the channel and key of its session. */
 export const keptPlaces: Migration = {
   name: '0022-kept-places',
   async up(db, dialect) {

@@ -1,7 +1,8 @@
 /**
- * The caps of channels and keys, as PostgreSQL functions for `tollgate_batch`. The rules are the same as in
- * `caps-sqlite.ts`. One contract suite tests both. The ledger has locked the rows of all channels in the batch, so
- * nobody else changes the data that these functions read.
+ * The caps (limits on the use) of channels and keys, as PostgreSQL functions for `tollgate_batch`. A call that is
+ * counted in the caps of its channel has a place there. Other calls wait for a place in a line. The rules are the same
+ * as in `caps-sqlite.ts`. One contract suite tests both. The ledger has locked the rows of all channels in the batch,
+ * so nobody else changes the data that these functions read.
  */
 export const capFunctions = (): readonly string[] => [
   startFunction,
@@ -18,9 +19,7 @@ export const capFunctions = (): readonly string[] => [
   settleFunction,
 ]
 
-/**
- * A call in the line of waiting calls counts for this many milliseconds after its process last reported that it waits.
- */
+/** A call in the line counts as waiting for this many milliseconds after its process last reported that it waits. */
 const waitLeaseMs = 3000
 
 /** The start of the window, or of the step of a moving window, that contains a time. */

@@ -35,9 +35,9 @@ end $$`
 const leaseParameters = 'l_ids text[], l_versions bigint[], l_drawn bigint[]'
 
 /**
- * A simple batch in which calls are paid from leases. The costs of these calls are in the sums of `charged`, but not in
- * the sums of `back` and `need`, because the lease has already taken them from the balance. `ended` counts all calls
- * that end. `s_count` counts only those of them that have a row in `holds`.
+ * A simple batch (see `quick-function.ts`) in which calls are paid from leases. The costs of these calls are in the
+ * sums of `charged`, but not in the sums of `back` and `need`, because the lease has already taken them from the
+ * balance. `ended` counts all calls that end. `s_count` counts only those of them that have a row in `holds`.
  *
  * If a token has become limited or unlimited since the lease was taken, the batch is not a simple one.
  */

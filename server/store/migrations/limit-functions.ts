@@ -43,9 +43,9 @@ begin
 end $$`
 
 /**
- * The reason why a limit of its token or user refuses a hold; null if none does. `minutes` contains the per-minute
- * counts of each owner that has a limit per minute. `pending` contains the calls and tokens of the batch, for the token
- * and for the user.
+ * The reason why a limit of the token or the user refuses a hold; null if no limit does. `minutes` contains the
+ * per-minute counts of each owner that has a limit per minute. `pending` contains the calls and tokens of the batch,
+ * for the token and for the user.
  */
 const limitFunction = `
 create or replace function tollgate_limit(op_limits jsonb, user_id_of bigint, token_id_of bigint, minutes jsonb, now_s bigint,
@@ -150,7 +150,7 @@ end $$`
 
 /**
  * Replaces the tokens reserved for counted calls with the tokens that the calls used. `more` contains the difference
- * for each call. Tokens in excess of the reservation count from now on. Each row is written once.
+ * for each call. Tokens in excess of the reservation count from the time of settling on. Each row is written once.
  */
 const settleMinutesFunction = `
 create or replace function tollgate_settle_minutes(owners text[], owner_ids bigint[], seconds bigint[], more bigint[], now_s bigint)

@@ -1,4 +1,4 @@
-/** The columns of a log row that the ledger writes (except `quota`), and the types as which they are read from JSON. */
+/** The columns of a log row that the ledger writes (except `quota`), and their types when they are read from JSON. */
 const logColumns = {
   user_id: 'bigint',
   created_at: 'bigint',

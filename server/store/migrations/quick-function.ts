@@ -107,8 +107,8 @@ const endedHold = (id: string, held: string) => `h.id = ${id} and h.amount = ${h
         and t.id = h.token_id and h.token_limited <> t.unlimited_quota`
 
 /**
- * Ends the holds. They must have the values that their owners know. The rows of their users are locked, so nobody else
- * can end them.
+ * Ends the holds. Each hold must have the values that its owner, the process that made it, knows. The rows of the users
+ * are locked, so nobody else can end them.
  */
 const endHolds = `
     if s_count = 1 then

@@ -1,4 +1,7 @@
-/** Ours: responses that a service is still generating although the call that requested them has been answered. */
+/**
+ * Added by Tollgate: responses that a service is still generating although the call that requested them has been
+ * answered.
+ */
 export interface BackgroundJobsTable {
   /** The hold of the call, which stays open until the job is charged. */
   hold_id: string

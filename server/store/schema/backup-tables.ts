@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely'
 
-/** Ours: backups that were made or attempted. */
+/** Added by Tollgate: backups that were made or attempted. */
 export interface BackupsTable {
   id: Generated<number>
   started_at: number

@@ -17,7 +17,7 @@ export interface CapsTable {
   period: CapWindow
   /** Comma-separated names and patterns such as `claude-*`; '' for all models. */
   models: string
-  /** The same as a regular expression; null for all models. */
+  /** The names and patterns in `models` as one regular expression; null for all models. */
   pattern: string | null
   /** The time zone of the calendar, an IANA name. */
   zone: string

@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely'
 
-/** Ours: rules that determine whose requests are recorded, and until when. */
+/** Added by Tollgate: rules that determine whose requests are recorded, and until when. */
 export interface CaptureRulesTable {
   id: Generated<number>
   target: 'user' | 'token' | 'channel'
@@ -18,7 +18,7 @@ export interface CaptureRulesTable {
 /** An object store, or a file on the named node. Older rows do not name their node. */
 export type CapturePlace = 's3' | 'files' | `files:${string}`
 
-/** Ours: the recorded requests, and the places of their contents. */
+/** Added by Tollgate: the recorded requests, and the places of their contents. */
 export interface CapturesTable {
   request_id: string
   created_at: number

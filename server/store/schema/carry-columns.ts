@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely'
 
-/** Ours: the settings that a channel applies to its calls, and the prices of its upstream. */
+/** Added by Tollgate: the settings that a channel applies to its calls, and the prices of its upstream. */
 export interface CarryColumns {
   /** `tags` are comma-separated labels. `remark` is a note for admins. */
   tags: Generated<string>

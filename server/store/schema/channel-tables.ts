@@ -29,20 +29,20 @@ export interface ChannelsTable extends CarryColumns {
   /** The text of a JSON object with the price list that is read on a schedule, and the last result; '' = none. */
   price_feed: Generated<string>
   /**
-   * Ours: the reason for which the gateway last changed the status or skipped the channel, and the time (epoch
-   * seconds); '' = nothing to report.
+   * Added by Tollgate: the reason for which the gateway last changed the status or skipped the channel, and the time
+   * (epoch seconds); '' = nothing to report.
    */
   status_reason: Generated<string>
   status_time: Generated<number>
   /**
-   * Ours: `multi` means that every line of `key` is a key, and that the keys are used in turn. `key_count` is the
-   * number of keys.
+   * Added by Tollgate: `multi` means that every line of `key` is a key, and that the keys are used in turn. `key_count`
+   * is the number of keys.
    */
   key_mode: Generated<'single' | 'multi'>
   key_count: Generated<number>
-  /** Ours: bits. 1 is set if the channel has caps, and 2 if each of its keys has caps. */
+  /** Added by Tollgate: bits. 1 is set if the channel has caps, and 2 if each of its keys has caps. */
   capped: Generated<number>
-  /** Ours: true if the channel takes no new sessions. */
+  /** Added by Tollgate: true if the channel takes no new sessions. */
   draining: Generated<boolean>
   /**
    * The time since which the channel has been drained, in epoch seconds; 0 = it is not drained, or its sessions have
@@ -51,7 +51,7 @@ export interface ChannelsTable extends CarryColumns {
   drained_at: Generated<number>
 }
 
-/** Ours: paused keys of a channel, identified by their keyed hashes. */
+/** Added by Tollgate: paused keys of a channel, identified by their keyed hashes. */
 export interface ChannelDeadKeysTable {
   channel_id: number
   key_hash: string
@@ -59,7 +59,7 @@ export interface ChannelDeadKeysTable {
   since: number
 }
 
-/** Ours: the results of a channel's last tests. */
+/** Added by Tollgate: the results of a channel's last tests. */
 export interface ChannelTestsTable {
   id: Generated<number>
   channel_id: number
@@ -71,7 +71,7 @@ export interface ChannelTestsTable {
   message: string
 }
 
-/** Ours: a session that began while the channel to which it would belong was drained. */
+/** Added by Tollgate: a session that began while the channel to which it would belong was drained. */
 export interface DrainSessionsTable {
   channel_id: number
   /** A hash of the token and the session's name. */

@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely'
 
-/** Ours: an import from another program. A later run with the same source continues it. */
+/** Added by Tollgate: an import from another program. A later run with the same source continues it. */
 export interface ImportsTable {
   id: Generated<number>
   /** The program that made the source, such as `new-api`. */
@@ -15,8 +15,9 @@ export interface ImportsTable {
   /** The time at which the source was last read to its end; 0 = never. */
   finished_at: Generated<number>
   /**
-   * Up to these ids, log rows keep the ids of users, tokens and channels that no longer exist. New rows in this
-   * installation never get one of these ids.
+   * The highest ids of users, tokens and channels in the source's log. Up to these ids, log rows keep the ids of users,
+   * tokens and channels that no longer exist, because new rows in this installation never get them. All are 0 if ids
+   * are not kept.
    */
   known_users: Generated<number>
   known_tokens: Generated<number>
@@ -29,7 +30,7 @@ export interface ImportsTable {
   charge_quota: Generated<number>
 }
 
-/** Ours: a row of the source, and the row that it became in this installation. */
+/** Added by Tollgate: a row of the source, and the row that it became in this installation. */
 export interface ImportRowsTable {
   import_id: number
   kind: string
@@ -43,7 +44,7 @@ export interface ImportRowsTable {
   requests: Generated<number>
 }
 
-/** Ours: an import that the console or the command line started. At most one of them is active. */
+/** Added by Tollgate: an import that the console or the command line started. At most one of them is active. */
 export interface ImportRunsTable {
   id: Generated<number>
   /**

@@ -38,7 +38,7 @@ export interface CrashRow {
   completionTokens: number
 }
 
-/** The place that a call needs on a channel with caps. */
+/** The place that a call needs on a channel with caps. A call that has a place is counted in the caps. */
 export interface PlaceAsked {
   /** The name of the model in the request to the channel. It matters because caps can apply to some models only. */
   model: string
@@ -47,8 +47,8 @@ export interface PlaceAsked {
   /** Tokens reserved in the caps until the call ends. */
   tokens: number
   /**
-   * The minimum number of units with which the call makes sense. It matters because a cap of quota may leave fewer
-   * units than requested.
+   * The call needs at least this many units. The minimum matters because a cap of quota may leave fewer units than
+   * requested.
    */
   least: number
   /**
@@ -103,7 +103,7 @@ export interface ExtendOp {
   crashCharge: number
   /** If absent, the crash row is unchanged. */
   crashRow?: CrashRow | undefined
-  /** Only the budgets are checked. */
+  /** The limits of the call. Only the budgets among them are checked. */
   limits?: OpLimits
   /** Moves the call to `channelId`, where it needs this place. If that channel is full, nothing changes. */
   caps?: PlaceAsked
@@ -146,7 +146,10 @@ export interface SettleOp {
   cost?: number
   /** The tokens that a call with limits used. They replace its reservation; absent = the reservation stays. */
   tokens?: number
-  /** Only the budgets are checked: a charge above the hold never exceeds them. */
+  /**
+   * The limits of the call. Only the budgets among them are checked, so that a charge above the hold never exceeds a
+   * budget.
+   */
   limits?: OpLimits
   /** The channel on which the call has a place. */
   placedOn?: number

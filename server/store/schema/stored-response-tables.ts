@@ -1,4 +1,4 @@
-/** Ours: responses and conversations that a service stores, for as long as callers may refer to them. */
+/** Added by Tollgate: responses and conversations that a service stores, for as long as callers may refer to them. */
 export interface StoredResponsesTable {
   /** The service's id for the response. */
   id: string

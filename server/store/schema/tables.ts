@@ -26,9 +26,9 @@ import type {
 import type { VirtualModelsTable } from './virtual-model-tables.ts'
 
 /**
- * Row types of all tables. Columns that one-api also has keep their names and meanings. Our additions are marked
- * "Ours". Times are epoch seconds. Quotas are integer units. SQLite returns booleans as 0 or 1, so read them through
- * `Boolean()`.
+ * Row types of all tables. Columns that one-api also has keep their names and meanings. "Ours:" marks tables and
+ * columns that Tollgate added; one-api does not have them. Times are epoch seconds. Quotas are integer units. SQLite
+ * returns booleans as 0 or 1, so read them through `Boolean()`.
  */
 export interface UsersTable extends LimitColumns {
   id: Generated<number>
@@ -165,7 +165,7 @@ export interface LogsTable {
   elapsed_time: number
   is_stream: boolean
   system_prompt_reset: boolean
-  /** The following columns are ours. */
+  /** Tollgate added the following columns. */
   token_id: number
   /** Milliseconds to the first byte of the response; 0 = none. */
   first_byte_time: number
@@ -191,7 +191,7 @@ export interface LogsTable {
   /** For failed calls: the number of similar calls without a row, and the start of the first (epoch seconds). */
   left_out: Generated<number>
   left_out_since: Generated<number>
-  /** True if the channel and key of its session served the call; null = the call has no session. */
+  /** True if the call was served by the channel and key of its session; null = the call has no session. */
   kept_place: boolean | null
   /** How the call was made, as JSON without any content; null for other rows and for rows from earlier versions. */
   request: Generated<string | null>
@@ -258,7 +258,7 @@ export interface HoldsTable {
   token_limited: boolean
   /**
    * 0 = no limit was in force. 1 = the call counts as an open call. 2 is added if the call is in the token's per-minute
-   * counts, 4 if it is in the user's, and 8 if it has a place on a channel with caps.
+   * counts, 4 if it is in the user's, and 8 if the caps of its channel count it.
    */
   counted: Generated<number>
   /** The second of `limit_windows` in which the call is counted, and the tokens counted in that second. */

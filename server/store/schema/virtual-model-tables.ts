@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely'
 
-/** Ours: a model that consists of steps. Each step names a model that may answer. */
+/** Added by Tollgate: a model that consists of steps. Each step names a model that may answer. */
 export interface VirtualModelsTable {
   id: Generated<number>
   name: string

@@ -33,7 +33,7 @@ export async function loadPostgres(
           name,
         )
         requireColumns(name, columns, present)
-        // Migrations may already have inserted rows into a table.
+        // Empties the table, because migrations may already have inserted rows.
         await sql`delete from ${sql.table(name)}`.execute(trx)
         const time = name === 'logs' ? columns.findIndex((column) => column.name === 'created_at') : -1
         return async (rows) => {

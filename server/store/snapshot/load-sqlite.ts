@@ -62,7 +62,7 @@ async function fill(path: string, source: LoadSource): Promise<Record<string, nu
     const rows = await visitParts(source.parts(), {
       async table(name, columns) {
         requireColumns(name, columns, columnsOfSqlite(database, name))
-        // Migrations may already have inserted rows into a table.
+        // Empties the table, because migrations may already have inserted rows.
         database.run(`delete from "${name}"`)
         const list = columns.map((column) => `"${column.name}"`).join(', ')
         const statement = database.prepare(

@@ -3,7 +3,7 @@ import type { TablePolicy } from './table-policy.ts'
 /** A value as both databases can store it. */
 export type Value = string | number | boolean | null
 
-/** The type as which a column's values are written in a snapshot, whatever the database calls this type. */
+/** The type of a column's values in a snapshot, whatever the database calls this type. */
 export type ColumnKind = 'integer' | 'real' | 'text' | 'boolean'
 
 export interface Column {

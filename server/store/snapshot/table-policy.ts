@@ -1,10 +1,10 @@
 import type { Tables } from '../schema/tables.ts'
 
 /**
- * Determines whether the rows of a table are included in a copy of an installation. `always`: they are, because they
- * belong to the installation. `moved`: they are copied to another database, but not into a backup, because they are
- * logins that may have ended by the time the backup is restored. `never`: they are not, because they belong to running
- * processes.
+ * Determines whether the rows of a table are included in a copy of an installation. `always`: the rows are included,
+ * because they belong to the installation. `moved`: the rows are copied to another database, but not into a backup,
+ * because they are logins that may have ended by the time the backup is restored. `never`: the rows are not included,
+ * because they belong to running processes.
  */
 export type TablePolicy = 'always' | 'moved' | 'never'
 
@@ -60,7 +60,7 @@ export const tablePolicies = {
   usage_days: 'always',
   usage_weeks: 'always',
   usage_state: 'always',
-  // These two have rows only within a transaction.
+  // The next two tables have rows only within a transaction.
   usage_fold: 'never',
   usage_part: 'never',
   alert_destinations: 'always',

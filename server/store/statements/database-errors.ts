@@ -35,7 +35,7 @@ export function isDamaged(error: unknown): boolean {
   return code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB'
 }
 
-/** True if the error came from the database or from the connection to it, not from our own code. */
+/** True if the error came from the database or from the connection to it, not from Tollgate's code. */
 export function isDatabaseError(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   // SQLiteError is Bun's class. PostgreSQL's errors have a severity, and lost connections have a system code or the

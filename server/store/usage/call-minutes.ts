@@ -18,7 +18,7 @@ export interface MinuteCalls {
   interrupted: number
 }
 
-/** The number of a minute's responses whose first byte time falls into one step of the histogram. */
+/** The number of a minute's responses whose time to the first byte falls into one step of the histogram. */
 export interface MinuteTimes {
   minute: number
   step: number

@@ -14,7 +14,7 @@ export interface SlotCalls {
   first_id: number
 }
 
-/** The number of a slot's responses whose first byte time falls into one step of the histogram. */
+/** The number of a slot's responses whose time to the first byte falls into one step of the histogram. */
 export interface SlotTimes {
   slot: number
   step: number
@@ -46,7 +46,7 @@ export async function callsBySlot(db: Db, { first, last, since }: SlotRange, sec
   return rows
 }
 
-/** First byte times by slot, as a histogram. */
+/** The times to the first byte by slot, as a histogram. */
 export async function timesBySlot(db: Db, { first, last, since }: SlotRange, seconds: number): Promise<SlotTimes[]> {
   const { rows } = await sql<SlotTimes>`
     select l.created_at / ${sql.lit(seconds)} as slot, ${firstByteStep} as step, count(*) as responses

@@ -44,7 +44,7 @@ export async function attemptsByHour(db: Db, { from, to }: HourRange): Promise<C
     bucket: hours,
     figures: ['requests', 'failed'],
   })
-  // `failed` already includes the failed attempts, so only `attempts` needs to be increased.
+  // The figure `failed` already includes the failed attempts, so they are added only to `attempts`.
   const answer = await sql<ChannelHour>`
     select channel, hour, cast(sum(attempts) as bigint) as attempts, cast(sum(failed) as bigint) as failed from (
       select g as channel, bucket as hour, requests as attempts, failed from (${rows}) served

@@ -7,7 +7,7 @@ import { rowsSince } from './recent-rows.ts'
 /** The maximum number of log rows that are read, newest first. */
 const mostRead = 20_000
 
-/** The streamed responses of a model whose first byte times fall into one step of the histogram. */
+/** The streamed responses of a model whose times to the first byte fall into one step of the histogram. */
 export interface ModelSpeed {
   model: string
   step: number

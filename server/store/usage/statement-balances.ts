@@ -13,8 +13,8 @@ export function statementBalances(
   const { inside, later, ever } = figures
   const net = (parts: typeof inside) => sumOf(parts, ...givingTypes) - sumOf(parts, logType.consume)
   const withoutRow = figures.granted - sumOf(ever, ...givingTypes)
-  // Amounts are now recorded in log rows. The only credit without a row is the initial credit of an account, such as
-  // that of root.
+  // If the account was created after `amountsSince`, every amount has a log row. The only exception is the initial
+  // credit of an account such as root.
   const initial = figures.createdAt >= figures.amountsSince ? Math.max(0, withoutRow) : 0
   const isNew = figures.createdAt >= month.start && figures.createdAt <= month.end
   const closing = figures.balance - net(later) - (figures.createdAt > month.end ? initial : 0)

@@ -92,7 +92,8 @@ const grains = {
 } as const
 
 /**
- * Sums up the slots before `current`, one per transaction. Rows that arrive later for such a slot are added to it, too.
+ * Sums up the slots (days or weeks) before `current`, one per transaction. Rows that arrive later for such a slot are
+ * added to it, too.
  */
 async function sumUp(store: Store, name: keyof typeof grains, current: number): Promise<void> {
   const { to, add, daysEach } = grains[name]
@@ -126,7 +127,7 @@ export async function decidedLogId(store: Store): Promise<number | undefined> {
   const { rows } =
     store.dialect === 'postgres'
       ? await sql<{ id: number | null }>`select tollgate_decided_log_id() as id`.execute(store.read)
-      : // SQLite has one writer, and its ids only increase.
+      : // SQLite has one writer, and its ids only increase, so the newest id is final.
         await sql<{ id: number | null }>`select max(id) as id from logs`.execute(store.read)
   return rows[0]?.id ?? undefined
 }

@@ -157,8 +157,8 @@ export function kindFor(filter: RowFilter, columns: readonly Dimension[] = []): 
 const state = (column: string) => sql.raw(`(select ${column} from usage_state)`)
 
 /**
- * The condition for rows that are not counted in hours yet. All rows are below the second bound. It is there because
- * with two bounds PostgreSQL's planner expects a small range, which is correct.
+ * The condition for rows that are not counted in hours yet. All rows are below the second bound. The second bound is
+ * there because with two bounds PostgreSQL's planner expects a small range, which is correct.
  */
 export const uncounted = sql<SqlBool>`l.id > ${state('folded_to')} and l.id < ${state(`folded_to + ${2 ** 52}`)}`
 

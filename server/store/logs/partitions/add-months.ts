@@ -49,8 +49,8 @@ export async function emptyDefault(store: Store, now: number): Promise<void> {
 export type CoverTimes = (trx: Trx, createdAt: Iterable<number>) => Promise<void>
 
 /**
- * Returns such a function. Without it, old rows would go to the default partition and would have to be moved later. On
- * SQLite the function does nothing.
+ * Returns a function that creates these partitions. Without them, old rows would go to the default partition and would
+ * have to be moved later. On SQLite the function does nothing.
  */
 export function createCoverTimes(now: number): CoverTimes {
   const known = new Set<string>()
@@ -84,9 +84,9 @@ const longestWriteSeconds = 86_400
  * Creates the partition of a month, and moves the month's rows from the default partition to it. The first move runs
  * while calls may add rows. The second moves the rest in a moment in which nobody else writes.
  *
- * A statement that has already chosen the default partition for its row would fail after the change, so calls wait for
- * that moment. They need not wait if the month is in the past, because then only imports write its rows, one import at
- * a time.
+ * A statement that has already chosen the default partition for its row would fail after the change, so calls wait
+ * during the second move. They need not wait if the month is in the past, because then only imports write its rows, one
+ * import at a time.
  */
 async function addMonth(trx: Trx, { name, from, until }: Month, now: number): Promise<void> {
   const isOfMonth = `created_at >= ${from} and created_at < ${until}`

@@ -46,8 +46,8 @@ export async function dropExpired(
 
 /**
  * Empties a partition and returns its number of rows; undefined if the partition must stay. While it is read, only
- * transactions that count or delete log rows have to wait. The locks for which calls must wait are held only for the
- * few statements at the end.
+ * transactions that count or delete log rows have to wait. The locks that make calls wait are held only for the few
+ * statements at the end.
  */
 async function emptied(
   trx: Trx,

@@ -9,7 +9,7 @@ const tries = 10
  * Locks one or more tables of the log in one attempt, until the transaction ends. A transaction that waits for a lock
  * blocks all later ones. This one therefore waits only for a moment, lets the others pass, and tries again. After some
  * seconds it throws PostgreSQL's `lock_not_available`, for example while a backup reads the table. Call this before
- * locking anything else for which calls would wait.
+ * locking anything else that calls need.
  */
 export async function lockSoon(
   trx: Trx,

@@ -39,7 +39,7 @@ const secondsOf = (text: string | undefined) => (text === undefined || !/\d/.tes
 export const isWhole = ({ from, until, isDefault }: LogPartition) =>
   !isDefault && from === undefined && until === undefined
 
-/** True if rows of that time (epoch seconds) belong to the partition. */
+/** True if rows of the given time (epoch seconds) belong to the partition. */
 export const covers = ({ from, until, isDefault }: LogPartition, seconds: number) =>
   !isDefault && (from ?? Number.NEGATIVE_INFINITY) <= seconds && seconds < (until ?? Number.POSITIVE_INFINITY)
 

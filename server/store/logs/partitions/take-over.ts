@@ -9,8 +9,9 @@ export type PatientStore = Store & { writeUnlimited?: Store['write'] }
 
 const daySeconds = 86_400
 /**
- * The cut is the start of the first month that begins later than this. While the cut is being prepared, no row with a
- * later time can be written. An interrupted takeover must therefore be finished or undone before the time of the cut.
+ * The cut is the start of the first month that begins more than this many seconds from now. While the cut is being
+ * prepared, no row with a later time can be written. An interrupted takeover must therefore be finished or undone
+ * before the time of the cut.
  */
 const leastAheadSeconds = 14 * daySeconds
 /** An interrupted takeover is undone if the time until its cut is shorter than this. */
