@@ -10,7 +10,14 @@ let aheadMs = 0
 beforeAll(async () => {
   rig = await startRelayRig({ channels: false, clock: { nowMs: () => Date.now() + aheadMs } })
 })
-beforeEach(() => rig.clear({ RetryTimes: '0', ChannelWaitTime: '30', AutomaticDisableChannelEnabled: 'false' }))
+beforeEach(() =>
+  rig.clear({
+    RetryTimes: '0',
+    SameChannelRetries: '0',
+    ChannelWaitTime: '30',
+    AutomaticDisableChannelEnabled: 'false',
+  }),
+)
 afterAll(() => rig[Symbol.asyncDispose]())
 
 const calls = (most: number, fields = {}) => ({ metric: 'calls', window: 'now', most, ...fields })
@@ -290,6 +297,45 @@ describe('retries', () => {
       [first]: { calls: 0, requests: 1, quota: 0 },
       [second]: { calls: 0, requests: 1, quota: 15 },
     })
+  })
+
+  test('a request that is repeated on the same channel is counted twice', async () => {
+    const limits = [calls(1), perDay('requests', 3), perDay('quota', 9999)]
+    const channel = await rig.channel({ limits })
+    await rig.gateway.setOption('SameChannelRetries', '1')
+    rig.upstream.next(fake.status(500), fake.ok())
+    const caller = await rig.caller()
+    expect((await post(caller)).status).toBe(200)
+    await clean()
+    expect(await used()).toEqual({ [channel]: { calls: 0, requests: 2, quota: 15 } })
+    // The third request uses the limit up, so it is not repeated.
+    rig.upstream.next(fake.status(500), fake.ok())
+    expect((await post(caller)).status).toBe(500)
+    expect(rig.upstream.requests).toHaveLength(3)
+    await clean()
+    expect(await used()).toEqual({ [channel]: { calls: 0, requests: 3, quota: 15 } })
+  })
+
+  test('a request is repeated before the calls that wait for its channel', async () => {
+    await rig.channel({ limits: [calls(1)] })
+    await rig.gateway.setOption('SameChannelRetries', '1')
+    const caller = await rig.caller()
+    const { promise: release, resolve: letGo } = Promise.withResolvers<void>()
+    const failsLate = fake.behaviour('fails when the test says so', async (exchange) => {
+      await release
+      await fake.status(500).run(exchange)
+    })
+    rig.upstream.next(failsLate)
+    const said = (text: string) => post(caller, { ...chat, messages: [{ role: 'user', content: text }] })
+    const first = said('first')
+    await rig.upstream.received(1)
+    const second = said('second')
+    await until(async () => (await waiting()).length === 1)
+    letGo()
+    expect([(await first).status, (await second).status]).toEqual([200, 200])
+    const texts = rig.upstream.requests.map(({ fields }) => (fields['messages'] as { content: string }[])[0]?.content)
+    expect(texts).toEqual(['first', 'first', 'second'])
+    await clean()
   })
 
   test('a call can move to a channel without limits, and back to one with limits', async () => {

@@ -180,8 +180,18 @@ async function sameChannel(run: Run, failed: AttemptFailed): Promise<Trial | und
   const waitMs = repeatAfterMs(failed, run.repeats, deps.random)
   const mostMs = hasOtherChannel(run) ? shortWaitMs : longWaitMs
   if (waitMs > mostMs || !(await mayRetryAfter(run, waitMs))) return undefined
+  const channel = trial.channel.capped === 0 ? trial.channel : await countedAgain(run)
+  if (!channel) return undefined
   run.repeats++
-  return newTrial(trial, trial.form, trial.lessons)
+  return newTrial({ ...trial, channel }, trial.form, trial.lessons)
+}
+
+/**
+ * Counts the repeated request against the limits of its channel, because the service receives another request.
+ * Undefined if the limits leave no room for it.
+ */
+function countedAgain({ deps, call, trial, keysTried }: Run): Promise<Channel | undefined> {
+  return withPlaceOfKey(deps, call, trial, trial.channel, keysTried)
 }
 
 /**
