@@ -801,3 +801,20 @@ describe('the form of a channel', () => {
     await eventually(() => channelsNamed('was edited')).toHaveLength(1)
   })
 })
+
+test('a row shows two groups of a channel; a button shows the others', async () => {
+  const groups = ['alpha', 'beta', 'gamma', 'delta', 'epsilon']
+  const fields = { type: 1, name: 'of many groups', key: 'sk-x', models: 'gpt-4o', group: groups.join(',') }
+  await site.api('POST', '/api/channel/', fields)
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open('/channel')
+  const row = page.getByRole('row').filter({ hasText: 'of many groups' })
+  await row.getByText('beta', { exact: true }).waitFor()
+  expect(await row.getByText('delta', { exact: true }).count()).toBe(0)
+  await row.getByRole('button', { name: '3 more groups' }).click()
+  const panel = page.getByRole('dialog', { name: 'Groups' })
+  await eventually(() => panel.getByRole('listitem').allTextContents()).toEqual(groups.toSorted())
+  // The click was not meant for the row, which would open its drawer.
+  expect(new URL(page.url()).searchParams.get('peek')).toBeNull()
+})

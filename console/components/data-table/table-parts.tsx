@@ -8,6 +8,7 @@ import { Checkbox } from '../ui/checkbox.tsx'
 import { Skeleton } from '../ui/states.tsx'
 import { RowActions } from './row-actions.tsx'
 import type { BulkAction, Column, RowAction } from './types.ts'
+import { useNearness } from './use-nearness.ts'
 import type { useTableEngine } from './use-table-engine.ts'
 
 type Engine<Row extends object> = ReturnType<typeof useTableEngine<Row>>
@@ -102,6 +103,7 @@ interface BodyProps<Row extends object> {
   actions?(row: Row): RowAction[]
   bulk?: readonly BulkAction<Row>[]
   peeks?: boolean
+  nearRow?: ((row: Row) => void) | undefined
   current: number
   onOpen(row: Row): void
   onSelect(ids: readonly string[], selected: boolean): void
@@ -109,7 +111,20 @@ interface BodyProps<Row extends object> {
 
 /** The rows of a list, or skeletons of the same size while they load. */
 export function TableBody<Row extends object>(props: BodyProps<Row>) {
-  const { rows, answeredAt, columns, rowName, rowTone, actions, bulk, peeks = false, current, onOpen, onSelect } = props
+  const {
+    rows,
+    answeredAt,
+    columns,
+    rowName,
+    rowTone,
+    actions,
+    bulk,
+    peeks = false,
+    nearRow,
+    current,
+    onOpen,
+    onSelect,
+  } = props
   const last = useRef<number>(undefined)
   const select = useCallback(
     (index: number, { target, nativeEvent }: ChangeEvent<HTMLInputElement>) => {
@@ -141,6 +156,7 @@ export function TableBody<Row extends object>(props: BodyProps<Row>) {
           selectable={bulk !== undefined}
           isSelected={row.getIsSelected()}
           peeks={peeks}
+          nearRow={nearRow}
           isCurrent={index === current}
           onOpen={onOpen}
           onSelect={select}
@@ -171,6 +187,7 @@ interface RowProps<Row extends object> {
   selectable: boolean
   isSelected: boolean
   peeks: boolean
+  nearRow: ((row: Row) => void) | undefined
   isCurrent: boolean
   onOpen(row: Row): void
   onSelect(index: number, event: ChangeEvent<HTMLInputElement>): void
@@ -182,11 +199,13 @@ interface RowProps<Row extends object> {
 const BodyRow = memo(ListRow) as typeof ListRow
 
 function ListRow<Row extends object>(props: RowProps<Row>) {
-  const { row, index, columns, rowName, actions, selectable, isSelected, peeks, isCurrent, onOpen, onSelect } = props
+  const { row, index, columns, rowName, actions, selectable, isSelected, peeks, nearRow, isCurrent, onOpen, onSelect } =
+    props
   const t = useText()
   // Amounts and available actions depend on what the server reports about itself.
   useClassicServer()
   const name = rowName(row.original)
+  const nearness = useNearness(nearRow && (() => nearRow(row.original)))
   const titleId = columns.find((column) => column.card === 'title')?.id ?? columns[0]?.id
   const line = useRef<HTMLTableRowElement>(null)
   // When a row is removed, its focus moves to the list. This includes the focus that the row's menu is about to return
@@ -203,6 +222,7 @@ function ListRow<Row extends object>(props: RowProps<Row>) {
     <tr
       ref={line}
       role="row"
+      {...nearness}
       data-clickable={peeks}
       data-tone={props.tone}
       data-selected={isSelected}

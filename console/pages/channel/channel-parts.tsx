@@ -152,36 +152,3 @@ export function TypeBadge({ type }: { type: number }) {
     </Badge>
   )
 }
-
-const groupColors: Readonly<Record<string, DotColor>> = { vip: 'yellow', pro: 'yellow', svip: 'red', premium: 'red' }
-
-/** How many groups a cell shows, so that rows stay equally high. */
-const mostGroups = 2
-
-/** The groups of a channel: all of them, or the first ones and the number of the others, whose names are its title. */
-export function Groups({ group, most = mostGroups }: { group: string; most?: number }) {
-  const t = useText()
-  const all = listOf(group).sort()
-  const names = all.slice(0, most)
-  const others = all.slice(most)
-  return (
-    <span className={`inline-flex gap-1 ${most === mostGroups ? '' : 'flex-wrap'}`}>
-      {(names.length > 0 ? names : [t('value.default')]).map((name) => {
-        const color = groupColors[name]
-        return (
-          <Badge key={name} {...(color !== undefined && { color })}>
-            {name}
-          </Badge>
-        )
-      })}
-      {others.length > 0 && (
-        <span title={others.join(', ')}>
-          <Badge>
-            +{others.length}
-            <span className="sr-only">: {others.join(', ')}</span>
-          </Badge>
-        </span>
-      )}
-    </span>
-  )
-}

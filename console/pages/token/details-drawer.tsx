@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import type { Token } from '../../../contract/api/token.ts'
 import { Limits } from '../../components/limits.tsx'
 import { RecentUse } from '../../components/recent-use.tsx'
+import { Expiry, hasOldKey, LastUse, Moment, nameOf, Remaining, TokenStatus } from '../../components/token-parts.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { CopyField } from '../../components/ui/copy-field.tsx'
 import { Drawer, type DrawerSteps } from '../../components/ui/drawer.tsx'
@@ -16,7 +17,6 @@ import { isKeyUnknown, keyOf, maskedKey } from '../../lib/token-key.ts'
 import { AppSetups } from './app-setups.tsx'
 import { tokenLogsQuery, tokenQuery, tokenSpentQuery } from './queries.ts'
 import { SnippetTabs } from './snippet-tabs.tsx'
-import { Expiry, hasOldKey, LastUse, Moment, nameOf, Remaining, TokenStatus } from './token-parts.tsx'
 
 interface TokenPeekProps {
   id: string
@@ -83,6 +83,7 @@ function Details({ token }: { token: Token }) {
         <Fact name={t('token.created')}>
           <Moment seconds={token.created_time} none="" />
         </Fact>
+        {token.project && <Fact name={t('token.project')}>{token.project}</Fact>}
         {token.group && <Fact name={t('token.group')}>{token.group}</Fact>}
         <Fact name={t('token.models')}>{token.models || t('token.allModels')}</Fact>
         <Fact name={t('token.subnet')}>{token.subnet || t('token.anywhere')}</Fact>

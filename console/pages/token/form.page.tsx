@@ -22,6 +22,7 @@ import { wayBack, wayToNew } from '../../lib/way-back.ts'
 import { type TokenValues, tokenSchema, tokenValues } from './form-values.ts'
 import { GroupField } from './group-field.tsx'
 import { ModelsField } from './models-field.tsx'
+import { ProjectField } from './project-field.tsx'
 import { createToken, tokenQuery, updateToken } from './queries.ts'
 
 /** `/token/add` and `/token/edit/{id}`. */
@@ -85,6 +86,7 @@ function TokenForm({ token }: { token?: Token }) {
           autoComplete="off"
           autoFocus={!token}
         />
+        {!classic && <ProjectField control={control} />}
         <DateTimeField control={control} name="expired_time" label={t('token.form.expiry')} presets={usePresets()} />
         <SwitchField
           control={control}

@@ -100,6 +100,8 @@ export interface TokensTable extends LimitColumns {
   old_key_hash: Generated<string | null>
   /** Epoch seconds: from then on, the old key is refused; 0 if there is none. */
   old_key_until: Generated<number>
+  /** Ours: what the owner uses the token for; tokens are listed and totalled by it. '' = none. */
+  project: Generated<string>
 }
 
 /** Ours: what a configuration file manages, by its section and name in the file. */
@@ -233,6 +235,9 @@ export interface SessionsTable {
   created_time: number
   last_seen_time: number
   expires_time: number
+  /** Where the session was last seen: the address, and the truncated User-Agent; '' = not known. */
+  address: Generated<string>
+  client: Generated<string>
 }
 
 export interface HoldsTable {

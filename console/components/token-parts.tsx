@@ -1,8 +1,8 @@
-import type { Token } from '../../../contract/api/token.ts'
-import { tokenStatus } from '../../../contract/statuses.ts'
-import { type DotColor, Status } from '../../components/ui/badge.tsx'
-import { formatRelative, formatTime, useFormatQuota } from '../../lib/format.ts'
-import { type Text, useText } from '../../lib/text.ts'
+import type { Token } from '../../contract/api/token.ts'
+import { type TokenState, tokenStatus, tokenStatusAt } from '../../contract/statuses.ts'
+import { formatRelative, formatTime, useFormatQuota } from '../lib/format.ts'
+import { type Text, useText } from '../lib/text.ts'
+import { type DotColor, Status } from './ui/badge.tsx'
 
 const colors: Readonly<Record<number, DotColor>> = {
   [tokenStatus.enabled]: 'green',
@@ -18,7 +18,7 @@ export function hasOldKey({ old_key_until }: Token): boolean {
 }
 
 /** The display name of a token, with a substitute for an empty name. */
-export function nameOf(token: Token, t: Text): string {
+export function nameOf(token: Pick<Token, 'id' | 'name'>, t: Text): string {
   return token.name === '' ? t('token.unnamed', { id: token.id }) : token.name
 }
 
@@ -44,17 +44,13 @@ export function blockedReason(status: number, t: Text): string | undefined {
   return status === tokenStatus.exhausted ? t('token.status.4.why') : undefined
 }
 
-/**
- * The status that the next call would find. The server marks a token as expired or exhausted only when the token is
- * used.
- */
-export function statusOf(token: Token, nowSeconds = Date.now() / 1000): number {
-  if (token.status !== tokenStatus.enabled) return token.status
-  if (token.expired_time !== -1 && token.expired_time < nowSeconds) return tokenStatus.expired
-  return !token.unlimited_quota && token.remain_quota <= 0 ? tokenStatus.exhausted : token.status
+/** The status that the next call would find. */
+export function statusOf(token: TokenState): number {
+  return tokenStatusAt(token, Date.now() / 1000)
 }
 
-export function TokenStatus({ token }: { token: Token }) {
+/** The status that the next call would find, as a dot and a word. */
+export function TokenStatus({ token }: { token: TokenState }) {
   const t = useText()
   const status = statusOf(token)
   const why = blockedReason(status, t)
@@ -72,7 +68,7 @@ function barColor(left: number): string {
 }
 
 /** The remaining quota, with the used share as a bar; for unlimited tokens, a word. */
-export function Remaining({ token }: { token: Token }) {
+export function Remaining({ token }: { token: Pick<Token, 'unlimited_quota' | 'used_quota' | 'remain_quota'> }) {
   const t = useText()
   const formatQuota = useFormatQuota()
   if (token.unlimited_quota) return <span className="text-muted">{t('value.unlimited')}</span>
@@ -113,13 +109,15 @@ export function Moment({ seconds, none }: { seconds: number; none: string }) {
   return <time title={formatRelative(seconds)}>{formatTime(seconds)}</time>
 }
 
+type Used = Pick<Token, 'accessed_time' | 'created_time' | 'used_quota'>
+
 /** When the token was last used; undefined if it never was. The server sets this time when it creates the token. */
-export function lastUse({ accessed_time, created_time, used_quota }: Token): number | undefined {
+export function lastUse({ accessed_time, created_time, used_quota }: Used): number | undefined {
   return accessed_time > created_time || (used_quota > 0 && accessed_time > 0) ? accessed_time : undefined
 }
 
 /** How long ago the token was last used, with the exact time on hover. */
-export function LastUse({ token }: { token: Token }) {
+export function LastUse({ token }: { token: Used }) {
   const t = useText()
   const seconds = lastUse(token)
   if (seconds === undefined) return <span className="text-muted">{t('token.notUsed')}</span>
