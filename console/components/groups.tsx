@@ -5,6 +5,9 @@ import { Popover } from './ui/popover.tsx'
 /** How many chips a cell shows, so that rows stay equally high. */
 const mostShown = 2
 
+/** Beside the menu on common laptops, there is only room for one chip and the number of the others. */
+const narrow = { hidden: 'sm:max-[90rem]:hidden', shown: 'hidden sm:max-[90rem]:inline' }
+
 const colors: Readonly<Record<string, DotColor>> = {
   vip: 'yellow',
   pro: 'yellow',
@@ -33,8 +36,10 @@ export function Groups({ group, all = false, none }: GroupsProps) {
   const others = known.length - shown.length
   return (
     <span className={`inline-flex max-w-full items-center gap-1 ${all ? 'flex-wrap' : ''}`}>
-      {shown.map((name) => (
-        <Chip key={name} name={name} />
+      {shown.map((name, index) => (
+        <span key={name} className={`flex max-w-full ${others > 0 && index > 0 ? narrow.hidden : ''}`}>
+          <Chip name={name} />
+        </span>
       ))}
       {others > 0 && (
         <Popover
@@ -43,10 +48,11 @@ export function Groups({ group, all = false, none }: GroupsProps) {
           trigger={
             <button
               type="button"
-              aria-label={t('table.groups.more', { count: others })}
+              aria-label={t('table.groups.all', { count: known.length })}
               className="num inline-flex h-5 min-w-6 items-center justify-center rounded-sm border border-line bg-sunken px-1.5 text-xs font-medium text-fg hover:border-edge max-sm:min-h-6"
             >
-              +{others}
+              <span className={narrow.hidden}>+{others}</span>
+              <span className={narrow.shown}>+{known.length - 1}</span>
             </button>
           }
         >

@@ -76,7 +76,12 @@ export function Remaining({ token }: { token: Pick<Token, 'unlimited_quota' | 'u
   const left = granted > 0 ? Math.max(0, token.remain_quota) / granted : 0
   return (
     <span className="inline-flex items-center gap-2">
-      <svg viewBox="0 0 40 4" className="h-1 w-10 shrink-0" aria-hidden="true" preserveAspectRatio="none">
+      <svg
+        viewBox="0 0 40 4"
+        className="h-1 w-10 shrink-0 sm:max-[85rem]:hidden"
+        aria-hidden="true"
+        preserveAspectRatio="none"
+      >
         <rect width="40" height="4" rx="2" className="fill-active" />
         <rect width={40 * left} height="4" rx="2" className={barColor(left)} />
       </svg>

@@ -154,6 +154,8 @@ export const settingEn = {
   'setting.table.value': 'Value',
   'setting.table.valueOf': 'Value of {name}',
   'setting.table.add': 'New entry',
+  'setting.table.addTo': 'New entry in {name}',
+  'setting.table.text': 'Edit as JSON',
   'setting.table.empty': 'No entries',
   'setting.table.dollars': '{name} ($)',
   'setting.table.limitOf': '{limit} of {name}',

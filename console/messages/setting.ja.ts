@@ -155,6 +155,8 @@ export const settingJa = {
   'setting.table.value': '値',
   'setting.table.valueOf': '{name} の値',
   'setting.table.add': '新しい項目',
+  'setting.table.addTo': '{name}の新しい項目',
+  'setting.table.text': 'JSON として編集',
   'setting.table.empty': '項目はありません',
   'setting.table.dollars': '{name}（ドル）',
   'setting.table.limitOf': '{name} の{limit}',

@@ -152,6 +152,8 @@ export const settingZh = {
   'setting.table.value': '值',
   'setting.table.valueOf': '{name} 的值',
   'setting.table.add': '新条目',
+  'setting.table.addTo': '{name}的新条目',
+  'setting.table.text': '以 JSON 编辑',
   'setting.table.empty': '没有条目',
   'setting.table.dollars': '{name}（美元）',
   'setting.table.limitOf': '{name} 的{limit}',

@@ -13,7 +13,7 @@ export const tableEn = {
   'table.facet.user': 'User',
   'table.facet.channel': 'Channel',
   'table.groups': 'Groups',
-  'table.groups.more': '{count, plural, one {# more group} other {# more groups}}',
+  'table.groups.all': 'Show all {count} groups',
   'table.facet.in': 'Group',
   'table.facet.is': '{label} is {values}',
   'table.facet.not': '{label} is not {values}',

@@ -14,7 +14,7 @@ export const tableJa = {
   'table.facet.user': 'ユーザー',
   'table.facet.channel': 'チャネル',
   'table.groups': 'グループ',
-  'table.groups.more': '{count, plural, other {ほか # 件のグループ}}',
+  'table.groups.all': '{count} 件のグループをすべて表示',
   'table.facet.in': 'グループ',
   'table.facet.is': '{label}が {values}',
   'table.facet.not': '{label}が {values} 以外',

@@ -14,6 +14,8 @@ beforeAll(async () => {
   const soon = Math.floor(Date.now() / 1000) + 86_400
   const token = { name: 'a name of thirty characters ...', remain_quota: 123_456_789, expired_time: soon }
   await site.apiAs(rootAccount, 'POST', '/api/token/', { ...token, name: token.name.slice(0, 30), project: 'Search' })
+  const [channel] = await site.api<{ id: number }[]>('GET', '/api/channel/?p=0')
+  await site.api('PUT', '/api/channel/', { id: channel?.id, group: 'default,vip,svip,research,support' })
   await site.api('POST', '/api/capture/rule/', { target: 'user', target_id: 1, until: soon, size_limit: 65_536 })
 }, 300_000)
 afterAll(() => upstream.close())

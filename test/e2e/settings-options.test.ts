@@ -622,8 +622,8 @@ describe('options that are tables', () => {
     await limits.getByText('Enter a whole number of at least 0.').waitFor()
     await cell('Requests per minute of vip').fill('90')
     await cell('Daily budget ($) of vip').fill('2.5')
-    await cell('New group').fill('trial')
-    await cell('New group').press('Enter')
+    await limits.getByPlaceholder('New group').fill('trial')
+    await limits.getByPlaceholder('New group').press('Enter')
     await cell('Concurrent requests of trial').fill('2')
     await save(page)
     await toastShown(page, 'success', done)
@@ -632,7 +632,7 @@ describe('options that are tables', () => {
       trial: { concurrency_limit: 2 },
     })
     await limits.getByRole('button', { name: 'Remove vip' }).click()
-    await limits.getByText('JSON', { exact: true }).click()
+    await limits.getByText('Edit as JSON').click()
     await eventually(() => limits.locator('textarea').inputValue()).toBe(
       JSON.stringify({ trial: { concurrency_limit: 2 } }, null, 2),
     )
@@ -648,8 +648,8 @@ describe('options that are tables', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')
-    const add = async (key: OptionKey, name: string, label = 'New group') => {
-      await table(page, key).getByLabel(label, { exact: true }).fill(name)
+    const add = async (key: OptionKey, name: string, placeholder = 'New group') => {
+      await table(page, key).getByPlaceholder(placeholder, { exact: true }).fill(name)
       await table(page, key).getByRole('button', { name: 'Add', exact: true }).click()
     }
     await add('GroupChannelOrder', 'vip')

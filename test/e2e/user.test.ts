@@ -122,7 +122,7 @@ test('a row under the pointer is requested before it is clicked, once', async ()
   expect(asked()).toHaveLength(1)
 })
 
-test('the drawer lists the tokens of a user page by page, without keys, and disables one with undo', async () => {
+test('the drawer lists the tokens of a user page by page, without keys, and disables and enables one', async () => {
   const person = await site.addUser('holder')
   const added: { id: number; key: string }[] = []
   for (let i = 1; i <= 12; i++) {
@@ -148,7 +148,7 @@ test('the drawer lists the tokens of a user page by page, without keys, and disa
   const statusOf = async () =>
     (await site.apiAs<{ status: number }>(person, 'GET', `/api/token/${added[0]?.id}`)).status
   expect(await statusOf()).toBe(2)
-  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('button', { name: 'Enable: token 1', exact: true }).click()
   await line('token 1').getByText('Enabled').waitFor()
   expect(await statusOf()).toBe(1)
   // The URL keeps the tab, so a link shows others the same.

@@ -242,7 +242,14 @@ function ListRow<Row extends object>(props: RowProps<Row>) {
       )}
       {columns.map((column) =>
         column.id === titleId ? (
-          <th key={column.id} role="rowheader" scope="row" data-card="title" data-align={column.align}>
+          <th
+            key={column.id}
+            role="rowheader"
+            scope="row"
+            data-card="title"
+            data-align={column.align}
+            data-wraps={column.wraps}
+          >
             {peeks ? (
               <button
                 type="button"
@@ -264,6 +271,7 @@ function ListRow<Row extends object>(props: RowProps<Row>) {
             data-label={column.card === 'badge' ? undefined : capital(column.header)}
             data-align={column.align}
             data-grows={column.grows}
+            data-wraps={column.wraps}
           >
             {column.cell(row.original)}
           </td>
@@ -283,6 +291,8 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
+const lineClass = 'inline-block h-3.5 align-middle'
+
 function SkeletonRows<Row extends object>({ columns, skeletons, bulk, actions }: BodyProps<Row>) {
   return (
     <tbody aria-hidden="true">
@@ -291,8 +301,20 @@ function SkeletonRows<Row extends object>({ columns, skeletons, bulk, actions }:
         <tr key={index}>
           {bulk && <td className="select-cell" />}
           {columns.map((column) => (
-            <td key={column.id} data-align={column.align} data-card={column.card} data-grows={column.grows}>
-              <Skeleton className={`inline-block h-3.5 align-middle ${column.skeleton ?? 'w-20'}`} />
+            <td
+              key={column.id}
+              data-align={column.align}
+              data-card={column.card}
+              data-grows={column.grows}
+              data-wraps={column.wraps}
+            >
+              {column.wraps && column.skeleton === undefined ? (
+                <>
+                  <Skeleton className={`${lineClass} w-19`} /> <Skeleton className={`${lineClass} w-14`} />
+                </>
+              ) : (
+                <Skeleton className={`${lineClass} ${column.skeleton ?? 'w-20'}`} />
+              )}
             </td>
           ))}
           {actions && <td className="actions-cell" />}

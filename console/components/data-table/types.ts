@@ -19,6 +19,8 @@ export interface Column<Row> {
   align?: 'end'
   /** Gets the remaining width; its cells must be truncated with an ellipsis. Not for the title column. */
   grows?: boolean
+  /** Its cells take two lines if the columns need the room, as a date and a time do. */
+  wraps?: boolean
   /** Width class of the column's skeleton; close to the width of real content. */
   skeleton?: string
   /**

@@ -94,6 +94,7 @@ export function channelColumns(t: Text, typeName: (type: number) => string): Col
       value: (channel) => (hasBalance(channel.type) ? channel.balance : undefined),
       sortable: true,
       align: 'end',
+      wraps: true,
       skeleton: 'w-20',
     },
     ...further(t),
@@ -156,7 +157,7 @@ function further(t: Text): Column<Channel>[] {
       sortable: true,
       hidden: true,
       card: 'hide',
-      skeleton: 'w-36',
+      wraps: true,
     },
   ]
 }

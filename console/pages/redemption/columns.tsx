@@ -62,7 +62,7 @@ export function redemptionColumns(t: Text, copy: (code: Redemption) => Promise<b
       cell: (code) => <When seconds={code.created_time} />,
       value: (code) => code.created_time,
       sortable: true,
-      skeleton: 'w-36',
+      wraps: true,
     },
     {
       id: 'redeemed_time',
@@ -75,7 +75,7 @@ export function redemptionColumns(t: Text, copy: (code: Redemption) => Promise<b
         ),
       value: (code) => code.redeemed_time,
       sortable: true,
-      skeleton: 'w-36',
+      wraps: true,
     },
     {
       id: 'redeemed_user_id',
@@ -109,7 +109,7 @@ export function redemptionColumns(t: Text, copy: (code: Redemption) => Promise<b
       value: (code) => code.expired_time,
       sortable: true,
       hidden: true,
-      skeleton: 'w-36',
+      wraps: true,
     },
   ]
 }

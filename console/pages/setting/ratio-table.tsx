@@ -73,6 +73,8 @@ export function NoRow({ columns, text }: { columns: number; text?: string }) {
 /** A box for the name of a new row; empty names and existing names are not added. */
 export function AddRow(props: {
   label: string
+  /** Shown in the empty box; the label, if omitted. */
+  placeholder?: string
   known: readonly string[]
   disabled: boolean
   onAdd(name: string): void
@@ -81,7 +83,7 @@ export function AddRow(props: {
   /** Id of the list with suggested names. */
   list?: string
 }) {
-  const { label, known, disabled, onAdd, id, list } = props
+  const { label, placeholder = label, known, disabled, onAdd, id, list } = props
   const t = useText()
   const [name, setName] = useState('')
   const add = () => {
@@ -104,7 +106,7 @@ export function AddRow(props: {
         list={list}
         autoComplete="off"
         aria-label={label}
-        placeholder={label}
+        placeholder={placeholder}
         value={name}
         disabled={disabled}
         spellCheck={false}

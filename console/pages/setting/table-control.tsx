@@ -52,7 +52,7 @@ function RawText({ option, form, id, describedBy, invalid, disabled, open }: Con
       open={unfolded || open}
       onToggle={({ currentTarget }) => setUnfolded(currentTarget.open)}
     >
-      <summary className="w-fit cursor-pointer rounded-sm text-muted hover:text-fg">{t('ratio.raw')}</summary>
+      <summary className="w-fit cursor-pointer rounded-sm text-muted hover:text-fg">{t('setting.table.text')}</summary>
       <Textarea
         {...(open && { id })}
         aria-label={label}
@@ -148,7 +148,8 @@ function Entries<Value>({ option, form, id, disabled, table, heads, cells, fresh
       <AddRow
         id={id}
         list={list}
-        label={t(groups ? 'ratio.add.group' : 'setting.table.add')}
+        label={t('setting.table.addTo', { name: optionName(option) })}
+        placeholder={t(groups ? 'ratio.add.group' : 'setting.table.add')}
         known={names}
         disabled={disabled}
         onAdd={(name) => set(name, fresh)}

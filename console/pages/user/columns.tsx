@@ -84,7 +84,7 @@ export function userColumns(t: Text): Column<User>[] {
       // The columns of the specification fill the width.
       hidden: true,
       card: 'hide',
-      skeleton: 'w-20',
+      wraps: true,
     },
     {
       id: 'spent_month',
@@ -105,7 +105,7 @@ export function userColumns(t: Text): Column<User>[] {
       sortable: true,
       hidden: true,
       card: 'hide',
-      skeleton: 'w-36',
+      wraps: true,
     },
   ]
 }

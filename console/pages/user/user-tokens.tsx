@@ -9,7 +9,7 @@ import { Button } from '../../components/ui/button.tsx'
 import { ErrorState, RowsSkeleton } from '../../components/ui/states.tsx'
 import { useFormatQuota } from '../../lib/format.ts'
 import { text, useText } from '../../lib/text.ts'
-import { toastWithUndo } from '../../lib/undo.ts'
+import { toast } from '../../lib/toast.ts'
 import { setUserTokenStatus, userTokensQuery } from './access-queries.ts'
 import { Pager } from './pager.tsx'
 
@@ -91,11 +91,6 @@ function Figure({ name, children }: { name: string; children: ReactNode }) {
 
 async function setStatus(user: User, token: UserToken, name: string): Promise<void> {
   const enable = token.status === tokenStatus.disabled
-  const [next, before] = enable
-    ? [tokenStatus.enabled, tokenStatus.disabled]
-    : [tokenStatus.disabled, tokenStatus.enabled]
-  await setUserTokenStatus(user, token, next)
-  toastWithUndo(text(enable ? 'table.toggled.enabled' : 'table.toggled.disabled', { name }), () =>
-    setUserTokenStatus(user, token, before),
-  )
+  await setUserTokenStatus(user, token, enable ? tokenStatus.enabled : tokenStatus.disabled)
+  toast.success(text(enable ? 'table.toggled.enabled' : 'table.toggled.disabled', { name }))
 }
