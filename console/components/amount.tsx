@@ -1,14 +1,13 @@
-import { formatQuota } from '../lib/format.ts'
+import { formatCount, formatQuota, showsCurrency } from '../lib/format.ts'
 
 /** Enough decimals for every amount that is charged. */
 const allDecimals = 6
 
-/** An amount of quota in a list. Its title has all decimals, if there are more. */
+const numberOf = (text: string) => Number(text.replaceAll(/[$,]/g, ''))
+
+/** An amount of quota in a list. Its title is the exact amount, if the text is rounded. */
 export function Amount({ quota }: { quota: number }) {
-  const [shown, exact] = [formatQuota(quota), formatQuota(quota, allDecimals)]
-  return (
-    <span title={Number(exact.replace(/[$,]/g, '')) === Number(shown.replace(/[$,]/g, '')) ? undefined : exact}>
-      {shown}
-    </span>
-  )
+  const shown = formatQuota(quota)
+  const exact = showsCurrency() ? formatQuota(quota, allDecimals) : formatCount(quota)
+  return <span title={numberOf(exact) === numberOf(shown) ? undefined : exact}>{shown}</span>
 }

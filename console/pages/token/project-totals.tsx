@@ -93,7 +93,7 @@ export function ProjectTotals({ projects, onChoose, onClose }: ProjectTotalsProp
   )
 }
 
-/** Usage is filtered by the names of tokens, of which a filter has a limited number. */
+/** Usage is filtered by the names of tokens. A filter takes only a limited number of them. */
 function UsageLink({ project }: { project: TokenProject }) {
   const t = useText()
   const user = useSessionUser()
