@@ -10,7 +10,7 @@ import { Badge, Status } from '../../components/ui/badge.tsx'
 import { Banner } from '../../components/ui/banner.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Drawer } from '../../components/ui/drawer.tsx'
-import { DetailsSkeleton, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { DetailsSkeleton, ErrorState, RowsSkeleton, Skeleton } from '../../components/ui/states.tsx'
 import { formatTime, useFormatSum } from '../../lib/format.ts'
 import { lazy } from '../../lib/lazy.ts'
 import { useClassicServer } from '../../lib/status.ts'
@@ -195,7 +195,7 @@ function Keys({ channel }: { channel: Channel }) {
   return (
     <section aria-label={t('channel.peek.keys')}>
       <h3 className="mb-2 text-sm font-medium">{t('channel.peek.keys')}</h3>
-      {keys.isPending && <Skeleton className="h-16 w-full" />}
+      {keys.isPending && <RowsSkeleton className="h-16 border-0!" />}
       {keys.isError && <p className="text-sm text-bad">{keys.error.message}</p>}
       <ul className="num divide-y divide-line text-sm">
         {keys.data?.map((key) => (

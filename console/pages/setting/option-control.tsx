@@ -3,7 +3,7 @@ import { quotaToAmount } from '../../../contract/quota.ts'
 import { DollarBox } from '../../components/form/quota-box.tsx'
 import { Input, inputClass, Textarea } from '../../components/ui/input.tsx'
 import { Select } from '../../components/ui/select.tsx'
-import { Skeleton } from '../../components/ui/states.tsx'
+import { RowsSkeleton } from '../../components/ui/states.tsx'
 import { quotaPerUnit, showsCurrency, useFormatQuota } from '../../lib/format.ts'
 import { lazy } from '../../lib/lazy.ts'
 import { useText } from '../../lib/text.ts'
@@ -46,7 +46,7 @@ export function OptionControl(props: ControlProps) {
       return <DomainChips {...props} />
     case 'json':
       return tableKind ? (
-        <Suspense fallback={<Skeleton className="h-24 w-full" />}>
+        <Suspense fallback={<RowsSkeleton className="h-24" />}>
           <TableControl {...props} kind={tableKind} />
         </Suspense>
       ) : (

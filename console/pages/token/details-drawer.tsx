@@ -9,7 +9,7 @@ import { Button } from '../../components/ui/button.tsx'
 import { CopyField } from '../../components/ui/copy-field.tsx'
 import { Drawer, type DrawerSteps } from '../../components/ui/drawer.tsx'
 import { Kpi } from '../../components/ui/kpi.tsx'
-import { DetailsSkeleton, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { DetailsSkeleton, ErrorState, RowsSkeleton } from '../../components/ui/states.tsx'
 import { formatTime, useFormatQuota, useFormatSum } from '../../lib/format.ts'
 import { sessionUser } from '../../lib/session.ts'
 import { useText } from '../../lib/text.ts'
@@ -121,7 +121,7 @@ function Calls({ token }: { token: Token }) {
           {t('token.peek.allLogs')}
         </Link>
       </div>
-      {logs.isPending && <Skeleton className="h-24 w-full" />}
+      {logs.isPending && <RowsSkeleton className="h-24 border-0!" />}
       {logs.isError && <p className="text-sm text-bad">{logs.error.message}</p>}
       {logs.data?.length === 0 && <p className="text-sm text-muted">{t('token.peek.noLogs')}</p>}
       <ul className="num divide-y divide-line text-sm">
