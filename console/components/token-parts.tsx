@@ -78,7 +78,7 @@ export function Remaining({ token }: { token: Pick<Token, 'unlimited_quota' | 'u
     <span className="inline-flex items-center gap-2">
       <svg
         viewBox="0 0 40 4"
-        className="h-1 w-10 shrink-0 sm:max-[85rem]:hidden"
+        className="h-1 w-10 shrink-0 sm:max-[90rem]:hidden"
         aria-hidden="true"
         preserveAspectRatio="none"
       >
@@ -126,5 +126,10 @@ export function LastUse({ token }: { token: Used }) {
   const t = useText()
   const seconds = lastUse(token)
   if (seconds === undefined) return <span className="text-muted">{t('token.notUsed')}</span>
-  return <time title={formatTime(seconds)}>{formatRelative(seconds)}</time>
+  return (
+    // In a narrow column, the words take two lines and not three.
+    <time className="inline-block min-w-19" title={formatTime(seconds)}>
+      {formatRelative(seconds)}
+    </time>
+  )
 }

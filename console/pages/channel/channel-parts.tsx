@@ -130,7 +130,7 @@ export function useTypeName(): (type: number) => string {
 export function ChannelName({ channel }: { channel: Channel }) {
   const t = useText()
   return (
-    <span className="flex max-w-72 items-center sm:max-[90rem]:max-w-32 gap-2">
+    <span className="flex max-w-72 items-center sm:max-[90rem]:max-w-44 sm:max-[84rem]:max-w-32 gap-2">
       <span className="truncate">{nameOf(channel, t)}</span>
       {channel.managed_by && (
         <span title={t('channel.managed.by', { source: channel.managed_by })}>

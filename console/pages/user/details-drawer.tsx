@@ -46,7 +46,7 @@ export function UserPeek({ id, steps, tab, onTab, onClose, onEdit }: UserPeekPro
       steps={steps}
       title={user?.username ?? t('user.title')}
       aside={user && <UserStatus user={user} />}
-      footer={open && <Button onClick={() => onEdit(user)}>{t('do.edit')}</Button>}
+      footer={open ? <Button onClick={() => onEdit(user)}>{t('do.edit')}</Button> : undefined}
     >
       {query.isPending && <DetailsSkeleton />}
       {query.isError && (

@@ -52,11 +52,13 @@ export function UserSessions({ user }: { user: User }) {
             ))}
           </ul>
           <Pager page={page} rows={shown.data.length} total={shown.total} onPage={setPage} />
-          <div>
-            <Button size="small" className="text-bad!" onClick={endAll}>
-              {t('user.peek.endAll')}
-            </Button>
-          </div>
+          {shown.data.some(({ current }) => !current) && (
+            <div>
+              <Button size="small" className="text-bad!" onClick={endAll}>
+                {t('user.peek.endAll')}
+              </Button>
+            </div>
+          )}
         </>
       )}
     </>

@@ -63,7 +63,7 @@ function TokenLine({ user, token }: { user: User; token: UserToken }) {
           {actOf(disabled)}
         </Button>
       </div>
-      <dl className="num flex flex-wrap gap-x-5 gap-y-1 text-muted">
+      <dl className="num grid grid-cols-[1fr_1.4fr_1.4fr] gap-x-4">
         <Figure name={t('user.peek.used')}>{formatQuota(token.used_quota)}</Figure>
         <Figure name={t('token.remaining')}>
           <Remaining token={token} />
@@ -82,9 +82,9 @@ function TokenLine({ user, token }: { user: User; token: UserToken }) {
 
 function Figure({ name, children }: { name: string; children: ReactNode }) {
   return (
-    <div className="flex items-center gap-1.5">
-      <dt className="first-letter:uppercase">{name}</dt>
-      <dd className="text-fg">{children}</dd>
+    <div className="min-w-0">
+      <dt className="text-xs text-muted first-letter:uppercase">{name}</dt>
+      <dd>{children}</dd>
     </div>
   )
 }
