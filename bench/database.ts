@@ -11,7 +11,7 @@ import { cpuSeconds } from './proc.ts'
 const HOT_TABLES = ['users', 'tokens', 'channels', 'holds']
 const ACCOUNTS = 100
 const LOG_ROWS_PER_STATEMENT = 100_000
-/** The key with which the bench's tokens are sealed. A gateway on such a database must get the same key. */
+/** The key with which the bench's tokens are encrypted. A gateway on such a database must get the same key. */
 export const BENCH_SECRET_KEY = 'a secret key for measuring only'
 
 /** What the database did during a measurement, according to its own counters. */
@@ -73,7 +73,7 @@ async function addAccounts(url: string): Promise<string[]> {
       const { token } = await store.write((trx) => addTokenWithKey(trx, secrets, userId, 1e15))
       keys.push(token)
     }
-    // The channels of the helper have no key and no models.
+    // The helper's channels have no key and no models, so they are deleted.
     await store.write((trx) => trx.deleteFrom('channels').execute())
     return keys
   } finally {

@@ -7,7 +7,7 @@ export interface Options {
   readonly rounds: number | undefined
   /** The gateway's database. */
   readonly database: 'sqlite' | 'postgres'
-  /** On PostgreSQL: the numbers of processes with which the gateway is measured. */
+  /** On PostgreSQL: the gateway is measured with each of these numbers of processes. */
   readonly processes: readonly number[]
   /** On PostgreSQL: the number of calls in the log from the beginning. */
   readonly calls: number

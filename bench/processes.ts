@@ -71,7 +71,7 @@ export async function answers(url: string, running: Running, timeoutMs = 20_000)
       const response = await fetch(url, { signal: AbortSignal.timeout(1_000) })
       if (response.status < 500) return
     } catch {
-      // Not listening yet.
+      // The program is not listening yet.
     }
     if (Date.now() > deadline) throw new Error(`${url} does not answer\n${running.lines.slice(-20).join('\n')}`)
     await new Promise((resolve) => setTimeout(resolve, 100))

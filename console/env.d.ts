@@ -1,10 +1,10 @@
-/** What Vite adds to modules. */
+/** The function that Vite adds to modules. */
 interface ImportMeta {
-  /** Lazily loaded modules by path; the pattern is resolved when the console is built. */
+  /** Lazily loaded modules by path. The build resolves the pattern. */
   glob<T>(pattern: string | string[]): Record<string, () => Promise<T>>
 }
 
 declare module '*.css' {}
 
-/** Version of Tollgate that this console was built with. */
+/** The version of Tollgate for which this console was built. */
 declare const consoleVersion: string

@@ -1,5 +1,5 @@
-// Draws the frame and the heading of the page that the address names until React takes over, so that visitors see at
-// once where they are. The build replaces the name with the headings of all routes. Screen readers get none of this,
+// Draws the frame and the heading of the page in the URL until React takes over, so that visitors immediately see where
+// they are. The build replaces the placeholder with the headings of all routes. Screen readers ignore this and read
 // only the page itself.
 {
   const [title, text, width, unlessStored, unlessQuery] = frameHeadings[document.currentScript.dataset.route] ?? []
@@ -32,8 +32,8 @@
   }
   const isOther = localStorage.getItem(unlessStored) || (unlessQuery && location.search.includes(unlessQuery))
   if (title && !isOther) {
-    // A script from the browser's cache may run before the page is parsed. DOMContentLoaded would come too late,
-    // because it waits for the entry script.
+    // If this script comes from the browser's cache, it may run before the page is parsed. DOMContentLoaded would be
+    // too late, because it waits for the entry script.
     if (document.querySelector('#root')) draw()
     else document.addEventListener('readystatechange', draw, { once: true })
   }

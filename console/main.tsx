@@ -7,20 +7,19 @@ import { languageTag, loadAreas } from './lib/text.ts'
 import './styles.css'
 
 /**
- * If a page has not loaded after this time, a loading state is drawn; the second time applies if the page's frame is
- * already drawn.
+ * If a page has not loaded after the first of these times, a loading state is drawn. The second applies if the page's
+ * frame is already visible.
  */
 const patienceMs = 300
 const framedPatienceMs = 3000
 const element = document.querySelector('#root')
 
-// Requested immediately, together with the data that the first page needs.
+// The messages are requested immediately, together with the data for the first page.
 const firstWords = loadAreas(['common'])
 void loadStatus()
-// The browser loads its plural rules for a language at their first use. This is done now, while files are loading
-// anyway.
+// The browser loads its plural rules for a language at their first use. This triggers it while files are still loading.
 setTimeout(() => new Intl.PluralRules(languageTag()))
-// The page is drawn when it is complete, so that it is drawn only once.
+// The page is not drawn before it is complete, so that it is drawn only once.
 const late = new Promise<void>((done) => {
   setTimeout(() => element?.firstChild || done(), patienceMs)
   setTimeout(done, framedPatienceMs)

@@ -1,25 +1,26 @@
-// Runs before the entry: the chunks of the page that the address names are requested while the entry is loading, and
-// for logged-in users also its frame. The build replaces the name with the table of chunks.
+// Runs before the entry script. While the entry script is loading, this requests the chunks of the page in the URL and,
+// for logged-in users, the chunks of its frame. The build replaces the placeholder with the table of chunks.
 try {
   const { files, frames, languages, areas, hashes, routes } = firstParts
   const folder = document.currentScript.src.replace(/[^/]*$/, '')
   const path = `/${location.pathname.slice(new URL('..', folder).pathname.length)}`.replace(/(.)\/+$/, '$1')
   let language = 0
   const say = () => document.body.replaceChildren(document.querySelector('template').content.children[language])
-  // Until React has started, a script of ours that fails leaves an unusable page, and a frame that seems to be loading.
+  // If one of the console's scripts fails before React has started, the page is unusable, but its frame looks as if it
+  // were loading.
   const failed = ({ target, error, filename }) => {
     const script = target.type === 'module' ? target.src : error instanceof SyntaxError ? filename : ''
     if (script.startsWith(folder) && !document.querySelector('#root > :not([aria-hidden])')) say()
   }
   addEventListener('error', failed, true)
   addEventListener('unusable', say)
-  // Read the same way as in lib/session.ts and lib/text.ts.
+  // The user is read in the same way as in lib/session.ts and lib/text.ts.
   let user = { role: NaN }
   try {
     const { id, username, role } = JSON.parse(localStorage.getItem('user'))
     if (`${typeof id} ${typeof username} ${typeof role}` === 'number string number') user = { role }
   } catch {
-    // An unreadable record counts as logged out.
+    // If the stored record is invalid, the user counts as logged out.
   }
   const chosen = localStorage.getItem('ui.lang')
   if (chosen !== 'pseudo') {
@@ -47,5 +48,5 @@ try {
     place(link)
   }
 } catch {
-  // The entry loads what it needs by itself.
+  // Failures are ignored, because the entry script loads what it needs by itself.
 }

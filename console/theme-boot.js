@@ -1,4 +1,4 @@
-// Runs before the first paint: applies the stored theme and sidebar state before anything is drawn.
+// Runs before the first paint, so that the stored theme and sidebar state apply from the start.
 try {
   const known = { theme: ['light', 'dark'], sidebar: ['icons'], density: ['compact'] }
   for (const name in known) {
@@ -6,5 +6,5 @@ try {
     if (known[name].includes(value)) document.documentElement.dataset[name] = value
   }
 } catch {
-  // Storage may be refused; the system's theme is then used.
+  // If the browser denies access to its storage, the system's theme is used.
 }

@@ -2,14 +2,16 @@
 export type AlertUnit = 'percent' | 'quota' | 'factor' | 'money' | 'seconds' | 'days' | 'none'
 
 interface AlertCondition {
-  /** Who may have such a rule: the installation, or users about their own account. */
+  /** Whether a rule with this condition watches the whole installation, or one user's own account. */
   for: 'installation' | 'own'
   unit: AlertUnit
   /** Whether the rule fires above or below its threshold. */
   fires: 'above' | 'below'
-  /** The threshold of a new rule. A quota is given in dollars here, because a unit is worth what an option says. */
+  /**
+   * The default threshold of a new rule. Quota is given in dollars, because an option sets how many units are a dollar.
+   */
   usual: number
-  /** True if the condition looks at the requests of the last minutes, and needs a number of them. */
+  /** True if the condition is measured over the requests of the last minutes, and needs a minimum number of them. */
   requests?: true
   /** True if the rule can be restricted to one channel. */
   channel?: true
@@ -47,12 +49,12 @@ export type AlertKind = keyof typeof alertConditions
 /** All conditions, in the order in which they are offered. */
 export const alertKinds = Object.keys(alertConditions) as [AlertKind, ...AlertKind[]]
 
-/** The properties of a condition, with those that it lacks. */
+/** The properties of a condition. Optional properties that it does not set are undefined. */
 export function alertCondition(kind: AlertKind): AlertCondition {
   return alertConditions[kind]
 }
 
-/** The conditions that rules of the installation or of a user can have. */
+/** The conditions available to rules of the installation, or to a user's own rules. */
 export function alertKindsFor(whose: AlertCondition['for']): AlertKind[] {
   return alertKinds.filter((kind) => alertConditions[kind].for === whose)
 }

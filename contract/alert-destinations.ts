@@ -1,16 +1,18 @@
-/** The field of a destination that holds its address: a URL, or the server of the service. */
+/**
+ * What the URL field of a destination is for: the address of the destination, the server of the service, or nothing.
+ */
 type UrlField = 'required' | 'server' | 'none'
 
 interface DestinationKind {
-  /** `server` means that the service has a usual server, and that the URL is needed only for another one. */
+  /** `server` means that the service has a default server. The URL is needed only for a different one. */
   url: UrlField
-  /** The usual server. */
+  /** The default server. */
   server?: string
-  /** Whether the service needs a token, may have one, or has none. */
+  /** Whether a token is required, optional or not used. */
   token: 'required' | 'optional' | 'none'
   /** Whether messages can be signed with a secret. */
   secret: boolean
-  /** Whether the service needs a recipient: a chat, a topic, an email address. */
+  /** Whether the service needs a recipient: a chat, a topic or an email address. */
   to: boolean
 }
 

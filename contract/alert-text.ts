@@ -15,7 +15,7 @@ export const alertPlaceholders = ['name', 'status', 'target', 'value', 'limit', 
 
 export type AlertValues = Readonly<Record<(typeof alertPlaceholders)[number], string>>
 
-/** The longest title and text of a message, whatever the values are. */
+/** The maximum lengths of a message's title and text, in characters; longer ones are truncated. */
 const longestTitle = 200
 const longestText = 1800
 
@@ -28,8 +28,9 @@ export function unknownPlaceholders(template: string): string[] {
 }
 
 /**
- * Replaces the placeholders once, so that a value that looks like a placeholder stays as it is. Names of channels and
- * tokens are written by people, so values lose their control characters.
+ * Replaces the placeholders in a single pass, so that a value that looks like a placeholder is not replaced in turn.
+ * Control characters in values become spaces, because people choose the names of channels and tokens and could put line
+ * breaks into them.
  */
 function fill(template: string, values: AlertValues): string {
   return template.replaceAll(placeholder, (whole, name: string) =>
@@ -42,7 +43,7 @@ const cut = (text: string, most: number) => {
   return letters.length > most ? `${letters.slice(0, most - 1).join('')}…` : text
 }
 
-/** A message from its templates; an empty template means the usual one. The title is a single line. */
+/** Fills in the templates of a message. An empty template means the default one. The title is always a single line. */
 export function alertText(
   { title, text }: { title: string; text: string },
   about: { kind: AlertKind; event: AlertEvent; language: AlertLanguage },
@@ -81,7 +82,7 @@ export function usualTemplates({
   return { title: `${head[event]}{name}`, text: `${sentence}\n${at}` }
 }
 
-/** The word for {status}. */
+/** The text that replaces `{status}`. */
 export function statusWord(event: AlertEvent, language: AlertLanguage): string {
   return usual[language].status[event]
 }

@@ -1,11 +1,12 @@
-/** The parts of a virtual model that can form a circle. */
+/** A virtual model reduced to its name and its steps, which can form a circle. */
 export interface Stepping {
   readonly name: string
   readonly steps: readonly { readonly model: string }[]
 }
 
 /**
- * The names on a way from a virtual model back to itself, such as `a`, `b`, `a`; undefined if there is no such way.
+ * The names on a path of steps from a virtual model back to itself, such as `a`, `b`, `a`. Undefined if there is no
+ * such path.
  */
 export function circleOfSteps(models: readonly Stepping[], name: string): string[] | undefined {
   const byName = new Map(models.map((model) => [model.name, model]))

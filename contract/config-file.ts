@@ -16,13 +16,16 @@ import { type OptionKey, optionDefinitions } from './options.ts'
 /** The version of the format that this version of Tollgate reads and writes. */
 export const configVersion = 1
 
-/** How large a configuration file may be. */
+/** The maximum size of a configuration file. */
 export const maxConfigBytes = 4 * 1024 * 1024
 
-/** Most entries of a section; checking more would keep the server busy for seconds. */
+/** The maximum number of entries in a section. Checking more would keep the server busy for seconds. */
 const mostEntries = 5000
 
-/** A secret: a text in which `${NAME}` is a variable of the environment, or the file that contains it. */
+/**
+ * A secret: either a text, in which `${NAME}` is replaced by that environment variable, or the path of a file that
+ * contains it.
+ */
 const secretText = z
   .union([z.strictObject({ file: z.string().check(z.minLength(1), z.maxLength(4096)) }), z.string()])
   .check(
@@ -40,7 +43,7 @@ const secretTextOf = (most: number) =>
     }),
   )
 
-/** A name in a comma-separated list of the database. */
+/** A name that the database stores in a comma-separated list, so it must not contain a comma. */
 const listed = (most: number) =>
   trimmedText(most).check(z.minLength(1), z.regex(/^[^,]*$/, { error: 'must not contain a comma' }))
 
@@ -177,7 +180,7 @@ const priceEntry = z.strictObject(
   >,
 )
 
-/** Options that another section writes. */
+/** Options that belong to other sections of the file. */
 const ownedElsewhere: ReadonlySet<string> = new Set<string>([
   ...Object.values(groupColumns),
   ...Object.values(priceColumns),
@@ -216,7 +219,7 @@ export const alertRuleEntry = z.strictObject({
 
 export type AlertRuleEntry = z.output<typeof alertRuleEntry>
 
-/** A part of the address of a destination. Each of them can contain a secret. */
+/** A part of the address of a destination. Each part can contain a secret. */
 const addressPart = (most: number) => z.optional(secretTextOf(most))
 
 export const alertDestinationEntry = z.strictObject({
@@ -230,12 +233,12 @@ export const alertDestinationEntry = z.strictObject({
 
 export type AlertDestinationEntry = z.output<typeof alertDestinationEntry>
 
-/** The same fields as a new virtual model of the API. */
+/** The same fields as for creating a virtual model through the API. */
 export const virtualModelEntry = z.strictObject(virtualModelBody.shape)
 
 export type VirtualModelEntry = z.output<typeof virtualModelEntry>
 
-/** A configuration file. A section that is absent is not touched. */
+/** A configuration file. If a section is absent, what it describes stays unchanged. */
 export const configFileSchema = z.strictObject({
   version: z.literal(configVersion).check(z.describe('Version of the format.')),
   options: z.optional(optionsEntry.check(z.describe('Options of the installation by their names.'))),
@@ -261,7 +264,7 @@ export const configFileSchema = z.strictObject({
 
 export type ConfigFile = z.output<typeof configFileSchema>
 
-/** The sections in the order in which they are applied. Later ones may name entries of earlier ones. */
+/** The sections in the order in which they are applied. A section may refer to entries of earlier sections. */
 export const configSections = [
   'options',
   'groups',

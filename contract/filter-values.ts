@@ -1,2 +1,2 @@
-/** The maximum number of values of one filter. */
+/** The maximum number of values in one filter. */
 export const maxFilterValues = 20

@@ -1,7 +1,8 @@
 /**
- * Sentences of imports, by code: what an import did with something that could not be taken over as it was, and why an import
- * cannot be made (`fault_…`). `{name}` is a value, which the report contains as well. A sentence is written here and where it
- * is used; a test compares the two. The codes do not change; the console translates the texts.
+ * The sentences of import reports, by code. They say what could not be imported unchanged and what became of it, or why
+ * an import is impossible (`fault_…`). `{name}` is a placeholder; the report also contains its value. Each sentence is
+ * written both here and where it is used, and a test compares the two. The codes never change. The console translates
+ * the texts.
  */
 export const importTexts = {
   ratio_by_sent_name:

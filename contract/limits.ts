@@ -1,4 +1,4 @@
-/** The limits that calls can have: requests and tokens per minute, concurrent calls, quota per UTC day and month. */
+/** The limits on calls: requests and tokens per minute, concurrent calls, and quota per UTC day and month. */
 export const limitFields = ['rpm_limit', 'tpm_limit', 'concurrency_limit', 'daily_budget', 'monthly_budget'] as const
 
 export type LimitField = (typeof limitFields)[number]
@@ -6,7 +6,7 @@ export type LimitField = (typeof limitFields)[number]
 /** The limits of a token, a user or a group; 0 = no limit. */
 export type Limits = Readonly<Record<LimitField, number>>
 
-/** The limits in a record; undefined if it has none, so that calls without limits are recognized quickly. */
+/** The limits in a record. Undefined if it has none, so that calls without limits are recognized quickly. */
 export function limitsOf(row: Readonly<Partial<Record<LimitField, number | null>>>): Limits | undefined {
   if (limitFields.every((field) => !row[field])) return undefined
   return {

@@ -1,4 +1,4 @@
-/** The creation time that one-api returns for every model; clients only need a number there. */
+/** The creation time that one-api returns for every model. Clients only require that it is a number. */
 const created = 1_626_777_600
 
 const permission = {
@@ -17,8 +17,8 @@ const permission = {
 }
 
 /**
- * One entry of a model list, in OpenAI's shape with one-api's additions. `owner` is undefined for a model that is in no
- * catalogue.
+ * One entry of a model list, in OpenAI's format with one-api's additions. `owner` is undefined for a model that no
+ * catalogue lists.
  */
 export function modelEntry(id: string, owner: string | undefined) {
   return {

@@ -2,15 +2,15 @@
 export interface ModelFamily {
   id: string
   name: string
-  /** The company or laboratory that makes the models; also the name of its mark. */
+  /** The company or laboratory that makes the models. Also the name of its logo. */
   maker: string
 }
 
 type Row = readonly [name: RegExp, id: string, familyName: string, maker: string]
 
-/** The first match counts. Names are matched in lower case, without a vendor's prefix such as `openai/`. */
+/** The first match counts. Names are matched in lower case and without a vendor prefix such as `openai/`. */
 const rows: readonly Row[] = [
-  // Distilled and derived models belong to the family that their name begins with.
+  // Distilled and derived models belong to the family with which their name begins.
   [/^deepseek/, 'deepseek', 'DeepSeek', 'DeepSeek'],
   [/^(anthropic\.)?claude/, 'claude', 'Claude', 'Anthropic'],
   [
@@ -60,12 +60,12 @@ const rows: readonly Row[] = [
   [/^(360|semantic_similarity_s1|embedding_s1|embedding-bert)/, '360', '360', '360'],
 ]
 
-/** The family of all models whose name shows no family. */
+/** The family of all models whose name does not indicate one. */
 export const otherFamily: ModelFamily = { id: 'other', name: 'Other models', maker: '' }
 
 const families: readonly ModelFamily[] = rows.map(([, id, name, maker]) => ({ id, name, maker }))
 
-/** A name without a region, the name of an account or the name of a vendor: `us.anthropic.claude-3` → `claude-3`. */
+/** A model name without the region, account or vendor in front of it: `us.anthropic.claude-3` → `claude-3`. */
 function bare(model: string): string {
   return model
     .toLowerCase()
@@ -79,7 +79,7 @@ export function familyOf(model: string): ModelFamily {
   return families[rows.findIndex(([pattern]) => pattern.test(name))] ?? otherFamily
 }
 
-/** All families, in the order in which lists show them; models of no known family come last. */
+/** All families, in the order in which lists show them. Models without a known family come last. */
 export const modelFamilies: readonly ModelFamily[] = [
   ...['openai', 'claude', 'gemini'].flatMap((id) => families.filter((family) => family.id === id)),
   ...families.filter(({ id }) => !['openai', 'claude', 'gemini'].includes(id)),

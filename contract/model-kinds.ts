@@ -11,12 +11,12 @@ const kinds: readonly (readonly [RegExp, RelayMode])[] = [
   [/whisper|transcribe/i, 'transcriptions'],
 ]
 
-/** The kind of call that a model is for, judged by its name; `chat` if the name shows no other kind. */
+/** The kind of call that a model is for, judged by its name; `chat` if the name indicates no other kind. */
 export function modeOfModel(model: string): RelayMode {
   return kinds.find(([name]) => name.test(model))?.[1] ?? 'chat'
 }
 
-/** Whether a model can chat. When nothing better is known, chat models are listed first. */
+/** Whether a model can chat. Chat models are listed first if nothing else decides the order. */
 export function isChatModel(model: string): boolean {
   return modeOfModel(model) === 'chat'
 }

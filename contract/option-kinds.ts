@@ -1,7 +1,8 @@
 import type { OptionSection } from './option-sections.ts'
 
 /**
- * The type of an option. `json` is the text of a JSON object, `list` a comma-separated list; all are stored as text.
+ * The type of an option. `json` is the text of a JSON object, and `list` is a comma-separated list. All are stored as
+ * text.
  */
 export type OptionKind = 'boolean' | 'integer' | 'number' | 'text' | 'list' | 'json' | 'choice'
 
@@ -15,12 +16,12 @@ export interface OptionDefinition {
   /** Allowed values of a choice. */
   choices?: readonly string[]
   /**
-   * The type of each value in a JSON object; a number by default. `texts` are texts, `ratios-by-group` objects of group
-   * names and ratios.
+   * The type of each value in a JSON object; a number by default. `texts` means texts. `ratios-by-group` means objects
+   * that map group names to ratios.
    */
   entries?: 'limits' | 'channel-order' | 'texts' | 'ratios-by-group'
   unit?: 'seconds' | 'minutes' | 'days' | 'quota' | 'tokens' | 'bytes' | 'currency'
-  /** It can be written, but the API never returns it. */
+  /** The option can be written, but the API never returns its value. */
   secret?: true
   /** The option's section on the settings page and in the docs. */
   section: OptionSection

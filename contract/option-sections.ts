@@ -1,4 +1,4 @@
-/** The sections of the settings page, in order: the tab that each is on, and its heading. */
+/** The sections of the settings page in order, each with its tab and its heading. */
 export const optionSections = {
   login: { tab: 'system', title: 'Login and registration' },
   'code-hosting': { tab: 'system', title: 'GitHub login' },

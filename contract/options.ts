@@ -2,7 +2,10 @@ import { bool, days, type OptionDefinition, quota, seconds, secret, section, tab
 import { relayOptions } from './relay-options.ts'
 import { storageOptions } from './storage-options.ts'
 
-/** Every option: type, default, unit, who may write it and what it does. Server, console and docs read this table. */
+/**
+ * Every option with its type, default and unit, who may write it, and what it does. The server, the console and the
+ * docs use this table.
+ */
 export const optionDefinitions = {
   ...section('login', {
     PasswordLoginEnabled: bool(true, 'root', 'Allow people to log in with a password. Root always can.'),
@@ -317,7 +320,7 @@ export const optionDefinitions = {
 
 export type OptionKey = keyof typeof optionDefinitions
 
-/** True for a key that exists; all other keys are refused when written. */
+/** True if the key is that of an option. Writing any other key is refused. */
 export function isOptionKey(key: string): key is OptionKey {
   return Object.hasOwn(optionDefinitions, key)
 }

@@ -46,7 +46,7 @@ test('text that is not a plain number is not an amount', () => {
     expect([typed, currencyToQuota(typed, 500_000)]).toEqual([typed, undefined])
 })
 
-test('the amount of a quota leads back to the same quota', () => {
+test('the amount shown for a quota converts back to the same quota', () => {
   expect(quotaToAmount(500_000, 500_000)).toBe('1.00')
   expect(quotaToAmount(250_000, 500_000)).toBe('0.50')
   expect(quotaToAmount(-1200, 500_000)).toBe('-0.0024')

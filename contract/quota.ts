@@ -33,9 +33,9 @@ function parseDecimal(text: string): Decimal | undefined {
   return { digits: BigInt(digits) * (sign === '' ? 1n : -1n), decimals: part.length }
 }
 
-/** A longer number is not an amount of money. */
+/** A number with more digits than this is not a plausible amount of money. */
 const longestNumber = 40
-/** Enough for every value that the option QuotaPerUnit accepts. */
+/** Enough decimals for every value that the option QuotaPerUnit accepts. */
 const perUnitDecimals = 10
 
 function perUnitAsDecimal(quotaPerUnit: number): Decimal {
@@ -48,8 +48,8 @@ function roundedDivision(dividend: bigint, divisor: bigint): bigint {
 }
 
 /**
- * An amount of currency, as typed → quota units, without the errors of binary fractions. An amount that lies between
- * two units is rounded, but never to zero, because zero often means "no limit". Undefined for text that is not a number.
+ * An amount of currency, as typed → quota units, without the rounding errors of binary fractions. An amount between two
+ * units is rounded, but never to zero, because zero often means "no limit". Undefined for text that is not a number.
  */
 export function currencyToQuota(typed: string, quotaPerUnit: number): number | undefined {
   const amount = parseDecimal(typed)
@@ -60,7 +60,9 @@ export function currencyToQuota(typed: string, quotaPerUnit: number): number | u
   return Number(units)
 }
 
-/** Quota units → the shortest amount, with at least two decimals, that `currencyToQuota` turns into these units. */
+/**
+ * Quota units → the shortest amount with at least two decimals that `currencyToQuota` converts back to the same units.
+ */
 export function quotaToAmount(quota: number, quotaPerUnit: number): string {
   if (!Number.isInteger(quota)) return ''
   const perUnit = perUnitAsDecimal(quotaPerUnit)

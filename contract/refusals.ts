@@ -1,7 +1,7 @@
 /**
- * Texts of the refusals of the management API, by code. `{name}` is a value, which the response contains as well. Programs
- * may rely on the codes, which do not change; the console translates the texts. A text is written here and where it is
- * thrown; a test compares the two.
+ * The texts of the management API's refusals, by code. `{name}` is a placeholder; the response also contains its value.
+ * The codes never change, so programs may rely on them. The console translates the texts. Each text is written both
+ * here and where it is thrown, and a test compares the two.
  */
 export const refusals = {
   channel_test_running: 'A channel test is already running.',

@@ -176,7 +176,7 @@ const embedBody = z.looseObject({ content: z.looseObject({ parts: z.array(z.loos
 const vector = z.looseObject({ values: z.array(z.number()) })
 const geminiModel = z.looseObject({ name: z.string(), displayName: z.string() })
 
-/** One model, in OpenAI's shape with one-api's additions. */
+/** One model, in OpenAI's format with one-api's additions. */
 const modelSchema = z.object({
   id: z.string(),
   object: z.literal('model'),
@@ -208,7 +208,7 @@ const billingUsage = {
   }),
 }
 
-/** `GET /v1/responses`, the socket of the same API. */
+/** `GET /v1/responses`, which opens a WebSocket for the same API. */
 export const responsesSocket: RelayCallText = {
   isSocket: true,
   summary: 'Create responses over a WebSocket (OpenAI Responses)',

@@ -1,4 +1,4 @@
-/** The kinds of relayed calls. Each provider serves some of them; log rows and metrics name the kind. */
+/** The kinds of relayed calls. Each provider serves some of them. Log rows and metrics contain the kind. */
 export const relayModes = [
   'chat',
   'completions',

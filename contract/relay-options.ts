@@ -1,7 +1,7 @@
 import { channelOrders } from './channel-orders.ts'
 import { bool, seconds, section } from './option-kinds.ts'
 
-/** Options of relayed calls: which channel serves them, what is done about failures, and how long they may take. */
+/** Options for relayed calls: which channel serves them, how failures are handled, and how long calls may take. */
 export const relayOptions = section('relay', {
   RetryTimes: {
     kind: 'integer',

@@ -1,6 +1,6 @@
 import type { RelayMode } from './relay-modes.ts'
 
-/** One POST path of the relay and the kind of call it is. */
+/** One POST path of the relay, and its kind of call. */
 export interface RelayPath {
   path: string
   mode: RelayMode
@@ -10,7 +10,7 @@ export interface RelayPath {
   jsonToo?: true
 }
 
-/** Every POST path of the relay; the server looks calls up here, tests and docs iterate over it. */
+/** Every POST path of the relay. The server looks up calls here, and tests and docs iterate over the table. */
 export const relayPaths = [
   { path: '/v1/chat/completions', mode: 'chat' },
   { path: '/v1/completions', mode: 'completions' },
@@ -36,9 +36,11 @@ export interface DialectPath extends RelayPath {
   countOnly?: true
   /** The response replaces the conversation so far. */
   compacts?: true
-  /** The response is a stream of events. If this is absent and the path names no model, the body decides. */
+  /**
+   * The response is a stream of events. If this is absent and the path does not contain the model, the body decides.
+   */
   stream?: true
-  /** The body contains one text or several, to be turned into vectors. */
+  /** The body contains one text (`one`) or several texts (`batch`), which the call turns into vectors. */
   embeds?: 'one' | 'batch'
 }
 
@@ -55,16 +57,16 @@ export const dialectPaths = [
   { path: '/v1beta/models/{model}:batchEmbedContents', mode: 'embeddings', dialect: 'gemini', embeds: 'batch' },
 ] as const satisfies readonly DialectPath[]
 
-/** GET paths of the other dialects, for relay tokens. */
+/** GET paths of the other dialects, which are called with a relay token. */
 export const dialectReads = ['/v1beta/models', '/v1beta/models/{model}'] as const
 
 /** A session over a WebSocket, OpenAI's Realtime API: a GET that is upgraded. */
 export const realtimePath = '/v1/realtime'
 
-/** A connection over which responses are created, turn by turn: a GET that is upgraded. */
+/** A WebSocket over which responses are created turn by turn: a GET that is upgraded. */
 export const responsesSocketPath = '/v1/responses'
 
-/** Calls about responses and conversations that a service stores, for the user who made them. */
+/** Calls about the responses and conversations that a service stores for the user who created them. */
 export const storedPaths = [
   { method: 'GET', path: '/v1/responses/{id}' },
   { method: 'DELETE', path: '/v1/responses/{id}' },
@@ -81,12 +83,11 @@ export const storedPaths = [
 ] as const
 
 /**
- * Embeddings with the model named in the path, as clients of old versions of the OpenAI API send it. The model name may
- * contain slashes.
+ * The embeddings path of old versions of the OpenAI API, which contains the model. The model name may contain slashes.
  */
 export const enginePath = '/v1/engines/{model}/embeddings'
 
-/** GET paths for relay tokens. `{model}` may contain slashes. */
+/** GET paths that are called with a relay token. `{model}` may contain slashes. */
 export const relayReads = [
   '/v1/models',
   '/v1/models/{model}',
@@ -97,8 +98,7 @@ export const relayReads = [
 ] as const
 
 /**
- * Parts of the APIs of OpenAI, Anthropic and Google that exist but are not served here, each including all paths below
- * it.
+ * Parts of the APIs of OpenAI, Anthropic and Google that Tollgate does not serve, each including all paths below it.
  */
 export const notServedPaths = [
   '/v1/edits',

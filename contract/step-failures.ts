@@ -12,7 +12,10 @@ export const stepFailures = [
 
 export type StepFailure = (typeof stepFailures)[number]
 
-/** A filter and a refusal are judgments of the content, which should not be evaded unless an operator wants that. */
+/**
+ * The default failures. Content filters and refusals are judgments about the content, which another model should not
+ * evade unless an operator wants that.
+ */
 export const usualStepFailures: readonly StepFailure[] = stepFailures.filter(
   (failure) => failure !== 'content_filter' && failure !== 'refusal',
 )

@@ -1,6 +1,6 @@
 import { bool, secret, section, text } from './option-kinds.ts'
 
-/** Options about what is kept outside of the database: recordings, backups, the copy of the log, and the object store. */
+/** Options for data outside the database: recordings, backups, the copy of the log, and the object store. */
 export const storageOptions = {
   ...section('recording', {
     CaptureStore: {

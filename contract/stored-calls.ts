@@ -23,7 +23,7 @@ const stored = (summary: string, body?: z.ZodMiniType): RelayCallText => ({
   answer: storedAnswer,
 })
 
-/** The API page's text for calls about what a service stores, by method and path. */
+/** The API page's text for calls about the objects that a service stores, by method and path. */
 export const storedCalls: Readonly<Record<StoredAddress, RelayCallText>> = {
   'GET /v1/responses/{id}': stored('Get a stored response'),
   'DELETE /v1/responses/{id}': stored('Delete a stored response'),

@@ -19,6 +19,6 @@ export interface Usage {
   readonly imageCompletionTokens?: number
   /** The service tier that the upstream reports having used. */
   readonly tier?: string
-  /** What was unclear in the upstream's figures, and how they were interpreted; for the log. */
+  /** What was unclear in the upstream's figures and how they were interpreted. The log shows this. */
   readonly doubt?: string
 }

@@ -17,25 +17,25 @@ import { callRouteOf } from './relay/call/call-routes.ts'
 import { mountRelay } from './relay/routes.ts'
 import { serveRelay } from './relay/serve-call.ts'
 
-/** What the app needs in addition to the context. */
+/** The options of the app, in addition to the context. */
 export interface AppOptions {
   metricsToken: string | undefined
   /** Absent if only the API is served. */
   console?: ConsoleFiles
-  /** Prefix of every path as clients see it, such as '' or '/gateway'. */
+  /** The prefix of every path as clients see it, for example '' or '/gateway'. */
   basePath?: string
 }
 
-/** The program as a function from request to response. */
+/** The program as a function that answers requests. */
 export interface App {
   fetch(request: Request, env: AppEnv['Bindings']): Response | Promise<Response>
-  /** All registered routes, including middleware (method ALL), for tests that go through them. */
+  /** All registered routes, including middleware (method ALL), for tests that check each route. */
   routes(): Promise<readonly { method: string; path: string }[]>
 }
 
 /**
- * Assembles all paths. A relayed POST is the hot path: it is looked up in one table and passes through no middleware.
- * Everything else goes through the router.
+ * Creates the app with all its paths. Relayed POST requests are the hot path, so they are looked up in a single table
+ * and pass through no middleware. All other requests go through the router.
  */
 export function createApp(context: Context, options: AppOptions): App {
   const management = managementOf(context.api)
@@ -62,8 +62,9 @@ export function createApp(context: Context, options: AppOptions): App {
 }
 
 /**
- * Calls `ended`, except for responses that may take long: those to POST requests under /v1/, and live logs and
- * downloads, which only logged-in people get. Such responses call `ended` themselves.
+ * Serves a request through the router and calls `ended`. It does not call `ended` for responses that may take long,
+ * because those responses call it themselves. These are the responses to POST requests under /v1/, live logs, and
+ * downloads. Only logged-in people get the last two.
  */
 async function routed(
   router: Hono<AppEnv>,
@@ -83,12 +84,15 @@ async function routed(
   }
 }
 
-/** A request without a Host header (HTTP/1.0, which some health checks use) has only a path as its URL. */
+/**
+ * Makes the URL of a request absolute. A request without a Host header has only a path as its URL. Some health checks
+ * use HTTP/1.0 and send such requests.
+ */
 function absolute(request: Request): Request {
   return request.url.startsWith('/') ? new Request(`http://localhost${request.url}`, request) : request
 }
 
-/** Strips the base path if the proxy passes it on. A proxy that strips it itself is supported, too. */
+/** Removes the base path from a request's URL if the proxy has passed it on. A proxy may also remove it itself. */
 function withoutBase(request: Request, basePath: string): Request {
   if (basePath === '') return request
   const path = pathnameOf(request.url)
@@ -105,10 +109,10 @@ function pathnameOf(url: string): string {
   return to < 0 ? url.slice(from) : url.slice(from, to)
 }
 
-/** Registers every path of the router and, in order, the middleware that a request passes through. */
+/** Registers every path of the router, and the middleware in the order in which requests pass through it. */
 function createRouter(context: Context, management: Management, options: AppOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
-  // requestId is used in every error response and log row, and sent back as X-Oneapi-Request-Id.
+  // The request id appears in every error response and log row, and is returned as X-Oneapi-Request-Id.
   app.use(requestIds(context.api.clock))
   mountHealth(app, {
     store: context.store,
@@ -118,12 +122,12 @@ function createRouter(context: Context, management: Management, options: AppOpti
     canWrite: context.canWrite,
   })
   mountRelay(app, context.relay, context.limits.billing)
-  // Everything under /api, including unknown paths, so nothing may be mounted there after it.
+  // This serves everything under /api, including unknown paths, so no route under /api may be mounted after it.
   for (const path of ['/api', '/api/*']) app.all(path, management.serve)
   for (const path of ['/v1/*', '/v1alpha/*', '/v1beta/*', '/upload/*'])
     app.all(path, (c) => unknownPath(c, readerDialect(c.req.raw)))
   app.all('/dashboard/*', (c) => unknownPath(c))
-  // clientAddress is used by the rate limit for the remaining paths.
+  // The rate limit for the remaining paths needs the client's address.
   app.use(clientAddress(context.relay.trustedProxies))
   app.use(limitByAddress(context.limits.web, (c) => c.text('Too many requests, please try again later.', 429)))
   // Serves the console's files, and the console page for each of the console's routes.

@@ -27,7 +27,7 @@ export interface Config {
   databaseUrl: string
   sqliteSynchronous: 'NORMAL' | 'FULL'
   secretKey: string
-  /** The secret key file, if this start created it; undefined if the key already existed. */
+  /** The secret key file, if it was created at this start; undefined if the key already existed. */
   madeSecretFile: string | undefined
   initialRootPassword: string | undefined
   initialRootToken: string | undefined
@@ -35,22 +35,22 @@ export interface Config {
   /** CIDRs of proxies whose X-Forwarded-For is trusted. */
   trustedProxies: readonly string[]
   workers: number
-  /** Where log rows are copied to; undefined = nowhere. */
+  /** The destination of the log copy; undefined = log rows are not copied. */
   logSink: LogSinkAddress | undefined
-  /** Months that the copy of the log keeps besides the current one; 0 = all. */
+  /** The number of months that the log copy keeps, in addition to the current one; 0 = all months. */
   logSinkMonths: number
-  /** Bearer token for /metrics; without a token only loopback addresses may read it. */
+  /** The bearer token for /metrics; without it, only loopback addresses may read the metrics. */
   metricsToken: string | undefined
   logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   /** Folder of the built console. */
   consoleDir: string
-  /** Path under which clients reach the server, such as '' or '/gateway'. */
+  /** The path under which clients reach the server, for example '' or '/gateway'. */
   basePath: string
   /** How long a connection may be idle between requests; 0 = no limit. */
   idleTimeoutSeconds: number
   /** How long open calls may continue after SIGTERM. */
   drainTimeoutMs: number
-  /** Requests per address: `api` and `web` in three minutes, `critical` in twenty; 0 = no limit. */
+  /** Requests allowed per address: `api` and `web` in three minutes, `critical` in twenty minutes; 0 = no limit. */
   rateLimits: { api: number; web: number; critical: number }
 }
 
@@ -63,17 +63,14 @@ export class ConfigError extends Error {
   }
 }
 
-/** Characters of a secret key. */
+/** The minimum length of a secret key, in characters. */
 const shortestKey = 16
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** Bun reads these variables before it runs any code, so they must be in the environment from the start. */
+/** Bun reads these variables before it runs any code, so they must be set at the start of the process. */
 const runtimeEnv = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535', BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: '1' }
-/**
- * These save memory when many streams are open, and avoid compiling twice; see `tools/bun.mjs`. A server also runs
- * without them.
- */
+/** Optional variables, which save memory when many streams are open and avoid compiling twice (see `tools/bun.mjs`). */
 const engineEnv = {
   BUN_JSC_heapGrowthFunctionThresholdInMB: '0',
   BUN_JSC_heapGrowthMaxIncrease: '0.3',
@@ -89,7 +86,7 @@ export interface Launch {
   isWorker: boolean
   /** True if the environment has all variables that the runtime reads before it runs any code. */
   isComplete: boolean
-  /** This environment with all those variables. */
+  /** The current environment plus all variables that the runtime reads. */
   complete(): Record<string, string | undefined>
   /** Environment for a worker. */
   forWorker(index: number): Record<string, string | undefined>
@@ -106,34 +103,37 @@ export function readLaunch(env: Env = process.env): Launch {
   }
 }
 
-/** What needs neither the secret key nor the disk. */
+/** The configuration that needs neither the secret key nor the disk. */
 type Environment = Omit<Config, 'secretKey' | 'madeSecretFile'>
 
 /** The secret key of an installation. */
 export interface ExistingKey {
   key: string
-  /** The file that it was read from; undefined if SECRET_KEY has it. */
+  /** The file from which the key was read; undefined if it was read from SECRET_KEY. */
   file: string | undefined
 }
 
-/** The part of the configuration that a command on the command line needs. */
+/** The part of the configuration that the commands of the command line need. */
 export interface CommandConfig extends Omit<Config, 'secretKey' | 'madeSecretFile'> {
   /** The secret key, if there is one. A command never creates it. */
   existingKey: ExistingKey | undefined
-  /** Where the secret key is stored, unless SECRET_KEY has it. */
+  /** The path of the secret key file, which is used if SECRET_KEY is not set. */
   keyFile: string
-  /** What `rotate-key` changes the secret key to. */
+  /** The new secret key for `rotate-key`. */
   newSecretKey: string | undefined
-  /** What backups are encrypted with. */
+  /** The passphrase with which backups are encrypted. */
   backupPassphrase: string | undefined
 }
 
-/** Reads the configuration; throws ConfigError with every problem found. Creates the data folder and the secret key. */
+/**
+ * Reads the configuration, and creates the data folder and the secret key if they do not exist. Throws ConfigError with
+ * every problem that it finds.
+ */
 export function loadConfig(env: Env = process.env): Config {
   const { config, faults } = readEnvironment(env)
   const value = valuesOf(env)
   const secretKey = value('SECRET_KEY')
-  // With PostgreSQL and a key from the environment, a node stores nothing on disk.
+  // A node that uses PostgreSQL and a key from the environment stores nothing on disk.
   const keepsFiles = secretKey === undefined || !isPostgresUrl(config.databaseUrl)
   if (faults.length === 0 && keepsFiles) makeDataDir(config.dataDir, faults)
   const secret = faults.length === 0 ? readSecretKey(secretKey, config, faults) : noKey
@@ -142,8 +142,7 @@ export function loadConfig(env: Env = process.env): Config {
 }
 
 /**
- * Like `loadConfig`, but without the secret key and without creating anything, because a command works on an existing
- * installation.
+ * Like `loadConfig`, but reads no secret key and creates nothing, because commands work on an existing installation.
  */
 export function loadCommandConfig(env: Env = process.env): CommandConfig {
   const { config, faults } = readEnvironment(env)
@@ -160,7 +159,7 @@ export function loadCommandConfig(env: Env = process.env): CommandConfig {
     existingKey: existingKey(value('SECRET_KEY'), keyFile),
     keyFile,
     newSecretKey,
-    // Like a password, it is not trimmed.
+    // The passphrase is not trimmed, because it is used exactly as typed, like a password.
     backupPassphrase: value('TOLLGATE_BACKUP_PASSPHRASE') && env['TOLLGATE_BACKUP_PASSPHRASE'],
   }
 }
@@ -177,7 +176,7 @@ function existingKey(secretKey: string | undefined, file: string): ExistingKey |
 
 /**
  * The secret key of an existing installation, for commands that read or write encrypted values. Throws ConfigError if
- * there is none; creates nothing.
+ * there is no key. Creates nothing.
  */
 export function loadCommandSecretKey(env: Env = process.env): string {
   const { config, faults } = readEnvironment(env)
@@ -193,11 +192,11 @@ export function loadCommandSecretKey(env: Env = process.env): string {
 /** The passphrase of exports; undefined if it is not set. */
 export function exportPassphrase(env: Env = process.env): string | undefined {
   const value = valuesOf(env)
-  // It is not trimmed, because a file with the same passphrase is not trimmed either.
+  // The passphrase is not trimmed, because a passphrase that is read from a file is not trimmed either.
   return value('TOLLGATE_EXPORT_PASSPHRASE') && env['TOLLGATE_EXPORT_PASSPHRASE']
 }
 
-/** Variables that belong to the installation itself, and that nothing else may read. */
+/** Variables of the installation itself. Configuration files must not refer to them. */
 const ownVariables: ReadonlySet<string> = new Set([
   'SECRET_KEY',
   'DATABASE_URL',
@@ -210,7 +209,10 @@ const ownVariables: ReadonlySet<string> = new Set([
   'TOLLGATE_EXPORT_PASSPHRASE',
 ])
 
-/** A variable to which a configuration file refers. Throws an error with a sentence if it is not set or not allowed. */
+/**
+ * The value of a variable that a configuration file names. Throws an error whose message is a sentence if it is not set
+ * or not allowed.
+ */
 export function referencedVariable(name: string, env: Env = process.env): string {
   if (ownVariables.has(name)) throw new Error(`A configuration file must not refer to ${name}.`)
   const value = env[name]
@@ -340,7 +342,7 @@ function makeDataDir(dataDir: string, faults: string[]): void {
   }
 }
 
-/** A secret key, and its file if the file was just created. */
+/** A secret key, and the path of its file if the file was just created. */
 interface SecretKey {
   key: string
   madeFile: string | undefined
@@ -361,7 +363,7 @@ function readSecretKey(
   const file = join(dataDir, 'secret.key')
   try {
     const isMissing = !existsSync(file)
-    // An existing database was encrypted with an earlier key, and a new key could not decrypt anything in it.
+    // An existing database was encrypted with an earlier key. A new key could not decrypt anything in it.
     if (isMissing && isFilled(databaseUrl)) {
       faults.push(lostKeyText(file))
       return noKey
@@ -377,7 +379,7 @@ function readSecretKey(
   }
 }
 
-/** Whether a PostgreSQL database has data is known only after connecting. */
+/** True if a SQLite database has data. For PostgreSQL, this is known only after connecting, so the result is false. */
 function isFilled(databaseUrl: string): boolean {
   return !isPostgresUrl(databaseUrl) && existsSync(databaseUrl) && statSync(databaseUrl).size > 0
 }

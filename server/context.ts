@@ -93,20 +93,20 @@ export interface Context {
   api: ApiDeps
   relay: RealtimeDeps
   metrics: Metrics
-  /** Limiters that count requests per address, for the billing endpoints and for everything outside the API. */
+  /** Limiters that count requests per address: one for the billing endpoints, one for all paths outside the API. */
   limits: { billing: RateLimiter; web: RateLimiter }
   /** The password of a root account that was just created, to be shown once. */
   generatedPassword: string | undefined
-  /** False while this process cannot record in the database that it is alive. */
+  /** False while this process cannot write its heartbeat to the database. */
   canWrite(): boolean
-  /** Refuses new calls from now on. */
+  /** From now on, new calls are refused. */
   drain(): void
   /**
-   * Ends the calls and sessions that are still open, and notifies their callers. Resolves when the sessions are
+   * Ends the calls and sessions that are still open, and notifies their callers. Resolves when the sessions have been
    * charged.
    */
   cutOff(): Promise<void>
-  /** Waits for the ledger and closes everything. */
+  /** Waits until the ledger has written everything, and then closes all parts. */
   close(): Promise<void>
 }
 
@@ -137,7 +137,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const generatedPassword = await bringUpToDate({ sweep, pulse, warn }, secrets, config)
   const settings = await loadSettings(store, secrets, warn)
   const routing = await loadRouting(store, secrets, warn)
-  // This heartbeat comes last. Even if the start took long, other processes must not consider this process dead when it
+  // The heartbeat is written after the slow steps, so that other processes do not consider this process dead when it
   // begins to accept calls.
   await pulse.beat()
   const batcher = createBatcher(store.ledger)
@@ -223,7 +223,9 @@ type ClosingParts = JobParts & {
   store: Store
 }
 
-/** Ends everything in reverse order of its start. Calls that are still open are left for other processes to close. */
+/**
+ * Ends all parts in the reverse order of their start. Calls that are still open are left for other processes to close.
+ */
 async function closeAll({ relay, captures, imports, care, mailer, sweep, warn, ...of }: ClosingParts): Promise<void> {
   const { batcher, failedCalls, stopJobs, store } = of
   await imports.close()
@@ -241,7 +243,7 @@ async function closeAll({ relay, captures, imports, care, mailer, sweep, warn, .
   relay.counter.close()
   relay.asideReader.close()
   await mailer.idle()
-  // This process leaves the list of nodes once nothing recorded under its name needs it any more.
+  // This process removes itself from the list of nodes after its holds and leases have been closed.
   await sweepOwnHolds(sweep, relay.ledger)
     .then(() => relay.ledger.leases && sweepOwnLeases(sweep, relay.ledger.leases))
     .then(() => unregisterNode(sweep))
@@ -250,8 +252,8 @@ async function closeAll({ relay, captures, imports, care, mailer, sweep, warn, .
 }
 
 /**
- * Migrates the database and cleans up whatever earlier runs left behind. Returns the password of a root account that
- * was just created.
+ * Migrates the database and cleans up what earlier runs left behind. Returns the password of a root account that was
+ * just created.
  */
 async function bringUpToDate(
   { sweep, pulse, warn }: Pick<JobParts, 'sweep' | 'pulse' | 'warn'>,
@@ -267,12 +269,12 @@ async function bringUpToDate(
   })
   await sealPlainOptions(store, secrets)
   await pulse.beat()
-  // The following steps may take minutes, and other nodes remove a node that has no heartbeat for that long.
+  // The following steps may take minutes. Without a heartbeat, other nodes would remove this node in that time.
   const stopBeating = startJobs([pulse.job], warn)
   try {
     await sweepHolds(sweep)
-    // This runs before the first request, because a version without usage sums may have left millions of uncounted
-    // rows.
+    // Usage is counted before the first request is served, because an earlier version without usage sums may have left
+    // millions of uncounted rows.
     await countUsage(sweep)
     await cleanSpool(join(config.dataDir, 'spool'), clock.nowMs())
   } finally {

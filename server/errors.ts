@@ -1,4 +1,7 @@
-/** The HTTP status and OpenAI's `type` of an error response. The code itself is stable and listed in docs/errors.md. */
+/**
+ * The HTTP status of an error response, and its `type` as in OpenAI's errors. The codes themselves are stable and
+ * listed in docs/errors.md.
+ */
 interface ErrorKind {
   status: number
   type: string
@@ -10,8 +13,8 @@ const upstream = 'upstream_error'
 const rate = 'rate_limit_error'
 
 /**
- * Every error code that the relay returns. If one-api has a code for the case, its code and type are kept, because
- * clients match on them. Status 0 means that the upstream's own status is passed on.
+ * Every error code that the relay returns. If one-api has a code for a case, its code and type are used, because
+ * clients check them. Status 0 means that the upstream's own status is passed on.
  */
 export const errorTable = {
   invalid_token: { status: 401, type: gateway },
@@ -81,7 +84,7 @@ export class GatewayError extends Error {
   readonly status: number
   readonly type: string
   readonly param: string
-  /** Seconds after which a retry makes sense; sent as the Retry-After header. */
+  /** The number of seconds after which a retry makes sense. It is sent as the Retry-After header. */
   readonly retryAfterSeconds: number | undefined
   /** Details for programs, in addition to the text, in the format of Anthropic's errors. */
   readonly details: Readonly<Record<string, unknown>> | undefined
@@ -107,7 +110,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** The log text of an error: the cause for our own errors, the stack for any other. */
+/** The text of an error for the log: message and cause of a GatewayError, the stack of any other error. */
 export function describeFault(error: unknown): string {
   if (error instanceof GatewayError) return `${error.message}: ${String(error.cause)}`
   if (error instanceof Error) return error.stack ?? error.message

@@ -1,6 +1,6 @@
 import type { CallMode } from '../contract/relay-modes.ts'
 
-/** How a relayed call ended. `rescued`: complete, but the stream broke off and another attempt went on with it. */
+/** How a relayed call ended. `rescued`: the stream broke off, but another attempt continued it to its end. */
 export type Outcome = 'complete' | 'rescued' | 'aborted' | 'interrupted'
 
 /** Result of a check of the SQLite database. `unknown`: the check took too long, or could not be done. */
@@ -17,7 +17,7 @@ export interface CallEvent {
   code: string
   /** Units charged. */
   quota: number
-  /** Units of the price that the caller's balances did not cover (QuotaPolicy=strict). */
+  /** The part of the price, in units, that the caller's balances did not cover (QuotaPolicy=strict). */
   uncovered: number
   promptTokens: number
   completionTokens: number
@@ -30,7 +30,7 @@ export interface CallEvent {
 /** One function per business event. Each counts the event and may write a log line. */
 export interface Events {
   callEnded(event: CallEvent): void
-  /** A caller got an error response, whether the call was refused or failed later. */
+  /** A caller received an error response, because the call was refused or because it failed later. */
   callRefused(event: { code: string }): void
   attemptFailed(event: {
     requestId: string

@@ -2,7 +2,7 @@ import type { Batcher } from './billing/batcher.ts'
 import type { Metrics } from './metrics.ts'
 import type { RelayDeps } from './relay/call/deps.ts'
 
-/** Connects the metrics that are read, not counted, with what they are read from. */
+/** Connects each metric that shows a current value with the object from which the value is read. */
 export function bindGauges(
   metrics: Metrics,
   batcher: Batcher,

@@ -5,8 +5,8 @@ import type { SocketSession } from './lib/network/socket-session.ts'
 export type Server = Bun.Server<SocketSession>
 
 /**
- * Opens the port of the configuration. Throws an error whose message is a sentence for the operator. `isShared` lets
- * several processes open the same port.
+ * Opens the configured port. Throws an error whose message is a sentence for the operator. `isShared` allows several
+ * processes to open the same port.
  */
 export function listen(
   { port, host, idleTimeoutSeconds }: Config,
@@ -18,11 +18,11 @@ export function listen(
     return Bun.serve({
       port,
       hostname: host,
-      // By default, development mode is on unless NODE_ENV is production, which the image sets and `npm start` does
-      // not.
+      // By default, the runtime turns development mode on unless NODE_ENV is `production`. The image sets NODE_ENV, but
+      // `npm start` does not.
       development: false,
       reusePort: isShared,
-      // This applies to connections without a request in progress; requests in progress have their own limits.
+      // This limit applies to connections without a request in progress. Requests in progress have their own limits.
       idleTimeout: idleTimeoutSeconds,
       // The relay returns 413 itself, at a limit that is set by an option.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,

@@ -3,10 +3,10 @@ import pino, { type DestinationStream, type Logger } from 'pino'
 
 export type { Logger }
 
-/** Names of fields whose values never reach a log line, at any depth. */
+/** Fields with these names are removed from log lines, at any depth. */
 const secretFields = ['key', 'password', 'token', 'authorization', 'cookie', 'secret', 'api_key', 'access_token']
 
-/** The machine log: JSON lines. */
+/** Creates the machine log, which consists of JSON lines. */
 export function createLogger(level: string, to: DestinationStream): Logger {
   const options = {
     level,
@@ -18,8 +18,9 @@ export function createLogger(level: string, to: DestinationStream): Logger {
 }
 
 /**
- * Standard output, which may be a file on a full disk or a pipe whose reader is gone. Lines that cannot be written are
- * lost, and the program continues. The stream is unusable after its first error, but its file may still be usable.
+ * Standard output in a form that survives errors. It may be a file on a full disk, or a pipe whose reader has ended.
+ * Lines that cannot be written are lost, and the program continues. After its first error, the stream can no longer be
+ * used, but its file may still work.
  */
 export function standardOutput(): DestinationStream {
   let isBroken = false
@@ -38,6 +39,6 @@ function tryWrite(line: string): void {
   try {
     writeSync(1, line)
   } catch {
-    // There is nobody to whom the error could be reported.
+    // The error cannot be reported anywhere.
   }
 }

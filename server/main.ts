@@ -17,8 +17,8 @@ import { listen } from './listen.ts'
 import { quickCheck } from './store/connection/quick-check-sqlite.ts'
 
 // This file starts the programs: the server, the commands, and workers under a supervisor. The server and the commands
-// are bundles of their own, which a process loads only if it runs them. So a supervisor stays small, and a server does
-// not carry the packages of the commands in its memory.
+// are separate bundles, and a process loads only the one that it runs. Therefore a supervisor needs little memory, and
+// a server does not load the packages of the commands.
 
 const restartDelayMs = 1000
 
@@ -38,8 +38,8 @@ async function main(): Promise<void> {
     if (launch.isWorker) process.send?.('serves')
     return
   }
-  // Opens the port once before any worker does, so that a port that cannot be opened is reported once and not by every
-  // worker.
+  // Opens the port once before the workers start, so that a port that cannot be opened is reported only once and not by
+  // every worker.
   if (config.workers > 1) await listen(config, false, () => new Response()).stop(true)
   else becomeServer(launch)
   supervise(config.workers, launch)
@@ -65,8 +65,8 @@ async function runCommand(args: readonly string[]): Promise<number> {
 }
 
 /**
- * The server's own command, run in a process of its own. Prints what is wrong with a SQLite database and returns 3 if
- * anything is wrong. Throws if that cannot be determined.
+ * An internal command that the server runs in a separate process. Prints the faults of a SQLite database, and returns 3
+ * if there are any. Throws if the database cannot be checked.
  */
 function check(databaseUrl: string): number {
   const faults = quickCheck(databaseUrl)
@@ -85,22 +85,22 @@ function read<T>(load: () => T): T {
 }
 
 /**
- * Replaces this process by one with a complete environment, so that no process has to wait for a single server. Returns
- * if that is impossible: on Windows, or if a parent talks to this process.
+ * Replaces this process by a server with a complete environment, so that no second process has to wait for the server.
+ * On Windows, or if a parent process communicates with this process, that is impossible, and the function returns.
  */
 function becomeServer(launch: Launch): void {
   if (process.execve === undefined || process.platform === 'win32' || process.connected) return
   try {
     process.execve(process.execPath, [process.execPath, ...ownProgram], launch.complete())
   } catch {
-    // The server runs as a child of this process instead.
+    // If this process cannot be replaced, the server runs as a child of this process.
   }
 }
 
 /**
- * Starts the workers, all on one port, and passes signals on to them. A worker that dies is replaced, as often as
- * necessary. But if a worker dies before any worker has started to serve, a new one would fail, too, so the service
- * ends.
+ * Starts the workers, which share one port, and passes signals on to them. A worker that dies is replaced, as often as
+ * necessary. If a worker dies before any worker has started to serve, the service ends, because a new worker would fail
+ * as well.
  */
 function supervise(count: number, launch: Launch): void {
   let ending = false
@@ -138,8 +138,8 @@ function supervise(count: number, launch: Launch): void {
     if (children.size === 0) process.exit(exitCode)
   }
   process.on('SIGTERM', end).on('SIGINT', end)
-  // The launcher was killed. The workers notice through their own channels that this process is gone, and release the
-  // port.
+  // The launcher was killed. This process ends, and the workers then release the port, because their channels to this
+  // process are closed.
   process.on('disconnect', () => process.exit(1))
   for (let index = 0; index < count; index++) start(index)
 }

@@ -2,7 +2,10 @@ import { Hono } from 'hono'
 import type { ApiDeps } from './api/deps.ts'
 import type { AppContext, AppEnv } from './http/app-env.ts'
 
-/** The management API, which is loaded with the first call to it. Its schemas take a third of the memory of a new process. */
+/**
+ * The management API. It is loaded when the first request to it arrives, because its schemas would take a third of the
+ * memory of a new process.
+ */
 export interface Management {
   /** Responds to a request whose `requestId` is set. */
   serve(c: AppContext): Promise<Response>

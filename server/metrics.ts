@@ -3,7 +3,7 @@ import type { DatabaseState, Events, Outcome } from './events.ts'
 import { ModeHistogram } from './lib/mode-histogram.ts'
 import type { Logger } from './log.ts'
 
-/** Live figures, read when the metrics are requested. */
+/** Current values, which are read when the metrics are requested. */
 export interface Gauges {
   ledgerPending(): number
   openBreakers(): number
@@ -24,7 +24,7 @@ export interface LimitInUse {
   allowed: number
 }
 
-/** The state of the copy of the log in another place. */
+/** The state of the log copy. */
 export interface SinkFigures {
   /** Rows that wait to be copied. */
   waiting: number
@@ -43,11 +43,11 @@ export interface Metrics {
   bind(gauges: Gauges): void
   /** Counts failed calls that have no log row. */
   failedCallsLost(calls: number): void
-  /** Counts requests that should have been recorded and were not. */
+  /** Counts requests that should have been recorded but were not. */
   capturesLost(count: number): void
-  /** What the limits of channels have in use. */
+  /** Sets how much of each channel limit is in use. */
   limitsInUse(limits: readonly LimitInUse[]): void
-  /** Only the process that copies the log calls this. */
+  /** Called only by the process that copies the log. */
   logCopied(figures: SinkFigures): void
   /** The result of the check of the SQLite database at startup. */
   databaseChecked(state: DatabaseState): void
@@ -57,7 +57,7 @@ const longestTimerMs = 2 ** 31 - 1
 const callBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 const firstByteBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
-/** Counters and histograms of this process, and the log lines that go with the events. */
+/** Creates the counters and histograms of this process. Most of the functions in `events` also write log lines. */
 export function createMetrics(log: Logger): Metrics {
   const registry = new Registry()
   collectRuntimeMetrics(registry)
@@ -79,8 +79,9 @@ export function createMetrics(log: Logger): Metrics {
 }
 
 /**
- * The usual metrics of the runtime, without the distribution of the event loop's delays: measuring it takes a hundred timers
- * a second, which is most of what an idle process does. The longest delay is read from a timer that runs anyway.
+ * Adds the usual metrics of the runtime, except the distribution of the event loop's delays. Measuring that
+ * distribution takes a hundred timers a second, which is most of the work of an idle process. Instead, the longest
+ * delay is read from a timer that runs anyway.
  */
 function collectRuntimeMetrics(registry: Registry): void {
   const prefix = 'tollgate_'
@@ -89,7 +90,7 @@ function collectRuntimeMetrics(registry: Registry): void {
     registry.removeSingleMetric(`${prefix}nodejs_eventloop_lag_${figure}_seconds`)
 }
 
-/** The gauge appears once the state is known. PostgreSQL needs no such check. */
+/** Creates the gauge when the result of the check is known. PostgreSQL is not checked. */
 function stateGauge(registry: Registry): Metrics['databaseChecked'] {
   const figures = { sound: 1, damaged: 0, unknown: -1 } as const
   return (state) =>
@@ -115,7 +116,7 @@ function limitGauges(registry: Registry): Metrics['limitsInUse'] {
   }
 }
 
-/** The gauges appear in the process that copies. */
+/** Creates the gauges when they are first set, so that only the process that copies the log has them. */
 function sinkGauges(registry: Registry): Metrics['logCopied'] {
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] })
   let gauges: Record<keyof SinkFigures, Gauge> | undefined
@@ -168,8 +169,8 @@ function callEvents(registry: Registry, log: Logger): Pick<Events, 'callEnded'> 
   const estimated = counter('tollgate_estimated_calls_total', 'Calls whose usage was counted here')
   const seconds = histogram('tollgate_call_seconds', 'Duration of relayed calls', callBuckets)
   const firstByte = histogram('tollgate_first_byte_seconds', 'Time to the first byte of answers', firstByteBuckets)
-  // Sums are kept until the metrics are read, because a counter looks up its labels each time, which costs more than
-  // everything else here.
+  // Sums are kept until the metrics are read. Updating a counter directly would look up its labels each time, which
+  // costs more than all other work here.
   let sums = noSums()
   return {
     callEnded(event) {

@@ -13,16 +13,16 @@ import { type Claim, claimDatabase } from './store/connection/lock-sqlite.ts'
 const databaseCheckMs = 10_000
 const orphanDrainMs = 1000
 /**
- * Signals this soon after the first count as the same signal: a whole process group receives a signal, and each process
- * in the group passes it on.
+ * A signal that arrives within this time after the first counts as the same signal. A signal may be sent to a whole
+ * process group, and each process in the group also passes it on.
  */
 const sameSignalMs = 2000
-/** How long callers have to read the end of their responses. */
+/** How long callers have to read the end of their responses, in milliseconds. */
 const lastWordsMs = 5000
 
 /**
  * Serves the gateway and the console until a signal ends the process. Resolves when the port is open. Throws if the
- * database or the port cannot be had, or the database is not ours.
+ * database or the port cannot be claimed, or if the database does not belong to Tollgate.
  */
 export async function serve(config: Config): Promise<void> {
   const log = createLogger(config.logLevel, standardOutput())
@@ -40,8 +40,8 @@ export async function serve(config: Config): Promise<void> {
   const { metricsToken, basePath } = config
   outliveFaults(context)
   door.open(createApp(context, { metricsToken, basePath, console: consoleFiles }))
-  // The signal handlers are installed before the server announces that it is listening, because whoever reads the
-  // announcement may send a signal at once.
+  // The signal handlers are installed before the server logs that it is listening, because a program that reads this
+  // line may send a signal at once.
   endGracefully(config, log, { context, server: door.server, claim })
   log.info(`Tollgate listens on http://${shownHost(config.host)}:${door.server.port}`)
   if (!isPostgresUrl(config.databaseUrl)) lookAtDatabase(log, context)
@@ -60,15 +60,16 @@ function lookAtDatabase(log: Logger, { metrics }: Context): void {
 }
 
 /**
- * A single fault must not end thousands of streams, as the runtime would do on an unhandled rejection. The work in
- * which the fault occurred is lost. A hold that this work leaves behind is closed at the next start.
+ * Keeps the process running after an uncaught error. By default, the runtime would end it, and thousands of streams
+ * with it. Only the work in which the error occurred is lost. A hold that this work leaves open is closed at the next
+ * start.
  */
 function outliveFaults({ metrics }: Context): void {
   for (const kind of ['unhandledRejection', 'uncaughtException'] as const)
     process.on(kind, (fault: unknown) => metrics.events.faultUncaught({ cause: describeFault(fault) }))
 }
 
-/** The host as it is written in a URL. */
+/** The host in the form in which a URL contains it. */
 function shownHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') ? `[${host}]` : host
@@ -83,7 +84,7 @@ function openDoor(config: Config, log: Logger): { server: Server; open(app: App)
     config.workers > 1,
     (request, bun) => {
       const env = {
-        // Few requests need the address, and reading it takes time.
+        // The address is read on demand, because few requests need it and reading it takes time.
         get socketAddress() {
           return bun.requestIP(request)?.address
         },
@@ -128,8 +129,7 @@ function endGracefully(config: Config, log: Logger, { context, server, claim }: 
     await server.stop(true)
     await context.close()
   }
-  // If anything goes wrong during shutdown, the process still ends, because the next start needs the port and the
-  // database.
+  // Even if the shutdown fails, the process ends, because the next start needs the port and the database.
   const endNow = (drainTimeoutMs: number) =>
     end(drainTimeoutMs).then(
       () => leave(0),
@@ -152,7 +152,7 @@ function endGracefully(config: Config, log: Logger, { context, server, claim }: 
       else if (performance.now() - endingSinceMs >= sameSignalMs) process.exit(1)
     })
   }
-  // The parent was killed, so the wait is shorter than when a person ends the program.
+  // The parent process was killed, so the wait is shorter than after a signal from a person.
   process.on('disconnect', () => {
     if (endingSinceMs !== undefined) process.exit(1)
     void endNow(Math.min(orphanDrainMs, config.drainTimeoutMs))

@@ -93,7 +93,7 @@ else
       const pids = await farListeners()
       await server.query('select pg_terminate_backend($1)', [pids[0]])
       const refusedBefore = Date.now()
-      // This is long enough for several failed attempts.
+      // Waits long enough for several failed attempts to connect.
       await until(() => Date.now() - refusedBefore > 3500)
       await server.query(`alter database ${name} with allow_connections true`)
       await server.end()

@@ -12,7 +12,7 @@ import { startMailServer } from './helpers/mail-server.ts'
 const secretKeys = Object.entries<OptionDefinition>(optionDefinitions).flatMap(([key, { secret }]) =>
   secret ? [key] : [],
 )
-/** This is a URL because one of the options must be a URL. */
+/** The secret value for an option. It is a URL because one of the options must be a URL. */
 const plainOf = (key: string) => `https://hooks.example/plain-secret-of-${key}`
 
 forEachDatabaseUrl((name, freshUrl) => {

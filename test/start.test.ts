@@ -172,7 +172,7 @@ test.skipIf(process.platform !== 'linux')(
     await using installation = new Installation()
     const { BUN_CONFIG_MAX_HTTP_REQUESTS: _requests, ...env } = process.env
     const own = { PORT: '0', DATA_DIR: installation.folder, INITIAL_ROOT_PASSWORD: 'root password' }
-    // Without a channel to its parent, as from a shell or a container.
+    // The server starts without a channel to its parent, as from a shell or a container.
     const child = spawn(process.execPath, [serverProgram()], {
       env: { ...env, ...own },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,5 +1,5 @@
-// How a service that consists of several processes ends, and what does not end it: launcher, supervisor, server,
-// workers.
+// How a service that consists of several processes (launcher, supervisor, server, workers) ends, and what does not end
+// it.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -100,7 +100,7 @@ class Group implements AsyncDisposable {
 
   /**
    * True if each of these processes has received the signal this many times or has ended. A worker without an open call
-   * ends at once.
+   * ends immediately.
    */
   haveHeard(roles: readonly string[], signal: NodeJS.Signals, times: number): boolean {
     return roles.every(
@@ -149,7 +149,7 @@ async function openStream(group: Group, key: string): Promise<{ text: Promise<st
   return { text: readRest().then(given, given) }
 }
 
-/** Whether the process exists and is not a zombie. */
+/** Whether the process exists. */
 function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
@@ -272,7 +272,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(existsSync(waits)).toBe(true)
   }, 120_000)
 
-  test('a service that receives SIGTERM while no worker is alive ends and starts none', async () => {
+  test('a service that receives SIGTERM while no worker is alive ends without starting one', async () => {
     await using group = await startWorkers(saysNumber)
     await until(() => group.count('listens on') === 2, 100_000)
     const numbers = numbersIn(group.said)

@@ -1,4 +1,4 @@
-// A build is repeated if, and only if, its sources have changed. This is tested with sources of a few lines.
+// Tests, with sources of a few lines, that a build is repeated if and only if its sources have changed.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import {
   cpSync,
@@ -27,7 +27,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(base, { recursive: true, force: true }))
 
-/** Writes a file with an old modification time, as unpacking an archive does. */
+/** Writes a file with an old modification time, as when an archive is extracted. */
 function unpack(path: string, text: string, time = new Date('2020-01-01')): void {
   const file = join(base, path)
   mkdirSync(dirname(file), { recursive: true })
@@ -39,7 +39,7 @@ interface Build {
   /** A source that the build processes. */
   source: string
   textOf(version: string): string
-  /** Builds if necessary; returns the built version and whether this call built it. */
+  /** Builds if necessary. Returns the built version, and whether this call built it. */
   bringUp(): Promise<{ version: string; isNew: boolean }>
 }
 
@@ -97,7 +97,7 @@ export default config`,
     expect(await bringUp()).toMatchObject({ isNew: true })
   })
 
-  test('is not rebuilt from the same sources, whatever their times', async () => {
+  test('is not rebuilt from the same sources, regardless of their modification times', async () => {
     await bringUp()
     expect(await bringUp()).toEqual({ version: 'one', isNew: false })
     unpack(source, textOf('one'), new Date(Date.now() + 60_000))

@@ -1,5 +1,5 @@
-// The only file that knows how to start Bun. Bun's npm package is a stub until an install script has run, and npm may
-// be configured to run no install scripts. The platform package has the real binary even then.
+// The only file that knows how to start Bun. Bun's npm package is a stub until its install script has run, and npm may
+// be configured not to run install scripts. Even then, the platform package contains the real binary.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
 import { constants } from 'node:os'
@@ -12,7 +12,7 @@ const executable = process.platform === 'win32' ? 'bun.exe' : 'bun'
 const architecture = process.arch === 'arm64' ? 'aarch64' : process.arch
 const platform = process.platform === 'win32' ? 'windows' : process.platform
 
-/** A stub is a few hundred bytes of shell; the runtime is about 100 MB. */
+/** Whether a file is the runtime, which has about 100 MB. A stub has a few hundred bytes of shell. */
 function isRuntime(file) {
   return existsSync(file) && statSync(file).size > 1_000_000
 }
@@ -32,10 +32,10 @@ export function findBun(base = root) {
   return found
 }
 
-// Settings of a server for the JavaScript engine's garbage collector. It runs once the heap has grown by this share of what the
-// last collection left, but not while the heap is below 64 MiB. By default, the engine lets a heap triple on a large
-// machine, and it counts far more memory for thousands of open streams than they use. The last setting keeps compiled
-// code, however long ago it was compiled.
+// The server's settings for the JavaScript engine's garbage collector. The collector runs when the heap has grown by
+// this share since the last collection, but not while the heap is below 64 MiB. By default, the engine lets a heap
+// triple on a large machine, and it overestimates the memory of thousands of open streams. The last setting keeps
+// compiled code, no matter how old it is.
 export const serverEngine = {
   BUN_JSC_heapGrowthFunctionThresholdInMB: '0',
   BUN_JSC_heapGrowthMaxIncrease: '0.3',
@@ -43,9 +43,9 @@ export const serverEngine = {
   BUN_JSC_forceCodeBlockLiveness: '1',
 }
 
-// Bun reads these before the program starts; setting them inside the program has no effect. 65535 is the highest value
-// that Bun accepts. Above that, it prints an error and uses its default of 256 concurrent requests. Tools and tests do
-// without the settings of a server's engine, with which they need a sixth more CPU time.
+// Environment variables that Bun reads before the program starts; setting them inside the program has no effect. 65535
+// is the highest value that Bun accepts. Above that, it prints an error and uses its default of 256 concurrent
+// requests. Tools and tests do not use the server's engine settings, because with them they need a sixth more CPU time.
 export const bunEnvironment = {
   ...process.env,
   BUN_CONFIG_MAX_HTTP_REQUESTS: process.env.BUN_CONFIG_MAX_HTTP_REQUESTS ?? '65535',
@@ -56,7 +56,7 @@ export const bunEnvironment = {
 const parent = process.ppid
 
 /**
- * Calls `end` when the parent process ends. npm runs scripts under a shell, and a shell that is terminated may exit
+ * Calls `end` when the parent process ends. npm runs scripts in a shell, and a shell that is terminated may exit
  * without passing the signal on to its child.
  */
 export function endWithParent(end) {
@@ -76,11 +76,12 @@ export function runBun(args, options = {}) {
   let isTold = false
   const pass = (signal) => {
     isTold = true
-    // A terminal sends Ctrl-C to the whole group. If it were passed on, it would reach the child twice.
+    // A terminal sends Ctrl-C to the whole process group. If it were also passed on here, it would reach the child
+    // twice.
     if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
   }
   process.on('SIGINT', pass).on('SIGTERM', pass)
-  // A second signal would immediately end the work that the first one lets finish.
+  // After a first signal, the child finishes its work. A second signal would end it immediately.
   endWithParent(() => isTold || pass('SIGTERM'))
   return new Promise((done, fail) => {
     child.on('error', fail)
@@ -93,7 +94,7 @@ export function bunSync(args, options = {}) {
 }
 
 if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  // Loaded only here, because the package on npm contains this file without the installer.
+  // Imported only here, because the package on npm contains this file but not the installer.
   const { ensureInstalled, isForDevelopment } = await import('./install.mjs')
   const [program = ''] = process.argv.slice(2)
   ensureInstalled({ production: !isForDevelopment(program) })

@@ -1,4 +1,4 @@
-// Prints what CHANGELOG.md says about a version, for the notes of a release: node tools/changes-of.mjs 0.1.0
+// Prints the section of CHANGELOG.md about a version, for the release notes: node tools/changes-of.mjs 0.1.0
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './bun.mjs'

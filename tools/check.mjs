@@ -1,4 +1,4 @@
-// Types, format and lint, imports, dead code: everything that can be checked without running the product.
+// Runs all checks that do not need a running product: types, format and lint, imports, and dead code.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,8 +10,8 @@ ensureInstalled()
 const packages = join(root, 'node_modules')
 
 /**
- * The native compiler is ten times as fast. On platforms without a build of it, the JavaScript compiler gives the same
- * results.
+ * Whether the native compiler is available, which is ten times as fast. On other platforms, the JavaScript compiler
+ * gives the same results.
  */
 const native = existsSync(join(packages, `@typescript/native-preview-${process.platform}-${process.arch}`))
 const compiler = join(packages, native ? '@typescript/native-preview/bin/tsgo' : 'typescript/bin/tsc')

@@ -1,4 +1,4 @@
-// Finds the browser for the console tests, or installs it if that needs no confirmation.
+// Finds the browser for the console tests, or installs it if this is possible without confirmation.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -37,7 +37,7 @@ export function findChromium() {
 export const howToInstall =
   'The tests of the console need Chromium: run "apt-get install -y chromium" as root, or set CHROMIUM_PATH to a Chromium or Chrome.'
 
-/** Installs Chromium if the system is Debian and we are root; returns its path or undefined. */
+/** Installs Chromium if the system is Debian and this process runs as root. Returns its path or undefined. */
 export function ensureChromium() {
   const found = findChromium()
   if (found || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return found

@@ -1,4 +1,4 @@
-// Builds console/ into dist/console if the sources have changed since the last build. With --force it always builds.
+// Builds console/ into dist/console if the sources have changed since the last build. With --force, it always builds.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -23,7 +23,10 @@ export const sources = [
   'tsconfig.console.json',
 ]
 const output = 'dist/console'
-/** The file with the fingerprint of the sources. It is part of the build, so that both are replaced together. */
+/**
+ * The name of the file with the fingerprint of the sources. It is part of the build, so that both are replaced
+ * together.
+ */
 const mark = 'built-from'
 
 export function consoleIsStale(base = root) {
@@ -32,11 +35,11 @@ export function consoleIsStale(base = root) {
   return !existsSync(built) || readFileSync(built, 'utf8') !== fingerprint(base, sources)
 }
 
-/** Builds in a separate folder and then replaces the previous build, so that nobody sees an incomplete build. */
+/** Builds in a separate folder and then replaces the previous build, so that an incomplete build is never used. */
 export async function buildConsole(base = root) {
   const target = join(base, output)
   mkdirSync(dirname(target), { recursive: true })
-  // The fingerprint is taken before the build, so that a change during the build leads to another build next time.
+  // The fingerprint is taken before the build. If a source changes during the build, the next call builds again.
   const made = fingerprint(base, sources)
   const folder = mkdtempSync(join(dirname(target), '.console-'))
   const vite = join(base, 'node_modules/vite/bin/vite.js')
@@ -54,7 +57,7 @@ export async function buildConsole(base = root) {
   replaceFolder(folder, target)
 }
 
-/** Two builds may finish at the same moment; the later one is kept. */
+/** Replaces a folder. If two builds finish at the same time, the later one is kept. */
 function replaceFolder(folder, target) {
   for (let tries = 1; ; tries++) {
     const before = `${folder}-before-${tries}`

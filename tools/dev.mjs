@@ -1,5 +1,5 @@
-// Runs the server, restarting it on every change, and runs the console from its sources on another port, which forwards
-// calls to the server.
+// Runs the server, and restarts it on every change. Also runs the console from its sources on another port, which
+// forwards calls to the server.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { bunEnvironment, findBun, root } from './bun.mjs'
@@ -19,7 +19,7 @@ const end = () => {
   for (const child of children) child.kill('SIGTERM')
 }
 process.on('SIGINT', end).on('SIGTERM', end)
-// One process without the other is useless, so both end together.
+// Each process is useless without the other, so both end together.
 const codes = children.map((child) => new Promise((done) => child.on('exit', (code) => done(code ?? 1))))
 const code = await Promise.race(codes)
 end()

@@ -1,5 +1,5 @@
-// Writes the tables and diagrams of the rooms into docs/ARCHITECTURE.md, from tools/rooms.mjs and the imports
-// themselves.
+// Writes the tables and diagrams of the rooms into docs/ARCHITECTURE.md. They are made from tools/rooms.mjs and from
+// the actual imports.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, posix, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,21 +8,21 @@ import { rooms } from './rooms.mjs'
 const root = resolve(fileURLToPath(import.meta.url), '../..')
 const page = 'docs/ARCHITECTURE.md'
 
-/** The TypeScript files of a folder, without tests, as paths below it. */
+/** The TypeScript files of a folder, without tests, as paths relative to it. */
 function sources(folder) {
   return readdirSync(folder, { recursive: true })
     .map((path) => String(path).replaceAll('\\', '/'))
     .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
 }
 
-/** The room that a path below a folder belongs to; dialects and other folders that are not rooms are 'others'. */
+/** The room of a path within a folder. Dialects and other folders that are not rooms are 'others'. */
 function roomOf(path, names) {
   const [first, ...rest] = path.split('/')
   if (rest.length === 0) return '.'
   return names.includes(first) ? first : 'others'
 }
 
-/** Which rooms of a folder import which other rooms, including type imports: room → rooms. */
+/** The other rooms that each room of a folder imports, including type imports. */
 function importsOf(base, folder) {
   const names = rooms[folder].map(([room]) => room)
   const found = new Map()

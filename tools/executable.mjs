@@ -1,5 +1,5 @@
-// npm run executable: makes a single executable file with the runtime, the server and the console inside. Without
-// arguments it is made for this machine; "npm run executable -- linux-arm64 darwin-arm64" names other platforms.
+// npm run executable: makes a single executable file that contains the runtime, the server and the console. Without
+// arguments, it is made for this machine. For other platforms, use "npm run executable -- linux-arm64 darwin-arm64".
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -9,7 +9,7 @@ import { buildConsoleIfStale } from './console-build.mjs'
 import { ensureInstalled } from './install.mjs'
 import { serverProgram } from './server-build.mjs'
 
-/** The platforms of a release, with the package that contains Bun for each. */
+/** The platforms of a release, each with the package that contains Bun for it. */
 export const platforms = {
   'linux-x64': 'bun-linux-x64',
   'linux-arm64': 'bun-linux-aarch64',
@@ -19,7 +19,7 @@ export const platforms = {
 }
 const ownPlatform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
 
-/** Downloads Bun for another platform from npm, in the version of the lock file, and returns the path of the binary. */
+/** Downloads Bun for another platform from npm, in the version of the lock file. Returns the path of the binary. */
 function bunFor(platform, folder) {
   const { version } = JSON.parse(readFileSync(join(root, 'node_modules/bun/package.json'), 'utf8'))
   const download = (command, args) => {
@@ -46,8 +46,8 @@ export async function buildExecutable(platform = ownPlatform) {
   try {
     const runtime = platform === ownPlatform ? findBun() : bunFor(platform, folder)
     const file = join(target, `tollgate-${platform}${platform.startsWith('windows') ? '.exe' : ''}`)
-    // main.js is the program that starts; the others are loaded by it. Compiled code starts in half the time. Settings
-    // for Bun that lie in the current folder are not ours.
+    // main.js is the program that starts, and it loads the others. Compiled code starts in half the time. Bun's
+    // settings files in the current folder are ignored, because they are not ours.
     const programs = readdirSync(dist).filter((name) => name.endsWith('.js') && name !== 'main.js')
     const options = ['--compile', '--format=esm', '--bytecode', '--asset=console', '--no-compile-autoload-bunfig']
     const args = ['build', ...options, 'main.js', ...programs, '--outfile', file]

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The files at a path under `base`, always in the same order. */
+/** The files at a path below `base`, always in the same order. */
 function filesAt(base, path) {
   const entry = statSync(join(base, path), { throwIfNoEntry: false })
   if (!entry?.isDirectory()) return entry ? [path] : []
@@ -11,8 +11,9 @@ function filesAt(base, path) {
 }
 
 /**
- * A fingerprint that changes if one of these files or folders changes, is removed or is added. It covers contents,
- * because an archive extracted over an installation brings files that are older than the build.
+ * A fingerprint that changes if one of these files or folders is changed, removed or added. It depends on contents and
+ * not on times, because an archive that is extracted over an installation may contain changed files that are older than
+ * the build.
  */
 export function fingerprint(base, paths) {
   const hash = createHash('sha256')

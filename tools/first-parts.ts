@@ -7,8 +7,8 @@ import { loadFresh } from './load-fresh.ts'
 type Bundle = Rolldown.OutputBundle
 
 /**
- * The table as written into the page's first script. Files are named without folder and extension. The first matching
- * pattern applies; the last matches everything.
+ * The table that is written into the page's first script. File names have no folder and no extension. The first
+ * matching pattern applies. The last pattern matches everything.
  */
 export interface FirstParts {
   /** The files of the parts of pages. */
@@ -16,16 +16,19 @@ export interface FirstParts {
   languages: string[]
   /** The areas of messages whose files pages need. */
   areas: string[]
-  /** The hash in the names of the files of each language; see `catalogueFile`. */
+  /** The hash in the file names of each language; see `catalogueFile`. */
   hashes: string[]
   /**
-   * In the order of the pages. `role` is the lowest role that sees the page, `parts` are indexes into `files`, `areas`
-   * are indexes into `areas`.
+   * The routes in the order of the pages. `role` is the lowest role that sees the page. `parts` are indexes into
+   * `files`, and `areas` are indexes into the list `areas`.
    */
   routes: [pattern: string, role: number, parts: number[], areas: number[], ofUsers?: number[]][]
 }
 
-/** The fields of `console/app/pages.ts` that the build reads. `pages.test.ts` does not compile if the two disagree. */
+/**
+ * The fields of `console/app/pages.ts` that the build reads. If this type and that table disagree, `pages.test.ts` does
+ * not compile.
+ */
 export interface PageTable {
   pages: readonly ListedPage[]
   layouts: Readonly<Record<ListedPage['for'], { role: number; modules: readonly string[]; areas: readonly string[] }>>
@@ -51,7 +54,7 @@ export async function readPages(folder: string): Promise<PageTable> {
   return (await loadFresh(join(folder, 'app/pages.ts'))) as unknown as PageTable
 }
 
-/** The name of a file of messages, without folder and extension, as `parts-boot.js` puts it together. */
+/** The name of a file of messages, without folder and extension. `parts-boot.js` builds it in the same way. */
 export function catalogueFile(area: string, language: string, hash: string): string {
   return `${area}.${language}-${hash}`
 }

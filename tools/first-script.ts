@@ -14,7 +14,7 @@ interface Asset {
   source: string
 }
 
-/** Makes a separate classic script. */
+/** Creates a separate classic script. */
 async function asset(name: string, script: string): Promise<Asset> {
   const { code, errors } = await minify(`${name}.js`, script, { module: false })
   if (errors.length > 0) throw new Error(`${name}.js: ${errors[0]?.message}`)
@@ -30,7 +30,7 @@ async function readText(folder: string, language: string, key: string): Promise<
   return found
 }
 
-/** Headings of the pages in order; empty for pages without a frame. */
+/** The headings of the pages in order. They are empty for pages without a frame. */
 async function headings(folder: string, { pages }: PageTable, language: string): Promise<string> {
   const text = (key: string) => readText(folder, language, key)
   const rows = pages.map(async ({ heading }) => {
@@ -43,9 +43,9 @@ async function headings(folder: string, { pages }: PageTable, language: string):
 }
 
 /**
- * The page's first script, which sets the theme before the first paint and loads the parts of the page. There is also
- * one script per language, which draws the frame of the page. They are separate files because the page's policy allows
- * no inline script. `folder` is the folder of the console.
+ * Adds the page's first script, which sets the theme before the first paint and loads the parts of the page. Also adds
+ * one script per language, which draws the frame of the page. They are separate files because the page's security
+ * policy does not allow inline scripts. `folder` is the folder of the console.
  */
 export function firstScript(folder: string): Plugin {
   let building = false

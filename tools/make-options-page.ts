@@ -17,7 +17,7 @@ is kept. Secrets can be set, but are never shown. Settings of the process itself
 This page is generated from \`contract/options.ts\` by \`node tools/bun.mjs tools/make-options-page.ts\`.
 `
 
-/** The whole page. */
+/** The text of the whole page. */
 export function optionsPage(): string {
   const definitions: [string, OptionDefinition][] = Object.entries(optionDefinitions)
   const parts = Object.entries(optionSections).map(([section, { title }]) => {

@@ -1,5 +1,5 @@
-// npm run package: makes the package for npm, dist/tollgate-<version>.tgz. It contains what is built, and needs no
-// package but Bun.
+// npm run package: makes the package for npm, dist/tollgate-<version>.tgz. It contains the build, and depends only on
+// Bun.
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -9,7 +9,7 @@ import { buildConsoleIfStale } from './console-build.mjs'
 import { ensureInstalled } from './install.mjs'
 import { serverProgram } from './server-build.mjs'
 
-/** The manifest of the published package, from that of the repository. */
+/** The manifest of the published package, derived from that of the repository. */
 function manifest() {
   const { name, version, description, license, type, engines, dependencies } = JSON.parse(
     readFileSync(join(root, 'package.json'), 'utf8'),

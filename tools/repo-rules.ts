@@ -1,4 +1,5 @@
-// Conventions that no compiler or linter checks. Each function reports the violations it finds under a folder.
+// Conventions that the compiler and the linter do not check. Each function returns the violations that it finds in a
+// folder.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +16,7 @@ function walk(base: string, folder = ''): string[] {
   })
 }
 
-/** Files that are or would be committed; outside a clone, all files. */
+/** The files that are or would be committed. Outside a clone, these are all files. */
 export function repositoryFiles(base: string): string[] {
   if (!existsSync(join(base, '.git'))) return walk(base)
   const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
@@ -52,13 +53,16 @@ export function longFiles(base: string): string[] {
     .map(({ path, lines }) => `${path}: ${lines} lines`)
 }
 
-/** A path on somebody's machine works nowhere else, and reveals where the work was done. */
+/** Paths on somebody's machine. They do not work elsewhere, and reveal where the work was done. */
 export function machinePaths(base: string): string[] {
   const roots = ['work', 'tmp', 'root', String.raw`home/\w+`, String.raw`Users/\w+`].join('|')
   return matching(base, new RegExp(String.raw`(?<![\w.$}*-])/(?:${roots})/[\w.*-]*`))
 }
 
-/** Packages come from the registry that npm is configured for; a host in the lock file would tie everyone to one. */
+/**
+ * Hosts of registries. Packages must come from the registry for which npm is configured, but a host in the lock file
+ * would tie everyone to that host.
+ */
 export function registryHosts(base: string): string[] {
   const hosts = [
     String.raw`registry\.(?:npmjs|yarnpkg|npmmirror|npm\.taobao)\b`,
@@ -69,7 +73,7 @@ export function registryHosts(base: string): string[] {
   return matching(base, new RegExp(hosts.join('|')), (path) => path !== 'tools/repo-rules.ts')
 }
 
-/** The linter catches the name Bun; this catches the ways around it. */
+/** Uses of Bun that avoid its name. The linter finds only uses of the name. */
 export function hiddenBun(base: string): string[] {
   const free =
     /^server\/(?:main|relay\/(?:upstream\/)?send|store\/connection\/process-settings|store\/(?:[^/]*\/)?[^/]*sqlite[^/]*|import\/(?:sources\/sqlite-source|collect-memory)|lib\/(?:secrets\/)?password)\.ts$|\.test\.tsx?$/

@@ -1,6 +1,6 @@
-// The rooms of the server's large folders, the lowest first. A room is a part of a folder; it imports the rooms before
-// it and none after it. '.' means the files of the folder itself. The import rules are made from this list, and so are
-// the table and diagram in docs/ARCHITECTURE.md.
+// The rooms of the server's large folders, lowest first. A room is a part of a folder. It may import the rooms before
+// it, but none after it. '.' means the files of the folder itself. The import rules and the tables and diagrams in
+// docs/ARCHITECTURE.md are made from this list.
 
 /**
  * Every folder with rooms: [room, what it is for], in their order.

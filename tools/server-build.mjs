@@ -1,5 +1,6 @@
-// Bundles server/ and its packages into one file per program under dist/ if the sources have changed since the last build. The
-// process that runs them uses 15 MB less memory than a process that loads a thousand modules (docs/decisions/0032).
+// Bundles server/ and its packages into one file per program in dist/, if the sources have changed since the last
+// build. A process that runs a bundle uses 15 MB less memory than a process that loads a thousand modules
+// (docs/decisions/0032).
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -17,7 +18,10 @@ const entries = [
   'server/relay/request/reader-worker.ts',
 ]
 
-/** The last line of a build. As part of the program, it cannot be lost or mistaken for the line of another build. */
+/**
+ * The last line of a build, which contains the fingerprint. It is part of the program, so it cannot be lost or confused
+ * with that of another build.
+ */
 const lastLine = (base) => `// Built from ${fingerprint(base, sources)}`
 
 function endsWith(file, line) {
@@ -31,14 +35,14 @@ function build(base, footer) {
   try {
     const present = entries.filter((file) => existsSync(join(base, file)))
     const names = ['--root', 'server', '--entry-naming', '[name].[ext]', '--outdir', folder, '--footer', footer]
-    // Names and lines are kept for stack traces; a source map would take 8 MB of memory.
+    // Names and lines are kept for stack traces, because a source map would take 8 MB of memory.
     const result = spawnSync(findBun(base), ['build', ...present, '--target=bun', ...names], {
       cwd: base,
       env: bunEnvironment,
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     if (result.status !== 0) throw new Error('The server build failed; its message is above.')
-    // The program is moved last, so that everything it loads is already there.
+    // The main program is moved last, so that everything that it loads is already in place.
     const files = readdirSync(folder).toSorted((a, b) => Number(a === 'main.js') - Number(b === 'main.js'))
     for (const name of files) renameSync(join(folder, name), join(base, 'dist', name))
   } finally {
@@ -46,10 +50,10 @@ function build(base, footer) {
   }
 }
 
-/** The program to run with Bun; builds it first if a source has changed. */
+/** The path of the program to run with Bun. Builds it first if a source has changed. */
 export function serverProgram(base = root) {
   const program = join(base, 'dist/main.js')
-  // The fingerprint is taken before the build, so that a change during the build leads to another build next time.
+  // The fingerprint is taken before the build. If a source changes during the build, the next call builds again.
   const line = lastLine(base)
   if (!endsWith(program, line)) build(base, line)
   return program

@@ -1,4 +1,5 @@
-// Starts the product: installs missing packages, builds console and server if stale, runs the server.
+// Starts the product: installs missing packages, builds the console and the server if they are out of date, and runs
+// the server.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { root, runBun } from './bun.mjs'
@@ -7,11 +8,12 @@ import { ensureInstalled } from './install.mjs'
 import { serverProgram } from './server-build.mjs'
 
 async function start() {
-  // Building the console needs the development packages; running the server does not.
+  // The development packages are needed only for building the console, not for running the server.
   ensureInstalled({ production: !consoleIsStale() })
   await buildConsoleIfStale()
   if (!existsSync(join(root, 'server/main.ts'))) throw new Error('server/main.ts is missing.')
-  // The 'ipc' slot closes when this process dies, even by SIGKILL: the server gets "disconnect" and releases the port.
+  // The 'ipc' channel closes when this process dies, even by SIGKILL. The server then gets "disconnect" and releases
+  // the port.
   const args = [serverProgram(), ...process.argv.slice(2)]
   return runBun(args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
 }

@@ -1,4 +1,4 @@
-// The launcher is run as a user runs it, with a small server in place of the real one.
+// Runs the launcher as a user does, with a small server instead of the real one.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ console.log(JSON.stringify({ requests, http2, growth, keepsCode, args: process.a
 
 async function start(program: string, ...args: string[]): Promise<{ launcher: ChildProcess; hello: unknown }> {
   writeFileSync(join(base, 'server/main.ts'), program)
-  // Started as if by hand, so without the environment that the tests themselves run in.
+  // Starts the launcher as if by hand, without the environment variables of the tests.
   const { BUN_CONFIG_MAX_HTTP_REQUESTS: _, BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: __, ...env } = process.env
   const launcher = spawn('node', ['tools/start.mjs', ...args], { cwd: base, env, stdio: ['ignore', 'pipe', 'inherit'] })
   const hello = await new Promise<unknown>((done, fail) => {
@@ -49,7 +49,7 @@ async function eventually(condition: () => boolean): Promise<boolean> {
 setDefaultTimeout(120_000)
 
 describe('start', () => {
-  test('gives the server its environment and arguments, passes SIGTERM on, and exits with the exit code of the server', async () => {
+  test("gives the server its environment and arguments, passes SIGTERM on, and exits with the server's exit code", async () => {
     const { launcher, hello } = await start(server, 'audit', '--all')
     expect(hello).toMatchObject({
       requests: '65535',
@@ -67,7 +67,7 @@ describe('start', () => {
     const { launcher } = await start(server)
     launcher.kill('SIGKILL')
     await ended(launcher)
-    // The server's process id proves nothing, because the process may be an unreaped zombie.
+    // The server writes a file when it ends. Its process id proves nothing, because the process may be a zombie.
     expect(await eventually(() => existsSync(join(base, 'gone')))).toBe(true)
   })
 

@@ -1,4 +1,4 @@
-// Distributes test files over parallel processes, by the time each took in the last run.
+// Distributes test files over parallel processes, according to the time that each took in the last run.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -15,11 +15,14 @@ export function testFiles(base, folders) {
     .toSorted()
 }
 
-/** Browser tests that every run executes: the first minutes of a user, and the screens, which are sampled one by one. */
+/**
+ * Browser tests that every run executes: the first minutes of a user, and the screens. Each run tests only a sample of
+ * the screens.
+ */
 const always = new Set(['./test/e2e/first-call.test.ts', './test/e2e/screens.test.ts'])
 
 /**
- * The tests that take the longest for what they find: browser tests, and those that fill, copy and start whole
+ * The tests that take long in relation to what they find: browser tests, and tests that fill, copy and start whole
  * installations, most of them in several processes.
  */
 const long = [
@@ -28,8 +31,8 @@ const long = [
 ]
 
 /**
- * The files that a run during development executes: all but the long tests, which take half of the time of a whole run,
- * and a third of those, chosen by the seed.
+ * The files that a run during development executes: all short tests, and a third of the long tests, chosen by the seed.
+ * The long tests take half of the time of a complete run.
  */
 export function sampledFiles(files, seed) {
   return files.filter(
@@ -40,10 +43,10 @@ export function sampledFiles(files, seed) {
   )
 }
 
-/** Files that consist of a long sweep: a run during development executes a tenth of it. */
+/** Files that consist of a long sweep. A run during development executes a tenth of each sweep. */
 const sweeps = /^\.\/test\/(?:e2e\/screens|matrix\/recorded|sdk\/recorded)/
 
-/** How long the files take in a run during development, if these are the times of complete runs. */
+/** Estimates the times of the files in a run during development from their times in complete runs. */
 export function sampledSeconds(seconds) {
   // A part of the time does not depend on the number of cases.
   const sampled = ([file, time]) => [file, sweeps.test(file) ? 5 + time / 10 : time]
@@ -51,7 +54,8 @@ export function sampledSeconds(seconds) {
 }
 
 /**
- * Distributes the files over `count` lists that take about the same time: the longest first, each to the shortest list.
+ * Distributes the files over `count` lists that take about the same time. Each file is added to the list that is
+ * shortest so far, starting with the longest file.
  */
 export function deal(files, seconds, count) {
   const shares = Array.from({ length: count }, () => ({ files: /** @type {string[]} */ ([]), seconds: 0 }))
@@ -67,8 +71,8 @@ export function deal(files, seconds, count) {
 /** Seconds that each test file took, from a JUnit report of "bun test". */
 export function fileSeconds(junit) {
   const found = {}
-  // The suite of a group is inside the suite of its file and has the file's name in "file". The suite of a file also
-  // has this name in "name".
+  // The suite of a group is inside the suite of its file. Both have the file's name in "file", but only the file's
+  // suite also has it in "name".
   for (const [tag] of junit.matchAll(/<testsuite [^>]*>/g)) {
     const name = / name="([^"]*)"/.exec(tag)?.[1]
     const seconds = Number(/ time="([^"]*)"/.exec(tag)?.[1])
@@ -107,12 +111,12 @@ export function slowest(seconds, count) {
     .map(([file, time]) => `${time.toFixed(1).padStart(7)} s  ${file.slice(2)}`)
 }
 
-/** How long each process took, as a line to print. If they differ much, the recorded times are out of date. */
+/** A line to print with the time of each process. If the times differ much, the recorded times are out of date. */
 export function balance(seconds) {
   return `The processes took ${seconds.map((each) => `${Math.round(each)} s`).join(', ')}.`
 }
 
-/** The files that take a while and have no recorded time, without their `./`. */
+/** The slow files without a recorded time, without their `./`. */
 export function filesWithoutTime(seconds, recorded) {
   return Object.entries(seconds)
     .filter(([file, time]) => time > 2 * unknownSeconds && recorded[file] === undefined)

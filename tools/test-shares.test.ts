@@ -19,7 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), 'tollgate-shares-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('deal', () => {
-  test('gives each file to one share: the longest file first, always to the shortest share', () => {
+  test('gives each file to one share, starting with the longest file and always choosing the shortest share', () => {
     const seconds = { long: 10, middle: 6, short: 5, shorter: 3 }
     expect(deal(['short', 'long', 'shorter', 'middle'], seconds, 2)).toEqual([
       ['long', 'shorter'],
@@ -40,7 +40,7 @@ test('finds the tests in every folder, and nothing else', () => {
   expect(testFiles(folder, ['./one/'])).toEqual(['./one/a.test.ts', './one/two/b.test.tsx'])
 })
 
-test('a seed selects a third of the long tests and all other files; many seeds together select every file', () => {
+test('a seed selects a third of the long tests and all other files, and many seeds together select every file', () => {
   const long = Array.from({ length: 90 }, (_, at) => `./test/${at % 2 === 0 ? 'e2e' : 'backup'}/page-${at}.test.ts`)
   const always = ['./server/a.test.ts', './test/e2e/first-call.test.ts', './test/e2e/screens.test.ts']
   const files = [...long, ...always]
@@ -61,7 +61,7 @@ test('the time of a file is taken from its own suite, not from the groups inside
   expect(fileSeconds('')).toEqual({})
 })
 
-test('times are kept from run to run; a file that cannot be parsed counts as empty', () => {
+test('times are kept from run to run, and a file that cannot be parsed counts as empty', () => {
   const path = join(folder, 'cache/times.json')
   expect(readTimes(path)).toEqual({})
   keepTimes(path, { './a.test.ts': 3, './b.test.ts': 1 })
@@ -80,7 +80,7 @@ test('the report says how long each process took, and which slow files have no r
   expect(filesWithoutTime({ './a': 30, './b': 30, './c': 1 }, { './a': 2 })).toEqual(['b'])
 })
 
-test('during development, a sweep is expected to take about a tenth of its time', () => {
+test('during development, a sweep is expected to take about a tenth of its full time', () => {
   const sampled = sampledSeconds({ './test/e2e/screens.test.ts': 500, './test/e2e/token.test.ts': 50 })
   expect(sampled).toEqual({ './test/e2e/screens.test.ts': 55, './test/e2e/token.test.ts': 50 })
 })

@@ -4,8 +4,8 @@
 const uncoloured = (output) => output.replace(/\u001b\[[0-9;]*m/g, '')
 
 /**
- * The counts from the summary at the end of the output. The exit code takes precedence, so that a failure is never
- * lost.
+ * The counts from the summary at the end of the output. If the exit code reports a failure, it takes precedence, so
+ * that a failure is never lost.
  */
 export function tally(output, code) {
   const plain = uncoloured(output)
@@ -20,7 +20,7 @@ export function tally(output, code) {
   return { passed, failed }
 }
 
-/** The sums of several runs, and a note for each run that went wrong; such a run is never a success. */
+/** The sums of several runs, with a note for each run that went wrong. Such a run never counts as a success. */
 export function tallyAll(runs) {
   const counts = runs.map(({ output, code, signal }) => ({ ...tally(output, code), signal }))
   const sum = (of) => counts.reduce((total, count) => total + count[of], 0)
@@ -31,9 +31,7 @@ export function tallyAll(runs) {
 const testFile = /^\S+\.test\.tsx?:$/
 const result = /^\((?:pass|fail|skip|todo)\) /
 
-/**
- * Each failed test with its file and the output between the previous test's result and its own, at most 60 lines each.
- */
+/** Each failed test, with its file and at most 60 lines of output between the previous test's result and its own. */
 export function failures(output) {
   const found = []
   let file = ''
@@ -53,7 +51,7 @@ const entities = { '&#10;': ' ', '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;
 const attribute = (tag, name) =>
   new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1]?.replace(/&#?\w+;/g, (entity) => entities[entity] ?? entity) ?? ''
 
-/** A skipped test gives the reason in its name, because the report has no other field for it. */
+/** The skipped tests. Their names contain the reasons, because the report has no other field for them. */
 export function skippedTests(junit) {
   return [...junit.matchAll(/(<testcase [^>]*>)\s*<skipped/g)].map(([, tag]) => {
     const group = attribute(tag, 'classname')

@@ -13,7 +13,7 @@ describe('tally', () => {
     expect(tally(run('\u001b[32m 2 pass\u001b[0m\n\u001b[2m 0 fail\u001b[0m'), 0)).toEqual({ passed: 2, failed: 0 })
   })
 
-  test('counts a run that was cut short as a failure', () => {
+  test('counts a run that ended early as a failure', () => {
     expect(tally('bun test v1\n\n(pass) a\n', 0)).toMatchObject({ passed: 0, failed: 1 })
     expect(tally('', 139)).toMatchObject({ passed: 0, failed: 1 })
   })
@@ -62,7 +62,7 @@ error: expected 2
 (fail) four
 `
 
-  test('lists each failed test once, with its file and what was printed for it', () => {
+  test('lists each failed test once, with its file and its output', () => {
     expect(failures(output)).toEqual([
       'a.test.ts:\n(fail) two [1.42ms]',
       'b.test.ts:\nhello\nerror: expected 2\n(fail) four',

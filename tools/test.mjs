@@ -1,5 +1,5 @@
-// Runs every test, or the tests that the arguments name. Without arguments, and not in CI, a tenth of each long sweep
-// and a third of the files of long tests are run; "--full" runs all of them. The last line is always "N passed, N failed".
+// Runs all tests, or the tests in the arguments. Without arguments and outside CI, only a tenth of each long sweep and
+// a third of the files with long tests are run; "--full" runs everything. The last line is always "N passed, N failed".
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -27,13 +27,17 @@ import { failures, skippedTests, tallyAll } from './test-summary.mjs'
 ensureInstalled()
 
 const folders = ['contract', 'server', 'console', 'tools', 'test', 'bench'].map((folder) => `./${folder}/`)
-/** How long each file took on the machine on which this list was made, for machines that have not run the tests. */
+/**
+ * The times of the files on the machine on which this list was made. Used on machines that have not run the tests yet.
+ */
 const usualTimes = join(root, 'tools/test-times.json')
-/** Where `npm test -- --update-times` saves the times of a complete run, as a starting point for other machines. */
+/**
+ * With `--update-times`, the times of a complete run are saved in this list, as a starting point for other machines.
+ */
 const updatesTimes = process.argv.includes('--update-times')
 const own = new Set(['--update-times', '--full'])
 const given = process.argv.slice(2).filter((argument) => !own.has(argument))
-/** The seed that chooses a part of the sweeps and of the long tests; undefined = everything is run. */
+/** The seed that selects parts of the sweeps and of the long tests; undefined = everything is run. */
 const sweepSeed =
   process.env.CI === 'true' || updatesTimes || given.length > 0 || process.argv.includes('--full')
     ? undefined
@@ -41,17 +45,17 @@ const sweepSeed =
 const takesValue = new Set(['-t', '--test-name-pattern', '--seed', '--timeout', '--retry', '--rerun-each', '--preload'])
 const filters = given.filter((argument, at) => !argument.startsWith('-') && !takesValue.has(given[at - 1]))
 const byName = given.some((argument) => argument === '-t' || argument.startsWith('--test-name-pattern'))
-// Ends tests that hang. On a slow machine a run only takes longer.
+// The time limit ends tests that hang. It is long, so that tests do not fail on a slow machine.
 const patience = given.some((argument) => argument.startsWith('--timeout')) ? [] : ['--timeout=120000']
 
-/** How long each file took in earlier runs here; runs of a part of the tests have a separate file. */
+/** The times of the files in earlier runs on this machine. Runs of a part of the tests have a separate file. */
 const ownTimes = join(root, `node_modules/.cache/tollgate-test-times${sweepSeed === undefined ? '' : '-desk'}.json`)
 
 /**
- * The arguments of each process: one process per core, and at least four, because tests spend much of their time
- * waiting. A flag may refer to the whole run, so if there is any flag, only one process is used. Bun's own --parallel
- * is not used: it can miss the exit of a program that a test has started (oven-sh/bun#43697), and these tests start
- * many.
+ * The arguments of each process. There is one process per core, but at least four, because tests spend much of their
+ * time waiting. If there is any flag, only one process is used, because the flag may refer to the whole run. Bun's own
+ * --parallel is not used, because it can miss the exit of a program that a test has started (oven-sh/bun#43697), and
+ * these tests start many.
  */
 function shares() {
   if (filters.length > 0) return [given]
@@ -69,15 +73,16 @@ function shares() {
 const scratch = mkdtempSync(join(tmpdir(), 'tollgate-test-'))
 
 /**
- * Ends the tests when this program is told to end by a signal, when it exits, or when its parent process ends; the
- * output so far is still printed.
+ * Ends the tests when this program receives a signal, when it exits, or when its parent process ends. The output so far
+ * is still printed.
  */
 function endTogether(child) {
-  // The tests' browser library handles the other signals itself; SIGINT ends them as Ctrl-C does.
+  // The tests' browser library handles the other signals itself. SIGINT ends the tests like Ctrl-C.
   const end = (signal) => {
-    // A terminal sends Ctrl-C to the whole group. If it were passed on, it would reach the tests twice.
+    // A terminal sends Ctrl-C to the whole process group. If it were also passed on here, it would reach the tests
+    // twice.
     if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill('SIGINT')
-    // A program that a test started may survive and keep the pipes open.
+    // A program that a test has started may survive and keep the pipes open.
     child.once('exit', () => {
       child.stdout.destroy()
       child.stderr.destroy()
@@ -102,7 +107,7 @@ function runBunTest(share, at) {
     env: { ...environment, ...sweep, ...(process.stderr.isTTY ? { FORCE_COLOR: '1' } : {}) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  // Bun writes its report to stderr; the tests' own output goes to stdout and is not part of the report.
+  // Bun writes its report to stderr. The tests' own output goes to stdout and is not part of the report.
   let output = ''
   child.stdout.on('data', (chunk) => printed.print(at, process.stdout, chunk))
   child.stderr.on('data', (chunk) => {
@@ -141,7 +146,7 @@ if (given.length === 0) {
     )
 }
 
-// A complete run prints thousands of lines, so the failures are repeated at the end, where they are seen.
+// A complete run prints thousands of lines, so the failures are repeated at the end, where they are noticed.
 const failing = runs.flatMap((run) => failures(run.output))
 if (given.length === 0 && failing.length > 0) console.log(`What failed:\n\n${failing.join('\n\n')}\n`)
 

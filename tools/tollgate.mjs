@@ -1,5 +1,5 @@
-// npm run tollgate: runs a Tollgate command on an installation. Without arguments, it lists the commands. To start the
-// server, use npm start.
+// npm run tollgate: runs a command of Tollgate on an installation. Without arguments, it lists the commands. To start
+// the server, use npm start.
 import { runBun } from './bun.mjs'
 import { ensureInstalled } from './install.mjs'
 

@@ -1,4 +1,4 @@
-// Additions of the console's build to Vite: see docs/decisions/0018-console-stack.md.
+// Vite plugins for the console's build; see docs/decisions/0018-console-stack.md.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,13 +11,17 @@ import { fingerprint } from './fingerprint.mjs'
 import { catalogueFile, readPages } from './first-parts.ts'
 import { loadFresh } from './load-fresh.ts'
 
-/** An import of a part as Vite writes it, with a list of files to preload. */
+/** Matches a dynamic import as Vite writes it, with a list of files to preload. */
 const helpedImport = /__vitePreload\((?:async )?\(\) => ([\s\S]*?), __VITE_PRELOAD__, import\.meta\.url\)/g
-/** The same import if only some exports of a part are used; unused exports are already removed at this point. */
+/**
+ * Matches the body of a dynamic import if only some exports are used. Unused exports have already been removed at this
+ * point.
+ */
 const takingBlock = /^\{\s*const \{[^{}]*\} = await (import\("[^"]*"\));\s*return \{[^{}]*\};\s*\}$/
 
 /**
- * Parts have no separate style sheets, and the first script loads their imports, so an import needs no preload helper.
+ * Removes Vite's preload helper from dynamic imports. It is not needed, because parts have no separate style sheets and
+ * the first script loads their imports.
  */
 export function plainImports(): Plugin {
   return {
@@ -34,13 +38,13 @@ export function plainImports(): Plugin {
   }
 }
 
-/** The table of the catalogues as Vite writes it, after `plainImports`. */
+/** Matches the table of the catalogues as Vite writes it, after `plainImports`. */
 const catalogueTable = /\{\s*(?:"\.\.\/messages\/[\w-]+\.\w+\.ts": \(\) => import\("[^"]+"\),?\s*)+\}/
 const catalogueRow = /"(\.\.\/messages\/)([\w-]+)\.(\w+)\.ts": \(\) => import\("\.\/\2\.\3-(\w+)\.js"\)/g
 
 /**
- * Every page loads the table of the catalogues. The names of their files follow from area and language, so the table is
- * built in the browser from the names of the areas.
+ * Shortens the table of the catalogues, because every page loads it. File names can be derived from area and language,
+ * so the browser builds the table from the names of the areas.
  */
 export function shortCatalogueTable(): Plugin {
   return {
@@ -60,9 +64,9 @@ export function shortCatalogueTable(): Plugin {
   }
 }
 
-/** Modules of packages, by the end of their path, with the exports that modules of the console provide instead. */
+/** Modules of packages, by the end of their path, whose exports are replaced by modules of the console. */
 const replacements: Readonly<Record<string, { exports: string; from: string }>> = {
-  // What every icon of the package imports.
+  // Every icon of the package imports this module.
   '/lucide-react/dist/esm/createLucideIcon.mjs': { exports: 'default', from: 'lucide-icon.ts' },
   '/@tanstack/react-router/dist/esm/link.js': { exports: 'Link', from: 'router-link.ts' },
   '/@tanstack/react-router/dist/esm/CatchBoundary.js': { exports: 'CatchBoundary', from: 'router-boundary.ts' },
@@ -77,8 +81,8 @@ const replacements: Readonly<Record<string, { exports: string; from: string }>> 
 }
 
 /**
- * Replaces parts of packages that every page would wait for, although the console uses little of them. `folder`
- * contains the replacements. The build fails if a package no longer has such a module.
+ * Replaces parts of packages that every page would have to wait for, although the console uses only a little of them.
+ * `folder` contains the replacements. If a package no longer has such a module, the build fails.
  */
 export function smallerModules(folder: string): Plugin {
   const used = new Set<string>()
@@ -104,7 +108,7 @@ export function smallerModules(folder: string): Plugin {
   }
 }
 
-/** Lists the entry's imports in the page, so that they are loaded together with the entry. */
+/** Adds the entry's imports to the page, so that they are loaded at the same time as the entry. */
 export function preloadedEntry(): Plugin {
   return {
     name: 'preloaded-entry',
@@ -123,7 +127,7 @@ export function preloadedEntry(): Plugin {
 
 const isCatalogue = new RegExp(`\\.(?:${languageCodes.join('|')})\\.ts$`)
 
-/** Messages are compiled when the console is built, so that the parser of ICU messages stays out of the browser. */
+/** Compiles messages during the build, so that the browser does not need the parser for ICU messages. */
 export function compiledMessages(folder: string): Plugin {
   return {
     name: 'compiled-messages',
@@ -141,13 +145,16 @@ export function compiledMessages(folder: string): Plugin {
   }
 }
 
-/** The chunks that browsers keep when an upgrade does not change them: large parts of many pages. */
+/**
+ * Chunks that are large and belong to many pages. If an upgrade does not change them, browsers keep them in their
+ * cache.
+ */
 const keptChunks = ['core', 'shared', 'table', 'icons']
 
 /**
  * Names the chunks of a build. The entry and the first script contain nearly all of these names, and hashes do not
- * compress, so chunks share them: catalogues one for each language, the others one made of all sources. `folder`
- * contains the catalogues.
+ * compress, so chunks share hashes. Catalogues have one hash for each language. Most other chunks have a hash of all
+ * sources. `folder` contains the catalogues.
  */
 export function chunkNames(folder: string): (chunk: { name: string }) => string {
   const compiler = readFileSync(require.resolve('@lingui/message-utils/package.json'), 'utf8')
@@ -182,7 +189,7 @@ function isConstant(value: unknown): boolean {
   return Array.isArray(value) ? value.every(isConstant) : ['string', 'number', 'boolean'].includes(typeof value)
 }
 
-/** What the console needs from an export at run time, as JSON; undefined for schemas and functions. */
+/** The part of an export that the console needs at run time, as JSON; undefined for schemas and functions. */
 function asData(value: unknown): string | undefined {
   if (isConstant(value)) return JSON.stringify(value)
   if (!isTable(value)) return undefined
@@ -194,8 +201,8 @@ function asData(value: unknown): string | undefined {
 }
 
 /**
- * To call an endpoint the console needs its method, path and envelope, not its schemas. So tables of endpoints become
- * plain data, and the schemas of a file are loaded only by code that uses them by name, such as a form.
+ * Reduces tables of endpoints to plain data. To call an endpoint, the console needs its method, path and envelope, but
+ * not its schemas. The schemas of a file are loaded only by code that imports them by name, such as a form.
  */
 export function endpointsAsData(folder: string): Plugin {
   return {
@@ -214,12 +221,12 @@ export function endpointsAsData(folder: string): Plugin {
   }
 }
 
-/** Fields of the table of pages that the routes do not need. */
+/** The fields of the table of pages that the routes do not need. */
 const notForRoutes = ['heading', 'menu', 'early', 'search']
 
 /**
- * The entry needs only the routes of the table of pages, so the other fields are removed from the built table. The menu,
- * which is loaded with the shell, gets a table of its own.
+ * Removes the fields that routes do not need from the built table of pages, because the entry needs only the routes.
+ * The menu is loaded with the shell and gets a separate table.
  */
 export function dividedPages(folder: string): Plugin {
   const [table, menu] = [join(folder, 'app/pages.ts'), join(folder, 'app/menu.ts')]
@@ -245,7 +252,7 @@ export function dividedPages(folder: string): Plugin {
         end = code[after] === ',' ? after + 1 : after
       }
       const visitor = new Visitor({
-        // These modules run functions when they are loaded, so the build would keep them.
+        // These modules run functions when they are loaded, so the build would not drop them by itself.
         ImportDeclaration({ source, start, end: after }) {
           if (source.value.endsWith('/search.ts')) drop(start, after)
         },
@@ -259,7 +266,7 @@ export function dividedPages(folder: string): Plugin {
   }
 }
 
-/** Writes compressed forms next to every compressible file, so that the server compresses nothing. */
+/** Writes compressed forms next to every compressible file, so that the server need not compress anything. */
 export function precompressed(): Plugin {
   return {
     name: 'precompressed',
@@ -270,7 +277,7 @@ export function precompressed(): Plugin {
         const file = join(folder, name)
         if (!/\.(?:js|css|svg)$/.test(name) || statSync(file).size < 512) continue
         const content = readFileSync(file)
-        // At level 9, Bun's zlib makes larger files.
+        // At level 9, Bun's zlib produces larger files.
         writeFileSync(`${file}.gz`, gzipSync(content, { level: 8 }))
         const quality = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length }
         writeFileSync(`${file}.br`, brotliCompressSync(content, { params: quality }))

@@ -1,5 +1,5 @@
-// Keeps the writing habits that docs/words.md lists from growing. It counts them in comments, test titles and pages,
-// and compares the counts with tools/words.json. "--update" writes the current counts, which may only fall.
+// Makes sure that the bad writing habits in docs/words.md do not increase. It counts them in comments, test titles and
+// pages, and compares the counts with tools/words.json. "--update" writes the current counts, which may only fall.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { repositoryFiles } from './repo-rules.ts'
@@ -8,7 +8,7 @@ const root = resolve(import.meta.dir, '..')
 
 const kept = join(root, 'tools/words.json')
 
-/** The habits that a program can detect, by the words in docs/words.md. */
+/** The habits that a program can detect, by their names in docs/words.md. */
 const habits: Readonly<Record<string, RegExp>> = {
   'stands for is': /\b[Ss]tands? (?:in|at|below|beside|behind|above|here|there|whole)\b/g,
   'who without a noun': /(?:^|[.;:*] )Who (?!is\b|are\b|was\b|owns\b|may\b|imports\b)[a-z]+\b/g,
@@ -30,7 +30,7 @@ function proseOf(path: string, text: string): string {
     .join('\n')
 }
 
-/** Each habit, and the lines that contain it. */
+/** The lines that contain each habit. */
 export function habitsIn(files: readonly (readonly [path: string, text: string])[]): Map<string, string[]> {
   const found = new Map<string, string[]>(Object.keys(habits).map((habit) => [habit, []]))
   for (const [path, text] of files)
@@ -40,7 +40,7 @@ export function habitsIn(files: readonly (readonly [path: string, text: string])
   return found
 }
 
-/** A sentence for each habit that occurs in more lines than before. */
+/** A sentence for each habit that occurs more often than before. */
 export function grown(
   found: ReadonlyMap<string, readonly string[]>,
   before: Readonly<Record<string, number>>,

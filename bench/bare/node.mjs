@@ -1,5 +1,5 @@
-// The same minimal gateway on Node: node bench/bare/node.mjs <upstream> [http|fetch]. It passes calls on with node:http or
-// with fetch, for comparing runtimes.
+// The minimal gateway of `main.ts`, on Node: node bench/bare/node.mjs <upstream> [http|fetch]. It passes calls on with
+// node:http or with fetch, for comparing runtimes.
 import { Agent, createServer, request as requestOf } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'

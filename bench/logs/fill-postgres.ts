@@ -17,7 +17,10 @@ interface Rows {
   rows: number
 }
 
-/** Adds log rows like those of `seed`, but lets PostgreSQL make them: millions would take hours as single values. */
+/**
+ * Adds log rows like those of `seed`, but lets PostgreSQL generate them, because sending the values of millions of rows
+ * would take hours.
+ */
 export async function fillPostgres(store: Store, tokens: readonly Token[], all: Rows): Promise<void> {
   const cover = createCoverTimes(all.start + all.days * daySeconds)
   await store.write((trx) =>

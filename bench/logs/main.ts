@@ -21,8 +21,8 @@ import { type Population, populationOf, rootAccess, secretKey, seed } from './se
 
 const days = 90
 /**
- * The number of rows that are not yet counted when the requests are made. This is the most that the gateway leaves
- * uncounted.
+ * The number of rows that are not yet counted when the requests are made. The gateway leaves at most 2,000 rows
+ * uncounted, which is hardly more.
  */
 const uncounted = 1900
 
@@ -101,8 +101,8 @@ async function fill(kind: string, store: Store, { rows }: Options, databasePid: 
 }
 
 /**
- * As PostgreSQL does on its own after some time. It never collects statistics of a divided table as a whole, so the
- * measurement must not have them either.
+ * Vacuums the tables, as PostgreSQL does on its own after some time. PostgreSQL never collects statistics of a
+ * partitioned table as a whole, so the measurement must not have them either.
  */
 async function vacuumTables(store: Store): Promise<void> {
   const { rows } = await sql<{ name: string }>`

@@ -91,7 +91,7 @@ function plans(reports: readonly DatabaseReport[]): string[] {
   ])
 }
 
-/** The same line for all months. */
+/** Replaces the months in the names of partitions, and drops lines that are then equal. */
 const ofMonths = (lines: readonly string[]) => [
   ...new Set(
     lines.map((line) =>

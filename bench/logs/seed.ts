@@ -17,7 +17,7 @@ export interface Population {
   busyModel: string
   quietModel: string
   channel: number
-  /** The id of a request in the middle of the log, and one of the same second that is not there. */
+  /** The id of a request in the middle of the log, and an id of the same second that is not in the log. */
   requestId: string
   missingId: string
   /** Epoch seconds of the newest row. */
@@ -63,8 +63,8 @@ const modelName = (index: number) => `model-${index}`
 
 /**
  * Creates users, tokens and channels, and `rows` log rows over the last `days` days in a realistic distribution. A few
- * users make many calls and many users make few, and the models are distributed the same way. There are more calls by
- * day than by night, and one row in a hundred is of another type.
+ * users make many calls and many users make few, and a few models get most of the calls. There are more calls by day
+ * than by night, and one row in a hundred is of another type.
  */
 export async function seed(store: Store, { rows, days, end, countAt, count }: Plan): Promise<Population> {
   const random = createRandom()

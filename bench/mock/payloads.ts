@@ -30,7 +30,7 @@ export const EVENTS: readonly string[] = [
   'data: [DONE]\n\n',
 ]
 
-/** The same response as 32 events of Anthropic's Messages API. */
+/** The response of `EVENTS` as 32 events of Anthropic's Messages API. */
 export const MESSAGE_EVENTS: readonly string[] = [
   messageEvent('message_start', {
     message: {

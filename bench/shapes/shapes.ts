@@ -77,7 +77,7 @@ const refusedOrPassedOn: readonly Shape[] = [
   { title: 'one long string', path: chat, body: unknown((bytes) => `"${'x'.repeat(bytes)}"`) },
   { title: 'one string of escapes', path: chat, body: unknown((bytes) => `"${'\\"'.repeat(bytes / 2)}"`) },
   { title: 'long texts of escapes', path: chat, body: escapesAnd('[]') },
-  // A text that is not part of the prompt has to be parsed after all, and with it everything else.
+  // A text outside the prompt has to be parsed after all, and the whole body is then parsed with it.
   { title: 'long texts of escapes and tools, read twice', path: chat, body: (bytes) => readTwice(bytes) },
   {
     title: 'messages of one letter',

@@ -4,7 +4,7 @@ import { PageHeading } from '../components/ui/page-heading.tsx'
 import { isAdmin, useSessionUser } from '../lib/session.ts'
 import { useText } from '../lib/text.ts'
 
-/** Shows the page to administrators and tells others why they do not see it. */
+/** Shows the page to administrators. Other users see a message that explains why they cannot see it. */
 export function AdminOnly() {
   const t = useText()
   const user = useSessionUser()

@@ -6,7 +6,7 @@ import { writeStored } from '../lib/storage.ts'
 
 /** One entry of the notification bell. */
 export interface BellEntry {
-  /** Changes when the same thing happens again. */
+  /** If the same thing happens again, the new entry has a different id. */
   id: string
   color: DotColor
   what:
@@ -20,10 +20,10 @@ export interface BellEntry {
 }
 
 const readKey = 'ui.bell'
-/** More than there can be at a time. */
+/** The maximum number of stored ids. There are never this many entries at a time. */
 const mostRead = 300
 
-/** The entries that are shown now, and the ids of those that were read. */
+/** The current entries, and the ids of the entries that were read. */
 export const bellEntries = observable<readonly BellEntry[]>([])
 export const readIds = observable<readonly string[]>(storedNames(readKey) ?? [])
 

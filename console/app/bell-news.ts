@@ -11,9 +11,9 @@ const colors: Readonly<Partial<Record<AttentionItem['kind'], DotColor>>> = {
   model_no_price: 'orange',
 }
 
-/** What an administrator should look at. */
+/** The entries for an administrator. */
 export function entriesOf({ attention }: Overview): BellEntry[] {
-  // A hint is not news.
+  // `backup_none` is only a hint, so it gets no entry.
   return attention
     .filter(({ kind }) => kind !== 'backup_none')
     .map((item) => ({
@@ -34,12 +34,12 @@ function placeOf({ target: { type, id, name }, kind }: AttentionItem): BellEntry
     : { to: '/log', search: { model: name, outcome: 'failed' } }
 }
 
-/** A balance that lasts fewer days is worth telling. */
+/** Users are told if their balance lasts for fewer days than this. */
 const lowDays = 3
-/** Older news about a token are no news. */
+/** Events of a token that are older than this are not shown. */
 const freshSeconds = 7 * 86_400
 
-/** What users should know about their own account. `now` is in epoch seconds. */
+/** The entries about a user's own account. `now` is in epoch seconds. */
 export function ownEntriesOf({ balance, days_left, tokens }: OwnOverview, now: number): BellEntry[] {
   const days = days_left === null || days_left >= lowDays ? undefined : days_left
   const money: BellEntry[] =

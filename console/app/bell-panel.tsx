@@ -22,7 +22,7 @@ import { type BellEntry, bellEntries, markRead, readIds } from './bell-entries.t
 const mostEntries = 20
 const mostEvents = 6
 
-/** What the gateway did by itself: the newest rows of the log about channels. */
+/** The gateway's automatic actions: the newest log rows about channels. */
 const eventsQuery = {
   queryKey: ['log', 'events'],
   queryFn: async ({ signal }: { signal: AbortSignal }) => {
@@ -33,7 +33,7 @@ const eventsQuery = {
   staleTime: 5000,
 }
 
-/** The panel of the bell: the installation's notice, what needs attention, and what the gateway did by itself. */
+/** The panel of the bell: the installation's notice, what needs attention, and the gateway's automatic actions. */
 export function BellPanel() {
   const t = useText()
   const admin = isAdmin(useSessionUser())

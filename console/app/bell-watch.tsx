@@ -6,8 +6,8 @@ import { bellEntries } from './bell-entries.ts'
 import { entriesOf, ownEntriesOf } from './bell-news.ts'
 
 /**
- * Keeps the entries of the notification bell up to date. It shares its request with the start page, and sends none while
- * the page is hidden.
+ * Keeps the entries of the notification bell up to date. It shares its request with the start page, and sends no
+ * requests while the page is hidden.
  */
 export function BellWatch({ user }: { user: SessionUser }) {
   const admin = isAdmin(user)

@@ -17,15 +17,15 @@ const BellPanel = lazy(async () => {
   return { default: it.BellPanel }
 })
 
-/** News can wait until the page itself has loaded. */
+/** The news is loaded after this time, so that it does not delay the page itself. */
 const startMs = 1500
 
-/** The bell with a dot while there is unread news; its panel lists the news. */
+/** The bell, which has a dot while there is unread news. Its panel lists the news. */
 export function Bell() {
   const t = useText()
   const user = useSessionUser()
   const status = useServerStatus()
-  // A link in the panel leads away; the panel of the next page is closed.
+  // Following a link in the panel closes the panel.
   const place = useRouterState({ select: ({ location }) => location.href })
   const entries = useObservable(bellEntries)
   const read = useObservable(readIds)

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useServerStatus } from '../lib/status.ts'
 
-/** Logo and name of the installation; a link to the home page. */
+/** The logo and name of the installation, as a link to the home page. */
 export function Brand({ iconOnly = false }: { iconOnly?: boolean }) {
   const { system_name = 'Tollgate', logo } = useServerStatus()
   return (

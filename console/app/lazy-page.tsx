@@ -19,14 +19,14 @@ export function lazyPage(load: () => Promise<ComponentType>, areas: readonly Are
         Found = component
       },
       (error: unknown) => {
-        // The next attempt loads it again.
+        // The next attempt loads the page again.
         loading = undefined
         throw error
       },
     )
     return loading
   }
-  // biome-ignore lint/correctness/noComponentHookFactories: one component for each page, made once when the routes are
+  // biome-ignore lint/correctness/noComponentHookFactories: each page has one component, created with the routes
   const Page: LazyPage = () => {
     // The router normally shows a page only once it is loaded, but quick back navigation can render the page earlier.
     if (!Found) throw preload()

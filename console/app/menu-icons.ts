@@ -19,7 +19,7 @@ import {
   Waypoints,
 } from 'lucide-react'
 
-/** The menu's icons by name. The table of pages only names them, because the build loads that table without React. */
+/** The menu's icons by name. The table of pages contains only the names, because the build loads it without React. */
 export const menuIcons = {
   Activity,
   Bell,

@@ -14,17 +14,17 @@ export interface MenuEntry {
   icon: LucideIcon
   /** Second key of the shortcut; the first is g. */
   key?: string | undefined
-  /** The part of the menu that it belongs to; undefined for those at the top. */
+  /** The entry's part of the menu; undefined for the entries at the top. */
   group?: MenuGroup | undefined
 }
 
 /** Whether a user sees the menu entry of a page. */
 function isShown(page: Page, user: SessionUser | undefined, status: KnownStatus): boolean {
   if (page.menu?.needs === 'chat link' && !status.chat_link) return false
-  // A server without the additional endpoints does not provide prices.
+  // A server that has only one-api's endpoints does not provide prices.
   if (page.menu?.needs === 'more calls' && !hasMoreCalls(status)) return false
   if (page.menu?.needs === 'status page' && !status.status_page) return false
-  // Users have a page of models of their own.
+  // Logged-in users have their own models page.
   if (page.menu?.needs === 'public models' && (user !== undefined || !status.public_models)) return false
   if (page.menu?.needs === 'API reference' && !canSeeReference(user, status)) return false
   return page.for === 'everybody' || (user !== undefined && (page.for === 'users' || isAdmin(user)))
@@ -35,7 +35,7 @@ export function menuFor(user: SessionUser | undefined, status: KnownStatus): Men
   return pages.flatMap((page) => {
     if (!page.menu || !isShown(page, user, status)) return []
     const { icon, group, ...entry } = page.menu
-    // Visitors see so few entries that headings would be in the way.
+    // Visitors see only a few entries, which need no headings.
     return [{ ...entry, group: user && group, to: page.path, icon: menuIcons[icon] }]
   })
 }

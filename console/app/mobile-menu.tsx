@@ -9,7 +9,7 @@ import type { MenuEntry } from './menu.ts'
 import { PreferencesButtons } from './preferences-buttons.tsx'
 import { MenuLinks } from './sidebar.tsx'
 
-/** The menu on narrow screens: every entry, then log out, or log in and register. */
+/** The menu on narrow screens: all entries, followed by "log out", or by "log in" and "register". */
 export function MobileMenu({ entries, onClose }: { entries: readonly MenuEntry[]; onClose(): void }) {
   const t = useText()
   const user = useSessionUser()

@@ -5,7 +5,9 @@ import { PageHeading } from '../components/ui/page-heading.tsx'
 import { importPart, isChunkFailure, isReachable } from '../lib/chunk.ts'
 import { useText } from '../lib/text.ts'
 
-/** Shown in place of a page that could not be loaded or threw an error: what happened, and what to do next. */
+/**
+ * Shown instead of a page that could not be loaded or that threw an error. It says what happened and what to do next.
+ */
 export function PageError({ error, reset }: ErrorComponentProps) {
   const t = useText()
   const router = useRouter()
@@ -13,8 +15,8 @@ export function PageError({ error, reset }: ErrorComponentProps) {
   const [busy, setBusy] = useState(false)
   const retry = async () => {
     if (isChunk) {
-      // A browser may keep treating a chunk as failed once it has failed to load, and a newer console has different
-      // chunks. Reloading the page requests all of them again.
+      // Reloading the page requests all chunks again. This is necessary because browsers may remember that a chunk
+      // failed to load, and because a newer console has different chunks.
       setBusy(true)
       if (await isReachable()) return location.reload()
       setBusy(false)

@@ -4,15 +4,15 @@ import type { MenuIcon } from './menu-icons.ts'
 
 /** The fields that every page has. */
 interface AnyPage {
-  /** The path in the address; a segment that begins with `$` is a parameter. */
+  /** The path in the URL. A segment that begins with `$` is a parameter. */
   path: `/${string}`
   /** The module in `console/pages`, without `.page.tsx`. Its only export is the page's component. */
   file: string
-  /** The areas of texts that the page needs, in addition to `common` and those of its layout. */
+  /** The areas of texts that the page needs in addition to `common` and the areas of its layout. */
   areas: readonly Area[]
-  /** Parses the query of the address. */
+  /** Parses the query of the URL. */
   search?(raw: RawSearch): object
-  /** Lazy modules in `console/pages` that the first view always needs if the user is logged in. */
+  /** Lazy modules in `console/pages` that a logged-in user's first view always needs. */
   early?: readonly string[]
 }
 
@@ -21,9 +21,11 @@ export type MenuGroup = 'gateway' | 'accounts' | 'activity' | 'more'
 
 /** A page with the sidebar and the top bar. */
 interface ShellPage extends AnyPage {
-  /** Who may see the page and its menu entry. The server decides what is allowed. */
+  /** The users that see the page and its menu entry. The server decides what is allowed. */
   for: 'everybody' | 'users' | 'admins'
-  /** The page's frame is drawn from this before the page's code has loaded. A browser test compares the two. */
+  /**
+   * The heading that is drawn before the page's code has loaded. A browser test checks that it equals the page's own.
+   */
   heading: {
     title: MessageKey
     text?: MessageKey
@@ -39,14 +41,14 @@ interface ShellPage extends AnyPage {
     icon: MenuIcon
     /** Second key of the shortcut; the first is g. */
     key?: string
-    /** The part of the menu that the entry belongs to; entries without one come first. */
+    /** The entry's part of the menu. Entries without one come first. */
     group?: MenuGroup
-    /** Without this on the server, the entry is hidden. */
+    /** The entry is hidden if the server lacks this. */
     needs?: 'chat link' | 'more calls' | 'public models' | 'status page' | 'API reference'
   }
 }
 
-/** A page for visitors who are not logged in: a card in the middle, nothing else to load. */
+/** A page for visitors who are not logged in: a centred card, with nothing else to load. */
 interface PlainPage extends AnyPage {
   for: 'visitors'
   heading?: undefined

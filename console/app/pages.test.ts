@@ -5,10 +5,10 @@ import type { PageTable } from '../../tools/first-parts.ts'
 import { layouts, pages } from './pages.ts'
 
 const folder = join(import.meta.dir, '../pages')
-/** The compiler checks here that the build reads the table as it is. */
+/** With this assignment, the compiler checks that the build reads the table as it is. */
 const table: PageTable = { pages, layouts }
 
-test('every row names a page that exists, and every page has a row', () => {
+test('every row belongs to an existing page, and every page has a row', () => {
   const named = new Set(pages.map(({ file }) => `${file}.page.tsx`))
   const existing = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
     /\.page\.tsx$/.test(name),
@@ -22,7 +22,7 @@ test('the modules of layouts, and those that are requested early, exist', () => 
   expect([...around, ...early].filter((name) => !existsSync(join(folder, name)))).toEqual([])
 })
 
-test('no address and no shortcut is given twice', () => {
+test('no path and no shortcut occurs twice', () => {
   const paths = pages.map(({ path }) => path)
   const keys = pages.flatMap(({ menu }) => menu?.key ?? [])
   expect([paths.length, keys.length]).toEqual([new Set(paths).size, new Set(keys).size])

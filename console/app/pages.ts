@@ -347,12 +347,13 @@ const table = [
   { path: '/oauth/github', file: 'oauth/oauth', for: 'visitors', areas: ['auth'], search: texts('code', 'state') },
 ] as const satisfies readonly Page[]
 
-/** A row with its literal values. From these, the compiler knows every path and its query. */
+/** A row with its literal types, from which the compiler knows every path and its query. */
 export type Row = (typeof table)[number]
 
 /**
- * Every page of the console. The routes, the menu (in the order of the rows: one-api's, with the pages that Tollgate
- * adds in between), the build's first scripts and the tests read this table. The build and the tests load it outside a browser, so
- * it must not import React or a page. The build removes the fields that the routes do not need (`dividedPages`).
+ * Every page of the console. The routes, the menu, the build's first scripts and the tests use this table. The menu has
+ * the order of the rows, which is one-api's order with Tollgate's additional pages in between. The build and the tests
+ * load the table outside a browser, so it must not import React or a page. The build removes the fields that the routes
+ * do not need (`dividedPages`).
  */
 export const pages: readonly Page[] = table

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { matching, score } from './palette-match.ts'
 
-test('whole words are better than parts of words, and these better than scattered letters', () => {
+test('whole words rank above parts of words, which rank above scattered letters', () => {
   const texts = ['Renew the token', 'New token', 'A new one', 'Navigate with a wonderful token']
   const ranked = texts.map((text) => [text, score(text, 'new')])
   expect(ranked).toEqual([
@@ -17,7 +17,7 @@ test('whole words are better than parts of words, and these better than scattere
   expect(score('Top up', 'tu')).toBe(0)
 })
 
-test('commands are also found by their other words, after those that are found by their names', () => {
+test('commands are also found by their keywords, after those that are found by their names', () => {
   const command = (label: string, words?: string) => ({
     id: label,
     label,

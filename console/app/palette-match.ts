@@ -1,11 +1,11 @@
 import type { Command } from '../lib/commands.ts'
 
-/** Shorter texts would match nearly everything if their letters could be anywhere. */
+/** The minimum length of a text whose letters may be scattered. Shorter texts would match nearly everything. */
 const leastLoose = 3
 
 /**
- * How well a text matches what was typed; 0 = not at all. Whole words are better than parts of words, and a text that
- * merely has the letters in this order (`nwtok` for "New token") comes last.
+ * How well a text matches the typed text; 0 = not at all. Whole words score higher than parts of words. A text that
+ * merely contains the letters in this order (`nwtok` for "New token") scores lowest.
  */
 export function score(text: string, typed: string): number {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean)
@@ -23,7 +23,7 @@ function startsWord(text: string, word: string): boolean {
   return false
 }
 
-/** The letters occur in this order, beginning at the start of a word and not too far apart. */
+/** Whether the letters occur in this order, starting at the beginning of a word and not too far apart. */
 function isSpread(text: string, letters: string): boolean {
   if (letters.length < leastLoose) return false
   for (let start = 0; start < text.length; start++) {
@@ -35,7 +35,7 @@ function isSpread(text: string, letters: string): boolean {
   return false
 }
 
-/** The commands that match, best first; commands that match equally well keep their order. */
+/** The matching commands, best first. Commands that match equally well keep their order. */
 export function matching(commands: readonly Command[], typed: string): Command[] {
   if (typed.trim() === '') return [...commands]
   return commands

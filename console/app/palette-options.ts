@@ -4,16 +4,16 @@ import { loadAreas, text, textByKey } from '../lib/text.ts'
 
 const tabOf = { operations: 'operation', system: 'system', other: 'other' } as const
 
-/** Goes to the settings. */
+/** Opens an option in the settings. */
 type Go = (tab: string, option: string) => void
 
 /**
- * A command for each option, by the option's name; for administrators. The options are loaded when the palette is first
- * opened.
+ * For administrators: a command for each option, with the option's name. The options are loaded when the palette is
+ * first opened.
  */
 export function useOptionCommands(wanted: boolean, go: Go): readonly Command[] {
   const [commands, setCommands] = useState<readonly Command[]>([])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the options are always the same
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the options do not change, so they are loaded once
   useEffect(() => {
     if (!wanted) return
     let gone = false

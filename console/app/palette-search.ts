@@ -23,7 +23,7 @@ const leastLetters = 2
 const pauseMs = 250
 const mostOfKind = 5
 
-/** Goes to an address of the console. */
+/** Opens a page of the console. */
 type Go = (to: { to: string; search?: Record<string, string> }) => void
 
 interface Kind {
@@ -32,7 +32,7 @@ interface Kind {
   ask(): Promise<Found[]>
 }
 
-/** Something that was found, with its second line. */
+/** A search result, with its second line. */
 interface Found extends Mark {
   id: number
   name: string
@@ -156,10 +156,13 @@ function codeWord(status: number): [DotColor, string] {
   return ['red', text('status.disabled')]
 }
 
-/** A text that looks like a whole key. It must never become a part of an address, so it is not searched for by name. */
+/**
+ * Matches a text that looks like a whole key. A key must never become part of a URL, so such a text is not searched for
+ * by name.
+ */
 const wholeKey = /^(?:sk-[\w-]{16,}|[A-Za-z0-9]{48})$/
 
-/** The token that has the key that was typed or pasted. The key goes in the body of the request. */
+/** Finds the token by the key that was typed or pasted. The key is sent in the request body. */
 async function findKey(key: string, user: SessionUser, go: Go, signal: AbortSignal): Promise<Command[]> {
   const token = await call(tokenApi.find, { body: { key } }, { signal, quiet: true })
   const isOwn = token.user_id === user.id
@@ -171,7 +174,7 @@ async function findKey(key: string, user: SessionUser, go: Go, signal: AbortSign
       label: token.name || `#${token.id}`,
       dot: mark.dot,
       detail: isOwn ? mark.detail : lineOf([mark.detail, text('palette.owner', { name: token.username })]),
-      // Administrators do not see the tokens of others, but their owners.
+      // Administrators cannot see other users' tokens, so the command opens the token's owner.
       run: () =>
         go(
           isOwn
@@ -197,7 +200,7 @@ function requestCommand(words: string, go: Go): Command | undefined {
 export function useThings(typed: string, user: SessionUser | undefined, go: Go): readonly Command[] {
   const [found, setFound] = useState<readonly Command[]>([])
   const words = typed.trim()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the same words find the same things
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a search depends only on the typed text
   useEffect(() => {
     const request = requestCommand(words, go)
     setFound(user && request ? [request] : [])
@@ -205,7 +208,7 @@ export function useThings(typed: string, user: SessionUser | undefined, go: Go):
     const asking = new AbortController()
     const timer = setTimeout(() => {
       const isKey = wholeKey.test(words)
-      // A server that cannot find keys is not asked, because it would be asked by an address that contains the key.
+      // On a server that cannot find keys, nothing is searched, because the search would put the key into the URL.
       const find =
         isKey && isClassicServer()
           ? Promise.resolve([])

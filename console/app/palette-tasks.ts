@@ -4,7 +4,7 @@ import { serverAddress } from '../lib/server-address.ts'
 import { isAdmin, type SessionUser } from '../lib/session.ts'
 import { text } from '../lib/text.ts'
 
-/** Commands that open the pages for creating something, and a command that copies the API address. */
+/** Commands that open the forms for new objects, and a command that copies the base URL of the API. */
 export function tasksOf(user: SessionUser | undefined, go: (to: string) => void): Command[] {
   if (!user) return []
   const group = text('palette.actions')
@@ -18,7 +18,7 @@ export function tasksOf(user: SessionUser | undefined, go: (to: string) => void)
         ]
       : []),
   ]
-  // If the browser refuses to copy, the tokens page shows the address.
+  // If the browser refuses to copy, the tokens page opens, which shows the URL.
   const copyAddress = () => void copyText(`${serverAddress()}/v1`, { fallback: () => go('/token') })
   return [
     ...forms.map(({ id, label, to }) => ({ id, group, label, run: () => go(to) })),

@@ -35,7 +35,7 @@ function remember(id: string): void {
   writeStored(recentKey, JSON.stringify([id, ...before].slice(0, recentMost)))
 }
 
-/** The commands that were used last. */
+/** The commands that were used most recently. */
 function recentOf(commands: readonly Command[]): Command[] {
   return (storedNames(recentKey) ?? []).flatMap((id) => commands.find((command) => command.id === id) ?? [])
 }
@@ -44,7 +44,7 @@ const isPage = ({ id }: Command) => id.startsWith('page ')
 const isAppearance = ({ id }: Command) => /^(?:theme|language) /.test(id)
 
 interface Offered {
-  /** The commands of the current page, the pages, themes and languages. */
+  /** The current page's own commands, and those for pages, themes and languages. */
   registered: readonly Command[]
   tasks: readonly Command[]
   options: readonly Command[]
@@ -52,9 +52,9 @@ interface Offered {
 }
 
 /**
- * The commands in the order of their groups: those of the current page, recent ones, the results of the search, tasks,
- * pages, options, and appearance last. Options are offered only for typed text, because there are so many. If the
- * text begins with `>`, only actions are offered.
+ * The commands in the order of their groups: commands of the current page, recent commands, search results, tasks,
+ * pages, options, and finally appearance. Because there are so many options, they are offered only once text is typed.
+ * If the text begins with `>`, only actions are offered.
  */
 function ordered({ registered, tasks, options, found }: Offered, typed: string, t: Text): Command[] {
   const isOnlyActions = typed.startsWith('>')
@@ -78,7 +78,7 @@ function ordered({ registered, tasks, options, found }: Offered, typed: string, 
 const itemClass =
   'flex min-h-9 py-1 cursor-default items-center gap-3 rounded-md px-2.5 text-sm outline-none select-none data-highlighted:bg-active'
 
-/** Search and commands: type, arrow keys, Enter. */
+/** The palette for searching and for commands. It is operated by typing, the arrow keys and Enter. */
 export function Palette() {
   const t = useText()
   const [typed, setTyped] = useState('')
@@ -115,7 +115,7 @@ export function Palette() {
               items={groups}
               value={typed}
               onValueChange={setTyped}
-              // The groups contain only what matches, in the best order.
+              // The groups are already filtered and sorted.
               filter={null}
               autoHighlight="always"
               keepHighlight

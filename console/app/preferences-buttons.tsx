@@ -8,8 +8,8 @@ const order: readonly Theme[] = ['system', 'light', 'dark']
 const icons = { system: Monitor, light: Sun, dark: Moon }
 
 /**
- * The choice of a language, and a button that switches to the next theme. The choice is the browser's own control, which
- * needs no script of ours before people log in, and also opens above a dialog.
+ * A select box for the language, and a button that switches to the next theme. The select box is the browser's own
+ * control: it needs no additional script on the pages before the login, and its list opens above a dialog, too.
  */
 export function PreferencesButtons() {
   const t = useText()

@@ -45,7 +45,7 @@ function SkipLink() {
 }
 
 /**
- * The component that shows toasts; loaded with the first toast. If the connection fails, the page stays as it is, and
+ * The component that shows toasts. It is loaded with the first toast. If loading fails, the page stays unchanged, and
  * the next toast tries again.
  */
 function useToaster(): ComponentType | undefined {
@@ -59,7 +59,7 @@ function Overlays() {
   const palette = useObservable(paletteOpen)
   const help = useObservable(helpOpen)
   useHotkeys({ 'mod+k': () => paletteOpen.set(true), '?': () => helpOpen.set(true) })
-  // Each part has its own boundary. Otherwise, loading one part would hide what is already on the screen.
+  // Each part has its own boundary. Otherwise, loading one part would hide the others.
   return (
     <>
       {Toaster && <Toaster />}

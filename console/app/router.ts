@@ -27,7 +27,7 @@ declare module '@tanstack/react-router' {
     router: typeof router
   }
   interface HistoryState {
-    /** Where the visitor wanted to go before logging in. */
+    /** The page that the visitor requested before logging in. */
     from?: string
   }
 }
@@ -38,7 +38,8 @@ onExpiry(() => {
   void router.navigate({ to: '/login', search: { expired: 'true' }, state: { from: href } })
 })
 
-// After a page change, the heading gets the focus, so that it is announced and the keyboard continues from there.
+// After a page change, the heading gets the focus. Screen readers then announce it, and keyboard navigation continues
+// from there.
 router.subscribe('onRendered', ({ fromLocation, pathChanged }) => {
   if (!fromLocation || !pathChanged) return
   const active = document.activeElement

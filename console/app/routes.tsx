@@ -16,10 +16,10 @@ import type { Page } from './page-row.ts'
 import { pages, type Row } from './pages.ts'
 import { Root } from './root.tsx'
 
-/** The modules of all pages. A broader pattern would give every module in `pages/` a chunk of its own. */
+/** The modules of all pages. A broader pattern would put every module in `pages/` into its own chunk. */
 const modules = import.meta.glob<Record<string, ComponentType>>('../pages/*/*.page.tsx')
 
-/** Loads a page, which is the only export of its module. */
+/** Loads the component of a page, which is the only export of its module. */
 async function load(file: string): Promise<ComponentType> {
   const [component] = Object.values((await modules[`../pages/${file}.page.tsx`]?.()) ?? {})
   if (!component) throw new Error(`There is no page ${file}.`)
@@ -43,8 +43,8 @@ const shellRoute = createRoute({
 })
 
 /**
- * Requires a login, judging by what the browser remembers. The requested address is kept, so that the user returns to
- * it after the login.
+ * Requires a login, according to the session that the browser remembers. The requested URL is kept, so that the user
+ * returns to it after the login.
  */
 function guard({ location }: { location: { href: string } }): void {
   if (!sessionUser()) throw redirect({ to: '/login', state: { from: location.href } })
@@ -83,8 +83,8 @@ type RouteOf<Parent extends AnyRoute, Each> = Each extends Page
   : never
 
 /**
- * Makes the routes of the pages that have the same audience. The pages read the query themselves (`useUrlState`), so the
- * functions that do so are loaded with the pages; the table only gives links the types of the queries.
+ * Creates the routes of the pages for one audience. Pages parse the query themselves (`useUrlState`), so the parsers
+ * are loaded together with the pages. The table only provides the types of the queries for links.
  */
 function routesFor<For extends Page['for'], Parent extends AnyRoute>(audience: For, parent: Parent) {
   const routes = pages

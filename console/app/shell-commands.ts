@@ -7,7 +7,7 @@ import type { MenuEntry } from './menu.ts'
 
 const themes: readonly Theme[] = ['light', 'dark', 'system']
 
-/** What the palette offers on every page: the pages, theme and language. */
+/** The commands that the palette offers on every page: pages, themes and languages. */
 export function useShellCommands(entries: readonly MenuEntry[]): void {
   const navigate = useNavigate()
   useCommands(() => [

@@ -10,7 +10,7 @@ import { useShellCommands } from './shell-commands.ts'
 import { Sidebar } from './sidebar.tsx'
 import { TopBar } from './top-bar.tsx'
 
-/** The frame of the console: sidebar (icons from 601 px, a drawer below), top bar, page, footer. */
+/** The frame of the console: sidebar (icons from 601 px on, a drawer on narrower screens), top bar, page and footer. */
 export function Shell() {
   const navigate = useNavigate()
   const user = useSessionUser()

@@ -26,7 +26,7 @@ interface MenuLinksProps {
   onGo?: () => void
 }
 
-/** The entries of the menu as links, by group; `iconOnly` hides their words but keeps their accessible names. */
+/** The menu entries as links, by group. `iconOnly` hides their texts but keeps their accessible names. */
 export function MenuLinks({ entries, iconOnly = false, onGo }: MenuLinksProps) {
   const t = useText()
   const id = useId()
@@ -64,7 +64,7 @@ export function MenuLinks({ entries, iconOnly = false, onGo }: MenuLinksProps) {
   })
 }
 
-/** The sidebar: words from 1024 px, icons from 601 px or when collapsed. */
+/** The sidebar. It shows texts from 1024 px on. From 601 px on, or when it is collapsed, it shows only icons. */
 export function Sidebar({ entries }: { entries: readonly MenuEntry[] }) {
   const t = useText()
   const folded = useSidebarFolded()

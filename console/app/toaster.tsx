@@ -24,7 +24,10 @@ const colors: Readonly<Record<ToastKind, string>> = {
   notice: 'text-link',
 }
 
-/** Shows toasts: bottom right, or bottom centre on narrow screens, where they cover neither menus nor search. F6 jumps to them; hover and focus pause the timer. */
+/**
+ * Shows toasts at the bottom right or, on narrow screens, at the bottom centre, so that they cover neither menus nor
+ * search. F6 moves the focus to them. Hover and focus pause the timer.
+ */
 export function Toaster() {
   const t = useText()
   const [messages, setMessages] = useState<ToastMessage[]>([])
@@ -58,7 +61,7 @@ export function Toaster() {
     >
       <ol className="flex flex-col gap-2">
         {messages.map((message) => (
-          // An HTML toast appears once it can be rendered, not as an empty box.
+          // A toast with HTML appears only when its content can be rendered, so that it is never an empty box.
           <Suspense key={message.id} fallback={null}>
             <Item message={message} paused={paused} onClose={() => close(message.id)} />
           </Suspense>
@@ -89,15 +92,15 @@ function useJump(region: React.RefObject<HTMLElement | null>): void {
 }
 
 /**
- * Closes the toast when its time is up. The timer stops while it is paused or the window is hidden, and restarts when
- * the toast repeats.
+ * Closes the toast when its time is up. The timer stops while the toast is paused or the window is hidden. It restarts
+ * when the toast repeats.
  */
 function useClock(message: ToastMessage, paused: boolean, onEnd: () => void): void {
   const end = useRef(onEnd)
   end.current = onEnd
   const left = useRef(message.durationMs)
   const { durationMs, count } = message
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each repetition counts from the start
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each repetition restarts the timer
   useEffect(() => {
     left.current = durationMs
   }, [durationMs, count])

@@ -30,7 +30,10 @@ import { PreferencesButtons } from './preferences-buttons.tsx'
 
 const MobileMenu = lazy(() => import('./mobile-menu.tsx').then((it) => ({ default: it.MobileMenu })))
 
-/** Breadcrumb, search, language, theme, notices, account; on narrow screens brand and menu. */
+/**
+ * The top bar with breadcrumb, search, language, theme, notices and account. On narrow screens, it also has the brand
+ * and the menu.
+ */
 export function TopBar({ entries }: { entries: readonly MenuEntry[] }) {
   const t = useText()
   const user = useSessionUser()
@@ -75,7 +78,7 @@ export function TopBar({ entries }: { entries: readonly MenuEntry[] }) {
   )
 }
 
-/** Where the page is: its list, what it is about, and what is done there. */
+/** The position of the page: its list, the object that it is about, and the action. */
 function Breadcrumb({ entries }: { entries: readonly MenuEntry[] }) {
   const t = useText()
   const path = useRouterState({ select: (state) => state.location.pathname })
@@ -102,7 +105,7 @@ function Breadcrumb({ entries }: { entries: readonly MenuEntry[] }) {
     <nav aria-label={t('app.breadcrumb')} className="min-w-0 flex-1 text-sm text-muted max-sm:hidden">
       <ol className="flex items-center gap-1.5">
         {steps.map((step, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: a step is identified by its position
           <li key={index} className={`flex items-center gap-1.5 ${index === 1 ? 'min-w-0' : 'shrink-0'}`}>
             {index > 0 && <span aria-hidden="true">/</span>}
             {step}

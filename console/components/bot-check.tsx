@@ -6,10 +6,10 @@ import { Banner } from './ui/banner.tsx'
 import { Button } from './ui/button.tsx'
 
 const scriptAddress = 'https://challenges.cloudflare.com/turnstile/v0/api.js?render=explicit'
-/** How long the widget's script may take to load before the page reports that it is blocked. */
+/** If the widget's script takes longer than this to load, the page reports that it is blocked. */
 const scriptLimitMs = 20_000
 
-/** The part of the challenge provider's widget API that is used here. */
+/** The part of the challenge provider's widget API that the console uses. */
 interface Widget {
   render(place: HTMLElement, options: Record<string, unknown>): string
   remove(id: string): void
@@ -47,9 +47,9 @@ export interface BotCheck {
   /** The widget's answer; '' until there is one. */
   answer: string
   setAnswer(answer: string): void
-  /** Requests the next answer, because each answer is valid for one call only. */
+  /** Requests a new answer, because each answer is valid for only one call. */
   renew(): void
-  /** Counts how often a new answer was requested. */
+  /** The number of times that a new answer was requested. */
   round: number
 }
 
@@ -80,7 +80,7 @@ export function BotCheckWidget({ check }: { check: BotCheck }) {
   const place = useRef<HTMLDivElement>(null)
   const [blocked, setBlocked] = useState(false)
   const { wanted, setAnswer, round, renew } = check
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new round draws the widget again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each round must render the widget again
   useEffect(() => {
     const element = place.current
     if (!wanted || !element) return

@@ -1,4 +1,4 @@
-// The code for a request is run with stand-ins for curl and the OpenAI clients, which print what would be sent.
+// Runs the code for a request with substitutes for curl and the OpenAI clients, which print what would be sent.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ const schema = {
   additionalProperties: false,
 }
 
-/** A request with everything that the playground sends. */
+/** A request with every field that the playground can send. */
 const requestWith = (file: string | FileOnDisk): ChatRequest => ({
   model: 'gpt-4o',
   messages: [
@@ -44,7 +44,7 @@ const requestWith = (file: string | FileOnDisk): ChatRequest => ({
 
 const sent = requestWith(`data:image/png;base64,${picture.toString('base64')}`)
 const inFiles = requestWith(new FileOnDisk(fileName, 'image/png'))
-/** Without files, curl gets the body as an argument. */
+/** A request without files, whose body curl gets as an argument. */
 const plain = requestWith('https://example.com/a.png')
 
 let folder: string
@@ -110,7 +110,7 @@ describe('the code for a request sends exactly the request', () => {
     expect(outputOf(['python3', 'call.py'])).toEqual(sent)
   })
 
-  test('a reference to a file cannot be sent by mistake', () => {
+  test('a reference to a file cannot be sent accidentally', () => {
     expect(() => JSON.stringify(inFiles)).toThrow('only for reading')
   })
 })

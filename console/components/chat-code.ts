@@ -1,8 +1,8 @@
 import type { Snippet } from './snippet.ts'
 
 /**
- * A file that code reads when it runs, as a data URL. Its content would make the code unreadable, and it would not fit
- * into an argument of a command.
+ * A file that the code reads as a data URL when it runs. If the code contained the content, it would be unreadable, and
+ * the content would not fit into a command-line argument.
  */
 export class FileOnDisk {
   readonly fileName: string
@@ -19,7 +19,7 @@ export class FileOnDisk {
   }
 }
 
-/** A JSON value, in which a file may take the place of a text. */
+/** A JSON value in which a text may be replaced by a file. */
 export type Value =
   | string
   | number
@@ -32,7 +32,7 @@ export type Value =
 /** The body of a chat call, as `POST /v1/chat/completions` accepts it. */
 export type ChatRequest = { readonly model: string; readonly stream?: boolean } & { readonly [name: string]: Value }
 
-/** The parts of the notation that differ between languages. */
+/** The parts of the notation of values that differ between languages. */
 interface Notation {
   name(name: string): string
   word(value: boolean | null): string
@@ -80,13 +80,13 @@ function argumentLines(request: ChatRequest, notation: Notation, between: string
     .join('\n')
 }
 
-/** A text in which a shell changes nothing. */
+/** Quotes a text so that a shell passes it on unchanged. */
 const shellWord = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
-/** Options of curl with the body. If the body contains files, it is a here document, in which the shell inserts them. */
+/** The options of curl for the body. A body with files is a here document, into which the shell inserts them. */
 function curlBody(request: ChatRequest): string {
   const files: FileOnDisk[] = []
-  // JSON contains no control characters, so the marks cannot occur in a text.
+  // JSON contains no control characters, so these marks cannot occur in a text.
   const marked = { ...json, file: (file: FileOnDisk) => `"\u0001${files.push(file) - 1}\u0001"` }
   const body = written(request, marked, '  ')
   if (files.length === 0) return `-d ${shellWord(body)}`

@@ -7,11 +7,11 @@ interface CodeTabsProps {
   /** Describes the code. */
   label: string
   snippets: readonly Snippet[]
-  /** `shown` replaces the secret on the screen; the copied text contains the secret itself. */
+  /** On the screen, `shown` replaces the secret. The copied text contains the secret itself. */
   secret?: { value: string; shown: string } | undefined
 }
 
-/** The same code in several languages, one of them visible. */
+/** The same code in several languages. One of them is visible at a time. */
 export function CodeTabs({ label, snippets, secret }: CodeTabsProps) {
   const [chosen, setChosen] = useState('')
   const current = snippets.find((snippet) => snippet.id === chosen) ?? snippets[0]

@@ -3,7 +3,7 @@ import { useText } from '../lib/text.ts'
 import type { LimitValues } from './form/limit-fields.tsx'
 import { UsageBar } from './usage-bar.tsx'
 
-/** The limits in responses about a token or a user; some servers do not send them. */
+/** The limits in responses about a token or a user. Some servers do not send them. */
 type Limited = Partial<LimitValues & { spent_today: number; spent_month: number }>
 
 const rates = [
@@ -16,7 +16,7 @@ const budgets = [
   ['monthly_budget', 'spent_month', 'form.limits.monthly'],
 ] as const
 
-/** The percentage at which a budget starts to count as nearly spent. */
+/** From this percentage on, a budget counts as nearly spent. */
 const nearlyPercent = 80
 
 interface LimitsProps {
@@ -28,7 +28,7 @@ interface LimitsProps {
 }
 
 /**
- * The configured limits, and how much of the budgets is spent; renders nothing if there are no limits. The area `form`
+ * The configured limits, and how much of the budgets is spent. Renders nothing if there are no limits. The area `form`
  * must be loaded.
  */
 export function Limits({ of = {}, note, heading: Heading = 'h3', className = '' }: LimitsProps) {
@@ -68,7 +68,7 @@ function Line({ label, color = '', children }: { label: string; color?: string; 
 function Budget({ label, budget, spent }: { label: string; budget: number; spent: number }) {
   const t = useText()
   const formatSum = useFormatSum()
-  // Rounded down, so that 100 % is shown only if the whole budget is spent.
+  // The percentage is rounded down, so that 100 % is shown only if the whole budget is spent.
   const percent = Math.floor((spent * 100) / budget)
   const [text, bar] =
     percent >= 100

@@ -39,7 +39,7 @@ test('the letters of every mark have a contrast of at least 4.5 in both themes',
   }
 })
 
-test('a mark depends on the name alone', () => {
+test('a mark depends only on the name', () => {
   expect(markOf('OpenAI')).toEqual({ letters: 'O', hue: 165 })
   expect(markOf('Anthropic Claude').letters).toBe('A')
   expect(markOf('Black Forest Labs').letters).toBe('BF')

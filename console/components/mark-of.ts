@@ -1,4 +1,4 @@
-/** Letters and hue (0 to 360) of well-known providers. The first matching pattern applies. */
+/** The letters and hue (0 to 360) of well-known providers. The first pattern that matches applies. */
 const known: readonly (readonly [name: RegExp, letters: string, hue: number])[] = [
   [/azure/i, 'Az', 240],
   [/openai max/i, 'OM', 290],
@@ -36,7 +36,7 @@ const known: readonly (readonly [name: RegExp, letters: string, hue: number])[] 
   [/custom|^proxy/i, 'C', 340],
 ]
 
-/** Hues of other names, far enough apart to be told from each other. */
+/** Hues for other names. They are far enough apart to be distinguishable. */
 const hues = [0, 30, 60, 100, 140, 180, 210, 240, 270, 300, 330]
 
 /** The first letters of up to two words. */
@@ -49,7 +49,7 @@ function initials(name: string): string {
     .toUpperCase()
 }
 
-/** The letters and the hue of a provider's mark. They depend on nothing but the name. */
+/** The letters and the hue of a provider's mark. They depend only on the name. */
 export function markOf(name: string): { letters: string; hue: number } {
   const row = known.find(([pattern]) => pattern.test(name))
   if (row) return { letters: row[1], hue: row[2] }

@@ -11,7 +11,7 @@ import { Button } from './ui/button.tsx'
 
 const WeChatDialog = lazy(() => import('./wechat-dialog.tsx').then((it) => ({ default: it.WeChatDialog })))
 
-/** Buttons for the other login methods; loaded if the server offers any. */
+/** Buttons for external logins. The component is loaded if the server offers any. */
 export function OutsideLoginButtons({ onDone }: { onDone(user: User): void }) {
   const t = useText()
   const { github_oauth, wechat_login } = useServerStatus()

@@ -8,8 +8,8 @@ interface ProviderMarkProps {
 }
 
 /**
- * A tile with letters in a colour of the provider's own, beside its name. Logos are not used, because few of their
- * licences allow it. The letters are decoration: they are neither announced nor copied.
+ * A tile with letters in the provider's own colour, beside its name. Logos are not used, because few of their licences
+ * allow it. The letters are decoration, so they are neither announced nor copied.
  */
 export function ProviderMark({ name, className = '' }: ProviderMarkProps) {
   const { letters, hue } = markOf(name)
@@ -23,7 +23,7 @@ export function ProviderMark({ name, className = '' }: ProviderMarkProps) {
   )
 }
 
-/** The mark of the maker of a model, judged by the model's name. */
+/** The mark of a model's maker, which is derived from the model's name. */
 export function ModelMark({ model, className }: { model: string; className?: string }) {
   const { maker } = familyOf(model)
   return <ProviderMark name={maker || model} {...(className !== undefined && { className })} />

@@ -11,7 +11,7 @@ const daySeconds = 86_400
 /** Number of models or tokens listed by name. */
 const top = 4
 
-/** Selects whose usage is shown: that of a token, a user, a channel or a model. */
+/** Selects the usage to show: that of a token, a user, a channel or a model. */
 export interface UseFilter {
   token_name?: string
   username?: string | undefined

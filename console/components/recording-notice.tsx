@@ -17,12 +17,12 @@ const ownRecordingQuery = queryOptions({
   staleTime: 30_000,
 })
 
-/** The last moment at which anything is recorded; 0 = nothing is. */
+/** The time at which the last recording ends; 0 = nothing is recorded. */
 function endOf({ until, some_until, tokens }: OwnCapture): number {
   return Math.max(until, some_until, ...tokens.map((token) => token.until))
 }
 
-/** Tells the user that their requests are being recorded; otherwise nothing. */
+/** Tells users that their requests are being recorded. Renders nothing if they are not. */
 export function RecordingNotice() {
   const t = useText()
   const classic = useClassicServer()

@@ -2,12 +2,13 @@ import DOMPurify from 'dompurify'
 import { Marked, marked } from 'marked'
 import { useMemo } from 'react'
 
-/** Attributes that could affect the page outside the text, or refer to elements of the page. */
+/** Attributes that could affect the page outside the text or refer to its elements. */
 const forbidden = ['style', 'class', 'id', 'name', 'for', 'form', 'formaction', 'srcset', 'ping', 'background']
 
 /**
- * Browsers report violations of the page's content security policy even while the sanitiser parses, so code and styles
- * are removed from tags first. That only keeps the browser's console quiet; safety depends on the sanitiser.
+ * Removes code and styles from tags before the sanitiser parses the text, because browsers report violations of the
+ * page's content security policy even during parsing. This only keeps the browser's console quiet. Safety depends on
+ * the sanitiser.
  */
 function withoutHandlers(html: string): string {
   return html
@@ -19,7 +20,7 @@ const escaped = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
 /**
- * Renders a model's output. HTML in it is shown as text, and images are not loaded, because a request would reveal the
+ * Renders a model's output. HTML in it is shown as text. Images are not loaded, because a request would reveal the
  * reader to the image's server.
  */
 const answers = new Marked({
@@ -39,8 +40,8 @@ const answers = new Marked({
 })
 
 /**
- * Converts a model's Markdown to HTML without images, scripts, frames or anything that could affect the rest of the
- * page. Every block of code gets a button with the attribute `data-copy`, labelled with `copy`.
+ * Converts a model's Markdown to HTML without images, scripts, frames or anything else that could affect the rest of
+ * the page. Every block of code gets a button with the attribute `data-copy` and the label `copy`.
  */
 export function answerHtml(source: string, copy: string): string {
   const fragment = sanitised(answers.parse(source, { async: false }), ['img', 'svg', 'picture', 'source'])
@@ -53,7 +54,7 @@ export function answerHtml(source: string, copy: string): string {
   return htmlOf(fragment)
 }
 
-/** Puts an element into a box of its own. */
+/** Wraps an element in a box. */
 function framed(element: HTMLElement): HTMLElement {
   const box = document.createElement('div')
   element.replaceWith(box)
@@ -72,7 +73,7 @@ function addCopyButton(block: HTMLElement, copy: string): void {
   button.dataset['copy'] = ''
   button.textContent = copy
   bar.append(name, button)
-  // The keyboard must be able to scroll it.
+  // The keyboard must be able to scroll the block.
   block.tabIndex = 0
   const box = framed(block)
   box.dataset['code'] = ''
@@ -85,7 +86,7 @@ function htmlOf(fragment: DocumentFragment): string {
   return box.innerHTML
 }
 
-/** Returns HTML without scripts, frames or anything that could affect the rest of the page. */
+/** Returns HTML without scripts, frames or anything else that could affect the rest of the page. */
 function sanitised(html: string, alsoForbidden: readonly string[] = []): DocumentFragment {
   const fragment = DOMPurify.sanitize(withoutHandlers(html), {
     USE_PROFILES: { html: true },
@@ -117,9 +118,9 @@ function sanitised(html: string, alsoForbidden: readonly string[] = []): Documen
   return fragment
 }
 
-/** Shows Markdown or HTML from the options, sanitised. Import it lazily, because the libraries are large. */
+/** Shows sanitised Markdown or HTML from the options. Import this module lazily, because its libraries are large. */
 export function SafeHtml({ source, className = '' }: { source: string; className?: string }) {
   const html = useMemo(() => htmlOf(sanitised(marked.parse(source, { async: false, gfm: true }))), [source])
-  // biome-ignore lint/security/noDangerouslySetInnerHtml: this is the one place, and it is sanitised above
+  // biome-ignore lint/security/noDangerouslySetInnerHtml: `html` is sanitised above
   return <div className={`prose ${className}`} dangerouslySetInnerHTML={{ __html: html }} />
 }

@@ -18,13 +18,13 @@ interface View<S> {
 interface SavedViewsProps<S extends object> {
   /** The page that the views belong to. */
   page: string
-  /** The current search, which is saved. */
+  /** The current search, which can be saved. */
   search: Partial<S>
   /** Replaces the current search with a saved one. */
   onShow(search: Partial<S>): void
 }
 
-/** Views that this user saved in this browser; the palette offers them too. The area `table` must be loaded. */
+/** The views that this user saved in this browser. The palette offers them, too. The area `table` must be loaded. */
 export function SavedViews<S extends object>({ page, search, onShow }: SavedViewsProps<S>) {
   const t = useText()
   const key: StorageKey = `ui.views.${page}.${sessionUser()?.id ?? 0}`

@@ -12,7 +12,7 @@ const colors: Readonly<Record<number, DotColor>> = {
 }
 const soonSeconds = 7 * 86_400
 
-/** True while the key that the token had before is still accepted. */
+/** True while the token's previous key is still accepted. */
 export function hasOldKey({ old_key_until }: Token): boolean {
   return old_key_until > Date.now() / 1000
 }
@@ -44,7 +44,10 @@ export function blockedReason(status: number, t: Text): string | undefined {
   return status === tokenStatus.exhausted ? t('token.status.4.why') : undefined
 }
 
-/** The status that the next call would find. */
+/**
+ * The status that applies to the next call. It can differ from the stored status, because the server marks a token as
+ * expired or exhausted only when it is used.
+ */
 export function statusOf(token: TokenState): number {
   return tokenStatusAt(token, Date.now() / 1000)
 }
@@ -67,7 +70,7 @@ function barColor(left: number): string {
   return left < 0.2 ? 'fill-orange' : 'fill-accent'
 }
 
-/** The remaining quota, with the used share as a bar; for unlimited tokens, a word. */
+/** The remaining quota, with the used share as a bar. For unlimited tokens, only a word. */
 export function Remaining({ token }: { token: Pick<Token, 'unlimited_quota' | 'used_quota' | 'remain_quota'> }) {
   const t = useText()
   const formatQuota = useFormatQuota()
@@ -107,7 +110,7 @@ export function Expiry({ token }: { token: Token }) {
   )
 }
 
-/** A time in the console's format; the title shows how long ago it was. */
+/** A time in the console's format. Its title shows how long ago it was. */
 export function Moment({ seconds, none }: { seconds: number; none: string }) {
   // Some servers do not report this time.
   if (!(seconds > 0)) return <span className="text-muted">{none}</span>
@@ -116,7 +119,7 @@ export function Moment({ seconds, none }: { seconds: number; none: string }) {
 
 type Used = Pick<Token, 'accessed_time' | 'created_time' | 'used_quota'>
 
-/** When the token was last used; undefined if it never was. The server sets this time when it creates the token. */
+/** When the token was last used; undefined if never. The server initially sets this time to the creation time. */
 export function lastUse({ accessed_time, created_time, used_quota }: Used): number | undefined {
   return accessed_time > created_time || (used_quota > 0 && accessed_time > 0) ? accessed_time : undefined
 }

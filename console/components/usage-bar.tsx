@@ -4,7 +4,7 @@ interface UsageBarProps {
   percent: number
   /** The amounts in words, for screen readers. */
   text: string
-  /** The class that fills the bar. */
+  /** The class with the colour of the bar. */
   color: string
 }
 

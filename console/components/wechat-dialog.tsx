@@ -12,11 +12,16 @@ interface WeChatDialogProps {
   title: string
   submit: string
   onClose(): void
-  /** Uses the code. If the code is refused, the dialog stays open. The messages of area `auth` must be loaded. */
+  /**
+   * Called with the code. If the code is refused, the dialog stays open. The messages of area `auth` must be loaded.
+   */
   onCode(code: string): Promise<unknown>
 }
 
-/** Login or binding by WeChat: the account's QR code, and a box for the code that the account replies with. */
+/**
+ * Logs in with WeChat, or connects a WeChat account: shows the QR code of the official account, and a box for the code
+ * that this account sends.
+ */
 export function WeChatDialog({ title, submit, onClose, onCode }: WeChatDialogProps) {
   const t = useText()
   const { wechat_qrcode } = useServerStatus()
@@ -42,7 +47,7 @@ export function WeChatDialog({ title, submit, onClose, onCode }: WeChatDialogPro
         className="flex flex-col items-center gap-4"
         onSubmit={(event) => {
           event.preventDefault()
-          // Otherwise the event would also reach the page's own form.
+          // Keeps the event from also reaching the page's own form.
           event.stopPropagation()
           void send()
         }}

@@ -13,7 +13,7 @@ interface WrittenText<E extends Endpoint> {
   /** The endpoint that returns the text: Markdown, HTML, or an https address to show in a frame. */
   endpoint: E
   input: CallInput<E>
-  /** Where the last text is stored, to be shown at once next time. */
+  /** Where the last text is stored, so that it can be shown immediately on the next visit. */
   storageKey: StorageKey
 }
 
@@ -26,14 +26,15 @@ interface WrittenPageProps<E extends Endpoint> extends WrittenText<E> {
   /** Shown until the text has loaded; as high as typical content. */
   loading?: ReactNode
   /**
-   * If false, failures are also shown in a toast, because text from an earlier visit may be shown in place of the
+   * If false, failures are also shown in a toast. The page itself may show the text of an earlier visit instead of the
    * error.
    */
   quiet?: boolean
 }
 
 /**
- * Query for a text that an administrator wrote. Until the text has loaded, the result is the text of the last visit.
+ * The query for a text that an administrator wrote. Until the text has loaded, the result is the text from the last
+ * visit.
  */
 export function writtenQuery<E extends Endpoint>(of: WrittenText<E>, quiet: boolean) {
   const { endpoint, input, storageKey } = of
@@ -56,7 +57,7 @@ interface WrittenContentProps
   query: UseQueryResult<string>
 }
 
-/** The result of `writtenQuery`, for components that decide by it what else they show. */
+/** Shows the result of `writtenQuery`, for components that need the result for other decisions as well. */
 export function WrittenContent(props: WrittenContentProps) {
   const { storageKey, title, failed, empty, loading, query } = props
   const t = useText()

@@ -1,8 +1,8 @@
 const meta = document.querySelector<HTMLMetaElement>('meta[name="base-path"]')
 
 /**
- * Path under which the console is served, without the trailing slash: '' or '/gateway'. The server writes it into the
- * page.
+ * The path under which the console is served, without a trailing slash, such as '' or '/gateway'. The server writes it
+ * into the page.
  */
 export const basePath = (meta?.content ?? '/').replace(/\/+$/, '')
 

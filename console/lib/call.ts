@@ -7,14 +7,14 @@ import { toast } from './toast.ts'
 
 type Output<S> = S extends z.ZodMiniType ? z.output<S> : never
 
-/** Query values in the types that the page uses; undefined values are not sent, and a list repeats its parameter. */
+/** Query values in the types that pages use. Undefined values are not sent. A list repeats its parameter. */
 type QueryOf<E extends Endpoint> = {
   [K in keyof Output<E['query']>]?: string | number | boolean | readonly string[] | undefined
 }
 type BodyOf<E extends Endpoint> = z.input<E['body']>
 type ParamsOf<E extends Endpoint> = { [K in keyof Output<E['params']>]: string | number }
 
-/** True if the endpoint does not have this part, which is then an empty object type. */
+/** True if the endpoint lacks this part, whose type is then an empty object. */
 type IsEmpty<T> = string extends keyof T ? true : keyof T extends never ? true : false
 
 /** The arguments of an endpoint, with only the parts that the endpoint has. */
@@ -26,9 +26,9 @@ export type CallInput<E extends Endpoint> = (IsEmpty<Output<E['params']>> extend
 
 export interface CallOptions {
   signal?: AbortSignal | undefined
-  /** The caller shows failures itself. A 401 response still ends the session. */
+  /** Failures are not shown, because the caller does so. A 401 response still ends the session. */
   quiet?: boolean
-  /** Returns the failure's message in the page's wording, before it is shown and thrown. */
+  /** Returns the message of the failure in the page's wording. It is called before the failure is shown and thrown. */
   words?(failure: CallError): string
 }
 
@@ -54,12 +54,14 @@ export class CallError extends Error {
   }
 }
 
-/** The reason that the server gives: a text in English, and its code and values unless another service wrote it. */
+/**
+ * The reason that the server sent: a text in English, with its code and values unless another service wrote the text.
+ */
 type Refused = Partial<Pick<Envelope<unknown>, 'message' | 'code' | 'values'>>
 
 /**
- * The server's reason in the language of the page, with other values if given; undefined if it has no code, or if the
- * page is in English, the language of the server.
+ * The server's reason in the language of the page. `values` may replace the server's values. Undefined if the reason
+ * has no code, or if the page is in English, which is the server's language.
  */
 export function translated(
   { code, values }: Refused,
@@ -82,7 +84,7 @@ export interface Answer<T> {
 
 /**
  * Calls an endpoint of the contract. Failures are thrown as CallError and, unless `quiet` is set, also shown to the
- * user (a 401 leads to the login page). An aborted call throws the signal's reason and shows nothing.
+ * user. A 401 leads to the login page. An aborted call throws the signal's reason and shows nothing.
  */
 export async function callFull<E extends Endpoint>(
   endpoint: E,
@@ -163,7 +165,7 @@ async function read<E extends Endpoint>(endpoint: E, response: Response): Promis
   return { data: (endpoint.envelope === 'flat' ? json : envelope.data) as Output<E['data']>, ...rest }
 }
 
-/** The server's reason. If its translation cannot be loaded, it is shown in English. */
+/** The server's reason, translated. If the translation cannot be loaded, it is in English. */
 async function reasonOf(refused: Refused): Promise<string | undefined> {
   if (refused.code === undefined || isEnglish()) return refused.message
   await loadAreas(['refusal']).catch(() => undefined)
@@ -177,7 +179,7 @@ function httpMessage(status: number, message: string | undefined): string {
   return message || text('error.http', { status })
 }
 
-/** Waits for the messages, because the response to the first call of a visit may arrive before they have loaded. */
+/** Waits for the console's messages, because the response to the first call may arrive before they have loaded. */
 async function wordsForFailures(): Promise<void> {
   await loadAreas(['common']).catch(() => undefined)
 }
@@ -188,7 +190,7 @@ function networkFailure(error: unknown): CallError {
   return failure
 }
 
-/** Shows a failed call to the user: a 405 as information, any other failure as an error. */
+/** Shows a failure to the user. A 405 is shown as information, any other failure as an error. */
 export function showFailure(failure: CallError): void {
   if (failure.status === 405) toast.info(failure.message)
   else

@@ -1,10 +1,10 @@
-/** Longest time that a chunk of the console may take to load. */
+/** The longest time that a chunk of the console may take to load. */
 const chunkLimitMs = 120_000
 
 /** A chunk of the console could not be loaded. */
 class ChunkError extends Error {}
 
-/** Waits for a dynamic import, but no longer than the limit; every failure becomes a ChunkError. */
+/** Waits for a dynamic import, but no longer than the limit. Every failure becomes a ChunkError. */
 export async function loadChunk<T>(load: () => Promise<T>, limitMs: number = chunkLimitMs): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, fail) => {
@@ -20,14 +20,14 @@ export async function loadChunk<T>(load: () => Promise<T>, limitMs: number = chu
   }
 }
 
-/** How often fetching each chunk failed, by file. */
+/** The number of failed attempts to fetch a chunk, by file. */
 const failures = new Map<string, number>()
 
 /**
  * Imports a chunk of the console. After a failure, the next import of the chunk retries it. `load` must be an arrow
- * function with a single `import` and nothing else. A browser may remember that a module could not be fetched, so the
- * retry requests it under a different URL. Modules that the chunk itself imports keep their URLs; if one of those has
- * failed, only reloading the page helps.
+ * function that contains only a single `import`. Because a browser may remember that a module could not be fetched, the
+ * retry uses a different URL. Modules that the chunk itself imports keep their URLs. If one of them has failed, only
+ * reloading the page helps.
  */
 export async function importPart<T>(load: () => Promise<T>): Promise<T> {
   const file = /import\(["'`]([^"'`?]+)["'`]\)/.exec(String(load))?.[1] ?? ''
@@ -45,7 +45,7 @@ export function isChunkFailure(error: unknown): boolean {
   return error instanceof ChunkError || /dynamically imported module|module script failed/i.test(String(error))
 }
 
-/** True if the server delivers the page, so that a reload does not lead to the browser's own error page. */
+/** True if the server can deliver the page, so that reloading it will not show the browser's own error page. */
 export async function isReachable(): Promise<boolean> {
   try {
     return (

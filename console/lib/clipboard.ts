@@ -11,7 +11,10 @@ export async function writeClipboard(value: string): Promise<boolean> {
   }
 }
 
-/** Pages not loaded over TLS have no clipboard API; copying a selection still works there. */
+/**
+ * Copies by selecting text. This also works on pages that were not loaded over TLS, which do not have the clipboard
+ * API.
+ */
 function copyBySelection(value: string): boolean {
   const box = document.createElement('textarea')
   box.value = value
@@ -31,8 +34,8 @@ function copyBySelection(value: string): boolean {
 }
 
 /**
- * Copies text and shows a toast. If copying fails, a warning asks the user to copy by hand, and `fallback` receives the
- * text in order to show it (lists put it into their search box).
+ * Copies text and shows a toast. If copying fails, a warning asks the user to copy by hand. `fallback` is then called
+ * with the text in order to show it; lists put it into their search box.
  */
 export async function copyText(
   value: string,

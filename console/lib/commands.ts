@@ -10,7 +10,7 @@ export interface Command {
   group: string
   /** Additional words that the search matches. */
   words?: string
-  /** A second line, such as the status of what the command opens. */
+  /** A second line, such as the status of the object that the command opens. */
   detail?: string
   /** The colour of a dot before the second line. */
   dot?: DotColor
@@ -29,12 +29,12 @@ export const paletteOpen = observable(false)
 /** Whether the shortcut help is open. */
 export const helpOpen = observable(false)
 
-/** All current commands; the commands of the current page come first. */
+/** All current commands. The commands of the current page come first. */
 export function allCommands(): Command[] {
   return [...sources].reverse().flatMap((source) => source())
 }
 
-/** Adds commands while the component is mounted. They are read when the palette opens. */
+/** Adds commands while the component is mounted. The palette reads them when it opens. */
 export function useCommands(source: Source): void {
   const latest = useRef(source)
   latest.current = source

@@ -2,20 +2,20 @@ import { useEffect } from 'react'
 import { observable } from './observable.ts'
 import { useText } from './text.ts'
 
-/** What the current page is about, for the breadcrumb. */
+/** The object that the current page is about, for the breadcrumb. */
 interface Crumb {
   name: string
-  /** Its row in the list, which the breadcrumb leads to. */
+  /** The id of its row in the list, to which the breadcrumb links. */
   peek?: string | undefined
 }
 
 /** The object of the current page; undefined if the page is not about a single object. */
 export const currentCrumb = observable<Crumb | undefined>(undefined)
 
-/** Names a page that has no entry in the menu, for the breadcrumb; `under` is the page that leads to it. */
+/** The name of a page without a menu entry, for the breadcrumb. `under` is the page that leads to it. */
 export const currentPage = observable<{ name: string; under: string | undefined } | undefined>(undefined)
 
-/** Shows the name of the page in the breadcrumb, behind that of the page `under` which it belongs to. */
+/** Shows the name of the page in the breadcrumb, after the name of the page `under` which it belongs. */
 export function usePageCrumb(name: string, under?: string): void {
   useEffect(() => {
     const page = { name, under }
@@ -26,18 +26,22 @@ export function usePageCrumb(name: string, under?: string): void {
   }, [name, under])
 }
 
-/** Tells what the page is about while the component is mounted: in the breadcrumb, and in front of the window's title. */
+/**
+ * Shows the object that the page is about while the component is mounted: in the breadcrumb, and at the start of the
+ * window's title.
+ */
 export function useCrumb(name: string, peek?: number): void {
   const t = useText()
   const row = peek === undefined ? undefined : String(peek)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the page sets the title again in another language
+  // biome-ignore lint/correctness/useExhaustiveDependencies: after a change of language, the page sets the title again
   useEffect(() => {
     if (name === '') return
     const crumb = { name, peek: row }
     const prefix = `${name} · `
     let isGone = false
     currentCrumb.set(crumb)
-    // The page around this component sets its title in the same turn, but later.
+    // The page around this component sets its title later in the same turn, so this code waits until that turn has
+    // ended.
     queueMicrotask(() => {
       if (!isGone && !document.title.startsWith(prefix)) document.title = prefix + document.title
     })

@@ -1,6 +1,6 @@
 export type CsvValue = string | number | boolean | null | undefined
 
-/** One cell as in RFC 4180. Text that a spreadsheet would read as a formula is prefixed with an apostrophe. */
+/** One cell as in RFC 4180. Text that a spreadsheet would read as a formula gets an apostrophe in front. */
 function cell(value: CsvValue): string {
   if (value === null || value === undefined) return ''
   const plain = String(value)

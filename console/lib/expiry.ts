@@ -3,12 +3,12 @@ import { setSessionUser } from './session.ts'
 let leave: () => void = () => undefined
 let leaving = false
 
-/** Sets what happens when the server no longer recognises the session; the router calls this once. */
+/** Sets the handler for the case that the server no longer recognises the session. The router calls this once. */
 export function onExpiry(handler: () => void): void {
   leave = handler
 }
 
-/** Forgets the session and goes to the login page. If several calls fail together, this happens only once. */
+/** Forgets the session and opens the login page. If several calls fail together, this happens only once. */
 export function expireSession(): void {
   if (leaving) return
   leaving = true

@@ -1,10 +1,12 @@
 import type { ValueDimension } from '../../contract/api/usage-values.ts'
 import { texts } from './url-state.ts'
 
-/** The facets as the URL names them. Groups are `in`, because `group` in the URL of the usage page is what it groups by. */
+/** The names of facets in the URL. Groups are called `in`, because on the usage page `group` is the grouping. */
 export type FacetName = Exclude<ValueDimension, 'group'> | 'in'
 
-/** What logs and usage can be filtered by, as stored in the URL: values that a row must have, and values it must not. */
+/**
+ * The filters of logs and usage as stored in the URL: values that a row must have, and values that it must not have.
+ */
 export type FacetSearch = { [Name in FacetName | `not_${FacetName}`]?: string | undefined }
 
 /** Reads the facets of a URL. */

@@ -3,7 +3,7 @@ import { severalOf } from './several.ts'
 
 export const facetNames = ['model', 'token', 'user', 'channel', 'in'] as const satisfies readonly FacetName[]
 
-/** The facets of servers that know one value each; they have no groups. */
+/** The facets on servers that accept only one value for each. Such servers have no facet for groups. */
 export const classicNames = ['model', 'token', 'user', 'channel'] as const satisfies readonly FacetName[]
 
 /** A search without facets. */
@@ -25,13 +25,16 @@ export function isChannelId(text: string | undefined): text is string {
   return /^[1-9]\d{0,14}$/.test(text ?? '')
 }
 
-/** The values of one facet; channels only with valid ids. */
+/** The values of one facet. For channels, invalid ids are omitted. */
 export function facetValues(search: FacetSearch, name: keyof FacetSearch): string[] {
   const values = severalOf(search[name])
   return name === 'channel' || name === 'not_channel' ? values.filter(isChannelId) : values
 }
 
-/** Only administrators can filter by user, channel and group, and group by user and channel. */
+/**
+ * Whether a facet or grouping is available. Only administrators can filter by user, channel and group, and group by
+ * user and channel.
+ */
 export function isFor(admin: boolean, name: string): boolean {
   return admin || (name !== 'user' && name !== 'channel' && name !== 'in')
 }

@@ -5,8 +5,8 @@ import { useText } from './text.ts'
 import { toast } from './toast.ts'
 
 /**
- * Completes a login by any method: remembers the user and goes to the page they wanted to visit, or home. Uses the
- * messages of area `auth`.
+ * Completes a login by any method. It remembers the user and opens the page that was requested before the login, or the
+ * home page. Uses the messages of area `auth`.
  */
 export function useFinishLogin(): (user: User) => void {
   const t = useText()

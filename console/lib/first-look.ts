@@ -26,8 +26,9 @@ export function isAt(path: string): boolean {
 }
 
 /**
- * Requests data for a page before the page is rendered. `query` does not report failures itself. They are reported here
- * if something is already waiting for the data, and otherwise by the component that requests it again.
+ * Requests data for a page before the page is rendered. `query` must not report failures itself. If a component is
+ * already waiting for the data, a failure is reported here. Otherwise the component that requests the data again
+ * reports it.
  */
 export function askFirst<Data, Key extends QueryKey>(query: FetchQueryOptions<Data, Error, Data, Key>): void {
   queryClient.fetchQuery(query).catch((error: unknown) => {
@@ -39,9 +40,9 @@ export function askFirst<Data, Key extends QueryKey>(query: FetchQueryOptions<Da
 }
 
 /**
- * Requests the list page that the URL specifies. The list's own module calls this, so that the rows are already being
- * fetched while its other chunks load and React starts. Nothing is requested on other pages, or if a filter is set that
- * the server may not support.
+ * Requests the rows of the list page that the URL specifies. The list's own module calls this, so that the rows are
+ * being fetched while its other chunks load and React starts. Nothing is requested if another page is open, or if a
+ * filter is set that the server may not support.
  */
 export function firstLook<Row, S extends ListSearch>(of: FirstLook<Row, S>): void {
   const { path, role, source, parse, filters, shown } = of

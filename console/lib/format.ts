@@ -32,13 +32,13 @@ export function formatCount(value: number): string {
   return new Intl.NumberFormat(languageTag()).format(value)
 }
 
-/** A fraction as a percentage, in the language's format; with `exceptZero`, positive values get a plus sign. */
+/** A fraction as a percentage, in the language's format. With `exceptZero`, positive values get a plus sign. */
 export function formatPercent(share: number, decimals = 1, signDisplay: 'auto' | 'exceptZero' = 'auto'): string {
   const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
   return new Intl.NumberFormat(languageTag(), { style: 'percent', signDisplay, ...digits }).format(share)
 }
 
-/** Numbers from 10 000 are written as 10.0k, 1.0M, 1.0B; smaller numbers are not abbreviated. */
+/** Abbreviates numbers from 10 000 on: 10.0k, 1.0M, 1.0B. Smaller numbers are not abbreviated. */
 export function formatNumber(value: number): string {
   const size = Math.abs(value)
   if (size >= 1e9) return `${(value / 1e9).toFixed(1)}B`
@@ -47,7 +47,7 @@ export function formatNumber(value: number): string {
   return String(value)
 }
 
-/** Quota units per dollar; returns the default until the server has reported another value. */
+/** Quota units per dollar. Returns the default until the server has reported its value. */
 export function quotaPerUnit(): number {
   const known = Number(serverStatus().quota_per_unit)
   return known > 0 ? known : defaultQuotaPerUnit
@@ -58,12 +58,12 @@ export function showsCurrency(): boolean {
   return serverStatus().display_in_currency !== false
 }
 
-/** Enough decimals to show even a cheap call's price. */
+/** Enough decimals to show the price of even a cheap call. */
 const callDecimals = 6
 /** Enough decimals for most amounts below a cent. */
 const shortDecimals = 4
 
-/** Quota in the format that the server's settings require: dollars, or an abbreviated number. */
+/** Formats quota according to the server's settings: as dollars, or as an abbreviated number. */
 export function formatQuota(quota: number, decimals = 2): string {
   if (!showsCurrency()) return formatNumber(quota)
   // A tiny amount must not look like zero.
@@ -74,26 +74,26 @@ export function formatQuota(quota: number, decimals = 2): string {
   return quotaToCurrency(quota, quotaPerUnit(), decimals)
 }
 
-/** Number of decimals needed to distinguish amounts of this size; small amounts need more. */
+/** The number of decimals needed to distinguish amounts of this size. Small amounts need more. */
 export function quotaDecimals(largest: number): number {
   return largest < quotaPerUnit() ? 4 : 2
 }
 
 /**
- * A sum, formatted as by `formatQuota`. A sum below a cent gets as many decimals as a call's price, so that it does not
- * look like zero.
+ * Formats a sum like `formatQuota`. A sum below a cent gets as many decimals as the price of a call, so that it does
+ * not look like zero.
  */
 export function formatSum(quota: number): string {
   return formatQuota(quota, Math.abs(quota) < quotaPerUnit() / 100 && quota !== 0 ? callDecimals : 2)
 }
 
-/** `formatQuota` for components, which render again when the server's settings change. */
+/** `formatQuota` for components. A component that uses it renders again when the server's settings change. */
 export function useFormatQuota(): typeof formatQuota {
   useServerStatus()
   return formatQuota
 }
 
-/** `formatSum` for components, which render again when the server's settings change. */
+/** `formatSum` for components. A component that uses it renders again when the server's settings change. */
 export function useFormatSum(): typeof formatSum {
   useServerStatus()
   return formatSum

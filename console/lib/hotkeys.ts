@@ -9,12 +9,12 @@ const sequenceMs = 1000
 const layers: { current: Hotkeys }[] = []
 let first: { key: string; atMs: number } | undefined
 
-/** True for keys typed into a field. */
+/** True if the target of a key event is a field for typing. */
 export function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable="true"]') !== null
 }
 
-/** Whether a dialog or a menu is open. These have their own keys, even while they are still loading. */
+/** Whether a dialog or a menu is open. Both have their own keys, even while they are still loading. */
 function isOverlaid(): boolean {
   return (
     paletteOpen.get() ||
@@ -40,7 +40,7 @@ function onKey(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.altKey || event.isComposing) return
   const name = nameOf(event)
   if (!name.startsWith('mod+') && (isTyping(event.target) || isOverlaid() || !singleKeysOn())) return
-  // Compares the times at which the keys were pressed, because a busy page may receive both events late.
+  // The times at which the keys were pressed are compared, because a busy page may receive both events late.
   const waiting = first && event.timeStamp - first.atMs < sequenceMs ? first.key : undefined
   first = undefined
   const handler = (waiting !== undefined && find(`${waiting} ${name}`)) || find(name)
@@ -52,7 +52,10 @@ function onKey(event: KeyboardEvent): void {
   }
 }
 
-/** Registers shortcuts while the component is mounted; the shortcuts of the component rendered last take precedence. */
+/**
+ * Registers shortcuts while the component is mounted. If several components use the same key, the one that was rendered
+ * last takes precedence.
+ */
 export function useHotkeys(keys: Hotkeys): void {
   const layer = useRef(keys)
   layer.current = keys

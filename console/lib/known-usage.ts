@@ -5,7 +5,7 @@ import type { CallInput } from './call.ts'
 export type UsageQuery = NonNullable<CallInput<typeof usageApi.read>['query']>
 
 /**
- * Usage of calls. `fromRows` is set if the server could not report the usage; it is the number of newest log rows that
- * were summed in the browser.
+ * Usage of calls. If the server could not report the usage, the newest log rows were summed in the browser, and
+ * `fromRows` is their number.
  */
 export type KnownUsage = Usage & { fromRows?: number }

@@ -1,6 +1,7 @@
 /**
- * The languages of the console: BCP 47 tag and own name. The build and the tests read this list; each language has one
- * file of messages per area and one sentence in the template of index.html, in this order.
+ * The languages of the console, each with its BCP 47 tag and its own name. The build and the tests use this list. Each
+ * language has one file of messages per area. The template of index.html has a sentence in each language, in this
+ * order.
  */
 export const languages = {
   en: { tag: 'en', name: 'English' },

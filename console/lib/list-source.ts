@@ -15,13 +15,13 @@ export interface PageRequest {
   sort: string | undefined
   /** Further query values. */
   filters: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
-  /** Rows per page, if not the server's usual number. */
+  /** Rows per page; absent for the server's default. */
   size?: number
 }
 
 /**
- * The request for the list that a URL describes. `sorts` is true if the server does the sorting; `size` is the number of
- * rows per page.
+ * The request for the list that a URL describes. `sorts` is true if the server sorts. `size` is the number of rows per
+ * page.
  */
 export function pageRequest(
   { page = 1, q = '', sort }: ListSearch,
@@ -45,13 +45,13 @@ export interface ListPage<Row> {
 /** A list on the server: how its pages are requested, and how changes affect the loaded pages. */
 export interface ListSource<Row> {
   key: string
-  /** Under this name, the user's number of rows per page is stored; lists of the same rows share it. */
+  /** The name under which the user's number of rows per page is stored. Lists of the same rows share a name. */
   sizeName: string
   /** Rows per page, unless the user chose another number. */
   usualSize: number
   /** Whether the server can search the list. */
   searchable: boolean
-  /** How a page is requested; `quiet` = the caller shows failures itself. */
+  /** The query for a page. `quiet` means that the caller shows failures itself. */
   options(request: PageRequest, call?: Pick<CallOptions, 'quiet'>): ReturnType<typeof pageOptions<Row>>
   /** Replaces a row in the loaded pages. */
   patch(matches: (row: Row) => boolean, change: (row: Row) => Row): void
@@ -59,7 +59,7 @@ export interface ListSource<Row> {
   refresh(which?: (request: PageRequest) => boolean): Promise<void>
 }
 
-/** True for a page filtered by status, because a row whose status changes may join or leave it. */
+/** True if a page is filtered by status. When the status of a row changes, it may join or leave such a page. */
 export function isOfOneStatus({ filters }: PageRequest): boolean {
   return filters['status'] !== undefined
 }
@@ -71,7 +71,7 @@ function pageOptions<Row>(key: string, request: PageRequest, load: (signal: Abor
   })
 }
 
-/** Makes a list source from its endpoints; `search` is called instead of `list` if there is a search text. */
+/** Creates a list source from its endpoints. If there is a search text, `search` is called instead of `list`. */
 export function listSource<Row>(key: string, endpoints: { list: Endpoint; search?: Endpoint }): ListSource<Row> {
   return listSourceOf(key, endpoints.search !== undefined, ({ keyword }) =>
     keyword !== '' && endpoints.search ? endpoints.search : endpoints.list,

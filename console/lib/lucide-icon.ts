@@ -1,6 +1,6 @@
 import { type ComponentProps, createElement, type FunctionComponent } from 'react'
 
-/** An icon of Lucide, as the package describes it. */
+/** An icon of the Lucide package, in the package's format. */
 interface IconData {
   name: string
   aliases?: readonly string[]
@@ -24,11 +24,11 @@ const frame: IconProps = {
 const isLabel = (name: string) => name.startsWith('aria-') || name === 'role' || name === 'title'
 
 /**
- * The build uses this in place of the package's function of the same name, which is five times as large, because it
- * supports sizes, colours and a context that the console does not use; styles set them here. Pages wait for it before
- * they are drawn.
+ * Replaces the package's function of the same name in the build. That function is five times as large, because it
+ * supports a context, sizes and colours. The console does not use a context, and sets sizes and colours with styles.
+ * The size matters, because pages are not drawn before this has loaded.
  */
-// biome-ignore lint/style/noDefaultExport: the package imports it so
+// biome-ignore lint/style/noDefaultExport: the package imports the default export
 export default function createLucideIcon({ name, aliases = [], node }: IconData): FunctionComponent<IconProps> {
   const classes = ['lucide', ...[name, ...aliases].map((each) => `lucide-${each}`)].join(' ')
   return ({ className = '', ...rest }) =>

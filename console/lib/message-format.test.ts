@@ -6,28 +6,28 @@ import { formatMessage, type Message, type MessageValues } from './message-forma
 const format = (source: string, values?: MessageValues, tag = 'en') =>
   formatMessage(compileMessage(source) as Message, tag, values)
 
-test('a message without placeholders is shown as it is', () => {
+test('a message without placeholders is shown unchanged', () => {
   expect([format('Save'), format('1 # of')]).toEqual(['Save', '1 # of'])
 })
 
-test('placeholders are replaced; one without a value is empty', () => {
+test('placeholders are replaced, and one without a value becomes empty', () => {
   expect(format('{name} has {count} left', { name: '<b>', count: 1234 })).toBe('<b> has 1234 left')
   expect(format('{name}.')).toBe('.')
 })
 
-test('numbers are grouped in the way of the language', () => {
+test('numbers are grouped as the language requires', () => {
   expect(format('{n, number} rows', { n: 1_234_567 })).toBe('1,234,567 rows')
   expect(format('{n, number}', { n: 1_234_567 }, 'de')).toBe('1.234.567')
 })
 
-test('plurals choose the exact number, then the form of the language, and contain numbers and other placeholders', () => {
+test('plurals prefer the exact number to the form of the language, and may contain numbers and other placeholders', () => {
   const source = '{n, plural, =0 {nothing} one {# row of {name}} other {# rows of {name}}}!'
   const of = (n: number, tag?: string) => format(source, { n, name: 'x' }, tag)
   expect([of(0), of(1), of(2000)]).toEqual(['nothing!', '1 row of x!', '2,000 rows of x!'])
   expect(of(1, 'ja')).toBe('1 rows of x!')
 })
 
-test('the messages use only what the formatter knows', async () => {
+test('the messages use only features that the formatter supports', async () => {
   const folder = `${import.meta.dir}/../messages`
   const kinds = new Set<string>()
   const visit = (message: unknown): void => {

@@ -1,4 +1,4 @@
-/** A message as the build compiles it: a text, or texts between placeholders. */
+/** A message as compiled by the build: a text, or a sequence of texts and placeholders. */
 export type Message = string | readonly Part[]
 type Part = string | readonly [name: string, kind?: string, forms?: Readonly<Record<string, Message>>]
 
@@ -17,8 +17,8 @@ function formatsOf(tag: string) {
 }
 
 /**
- * Puts the values into a compiled message. Knows plain placeholders, `number` and `plural`, in whose forms `#` is the
- * number. `tag` is the language's BCP 47 tag.
+ * Inserts values into a compiled message. It supports plain placeholders, `number` and `plural`. In the forms of a
+ * plural, `#` is the number. `tag` is the language's BCP 47 tag.
  */
 export function formatMessage(message: Message, tag: string, values: MessageValues = {}, count?: number): string {
   if (typeof message === 'string') return message

@@ -3,7 +3,7 @@ import { modelApi } from '../../contract/api/model.ts'
 import { priceApi } from '../../contract/api/price.ts'
 import { call } from './call.ts'
 
-/** The models that a group can call and their prices; without `group`, those of the user's own group. */
+/** The models that a group can call, and their prices. Without `group`, it is the user's own group. */
 export const pricesQuery = (group: string | undefined) =>
   queryOptions({
     queryKey: ['prices', group],

@@ -7,7 +7,7 @@ export interface Observable<T> {
   subscribe(listener: () => void): () => void
 }
 
-/** Makes a value that components can subscribe to with `useObservable`. */
+/** Creates a value that components can subscribe to with `useObservable`. */
 export function observable<T>(initial: T): Observable<T> {
   let current = initial
   const listeners = new Set<() => void>()

@@ -8,16 +8,16 @@ export const pageSizes = [10, 25, 50, 100] as const
 
 const keyOf = (name: string): StorageKey => `ui.rows.${sessionUser()?.id ?? 0}.${name}`
 
-/** Changes with every choice, so that lists read their size again. */
+/** Changes with every choice, which makes lists read their size again. */
 export const pageSizeChoices = observable(0)
 
-/** How many rows of a list the user wants on a page; without a choice, `usual` rows. */
+/** The number of rows per page that the user chose for a list; `usual` if none was chosen. */
 export function chosenPageSize(name: string, usual: number = pageSize): number {
   const stored = Number(readStored(keyOf(name)))
   return pageSizes.find((size) => size === stored) ?? usual
 }
 
-/** Changes the number of rows on a page of a list and remembers it for this user. */
+/** Changes a list's number of rows per page, and remembers the choice for this user. */
 export function choosePageSize(name: string, size: number): void {
   writeStored(keyOf(name), String(size))
   pageSizeChoices.set(pageSizeChoices.get() + 1)

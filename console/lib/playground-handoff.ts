@@ -1,36 +1,39 @@
 import type { CapturedTurn } from '../../contract/api/capture.ts'
 import type { CallParameters } from '../../contract/api/log-request.ts'
 
-/** A request that the playground opens: its model and parameters and, if it was recorded, its conversation. */
+/** A request to open in the playground: its model, its parameters and, if it was recorded, its conversation. */
 export interface Handoff {
   model: string
   parameters: CallParameters
   conversation?: {
     turns: readonly CapturedTurn[]
-    /** The body as its caller sent it; '' if it was not kept as a whole or is in another format than chat completions. */
+    /**
+     * The body as its caller sent it. Empty if the body was not recorded completely, or is not in the format of chat
+     * completions.
+     */
     body: string
   }
 }
 
-// In memory only: what was recorded must not get into an address or the browser's storage.
+// Kept only in memory, because recorded content must not get into a URL or the browser's storage.
 let waiting: Handoff | undefined
 
-/** Hands a request to the playground of this tab, which a link then opens. */
+/** Passes a request to the playground in this tab. A link must then open the playground. */
 export function handToPlayground(handoff: Handoff): void {
   waiting = handoff
 }
 
-/** The request that waits for the playground, if it is for this model. */
+/** The request that is waiting for the playground, if it is for this model. */
 export function waitingHandoff(model: string | undefined): Handoff | undefined {
   return waiting?.model === model ? waiting : undefined
 }
 
-/** Forgets the request that waits. */
+/** Forgets the waiting request. */
 export function forgetHandoff(): void {
   waiting = undefined
 }
 
-/** Whether a click opens its link in this tab. */
+/** Whether a click on a link opens it in this tab. */
 export function staysInTab(event: { button: number; ctrlKey: boolean; metaKey: boolean; shiftKey: boolean }): boolean {
   return event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey
 }

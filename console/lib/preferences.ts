@@ -34,12 +34,12 @@ export function setSidebarFolded(next: boolean): void {
   folded.set(next)
 }
 
-/** Whether the logs show figures and a chart above the rows. */
+/** Whether the log page shows figures and a chart above the rows. */
 export function useLogSummary(): boolean {
   return useObservable(logSummary)
 }
 
-/** Shows or hides the figures and the chart of the logs and remembers the choice. */
+/** Shows or hides the figures and the chart of the log page, and remembers the choice. */
 export function setLogSummary(next: boolean): void {
   writeStored('ui.logSummary', next ? undefined : 'off')
   logSummary.set(next)

@@ -1,7 +1,7 @@
 import { quotaPerUnit, showsCurrency } from './format.ts'
 import { languageTag } from './text.ts'
 
-/** A number of tokens as makers write it: 128K, 1M, 1.05M. */
+/** A number of tokens in the makers' notation: 128K, 1M, 1.05M. */
 export function tokensText(tokens: number): string {
   if (tokens >= 1e6) return `${Number((tokens / 1e6).toFixed(2))}M`
   return tokens >= 1000 ? `${Math.round(tokens / 1000)}K` : String(tokens)
@@ -10,8 +10,8 @@ export function tokensText(tokens: number): string {
 const smallest = 1e-6
 
 /**
- * A price in the server's quota format. All its decimals are shown, because users compare prices; a dollar amount has
- * at least two.
+ * A price in the server's quota format. All decimals are shown, because users compare prices. A dollar amount has at
+ * least two decimals.
  */
 export function priceText(quota: number): string {
   const currency = showsCurrency()
@@ -24,7 +24,7 @@ export function priceText(quota: number): string {
 }
 
 /**
- * A price with as many decimals as people compare by: two above a dollar, otherwise three significant digits. Quota is
+ * A price with enough decimals for comparisons: two above a dollar, otherwise three significant digits. Quota units are
  * shown in full.
  */
 export function shortPriceText(quota: number): string {

@@ -23,8 +23,8 @@ const accented = (part: string) => part.replaceAll(/[a-z]/gi, (letter) => accent
 type Token = string | readonly unknown[]
 
 /**
- * Adds accents to the text between placeholders. Placeholders and plurals stay as they are, and the texts inside
- * plurals are changed in the same way.
+ * Adds accents to the texts between placeholders, including the texts inside plurals. Placeholders and plurals
+ * themselves stay unchanged.
  */
 function stretch(tokens: readonly Token[]): unknown[] {
   return tokens.map((token) => {
@@ -43,7 +43,7 @@ function filler(message: readonly Token[]): string {
   return Array.from({ length: Math.ceil(more / 6) }, (_, index) => '~'.repeat(Math.min(6, more - index * 6))).join(' ')
 }
 
-/** Compiled messages, 40 % longer and accented, so that untranslated or cut-off text stands out. */
+/** Makes compiled messages 40 % longer and adds accents, so that untranslated or truncated text is easy to see. */
 export function pseudo<T extends Record<string, unknown>>(catalogue: T): T {
   const entries = Object.entries(catalogue).map(([key, message]) => {
     const tokens = (Array.isArray(message) ? message : [message]) as readonly Token[]

@@ -4,8 +4,8 @@ import { onSessionChange, sessionUser } from './session.ts'
 /** The cache of all server responses. Failed calls are shown once and not retried automatically. */
 export const queryClient = new QueryClient({
   defaultOptions: {
-    // Queries run regardless of what the browser reports about the network, and run again when the network is back.
-    // This needs both settings.
+    // With these two settings, queries run even if the browser reports that it is offline, and run again when the
+    // network is back.
     queries: {
       retry: false,
       staleTime: 5_000,
@@ -19,7 +19,7 @@ export const queryClient = new QueryClient({
 
 let known = sessionUser()?.id
 
-// The next user must not see this user's data.
+// Clears the cache when the user changes, because the next user must not see this user's data.
 onSessionChange(() => {
   const id = sessionUser()?.id
   if (id !== known) queryClient.clear()

@@ -2,7 +2,7 @@ import { usageApi } from '../../contract/api/usage.ts'
 import { CallError, call } from './call.ts'
 import type { KnownUsage, UsageQuery } from './known-usage.ts'
 
-/** Reads the usage of calls. The caller shows failures. */
+/** Reads the usage of calls. The caller must show failures. */
 export async function readUsage(query: UsageQuery, signal: AbortSignal): Promise<KnownUsage> {
   try {
     return await call(usageApi.read, { query }, { signal, quiet: true })

@@ -5,7 +5,7 @@ export function isRequestId(text: string): boolean {
   return form.test(text)
 }
 
-/** When the request with an id began, in epoch seconds; undefined for another text. */
+/** The time at which the request with this id began, in epoch seconds. Undefined if the text is not a request id. */
 export function requestStart(id: string): number | undefined {
   const [, year, month, day, hour, minute, second] = form.exec(id) ?? []
   const ms = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)

@@ -14,8 +14,8 @@ interface BoundaryState {
 }
 
 /**
- * Shows an error in place of the page that threw it. The build uses this in place of the router's own boundary, which
- * contains a page of its own for errors.
+ * Shows an error instead of the page that threw it. The build uses this instead of the router's own boundary, which
+ * includes its own error page.
  */
 export class CatchBoundary extends Component<BoundaryProps, BoundaryState> {
   override state: BoundaryState = {}

@@ -16,10 +16,10 @@ interface LinkProps extends Omit<Anchor, 'href'> {
   activeProps?: Anchor
 }
 
-/** After the pointer or the focus has stayed on a link for this time, the page that it leads to is loaded. */
+/** If the pointer or the focus stays on a link for this time, its page is loaded. */
 const preloadMs = 60
 
-/** Whether the browser should follow a link itself, for example into a new tab. */
+/** Whether the browser should follow a link itself, for example in order to open a new tab. */
 const isForBrowser = (event: MouseEvent<HTMLAnchorElement>, target: string | undefined) =>
   event.metaKey ||
   event.altKey ||
@@ -30,7 +30,7 @@ const isForBrowser = (event: MouseEvent<HTMLAnchorElement>, target: string | und
 
 const withoutSlash = (path: string) => path.replace(/(.)\/$/, '$1')
 
-/** Whether the page of `path` is that of `parent` or, unless `exact`, one below it. */
+/** Whether `path` is the page `parent` or, unless `exact`, a page below it. */
 function isWithin(path: string, parent: string, exact: boolean): boolean {
   const [own, other] = [withoutSlash(path), withoutSlash(parent)]
   return own === other || (!exact && own.startsWith(`${other}/`))
@@ -39,7 +39,7 @@ function isWithin(path: string, parent: string, exact: boolean): boolean {
 const isPartOf = (part: Readonly<Record<string, unknown>>, whole: Readonly<Record<string, unknown>>) =>
   Object.entries(part).every(([name, value]) => value === undefined || value === whole[name])
 
-/** Calls the first handler and then, unless it has prevented that, the second. */
+/** Calls the first handler. Then calls the second, unless the first has prevented the default action. */
 const both =
   <Happening extends { defaultPrevented: boolean }>(
     first: ((event: Happening) => void) | undefined,
@@ -51,9 +51,9 @@ const both =
   }
 
 /**
- * A link to a page of the console. The build uses this in place of the router's own link, which is three times as large,
- * because it also does what the console has no use for: links to other sites, masked addresses, other elements than `a`,
- * and loading what comes into view. Every page waits for it before it is drawn.
+ * A link to a page of the console. The build uses this instead of the router's own link, which is three times as large
+ * because of features that the console does not use: links to other sites, masked URLs, elements other than `a`, and
+ * preloading of links that come into view. The size matters, because no page is drawn before this has loaded.
  */
 export function Link(props: LinkProps) {
   const { to, params, search, hash, state, replace, resetScroll, activeOptions, activeProps, ...rest } = props
@@ -61,7 +61,7 @@ export function Link(props: LinkProps) {
   const router = useRouter()
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const options = { to, params, search, hash, state, replace, resetScroll } as Destination
-  // The result is a text, so that the link is drawn again only if the text changes.
+  // The result is a text, so that the link is redrawn only if the text changes.
   const [mark, href = ''] = useRouterState({
     select: ({ location }) => {
       const next = router.buildLocation({ ...options, _fromLocation: location } as Destination)

@@ -1,6 +1,7 @@
 import { parseQuery, writeQuery } from './url-query.ts'
 
-// The build uses these in place of the router's own functions, which read and write JSON. The router is given the
-// console's functions anyway (`app/router.ts`), but would keep its own as the defaults.
+// The build uses these instead of the router's own functions, which read and write JSON. `app/router.ts` already passes
+// the console's functions to the router, but without this replacement, the bundle would still contain the router's
+// defaults.
 export const defaultParseSearch = parseQuery
 export const defaultStringifySearch = writeQuery

@@ -2,7 +2,7 @@ import type { AnyRouter, ParsedLocation } from '@tanstack/react-router'
 
 const storedUnder = 'ui.scroll'
 
-/** How the router wants the page to be scrolled after a navigation; `n` is false with `resetScroll: false`. */
+/** The router's scroll state after a navigation. `n` is false with `resetScroll: false`. */
 interface Scrolling {
   _scroll: { n: boolean }
 }
@@ -18,9 +18,9 @@ function stored(): Record<string, number> {
 }
 
 /**
- * Scrolls a new page to its top or to the part that its address names, and a page of the history to where it was. The
- * build uses this in place of the router's own function, which is twice as large, because it also keeps the offsets of
- * elements that scroll by themselves.
+ * Scrolls a new page to its top or to the anchor in its URL, and a page from the history to its previous position. The
+ * build uses this instead of the router's own function, which is twice as large, because it also stores the positions
+ * of other scrollable elements.
  */
 export function setupScrollRestoration(router: AnyRouter & Scrolling): void {
   const offsets = stored()
@@ -33,7 +33,7 @@ export function setupScrollRestoration(router: AnyRouter & Scrolling): void {
     try {
       sessionStorage.setItem(storedUnder, JSON.stringify(offsets))
     } catch {
-      // After a reload, the page begins at its top.
+      // The positions could not be stored. After a reload, the page starts at its top.
     }
   })
   router.subscribe('onRendered', ({ toLocation }) => {

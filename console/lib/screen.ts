@@ -14,8 +14,8 @@ function onResize(listener: () => void): () => void {
 }
 
 /**
- * Whether the window is at least this wide; follows changes. For parts that would otherwise be drawn twice, with one
- * copy hidden.
+ * Whether the window is at least this wide. The component renders again when this changes. Use this for parts that
+ * would otherwise be drawn twice, with one copy hidden.
  */
 export function useScreen(width: keyof typeof widths): boolean {
   return useSyncExternalStore(onResize, () => widths[width].matches)

@@ -3,7 +3,7 @@ import { userApi } from '../../contract/api/user.ts'
 import { call } from './call.ts'
 import { sessionUser, setSessionUser } from './session.ts'
 
-/** The user's own account in its current state on the server; the browser's copy is updated from it. */
+/** The current state of the user's own account on the server. It also updates the browser's copy. */
 export const selfQuery = queryOptions({
   queryKey: ['self'],
   queryFn: async ({ signal }) => {

@@ -3,14 +3,14 @@ import { roles } from '../../contract/roles.ts'
 import { observable, useObservable } from './observable.ts'
 import { readStoredJson, writeStored } from './storage.ts'
 
-/** The logged-in account as the browser remembers it; the server decides what the account may do. */
+/** The logged-in account as the browser remembers it. The server decides what the account may do. */
 export type SessionUser = Pick<User, 'id' | 'username' | 'role'> & Partial<User>
 
 function stored(): SessionUser | undefined {
   const value = readStoredJson('user')
   if (typeof value !== 'object' || value === null) return undefined
   const { id, username, role } = value as Partial<SessionUser>
-  // If the stored record is unreadable, the user counts as logged out.
+  // If the stored record is invalid, the user counts as logged out.
   if (typeof id !== 'number' || typeof username !== 'string' || typeof role !== 'number') return undefined
   return value as SessionUser
 }
@@ -27,18 +27,18 @@ export function sessionUser(): SessionUser | undefined {
   return current.get()
 }
 
-/** The logged-in user; follows changes, including those in other tabs. */
+/** The logged-in user. The component renders again when this changes, even if it changes in another tab. */
 export function useSessionUser(): SessionUser | undefined {
   return useObservable(current)
 }
 
-/** Remembers the logged-in user; undefined forgets the user. */
+/** Remembers the logged-in user. With undefined, forgets the user. */
 export function setSessionUser(user: SessionUser | undefined): void {
   writeStored('user', user && JSON.stringify(user))
   current.set(user)
 }
 
-/** Notifies of logins and logouts, including those in other tabs. */
+/** Calls a listener after each login and logout, including those in other tabs. */
 export function onSessionChange(listener: () => void): () => void {
   return current.subscribe(listener)
 }

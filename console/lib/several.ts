@@ -1,7 +1,7 @@
 import { maxFilterValues } from '../../contract/filter-values.ts'
 
-// A state of the URL is text. Several values of one parameter are its lines, because no name contains a line break; in
-// the URL, the parameter is repeated (see `url-state.ts`).
+// The state of the URL consists of texts. If a parameter has several values, they are the lines of its text, because no
+// name contains a line break. In the URL, the parameter is repeated (see `url-state.ts`).
 
 /** The values of a parameter. */
 export function severalOf(text: string | undefined): string[] {

@@ -5,9 +5,7 @@ import { readStored, readStoredJson, writeStored } from './storage.ts'
 import { loadAreas, text } from './text.ts'
 import { toast } from './toast.ts'
 
-/**
- * The known facts about the server: the stored status document until the fresh one has loaded. Fields may be missing.
- */
+/** The known facts about the server: the stored status document until the new one has loaded. Fields may be missing. */
 export type KnownStatus = Partial<Status>
 
 function stored(): KnownStatus {
@@ -17,7 +15,7 @@ function stored(): KnownStatus {
 }
 
 const current = observable<KnownStatus>(stored())
-/** Whether the fresh document has loaded. */
+/** Whether the new document has loaded. */
 const loaded = observable<'loading' | 'fresh' | 'failed'>('loading')
 
 /** The status document, with the fields that are known so far. */
@@ -25,7 +23,7 @@ export function serverStatus(): KnownStatus {
   return current.get()
 }
 
-/** Like `serverStatus`, but also follows changes. */
+/** Like `serverStatus`, for components, which render again when it changes. */
 export function useServerStatus(): KnownStatus {
   return useObservable(current)
 }
@@ -36,19 +34,19 @@ export function useStatusState(): 'loading' | 'fresh' | 'failed' {
 }
 
 /**
- * Whether the server is known to have more endpoints than the specification. Such a server reports whether registration
- * is open.
+ * Whether the server has more endpoints than the console's specification. Only such a server reports whether
+ * registration is open.
  */
 export function hasMoreCalls({ register_enabled }: KnownStatus): boolean {
   return register_enabled !== undefined
 }
 
-/** True for a server that has only the endpoints of the specification, such as one-api. */
+/** True for a server that has only the endpoints of the console's specification, such as one-api. */
 export function isClassicServer(): boolean {
   return loaded.get() === 'fresh' && !hasMoreCalls(current.get())
 }
 
-/** Like `isClassicServer`, but also follows changes. */
+/** Like `isClassicServer`, for components, which render again when it changes. */
 export function useClassicServer(): boolean {
   useServerStatus()
   useStatusState()
@@ -71,7 +69,7 @@ export async function loadStatus(): Promise<void> {
 }
 
 /**
- * If the server has a different version, offers to reload the page. This happens when a page was left open while the
+ * Offers to reload the page if the server has a different version. This happens if the page stayed open while the
  * server was upgraded.
  */
 async function noticeNewVersion(version: string): Promise<void> {

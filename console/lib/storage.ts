@@ -1,4 +1,7 @@
-/** Keys that the console stores in the browser: the keys that one-api also uses, and ours with the prefix `ui.`. */
+/**
+ * The keys that the console stores in the browser. One-api also uses some of them; the console's own keys begin with
+ * `ui.`.
+ */
 export type StorageKey =
   | 'user'
   | 'status'
@@ -14,7 +17,10 @@ export type StorageKey =
   | 'about'
   | `ui.${string}`
 
-/** The stored text, or undefined. If the browser denies access to the storage, the storage counts as empty. */
+/**
+ * The stored text, or undefined if there is none. If the browser denies access to its storage, the storage counts as
+ * empty.
+ */
 export function readStored(key: StorageKey): string | undefined {
   try {
     return localStorage.getItem(key) ?? undefined
@@ -23,13 +29,13 @@ export function readStored(key: StorageKey): string | undefined {
   }
 }
 
-/** Stores the text; with undefined, the key is removed. */
+/** Stores the text. With undefined, removes the key. */
 export function writeStored(key: StorageKey, value: string | undefined): void {
   try {
     if (value === undefined) localStorage.removeItem(key)
     else localStorage.setItem(key, value)
   } catch {
-    // A value that cannot be stored is lost when the page is next loaded.
+    // A value that cannot be stored is lost when the page is reloaded.
   }
 }
 

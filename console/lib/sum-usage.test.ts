@@ -14,7 +14,7 @@ const rows = [
 ]
 const range = { start_timestamp: at('2026-03-02T00:00:00Z'), end_timestamp: at('2026-03-04T23:59:59Z') }
 
-test('rows are summed by day and group, and the groups beyond the top ones are summed together', () => {
+test('rows are summed by day and group, and groups beyond the top ones are combined', () => {
   const usage = usageOf(rows, { ...range, group_by: 'model', rollup: 'day', top: 1, utc_offset: 0 })
   expect(usage.buckets).toEqual(['2026-03-02', '2026-03-03', '2026-03-04'].map((day) => at(`${day}T00:00:00Z`)))
   expect(usage.values).toEqual([10, 25, 1])

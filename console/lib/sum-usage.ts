@@ -30,12 +30,12 @@ function figuresOf(rows: readonly Log[]): UsageFiguresView {
 }
 
 const seconds = { hour: 3600, day: 86_400, week: 7 * 86_400 } as const
-/** Seconds from the epoch to the first Monday after it, which was the fifth day. */
+/** Seconds from the epoch to the first Monday after it, which was the fifth day of January 1970. */
 const mondayShift = 4 * 86_400
 
 /**
- * When the bucket that contains a moment begins, and when the next bucket begins. `offset` is in seconds; without it,
- * the browser's time zone decides, which may change its clocks.
+ * The start of the bucket that contains a moment, and the start of the next bucket. `offset` is in seconds. Without it,
+ * the browser's time zone applies, including its daylight saving time.
  */
 function bucketOf(at: number, rollup: 'hour' | 'day' | 'week' | 'month', offset: number | undefined): [number, number] {
   if (offset === undefined) return rollup === 'hour' ? bucketOf(at, rollup, 0) : localBucketOf(at, rollup)
@@ -100,7 +100,7 @@ export function usageOf(all: readonly Log[], query: UsageQuery): Usage {
     end,
     buckets,
     total: figuresOf(rows),
-    // There is no previous range, because the loaded rows may not go back far enough.
+    // There is no comparison with the previous range, because the loaded rows may not go back far enough.
     previous: null,
     values: valuesOf(rows),
     groups: ranked.slice(0, top).map(({ rows: own, ...group }) => ({ ...group, values: valuesOf(own) })),

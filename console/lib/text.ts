@@ -5,21 +5,21 @@ import { formatMessage, type Message, type MessageValues } from './message-forma
 import { observable, useObservable } from './observable.ts'
 import { readStored, writeStored } from './storage.ts'
 
-/** Languages of a page; `pseudo` is lengthened and accented English, for tests. */
+/** The languages of a page. `pseudo` is lengthened English with accents, for tests. */
 export type Language = PlainLanguage | 'pseudo'
 
-// A placeholder of a message: `{name}`, or the first word of `{n, plural, …}`.
+// The name of a placeholder: `name` in `{name}`, or the first word of `{n, plural, …}`.
 type Word<T extends string> = T extends `${infer Name},${string}` ? Name : T extends `${string} ${string}` ? never : T
 type Names<T extends string> = T extends `${string}{${infer Inside}}${infer Rest}` ? Word<Inside> | Names<Rest> : never
 type Needs<K extends MessageKey> = Names<Messages[K]>
 
-/** Values for a message's placeholders; no argument if the message has none. */
+/** The argument with the values for a message's placeholders. There is no such argument if the message has none. */
 export type Values<K extends MessageKey> = [Needs<K>] extends [never] ? [] : [Record<Needs<K>, string | number>]
 
 /** Returns a message in the language of the page. */
 export type Text = <K extends MessageKey>(key: K, ...values: Values<K>) => string
 
-/** Messages as the build compiles them. */
+/** Messages as compiled by the build. */
 type Catalogue = Readonly<Record<string, Message>>
 type CatalogueModule = Record<string, Catalogue>
 
@@ -59,7 +59,7 @@ async function loadCatalogue(area: Area, language: Language): Promise<Catalogue>
   return pseudo(catalogue)
 }
 
-/** Loads the messages of some areas in the page's language; resolves when `text` can use them. */
+/** Loads the messages of some areas in the page's language. Resolves when `text` can use them. */
 export async function loadAreas(areas: readonly Area[]): Promise<void> {
   for (const area of areas) wanted.add(area)
   await Promise.all(areas.map((area) => load(area, language())))
@@ -68,7 +68,7 @@ export async function loadAreas(areas: readonly Area[]): Promise<void> {
 /** Returns a message in the language of the page. The message's area must be loaded; components use `useText`. */
 export const text: Text = (key, ...values) => textByKey(key, values[0]) ?? key
 
-/** `text` for components, which render again when the language changes. */
+/** `text` for components. A component that uses it renders again when the language changes. */
 export function useText(): Text {
   const now = useObservable(version)
   // Each language has a different function, so that memoised components notice the change.
@@ -101,7 +101,7 @@ function firstLanguage(): Language {
 let active: Language = firstLanguage()
 document.documentElement.lang = languageTag()
 
-/** The language whose messages a page has. */
+/** The language of the messages; English for the pseudo-locale. */
 function plain(of: Language): PlainLanguage {
   return of === 'pseudo' ? 'en' : of
 }
@@ -136,7 +136,7 @@ export async function setLanguage(next: Language): Promise<void> {
   version.set(version.get() + 1)
 }
 
-// The language was changed in another tab of the console. If it cannot be loaded here, nothing changes.
+// Runs when the language was changed in another tab of the console. If its messages cannot be loaded, nothing changes.
 window.addEventListener('storage', ({ key }) => {
   if (key === 'ui.lang') void setLanguage(firstLanguage()).catch(() => undefined)
 })

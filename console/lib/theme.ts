@@ -23,7 +23,7 @@ export function setTheme(theme: Theme): void {
   current.set(theme)
 }
 
-// The theme was changed in another tab of the console.
+// Runs when the theme was changed in another tab of the console.
 window.addEventListener('storage', ({ key }) => {
   if (key === 'ui.theme') setTheme(stored())
 })

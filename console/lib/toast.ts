@@ -12,7 +12,7 @@ const toastDurationMs: Readonly<Record<ToastKind, number>> = {
 
 /** How long an undo offer stays, in milliseconds. */
 export const undoDurationMs = 8000
-/** If the same toast is shown again within this time, it is counted instead of shown twice. */
+/** If the same toast is shown again within this time, its count increases instead. */
 const mergeMs = 2000
 
 export interface ToastAction {
@@ -32,7 +32,7 @@ export interface ToastOptions {
   id?: string
 }
 
-/** A toast that is to be shown on the screen. */
+/** A toast on the screen, or about to be shown. */
 export interface ToastMessage extends ToastOptions {
   id: string
   kind: ToastKind
@@ -42,7 +42,7 @@ export interface ToastMessage extends ToastOptions {
   count: number
 }
 
-/** Shows toasts; loaded with the first toast. */
+/** The component that shows toasts. It is loaded with the first toast. */
 export interface ToastScreen {
   show(message: ToastMessage): void
   close(id: string): void
@@ -54,7 +54,7 @@ let wanted: () => void = () => undefined
 let made = 0
 const recent = new Map<string, { id: string; atMs: number; count: number; offers: boolean }>()
 
-/** Connects the component that shows toasts, which then shows the toasts that have been waiting for it. */
+/** Connects the component that shows toasts. It then shows the toasts that were waiting for it. */
 export function attachScreen(shown: ToastScreen | undefined): void {
   screen = shown
   if (!screen) return
@@ -63,7 +63,7 @@ export function attachScreen(shown: ToastScreen | undefined): void {
 }
 
 /**
- * Sets how the component that shows toasts is loaded; `load` is called with each toast until the component is
+ * Sets the function that loads the component that shows toasts. `load` is called for each toast until the component is
  * available.
  */
 export function onToast(load: () => void): void {
@@ -100,7 +100,9 @@ export const toast = {
     waiting = waiting.filter((message) => message.id !== id)
     screen?.close(id)
   },
-  /** Removes errors and warnings shown at or after `sinceMs` (epoch milliseconds); toasts with an action stay. */
+  /**
+   * Removes errors and warnings that were shown at or after `sinceMs` (epoch milliseconds). Toasts with an action stay.
+   */
   closeSince(sinceMs: number): void {
     for (const [key, { id, atMs, offers }] of recent) {
       if (atMs < sinceMs || offers || !/^[eiw]/.test(key)) continue

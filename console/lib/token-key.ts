@@ -1,6 +1,6 @@
 import type { Token } from '../../contract/api/token.ts'
 
-/** True if the key is not known, because only its hash was imported and the token has not been used since. */
+/** True if the key is unknown. This is the case if only its hash was imported, until the token is used. */
 export function isKeyUnknown(token: Pick<Token, 'key'>): boolean {
   return token.key === ''
 }
@@ -10,7 +10,7 @@ export function keyOf(token: Pick<Token, 'key'>): string {
   return isKeyUnknown(token) ? 'sk-…' : `sk-${token.key}`
 }
 
-/** The key with everything except its end hidden. */
+/** The key with only its end visible. */
 export function maskedKey(token: Pick<Token, 'key'>): string {
   return `sk-••••${token.key.slice(-4)}`
 }

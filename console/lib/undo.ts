@@ -1,7 +1,7 @@
 import { text } from './text.ts'
 import { toast, undoDurationMs } from './toast.ts'
 
-/** Shows what was done and, for 8 seconds, offers to undo it. */
+/** Shows a message about an action, and offers to undo the action for 8 seconds. */
 export function toastWithUndo(message: string, undo: () => Promise<unknown>): void {
   toast.success(message, {
     durationMs: undoDurationMs,

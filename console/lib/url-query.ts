@@ -1,16 +1,16 @@
-/** The raw query of an address; each value is text or undefined. */
+/** The raw query of a URL. Each value is a text or undefined. */
 export type RawSearch = Readonly<Record<string, string | undefined>>
 
 /**
- * Reads an address's query. Every value is the literal text; nothing is converted. The values of a repeated name are
- * lines of one text.
+ * Parses the query of a URL. Every value is the literal text; nothing is converted. If a name is repeated, its values
+ * become the lines of one text.
  */
 export function parseQuery(query: string): Record<string, string> {
   const params = new URLSearchParams(query)
   return Object.fromEntries([...params.keys()].map((name) => [name, params.getAll(name).join('\n')]))
 }
 
-/** Writes a query; empty, undefined and false values are omitted, and each line of a text is a value of its own. */
+/** Writes a query. Empty, undefined and false values are omitted. Each line of a text becomes a separate value. */
 export function writeQuery(search: Readonly<Record<string, unknown>>): string {
   const params = new URLSearchParams()
   for (const [name, value] of Object.entries(search)) {
@@ -21,5 +21,5 @@ export function writeQuery(search: Readonly<Record<string, unknown>>): string {
   return query === '' ? '' : `?${query}`
 }
 
-/** Normalises a path, because the router treats a path in capitals, or with a final slash, as the same path. */
+/** Normalises a path for comparison, because the router ignores case and a final slash. */
 export const comparablePath = (path: string) => path.replace(/\/+$/, '').toLowerCase()

@@ -1,8 +1,8 @@
 import type { RawSearch } from './url-query.ts'
 
-/** The state that every list keeps in its address. */
+/** The state that every list keeps in its URL. */
 export interface ListSearch {
-  /** Page number from 1; 1 is omitted. */
+  /** Page number, counted from 1. Page 1 is omitted. */
   page?: number | undefined
   /** Search text. */
   q?: string | undefined
@@ -28,13 +28,13 @@ export function someText(value: string | undefined): string | undefined {
   return value === undefined || value === '' ? undefined : value
 }
 
-/** Makes a parser for a query that consists only of strings. */
+/** Creates a parser for a query that consists only of strings. */
 export function texts<const Name extends string>(...names: Name[]) {
   return (raw: RawSearch): { [Each in Name]?: string | undefined } =>
     Object.fromEntries(names.map((name) => [name, someText(raw[name])])) as { [Each in Name]?: string | undefined }
 }
 
-/** Reads the part of a query that all lists share; a page adds its filters to it. */
+/** Reads the part of a query that all lists share. A page adds its own filters. */
 export function parseListSearch(raw: RawSearch): ListSearch {
   const page = wholeNumber(raw['page'], 2)
   return { page, q: someText(raw['q']?.trim()), sort: someText(raw['sort']), peek: someText(raw['peek']) }

@@ -6,7 +6,7 @@ import { queryClient } from './query-client.ts'
 import { isAdmin, sessionUser } from './session.ts'
 import { usageOf } from './sum-usage.ts'
 
-/** Maximum number of log pages that are read, and how many of them are requested at the same time. */
+/** The maximum number of log pages that are read, and the number of concurrent requests. */
 const mostPages = 20
 const atOnce = 5
 /** Rows per page on servers without a page size parameter. */

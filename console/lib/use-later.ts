@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react'
 
-/** How long a text must stay the same before it is searched for, in milliseconds. */
+/** How long a text must stay the same before it is used, in milliseconds. */
 const pauseMs = 200
 
-/** A text, once it has stayed the same for a moment. */
+/** Returns a text after it has stayed the same for a moment. */
 export function useLater(text: string): string {
   const [later, setLater] = useState(text)
   useEffect(() => {

@@ -2,12 +2,12 @@ import { useMatch, useNavigate, useRouter, useSearch } from '@tanstack/react-rou
 import { useCallback, useMemo } from 'react'
 import { comparablePath, parseQuery, type RawSearch, writeQuery } from './url-query.ts'
 
-/** Changes some values of the address's query. `replace` leaves no entry in the browser's history. */
+/** Changes some values in the query of the URL. With `replace`, no entry is added to the browser's history. */
 export type SetSearch<S> = (patch: Partial<S>, options?: { replace?: boolean }) => void
 
 /**
- * The query of the address, read by the page's own function, and a function to change it. A page that is still visible
- * while the next page loads can no longer change the query, because the address already belongs to the next page.
+ * The query of the URL, parsed by the page's own function, and a function that changes it. While the next page loads,
+ * the old page is still visible but can no longer change the query, because the URL already belongs to the next page.
  */
 export function useUrlState<S extends object>(parse: (raw: RawSearch) => S): [S, SetSearch<S>] {
   const raw = useSearch({ strict: false }) as Record<string, unknown>

@@ -10,14 +10,14 @@ import { useClassicServer } from './status.ts'
 const patienceMs = 2000
 
 /**
- * Models that a call can be charged for. For administrators, these are the models with a price. For other users, these
- * are the models that their newest calls were charged for. Empty if nothing is known.
+ * Models whose calls can be charged. For administrators, these are the models with a price. For other users, these are
+ * the models of their most recent charged calls. Empty if nothing is known.
  */
 const chargeableQuery = (admin: boolean) =>
   queryOptions({
     queryKey: ['chargeable-models', admin],
     queryFn: async ({ signal }) => {
-      // This only improves the default. If it takes too long, another model is chosen.
+      // These requests only improve the choice of the default model. If they take too long, another model is chosen.
       const soon = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])
       const names = await (admin ? pricedModels(soon) : chargedModels(soon)).catch(() => [])
       return new Set(names)
@@ -45,7 +45,7 @@ export function useUsualModel(models: readonly string[] | undefined): {
   model: string | undefined
   isLoading: boolean
 } {
-  // A server without the additional endpoints does not show its prices to anyone.
+  // A server that has only one-api's endpoints does not show its prices to anyone.
   const classic = useClassicServer()
   const admin = isAdmin(useSessionUser()) && !classic
   const chargeable = useQuery({ ...chargeableQuery(admin), enabled: models !== undefined })

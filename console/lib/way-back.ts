@@ -12,11 +12,11 @@ const layers = { peek: undefined, qr: undefined, start: undefined }
 
 const left = new Map<string, ListSearch>()
 
-// One user's search must not be shown to the next user.
+// The key contains the user's id, because one user's search must not be shown to the next user.
 const keyOf = (path: ListPath) => `${sessionUser()?.id} ${path}`
 
 /**
- * Like `useUrlState`, for a list that has forms. The forms lead back to the list in the state in which the user left
+ * Like `useUrlState`, for a list with forms. After a form, the user returns to the list in the state in which they left
  * it.
  */
 export function useListState<S extends ListSearch>(path: ListPath, parse: (raw: RawSearch) => S): [S, SetSearch<S>] {
@@ -29,14 +29,17 @@ export function useListState<S extends ListSearch>(path: ListPath, parse: (raw: 
 }
 
 /**
- * The link from a form back to its list, in the state in which the user left the list, without overlays; for links and
- * `navigate`.
+ * The target of a link or of `navigate` from a form back to its list. The list has the state in which the user left it,
+ * but without overlays.
  */
 export function wayBack<Path extends ListPath>(to: Path): { to: Path; search: ListSearch } {
   return { to, search: left.get(keyOf(to)) ?? {} }
 }
 
-/** Like `wayBack`, after a row was created. The new row is on the first page, and the list's search might hide it. */
+/**
+ * Like `wayBack`, for use after a row was created. It leads to the first page without a search, because the new row is
+ * on the first page and the search might hide it.
+ */
 export function wayToNew<Path extends ListPath>(to: Path): { to: Path; search: ListSearch } {
   return { to, search: { ...wayBack(to).search, q: undefined, page: undefined } }
 }

@@ -7,9 +7,9 @@ import { endpoint, idParams } from './endpoint.ts'
 import { idField, text } from './fields.ts'
 import { listQuery } from './list-query.ts'
 
-/** How many destinations an account has at most, and how many a rule uses; also the number for the installation. */
+/** The maximum number of destinations of one account, of the installation, and of a single rule. */
 export const mostDestinations = { own: 5, installation: 20, perRule: 5 } as const
-/** How many rules an account or the installation has at most. */
+/** The maximum number of rules of one account, and of the installation. */
 export const mostRules = { own: 20, installation: 100 } as const
 
 const time = z.int().check(z.describe('Epoch seconds.'))
@@ -45,9 +45,9 @@ const ruleFields = {
   destinations: z
     .array(idField)
     .check(z.maxLength(mostDestinations.perRule), z.describe('Ids of the destinations that get a message.')),
-  title: template(120).check(z.describe('Template of the title; empty means the usual one.')),
-  text: template(1000).check(z.describe('Template of the text; empty means the usual one.')),
-  language: z.enum(alertLanguages).check(z.describe('Language of the usual texts.')),
+  title: template(120).check(z.describe('Template of the title; empty means the default template.')),
+  text: template(1000).check(z.describe('Template of the text; empty means the default template.')),
+  language: z.enum(alertLanguages).check(z.describe('Language of the default templates.')),
   remind_hours: z
     .int()
     .check(z.gte(0), z.lte(168), z.describe('Hours between reminders while the rule fires; 0 means no reminders.')),
@@ -66,7 +66,7 @@ export const alertStateSchema = z.object({
     ),
   name: z.string(),
   since: time,
-  value: z.number().check(z.describe('The latest value.')),
+  value: z.number().check(z.describe('The latest measured value.')),
 })
 
 export const alertRuleSchema = z.object({
@@ -192,7 +192,7 @@ export const alertHistorySchema = z.object({
 
 export type AlertHistory = z.output<typeof alertHistorySchema>
 
-/** The calls for the rules of the installation, or for those of the caller. */
+/** The endpoints for the rules of the installation, or for the caller's own rules. */
 function callsOf(base: '/api/alert' | '/api/alert/self', access: Access, whose: string) {
   const rule = `${base}/rule`
   const destination = `${base}/destination`
@@ -274,7 +274,7 @@ function callsOf(base: '/api/alert' | '/api/alert/self', access: Access, whose: 
         elapsed_time: z.int().check(z.describe('Milliseconds.')),
       }),
       summary: `Send a test message to one of ${whose} alert destinations`,
-      description: 'At most ten an hour.',
+      description: 'At most ten test messages an hour.',
     }),
     history: endpoint({
       method: 'GET',
@@ -304,5 +304,5 @@ export const alertApi = {
   selfHistory: own.history,
 }
 
-/** The calls of one scope under the same names. */
+/** The endpoints of both scopes, with the same names in each. */
 export const alertCalls = { installation, own }

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
 import { listQuery, looseNumberFilter, wordFilter } from './list-query.ts'
 
-/** A person's action, as the audit log records it. */
+/** An action of a person, as the audit log records it. */
 export const auditSchema = z.object({
   id: z.int(),
   created_at: z.int().check(z.describe('Epoch seconds.')),

@@ -8,7 +8,7 @@ export const backupSchema = z.object({
   id: z.int(),
   started_at: time('Epoch seconds.'),
   finished_at: time('Epoch seconds; 0 while it is being made.'),
-  made_by: z.string().check(z.describe('`schedule`, `command line`, or the name of who asked for it.')),
+  made_by: z.string().check(z.describe('`schedule`, `command line`, or the name of the person who asked for it.')),
   place: z.enum(['files', 's3']).check(z.describe('Whether it is a file or an object in the object store.')),
   host: z.string().check(z.describe('The host that has the file.')),
   path: z.string().check(z.describe('The path of the file, or the key of the object.')),
@@ -33,6 +33,6 @@ export const backupApi = {
     method: 'POST',
     path: '/api/backup/',
     access: 'root',
-    summary: 'Begin a backup now, in the place of scheduled backups; the response does not wait for it',
+    summary: 'Begin a backup now, stored where scheduled backups are stored; the response does not wait for it',
   }),
 }

@@ -2,10 +2,10 @@ import * as z from 'zod/mini'
 import { endpoint, mediaEndpoint } from './endpoint.ts'
 import { listQuery, numberFilter, wordFilter } from './list-query.ts'
 
-/** Whose limit it is. */
+/** The owner of the limit. */
 export const budgetOwners = ['user', 'token'] as const
 
-/** What a limit applies to: everything that is left, the UTC day, or the UTC month. */
+/** What a limit applies to: the whole remaining balance, the current UTC day, or the current UTC month. */
 export const budgetPeriods = ['total', 'day', 'month'] as const
 
 /** Which limits to list: nearly used up, almost completely used up, or running out within seven days. */
@@ -14,10 +14,10 @@ export const budgetLevels = ['near', 'critical', 'runs_out'] as const
 /** The columns by which budgets can be sorted. */
 export const budgetSorts = ['share', 'runs_out', 'limit', 'used', 'left', 'pace', 'name'] as const
 
-/** The parts of a limit from which it counts as near and as critical. */
+/** A limit is near or critical once at least this share of it is used. */
 export const budgetShares = { near: 0.8, critical: 0.95 } as const
 
-/** The pace is the average of this many days. */
+/** The pace is the average spend over this many days. */
 export const paceDays = 7
 
 /** The maximum number of rows in one exported file. */
@@ -35,21 +35,21 @@ export const budgetSchema = z.object({
   token_id: sum('0 for a limit of a user.'),
   token_name: z.string(),
   from_group: z.string().check(z.describe('The group whose limit it is; empty if the user has this limit themselves.')),
-  limit: sum('Quota units. For a balance: what is left and what was spent this month.'),
+  limit: sum('The limit in quota units. For a balance: the sum of what is left and what was spent this month.'),
   used: sum('Quota units used in the current period. For a balance: in the current month (UTC).'),
   left: sum('Quota units left. May be negative.'),
   share: z.number().check(z.describe('used ÷ limit; 1 if the limit is 0.')),
   pace: sum(
-    'Quota units per day: the average of the last seven days, or of the time since the account or token exists.',
+    'Quota units per day: the average of the last seven days, or of the time since the account or token was created, if that is shorter.',
   ),
   forecast: z
     .nullable(z.int())
-    .check(z.describe('Quota units used at the end of the period at this pace; null without a period.')),
+    .check(z.describe('Quota units that will be used by the end of the period at this pace; null without a period.')),
   runs_out: z
     .nullable(z.int())
     .check(
       z.describe(
-        'When the limit is reached at this pace, in epoch seconds; the time of the response if it is reached; null if it is not, or not before the period ends.',
+        'When the limit will be reached at this pace, in epoch seconds. If it has been reached, the time of the response. Null if it will not be reached, or not before the period ends.',
       ),
     ),
   resets: sum('When the period ends, in epoch seconds; 0 without a period.'),

@@ -3,7 +3,7 @@ import { captureTargets } from '../capture-targets.ts'
 import { endpoint, idParams } from './endpoint.ts'
 import { numberFilter, wordFilter } from './list-query.ts'
 
-/** A rule never runs for longer than this. */
+/** The longest time for which a rule may run. */
 export const longestCaptureSeconds = 7 * 86_400
 /** The largest number of rules that run at the same time. */
 export const mostCaptureRules = 50
@@ -12,7 +12,7 @@ export const captureSizes = { min: 1024, max: 4 * 1024 * 1024, default: 256 * 10
 export const mostRedactions = 20
 export const longestRedaction = 100
 
-/** The kinds of personal data that a rule can remove without naming each text. */
+/** The kinds of personal data that a rule can remove by pattern, without a list of texts. */
 export const redactionKinds = ['@email', '@card', '@phone', '@ip'] as const
 
 const redaction = z.string().check(
@@ -23,7 +23,7 @@ const redaction = z.string().check(
   z.refine((text) => text.replaceAll('*', '') !== ''),
 )
 
-/** A rule, as it was made. It is over once `until` has passed. */
+/** A rule as it was created. It ends when `until` has passed. */
 export const captureRuleSchema = z.object({
   id: z.int(),
   target: z.enum(captureTargets).check(z.describe('What the rule selects.')),
@@ -108,7 +108,7 @@ export const mostCaptureChoices = 20
 
 const until = z.int().check(z.positive(), z.describe('Epoch seconds, at most 7 days from now.'))
 
-/** Request ids are digits only, so that no id can name anything but a capture. */
+/** Request ids consist of digits, so that an id cannot refer to anything but a capture. */
 const requestParams = z.object({
   request_id: z.string().check(z.regex(/^\d{31}$/), z.describe('Id of the request.')),
 })
@@ -167,15 +167,23 @@ export const captureApi = {
     data: z.object({
       until: z
         .int()
-        .check(z.describe('All requests of the caller are recorded until then, in epoch seconds; 0 = not.')),
+        .check(
+          z.describe(
+            'Time (epoch seconds) until which all requests of the caller are recorded; 0 means that they are not.',
+          ),
+        ),
       some_until: z
         .int()
-        .check(z.describe('Some requests of all users are recorded until then, in epoch seconds; 0 = not.')),
+        .check(
+          z.describe(
+            'Time (epoch seconds) until which some requests of all users are recorded; 0 means that none are.',
+          ),
+        ),
       tokens: z
         .array(z.object({ id: z.int(), until: z.int().check(z.describe('Epoch seconds.')) }))
         .check(z.describe("The caller's tokens whose requests are recorded.")),
     }),
-    summary: 'Whether the own requests are being recorded',
+    summary: "Get whether the caller's own requests are being recorded",
   }),
   choices: endpoint({
     method: 'GET',
@@ -196,7 +204,7 @@ export const captureApi = {
     params: requestParams,
     data: z.nullable(captureSchema),
     changesState: 'record',
-    summary: 'Read a recorded request; the audit log records who did',
+    summary: 'Read a recorded request; the audit log records who read it',
     description: '`data` is null if the request was not recorded, or if its recording has been deleted.',
   }),
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { text, trimmedText } from './fields.ts'
 
-/** How many of each thing a channel may carry. */
+/** The maximum number of headers, parameters, statuses and tags of one channel. */
 export const maxCarried = { headers: 30, parameters: 50, statuses: 50, tags: 20 } as const
 
 export const parameterOperations = ['set', 'default', 'cap', 'drop'] as const
@@ -23,7 +23,7 @@ export const parameterSchema = z.strictObject({
 
 export type ParameterOperation = z.output<typeof parameterSchema>
 
-/** Values of a header whose name says that they are secret are write-only. */
+/** True if the name of a header suggests that its value is secret. Such values can be written but not read. */
 export function isSecretHeader(name: string): boolean {
   return /auth|token|key|secret|password|credential|bypass|session/i.test(name)
 }
@@ -44,11 +44,11 @@ const about = {
   project: 'Sent as `OpenAI-Project`; empty means none.',
   parameters: 'Changes to the body of every request, in order, after it was translated for the upstream.',
   status_map:
-    'Error statuses of the upstream, and the statuses (400 to 599) as which they are treated, before retries are decided.',
+    'Maps error statuses of the upstream to the statuses (400 to 599) as which they are treated. This is done before retries are decided.',
   proxy: 'URL of an HTTP or HTTPS proxy for all calls of this channel; empty means none.',
 } as const
 
-/** What a channel may carry besides the key, as the API shows it. */
+/** A channel's labels, and what the channel adds to its requests besides the key, as the API shows them. */
 export const shownCarries = {
   tags: z.array(z.string()).check(z.describe(about.tags)),
   remark: z.string().check(z.describe(about.remark)),
@@ -59,7 +59,7 @@ export const shownCarries = {
     .record(z.string(), z.string())
     .check(
       z.describe(
-        'Headers added to every request, or put in place of others. Values of headers whose names contain words such as token, key, auth or secret are shown as empty texts.',
+        'Headers added to every request. They replace headers of the same name. Values of headers whose names contain words such as token, key, auth or secret are shown as empty texts.',
       ),
     ),
   parameters: z.array(parameterSchema).check(z.describe(about.parameters)),
@@ -68,7 +68,7 @@ export const shownCarries = {
   proxy_has_login: z.boolean().check(z.describe('Whether the channel has a name and password for its proxy.')),
 }
 
-/** The same fields as an admin writes them; absent fields stay unchanged. */
+/** The fields of `shownCarries` in the form in which an admin writes them. Absent fields stay unchanged. */
 export const writtenCarries = {
   tags: z.optional(tags.check(z.describe(about.tags))),
   remark: z.optional(text(1000).check(z.describe(about.remark))),
@@ -96,10 +96,10 @@ export const writtenCarries = {
 
 const { tags: _tags, remark: _remark, ...probed } = writtenCarries
 
-/** The fields that decide how the upstream is called, for tests of channels that are not saved. */
+/** The subset of fields that determines how the upstream is called. Tests of unsaved channels use it. */
 export const probedCarries = probed
 
 const written = z.object(writtenCarries)
 
-/** What an admin sends. */
+/** The fields as an admin sends them. */
 export type WrittenCarries = z.output<typeof written>

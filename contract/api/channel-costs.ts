@@ -5,8 +5,8 @@ import { text, trimmedText } from './fields.ts'
 /** The maximum number of models whose cost a channel can have. */
 export const maxCostModels = 1000
 /**
- * A price from a feed that is this many times the old one, or the old one divided by it, has to be confirmed. A first price
- * is compared with the built-in price of the model.
+ * If a price from a feed differs from the old one by this factor or more, up or down, an admin must confirm it. The
+ * first price of a model is compared with its built-in price.
  */
 export const heldFactor = 10
 
@@ -37,10 +37,10 @@ const sourceSchema = z.object({
   time: z.int().check(z.describe('When they were saved, in epoch seconds.')),
 })
 
-/** A multiplier on the price list. */
+/** A multiplier for the prices of the list. */
 export const costMultiplier = z.number().check(z.gte(0), z.lte(1000))
 
-/** What an upstream charges, by the name that is sent to it. */
+/** What an upstream charges, by the model name that is sent to it. */
 export const modelCostsField = z.record(z.string(), modelCostSchema).check(
   z.refine((value) => Object.keys(value as object).length <= maxCostModels, {
     error: 'may have at most 1000 entries',
@@ -81,7 +81,7 @@ const feed = {
 /** The longest time between two checks of a price list, in hours. */
 export const longestFeedHours = 30 * 24
 
-/** A price list that is to be read on a schedule. */
+/** A request to read a price list on a schedule. */
 export const feedInput = z.object({
   ...feed,
   every_hours: z
@@ -91,19 +91,25 @@ export const feedInput = z.object({
 
 export type FeedInput = z.output<typeof feedInput>
 
-/** A price list that is read on a schedule. */
+/** A price list that is read on a schedule, with the results of its checks. */
 export const priceFeedSchema = z.object({
   ...feed,
   every_hours: feedInput.shape.every_hours,
   checked_at: z.int().check(z.describe('When the list was last read, in epoch seconds; 0 means not yet.')),
   changed_at: z.int().check(z.describe('When a check last changed a price, in epoch seconds; 0 means never.')),
-  error: z.string().check(z.describe('Why the last check failed; empty if it did not. Prices stay as they are then.')),
-  failed_at: z.int().check(z.describe('When the checks began to fail, in epoch seconds; 0 if the last one did not.')),
+  error: z
+    .string()
+    .check(
+      z.describe('Why the last check failed; empty if it did not. After a failed check, prices stay as they are.'),
+    ),
+  failed_at: z
+    .int()
+    .check(z.describe('When the checks began to fail, in epoch seconds; 0 if the last check succeeded.')),
   held: z
     .record(
       z.string(),
       z.object({
-        cost: modelCostSchema.check(z.describe('The price of the list.')),
+        cost: modelCostSchema.check(z.describe('The price in the list.')),
         usual: z.optional(
           modelCostSchema.check(
             z.describe(
@@ -116,7 +122,7 @@ export const priceFeedSchema = z.object({
     )
     .check(
       z.describe(
-        'Prices that are ten times the old ones or more, or a tenth or less, and are not used yet. First prices are compared with the built-in price of the model.',
+        'Prices that are not used until somebody confirms them, because they are at least ten times the old ones or at most a tenth. First prices are compared with the built-in price of the model.',
       ),
     ),
 })
@@ -143,8 +149,8 @@ export const costPreviewSchema = z.object({
         change: z
           .enum(costChanges)
           .check(z.describe('missing: the list does not have the model; unreadable: it has no price of a known kind.')),
-        old: z.nullable(modelCostSchema).check(z.describe('What the channel has now.')),
-        cost: z.nullable(modelCostSchema).check(z.describe('What the list has.')),
+        old: z.nullable(modelCostSchema).check(z.describe('The cost that the channel has now.')),
+        cost: z.nullable(modelCostSchema).check(z.describe('The cost in the list.')),
         usual: z
           .nullable(modelCostSchema)
           .check(
@@ -193,7 +199,7 @@ export const channelCostsApi = {
       ),
     }),
     data: z.object({
-      costs: costsWithFeedSchema.check(z.describe('What is stored now.')),
+      costs: costsWithFeedSchema.check(z.describe('The costs that are stored now.')),
       held: z
         .array(z.string())
         .check(z.describe('Models that keep their old price, or have none, until the new one is confirmed.')),
@@ -231,7 +237,7 @@ export const channelCostsApi = {
     params: idParams,
     data: costsWithFeedSchema,
     summary: 'Read the scheduled price list of a channel now',
-    description: 'Whether that worked is in `feed.error`.',
+    description: 'If the list could not be read, `feed.error` says why.',
   }),
   decideHeld: endpoint({
     method: 'POST',

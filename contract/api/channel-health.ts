@@ -16,9 +16,11 @@ export const channelHealthSchema = z.object({
   status_time: count('When that happened, in epoch seconds; 0 means never.'),
   attempts: perHour('Attempts at the channel in each hour, including those that failed.'),
   failed: perHour('How many of these attempts failed or were interrupted.'),
-  share: z.number().check(z.describe('The share of all attempts of the 24 hours.')),
-  first_byte_p50: percentile('Milliseconds to the first byte that half of the responses did not exceed.'),
-  first_byte_p95: percentile('Milliseconds to the first byte that 95 % of the responses did not exceed.'),
+  share: z
+    .number()
+    .check(z.describe('The share of this channel in the attempts at all channels in the last 24 hours, from 0 to 1.')),
+  first_byte_p50: percentile('Median time to the first byte in milliseconds.'),
+  first_byte_p95: percentile('95th percentile of the time to the first byte in milliseconds.'),
   last_error: z
     .nullable(
       z.object({
@@ -27,9 +29,11 @@ export const channelHealthSchema = z.object({
         message: z.string().check(z.describe('What the upstream reported, or what went wrong.')),
       }),
     )
-    .check(z.describe('The last failed attempt that the newest log rows contain.')),
+    .check(z.describe('The last failed attempt among the newest log rows; null if there is none.')),
   balance: z.number().check(z.describe('Remaining balance that the upstream reports, in its own currency.')),
-  balance_updated_time: count('Epoch seconds; 0 means that the balance is not known.'),
+  balance_updated_time: count(
+    'When the balance was last read, in epoch seconds; 0 means that the balance is not known.',
+  ),
   test_time: count('Time of the last test in epoch seconds.'),
   response_time: count('Duration of the last test in milliseconds.'),
 })
@@ -43,8 +47,14 @@ export const timelineSchema = z.object({
   time: z.int(),
   kind: z
     .enum(timelineKinds)
-    .check(z.describe('`event` is an act of the gateway, `change` an act of a person, `test` a test.')),
-  action: z.string().check(z.describe('As in the audit log, such as channel.auto-disable; empty for a test.')),
+    .check(
+      z.describe(
+        '`event` is an automatic action of the gateway, `change` a change by a person, `test` a test of the channel.',
+      ),
+    ),
+  action: z
+    .string()
+    .check(z.describe('The action as the audit log names it, such as channel.auto-disable; empty for a test.')),
   actor: z.string().check(z.describe('Who made the change; empty for the gateway.')),
   detail: z.string().check(z.describe('The reason, what was changed, or why the test failed.')),
   ok: z.boolean().check(z.describe('False for a failed test.')),
@@ -66,7 +76,7 @@ export const channelHealthApi = {
     }),
     summary: 'Get the health of all channels in the last 24 hours, measured from their traffic',
     description:
-      'Percentiles and last errors are taken from the newest 20,000 log rows of the 24 hours; percentiles are accurate to about 15 %. The response may be five seconds old.',
+      'Percentiles and last errors come from the newest 20,000 log rows of the last 24 hours. Percentiles are accurate to about 15 %. The response may be five seconds old.',
   }),
   timeline: endpoint({
     method: 'GET',
@@ -75,6 +85,6 @@ export const channelHealthApi = {
     params: idParams,
     data: z.array(timelineSchema),
     summary: 'List the last 50 events of a channel, newest first: automatic actions, changes, tests',
-    description: 'Acts and changes are those among the newest 20,000 entries of the audit log.',
+    description: 'Automatic actions and changes are looked up in the newest 20,000 entries of the audit log.',
   }),
 }

@@ -3,7 +3,7 @@ import { capMetrics, capModels, capOwners, capWindows, mostCaps } from '../caps.
 import { endpoint } from './endpoint.ts'
 import { maxQuota, text } from './fields.ts'
 
-/** The most wildcards in one pattern; more would make matching slow. */
+/** The maximum number of wildcards in one pattern. More would make matching slow. */
 const mostWildcards = 4
 
 const amount = z.int().check(z.gte(0), z.lte(maxQuota))
@@ -12,10 +12,12 @@ const amount = z.int().check(z.gte(0), z.lte(maxQuota))
 export const channelLimitSchema = z.object({
   owner: z
     ._default(z.enum(capOwners), 'channel')
-    .check(z.describe('`channel`: the channel as a whole. `key`: each of its keys for itself.')),
+    .check(z.describe('`channel`: the channel as a whole. `key`: each of its keys separately.')),
   metric: z
     .enum(capMetrics)
-    .check(z.describe('`calls` are calls at once. `cost` counts the charged quota until upstream costs are known.')),
+    .check(
+      z.describe('`calls` counts concurrent calls. `cost` counts the charged quota until upstream costs are known.'),
+    ),
   window: z
     .enum(capWindows)
     .check(
@@ -48,17 +50,17 @@ export const channelLimitSchema = z.object({
 
 export type ChannelLimit = z.output<typeof channelLimitSchema>
 
-/** The limits of a channel in a body. They replace those that it has. */
+/** The limits of a channel in a request body. They replace all of the channel's current limits. */
 export const channelLimitsField = z.array(channelLimitSchema).check(z.maxLength(mostCaps))
 
 const limitUse = z.extend(channelLimitSchema, {
-  allowed: z.int().check(z.describe('`most`, with the raise if it is in force.')),
+  allowed: z.int().check(z.describe('`most`, plus the raise while it is in force.')),
   used: z.int().check(z.describe('Counted in the current window. For limits of keys, the highest of any key.')),
   keys_full: z.int().check(z.describe('For limits of keys: how many keys are at the limit.')),
   resets_at: z.int().check(z.describe('End of the calendar window in epoch seconds; 0 for other windows.')),
 })
 
-/** How much of its limits a channel has in use. */
+/** How much of each of its limits a channel currently uses. */
 export const channelUseSchema = z.object({
   id: z.int(),
   name: z.string(),

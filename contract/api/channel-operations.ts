@@ -17,7 +17,7 @@ export const batchBody = z.object({
   group: z.optional(z.string().check(z.maxLength(2000))),
 })
 
-/** One test of a channel, as kept in its history. */
+/** One test of a channel in its history. */
 export const channelTestSchema = z.object({
   /** Epoch seconds. */
   time: z.number(),
@@ -144,7 +144,7 @@ export const maxReason = 500
 
 export type ChannelKeyHealth = z.output<typeof channelKeySchema>
 
-/** What the lines of a key mean: one channel for each line, or all lines for one channel. */
+/** How the lines of a pasted key are used: one channel per line, or one channel with all lines as its keys. */
 export const keyMode = z.enum(['single', 'multi'])
 
 /** The maximum number of keys in one call. */

@@ -3,27 +3,40 @@ import { probedCarries } from './channel-carries.ts'
 import { endpoint } from './endpoint.ts'
 import { idField, text, trimmedText } from './fields.ts'
 
-/** The fields of a channel that decide where it sends a call and how; the same bounds as when it is saved. */
+/**
+ * The fields of a channel that determine where and how it sends a call. They are validated as when the channel is
+ * saved.
+ */
 export const probeBody = z.object({
   id: z.optional(
-    idField.check(z.describe('A stored channel. If `key` is empty, its key is used, under the rules for changes.')),
+    idField.check(
+      z.describe(
+        'A stored channel. If `key` is empty, the key of this channel is used, under the rules that apply when a channel is changed.',
+      ),
+    ),
   ),
   type: z.int().check(z.gte(1), z.lte(1_000_000), z.describe('Number of the type in the catalogue of channel types.')),
-  key: z._default(z.string().check(z.maxLength(200_000), z.describe('Of several lines, the first is tested.')), ''),
+  key: z._default(
+    z.string().check(z.maxLength(200_000), z.describe('The key. If it has several lines, the first is tested.')),
+    '',
+  ),
   base_url: z._default(trimmedText(500), ''),
   other: z._default(text(500), ''),
   config: z._default(z.string().check(z.maxLength(20_000), z.describe('Text of a JSON object.')), ''),
   models: z._default(
     z
       .string()
-      .check(z.maxLength(100_000), z.describe('Comma-separated. One of them is tested; if empty, one of the type.')),
+      .check(
+        z.maxLength(100_000),
+        z.describe('Comma-separated models. One of them is tested; if empty, a model of the type.'),
+      ),
     '',
   ),
   model_mapping: z._default(z.string().check(z.maxLength(100_000), z.describe('Text of a JSON object.')), ''),
   ...probedCarries,
 })
 
-/** The result of a test of a channel that is not stored. */
+/** The result of testing a channel that has not been saved. */
 export const probeReportSchema = z.object({
   ok: z.boolean().check(z.describe('True if the test request was answered.')),
   time: z.number().check(z.describe('Duration of the test request in seconds.')),

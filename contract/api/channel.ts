@@ -19,7 +19,7 @@ export const channelSchema = z.object({
   created_time: z.int().check(z.describe('Epoch seconds.')),
   test_time: z.int().check(z.describe('Time of the last test in epoch seconds.')),
   response_time: z.int().check(z.describe('Duration of the last test in milliseconds.')),
-  /** Added by Tollgate. */
+  /** Tollgate added this field; one-api does not have it. */
   test_error: z.string().check(z.describe('What was wrong in the last test; empty if it passed or there was none.')),
   base_url: z.string().check(z.describe('Base URL of the upstream; empty means the default URL of the type.')),
   other: z.string().check(z.describe('What the type needs in addition to the key, such as an API version.')),
@@ -45,13 +45,13 @@ export const channelSchema = z.object({
   keys_dead: z.int().check(z.describe('Number of paused keys.')),
   /**
    * Added by Tollgate: what the gateway last did to the channel automatically. It may have disabled or enabled the
-   * channel, skipped it for a while, or set a key aside.
+   * channel, skipped it for a while, or paused a key.
    */
   status_reason: z
     .string()
     .check(z.describe('Why the gateway last changed or skipped the channel; empty if it never did.')),
   status_time: z.int().check(z.describe('When that happened, in epoch seconds.')),
-  /** Added by Tollgate. */
+  /** Tollgate added this field and those after it; one-api does not have them. */
   draining: z.boolean().check(z.describe('The channel takes no new sessions; its existing sessions continue.')),
   limits: z.array(channelLimitSchema).check(z.describe('Limits of the channel and of each of its keys.')),
   missing: z
@@ -63,7 +63,7 @@ export const channelSchema = z.object({
       }),
     )
     .check(z.describe('Features that the upstream turned out not to offer, as known to this process; empty in lists.')),
-  /** Added by Tollgate. */
+  /** Tollgate added this field; one-api does not have it. */
   managed_by: z
     .string()
     .check(z.describe('The configuration file that manages the channel and would undo changes; empty if none does.')),
@@ -75,7 +75,7 @@ export type Channel = z.output<typeof channelSchema>
 /** The settings of one channel, stored as JSON text in `config`. Times are in seconds; 0 = no limit. */
 export const channelConfigSchema = z.strictObject({
   api_version: z.optional(text(100)),
-  /** The region becomes part of a host name. */
+  /** The pattern is strict because the region becomes part of a host name. */
   region: z.optional(text(100).check(z.regex(/^[\w-]*$/, { error: 'may contain only letters, digits and dashes' }))),
   library_id: z.optional(text(200)),
   plugin: z.optional(text(200)),
@@ -88,7 +88,7 @@ export const channelConfigSchema = z.strictObject({
   first_token_timeout: z.optional(z.number().check(z.gte(0), z.lte(86_400))),
   first_token_timeouts: z.optional(z.record(text(200), z.number().check(z.gte(0), z.lte(86_400)))),
   http_version: z.optional(z.enum(['auto', '1.1', '2'])),
-  /** How system messages are placed; absent = whatever is best for the channel type. */
+  /** Where system messages are placed. If absent, the gateway uses what is best for the channel type. */
   system_turns: z.optional(z.enum(['keep', 'first', 'user'])),
   /** Azure: remove the dots from every deployment name, as one-api did. */
   strip_deployment_dots: z.optional(z.boolean()),
@@ -103,7 +103,7 @@ export const channelTypeSchema = z.object({
   type: z.int().check(z.describe('The number by which channels refer to the type.')),
   name: z.string(),
   label: z.string(),
-  color: z.string().check(z.describe('For its badge.')),
+  color: z.string().check(z.describe('Color of its badge.')),
   defaultBaseUrl: z.string().check(z.describe('Used if a channel does not set a base URL.')),
   models: z.array(z.string()),
   keyHint: z.string().check(z.describe('What a key of this type looks like.')),
@@ -166,16 +166,16 @@ const fields = {
    * lines.
    */
   key_mode: z.optional(keyMode),
-  /** Added by Tollgate. */
+  /** Tollgate added this field and those after it; one-api does not have them. */
   draining: z.optional(z.boolean().check(z.describe('True: the channel takes no new sessions.'))),
-  limits: z.optional(channelLimitsField.check(z.describe('They replace the limits that the channel has.'))),
+  limits: z.optional(channelLimitsField.check(z.describe('The limits of the channel. They replace all current ones.'))),
   ...writtenCarries,
 }
 
 export const createChannelBody = z.object(fields)
 /**
- * Omitted fields stay unchanged, as do the key if it is empty and the type if it is 0. With `key_append`, the lines of
- * the key are added to the keys of a channel that has several.
+ * Omitted fields stay unchanged. So does the key if it is empty, and the type if it is 0. With `key_append`, the lines
+ * of the key are added to the existing keys of a channel with several keys.
  */
 export const updateChannelBody = z.object({ id: idField, ...fields, key_append: z.optional(z.boolean()) })
 
@@ -209,7 +209,7 @@ export const channelApi = {
     access: 'admin',
     query: z.extend(listQuery(channelSortColumns), filters),
     data: z.array(channelSchema),
-    summary: 'Channels, newest first',
+    summary: 'List channels, newest first',
   }),
   search: endpoint({
     method: 'GET',
@@ -279,7 +279,7 @@ export const channelApi = {
     access: 'admin',
     params: idParams,
     data: channelSchema,
-    summary: 'One channel',
+    summary: 'Get a channel',
   }),
   create: endpoint({
     method: 'POST',

@@ -3,27 +3,29 @@ import { configSections } from '../config-file.ts'
 import { endpoint, mediaEndpoint } from './endpoint.ts'
 
 export const configChangeSchema = z.object({
-  op: z.enum(['add', 'change', 'remove']).check(z.describe('What applying the file does.')),
+  op: z.enum(['add', 'change', 'remove']).check(z.describe('The kind of change.')),
   section: z.enum(configSections).check(z.describe('Section of the file.')),
   name: z.string().check(z.describe('Name of the entry.')),
   fields: z
     .array(
       z.object({
         field: z.string().check(z.describe('Name of the field in the file.')),
-        before: z.string().check(z.describe('JSON, shortened; empty if there was none. Secrets are masked.')),
+        before: z
+          .string()
+          .check(z.describe('The old value as shortened JSON; empty if there was none. Secrets are masked.')),
         after: z.string().check(z.describe('The new value, in the same form.')),
       }),
     )
-    .check(z.describe('What is different; empty for what is removed.')),
+    .check(z.describe('The fields that differ; empty for an entry that is removed.')),
 })
 
 export type ConfigChange = z.output<typeof configChangeSchema>
 
 export const configPlanSchema = z.object({
-  changes: z.array(configChangeSchema).check(z.describe('In the order in which they are made.')),
+  changes: z.array(configChangeSchema).check(z.describe('The changes, in the order in which they are made.')),
   unlisted: z
     .array(z.object({ section: z.enum(configSections), name: z.string() }))
-    .check(z.describe('What the installation has and the file does not list. It stays, unless `prune` is set.')),
+    .check(z.describe('Entries of the installation that the file does not list. They stay, unless `prune` is set.')),
   applied: z.boolean().check(z.describe('False if nothing was changed: a dry run, or no difference.')),
 })
 

@@ -1,19 +1,19 @@
 import * as z from 'zod/mini'
 import { mediaEndpoint } from './endpoint.ts'
 
-/** The header with which the command `doctor` shows that it may ask. */
+/** The header with which the `doctor` command proves that it is allowed to ask. */
 export const doctorHeader = 'x-tollgate-doctor'
 
-/** What purpose the codes of the command `doctor` have, and those with which it confirms an event. */
+/** The purposes of the signed codes of the `doctor` command: one for its request, one for confirming an event. */
 export const doctorPurposes = { ask: 'doctor', confirm: 'doctor-event' } as const
 
-/** How many events the stream has. Each one after the first waits until the one before has arrived. */
+/** The number of events in the stream. Each event after the first is sent once the previous one is confirmed. */
 export const doctorEvents = 3
 
 /** The data of an event. */
 export const doctorEvent = z.object({
   number: z.int(),
-  /** False if the event before had not arrived after some seconds. */
+  /** False if the previous event was not confirmed within some seconds. */
   confirmed: z.boolean(),
   /** How the request arrived. */
   address: z.string(),

@@ -1,7 +1,10 @@
 import * as z from 'zod/mini'
 import type { Access } from '../roles.ts'
 
-/** A call of the management API as data: the server serves it, the console calls it, tests and docs iterate over it. */
+/**
+ * One call of the management API, as data. The server serves it, the console calls it, and tests and docs iterate over
+ * it.
+ */
 export interface Endpoint<
   Params extends z.ZodMiniType = z.ZodMiniType,
   Query extends z.ZodMiniType = z.ZodMiniType,
@@ -10,7 +13,8 @@ export interface Endpoint<
 > {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /**
-   * The path exactly as clients write it; it is served with and without the trailing slash. `{name}` is a parameter.
+   * The path exactly as clients write it. It is served both with and without the trailing slash. `{name}` is a
+   * parameter.
    */
   path: string
   access: Access
@@ -18,11 +22,11 @@ export interface Endpoint<
   query: Query
   body: Body
   /**
-   * Body fields that are accepted and ignored, because clients send back the whole object that they received. Other
-   * unknown fields are refused.
+   * Body fields that are accepted but ignored, because clients send back whole objects that they received. Any other
+   * unknown field is refused.
    */
   ignores?: readonly string[]
-  /** Content types of a body that is a text and not an object. The handler gets it as `{ text }`. */
+  /** Content types of a plain-text body. The handler gets such a body as `{ text }`. */
   textBody?: readonly string[]
   /** The body is a file of any kind, which the handler reads from the request. */
   fileBody?: true
@@ -51,11 +55,11 @@ export interface Endpoint<
    * point to it.
    */
   changesState?: true | 'record'
-  /** Counted by the strict rate limit that protects passwords and codes. */
+  /** Calls count toward the strict rate limit that protects passwords and codes. */
   critical?: true
-  /** Status of the response that refuses a body that cannot be decoded; 200 by default. */
+  /** Status of the refusal if the body cannot be decoded; 200 by default. */
   badBodyStatus?: 400
-  /** A sorted list can be restricted to the newest rows; a header then states how many rows match. */
+  /** If the list is sorted, it may cover only the newest rows. A header then states how many rows match. */
   cutWhenSorted?: true
 }
 
@@ -120,9 +124,9 @@ export function mediaEndpoint<P extends z.ZodMiniType = Nothing, Q extends z.Zod
 export interface Envelope<T> {
   success: boolean
   message: string
-  /** Of a refusal: its code in contract/refusals.ts, unless the text was written by another service. */
+  /** For a refusal: its code in contract/refusals.ts, unless another service wrote the text. */
   code?: string
-  /** The values of the placeholders of the code's text. */
+  /** The values for the placeholders in the text of the code. */
   values?: Readonly<Record<string, string>>
   data?: T
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 
-/** The largest quota that a person may enter; far below the largest integer that a JavaScript number holds exactly. */
+/** The largest quota that a person may enter. It is far below the largest exact integer in JavaScript. */
 export const maxQuota = 1e15
 
 /** Text of at most `max` characters, counted in code points as JSON Schema does. */
@@ -29,12 +29,12 @@ export const idField = z.int().check(z.positive())
 const mailPattern =
   /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])$/i
 
-/** True for an ordinary email address in ASCII, which can be put into an email header as it is. */
+/** True for an ordinary email address in ASCII, which can be used in an email header unchanged. */
 export function isMailAddress(value: string): boolean {
   return value.length <= 254 && mailPattern.test(value)
 }
 
-/** An email address. A space inside it can only be a + that a client put into a URL without encoding it. */
+/** An email address. A space inside it can only be a `+` that a client wrote into a URL without encoding it. */
 export const mailField = z.string().check(
   z.trim(),
   z.overwrite((value) => value.replaceAll(' ', '+')),

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { endpoint, idParams, mediaEndpoint } from './endpoint.ts'
 import { text, trimmedText } from './fields.ts'
 
-/** The parts of a source. */
+/** The parts of a source that can be imported. */
 export const importParts = ['users', 'tokens', 'channels', 'codes', 'options', 'logs'] as const
 export type ImportPart = (typeof importParts)[number]
 
@@ -11,20 +11,23 @@ export const mostUploadBytes = 512 * 1024 * 1024
 
 const count = (description: string) => z.int().check(z.describe(description))
 
-/** A sum in the source and here. They are equal once the stated corrections are added. */
+/**
+ * A sum in the source and in this installation. They are equal once the stated corrections are added to the source's
+ * sum.
+ */
 const sumLine = z.object({
   name: z.string().check(z.describe('What is summed up.')),
   there: count('The sum in the source.'),
-  corrected: count('What the findings change.'),
-  here: count('The sum here.'),
+  corrected: count('The correction that results from the findings.'),
+  here: count('The sum in this installation.'),
 })
 
 export type SumLine = z.output<typeof sumLine>
 
-/** Values of the placeholders of a sentence. */
+/** Values for the placeholders in a sentence. */
 const values = z.record(z.string(), z.string())
 
-/** What the import did with something that could not be taken over as it was. */
+/** Something that could not be imported unchanged, and what the import did with it. */
 const finding = z.object({
   kind: z.string().check(z.describe('What it concerns.')),
   text: z.string().check(z.describe('A whole sentence in English: what was found, and what happens to it.')),
@@ -39,11 +42,11 @@ const finding = z.object({
 
 export type Finding = z.output<typeof finding>
 
-/** What a model costs there and here, in currency units per million tokens, or per call. */
+/** What a model costs in the source and in this installation, in currency units per million tokens or per call. */
 const priceRow = z.object({
   model: z.string().check(z.describe('The name, and the name that is sent upstream if it differs.')),
-  theirs: z.string().check(z.describe('The price there.')),
-  ours: z.string().check(z.describe('The price here.')),
+  theirs: z.string().check(z.describe('The price in the source.')),
+  ours: z.string().check(z.describe('The price in this installation.')),
   differs: z.optional(z.boolean()).check(z.describe('Absent if the database does not show what the program charges.')),
 })
 
@@ -84,7 +87,7 @@ export const importReportSchema = z.object({
   prices: z.array(priceRow).check(z.describe('The models of the imported channels.')),
   findings: z.array(finding).check(z.describe('Differences from the source.')),
   leftoversFile: z.string().check(z.describe('The file of leftovers; empty if there is none.')),
-  leftovers: count('How many things have no place here.'),
+  leftovers: count('How many things have no counterpart in this installation.'),
   changedMeanwhile: z
     .boolean()
     .check(z.describe('True if the source was written to while it was read: another run imports the rest.')),
@@ -106,7 +109,7 @@ export const importStages = ['', 'accounts', 'logs', 'usage'] as const
 
 const time = (description: string) => z.int().check(z.describe(description))
 
-/** How an import is to be made. */
+/** The choices for an import. */
 const choices = {
   dry_run: z.boolean().check(z.describe('Only show what would happen, without changing anything.')),
   merge: z._default(z.boolean().check(z.describe('Import in addition to the existing data, with new ids.')), false),
@@ -127,10 +130,10 @@ export const importRunSchema = z.object({
   state: z.enum(importStates).check(z.describe('interrupted: the process that made it ended. It can be continued.')),
   dry_run: z.boolean().check(z.describe('True if it changes nothing.')),
   source: z.string().check(z.describe('Where the source is, without its password, or the name of the file.')),
-  merge: z.boolean().check(z.describe('In addition to the existing data.')),
+  merge: z.boolean().check(z.describe('True if the data is imported in addition to the existing data.')),
   only: z.array(z.enum(importParts)).check(z.describe('The parts that are imported; empty = all.')),
   since: time('Only log rows from this time on; 0 = all.'),
-  started_by: z.string().check(z.describe('A name, or `command line`.')),
+  started_by: z.string().check(z.describe('The name of the person who started it, or `command line`.')),
   created_at: time('Epoch seconds.'),
   finished_at: time('Epoch seconds; 0 while it runs.'),
   stage: z.enum(importStages).check(z.describe('What it is doing.')),
@@ -154,7 +157,7 @@ export const startImportBody = z.object({
     'postgres://user:password@host:5432/name or mysql://user:password@host:3306/name. Empty if a file was uploaded.',
   ),
   logs_address: address('The address of the log, if it is in a database of its own.'),
-  salt_key: z._default(text(500).check(z.describe("LiteLLM's salt key, with which its channels are sealed.")), ''),
+  salt_key: z._default(text(500).check(z.describe("LiteLLM's salt key, with which its channels are encrypted.")), ''),
   upload: z._default(
     z
       .string()
@@ -185,7 +188,7 @@ export const importApi = {
     fileBody: true,
     query: z.object({ name: z._default(fileName.check(z.describe('The name of the file.')), '') }),
     data: z.object({
-      id: z.string().check(z.describe('For the field `upload` of an import.')),
+      id: z.string().check(z.describe('The id of the file, for the field `upload` of an import.')),
       name: z.string().check(z.describe('The name of the file as it is shown.')),
       bytes: count('Size of the file.'),
       kind: z.enum(['sqlite', 'config']).check(z.describe('What the file is by its content.')),
@@ -200,9 +203,9 @@ export const importApi = {
     access: 'root',
     body: startImportBody,
     data: z.object({ id: z.int() }),
-    summary: 'Begin an import or a dry run; the response does not wait for it. There is one at a time',
+    summary: 'Begin an import or a dry run; the response does not wait for it. Only one can run at a time',
     description:
-      'The address is kept, encrypted, until the import has ended, and for a day at most. Only database servers can be read from here, and no file of the server.',
+      'The address is kept, encrypted, until the import has ended, and for a day at most. With this call, the address can only be that of a database server, not a file of this server.',
   }),
   again: endpoint({
     method: 'POST',
@@ -218,7 +221,8 @@ export const importApi = {
     path: '/api/import/{id}/cancel',
     access: 'root',
     params: idParams,
-    summary: 'Cancel an import. Accounts are imported as a whole or not at all; log rows that are here stay',
+    summary:
+      'Cancel an import. Accounts are imported as a whole or not at all; log rows that have already been imported stay',
   }),
   report: endpoint({
     method: 'GET',

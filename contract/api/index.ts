@@ -30,7 +30,9 @@ import { userApi } from './user.ts'
 import { userAccessApi } from './user-access.ts'
 import { virtualModelApi } from './virtual-model.ts'
 
-/** Every endpoint of the management API; server, console, wire test and docs iterate over this table. */
+/**
+ * Every endpoint of the management API. The server, the console, the wire tests and the docs iterate over this table.
+ */
 export const api = {
   status: statusApi,
   statusPage: statusPageApi,

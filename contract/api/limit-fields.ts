@@ -12,7 +12,7 @@ const meanings = {
 const shown = (meaning: string) => z.int().check(z.describe(meaning))
 const written = (meaning: string, most: number) => z.optional(z.int().check(z.gte(0), z.lte(most), z.describe(meaning)))
 
-/** The highest number of calls or tokens that a limit can be set to. */
+/** The highest number of calls or tokens that a limit can have. */
 const mostCounted = 1e12
 
 /** Limits, and the amounts spent in the current day and month, as responses contain them. */

@@ -7,9 +7,9 @@ import { text } from './fields.ts'
 export const maxPageSize = 100
 
 /**
- * Query of a list. `p` is one-api's; `size` (at most 100), `sort` (a column) and `order` (asc or desc) are added by
- * Tollgate. `order` may also name a column, which then sorts descending, because clients of one-api send it this way.
- * An invalid value is treated as if it were absent.
+ * Query of a list. `p` comes from one-api. Tollgate adds `size` (at most 100), `sort` (a column) and `order` (asc or
+ * desc). Clients of one-api send the name of a column as `order`, which sorts by that column in descending order. An
+ * invalid value is treated as if it were absent.
  */
 export function listQuery<const Columns extends readonly [string, ...string[]]>(columns: Columns, size = pageSize) {
   return z.extend(pageQuery, {
@@ -28,8 +28,8 @@ export function listQuery<const Columns extends readonly [string, ...string[]]>(
 }
 
 /**
- * A number to filter a list by; 0 or an absent value means any. An invalid number is refused, because otherwise the
- * list of all rows would be taken for the filtered result.
+ * A number to filter a list by; 0 or an absent value means any. An invalid number is refused. If it were ignored, the
+ * caller would mistake the full list for the filtered one.
  */
 export function numberFilter(most: number, description: string) {
   return z._default(z.coerce.number<string>().check(z.int(), z.gte(0), z.lte(most), z.describe(description)), 0)
@@ -46,14 +46,14 @@ export function looseNumberFilter(most: number, description: string) {
 
 const repeatable = new WeakSet<object>()
 
-/** True for a query field whose parameter may be repeated; it is parsed as the list of its values. */
+/** True for a query field whose parameter may be repeated. The field is parsed as a list of values. */
 export function isRepeatable(schema: object): boolean {
   return repeatable.has(schema)
 }
 
 const atMost = z.maxLength(maxFilterValues)
 
-/** Texts to filter a list by. The parameter is repeated for several texts; empty texts mean any. */
+/** Texts to filter a list by. For several texts, the parameter is repeated. An empty text means any. */
 export function wordsFilter(most: number, description: string) {
   const words = z.array(text(most)).check(atMost, z.overwrite(withoutEmpty), z.describe(description))
   const field = z._default(words, [])
@@ -63,7 +63,7 @@ export function wordsFilter(most: number, description: string) {
 
 const withoutEmpty = <Word extends string>(words: Word[]) => words.filter((word) => word !== '')
 
-/** Like `wordsFilter`, for words from a list. */
+/** Like `wordsFilter`, but only accepts words from a list. */
 export function choicesFilter<const Choices extends readonly [string, ...string[]]>(
   choices: Choices,
   description: string,

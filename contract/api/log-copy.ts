@@ -3,13 +3,17 @@ import { endpoint } from './endpoint.ts'
 
 const count = (description: string) => z.int().check(z.describe(description))
 
-/** The progress of the copy of the log in a second place. */
+/** The progress of copying the log to a second database. */
 export const logCopySchema = z.object({
   name: z.string().check(z.describe('Where the copy is, without credentials; empty if the log is not copied.')),
   set_by_environment: z
     .boolean()
-    .check(z.describe('True if the environment variable LOG_SINK_URL chooses the place, so that the options do not.')),
-  waiting_rows: count('Log rows that wait, approximately.'),
+    .check(
+      z.describe(
+        'True if the environment variable LOG_SINK_URL determines where the copy is, so that the options have no effect.',
+      ),
+    ),
+  waiting_rows: count('Approximate number of log rows that wait to be copied.'),
   sent_rows: count('Log rows that were copied.'),
   sent_at: count('Epoch seconds at which rows were copied last; 0 = never.'),
   lost_rows: count('Log rows that were deleted before they were copied: the copy has a gap.'),

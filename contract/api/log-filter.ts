@@ -38,7 +38,7 @@ export const ownLogFilter = {
         z.int(),
         z.gte(1),
         z.lte(mostSlowSeconds),
-        z.describe('The least duration in seconds of calls with the outcome slow.'),
+        z.describe('Minimum duration in seconds of calls with the outcome slow.'),
       ),
     usualSlowSeconds,
   ),

@@ -5,8 +5,8 @@ const amount = (description: string) => z.optional(z.number().check(z.describe(d
 const word = (description: string) => z.optional(z.string().check(z.describe(description)))
 
 /**
- * The parameters of a call that are not content. Words are from fixed lists, so no text of the caller can get in. A
- * parameter that the request did not have, or whose value is unknown or out of range, is absent.
+ * The parameters of a call that are not content. Words come from fixed lists, so the caller's own text is never stored.
+ * A parameter is absent if the request did not have it, or if its value is unknown or out of range.
  */
 export const callParametersSchema = z.object({
   max_tokens: count('Maximum number of output tokens.'),

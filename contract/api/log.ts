@@ -5,8 +5,8 @@ import { allLogFilter, ownLogFilter, utcOffset } from './log-filter.ts'
 import { logRequestSchema } from './log-request.ts'
 
 /**
- * A log row. Fields from `token_id` on are added by Tollgate; `channel`, `attempts`, `upstream_message`, `kept_place` and
- * the upstream's dialect are empty for users who are not admins.
+ * A log row. Tollgate added the fields from `token_id` on. For users who are not admins, `channel`, `attempts`,
+ * `upstream_message`, `kept_place` and the upstream's dialect are empty.
  */
 export const logSchema = z.object({
   id: z.int(),
@@ -95,7 +95,7 @@ export const logSortColumns = [
   'first_byte_time',
 ] as const
 
-/** Selects one row by the ID given in a URL; the other filters are then ignored. */
+/** Selects one row by the id in a URL. All other filters are then ignored. */
 const oneRow = {
   id: numberFilter(
     Number.MAX_SAFE_INTEGER,
@@ -119,7 +119,7 @@ const histogramShape = {
   utc_offset: utcOffset,
 }
 
-/** What a histogram distinguishes besides types: rows that are not calls are `other`. */
+/** The outcomes that a histogram distinguishes, in addition to the types. Rows that are not calls are `other`. */
 export const histogramOutcomes = ['succeeded', 'failed', 'other'] as const
 
 /** How many rows there are in each part of a time range, by type and by outcome. */

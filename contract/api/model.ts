@@ -71,7 +71,7 @@ export const modelApi = {
     data: z.object({ models: z.array(modelFiguresSchema) }),
     summary: 'Get speed and uptime of the models in the last 7 days, and what the caller spent on them in 30 days',
     description:
-      'Speed is measured on the newest 20,000 log rows. Speed and uptime may be 30 seconds old. Only models of the own group, and models that the caller has used, are listed.',
+      "Speed is measured on the newest 20,000 log rows. Speed and uptime may be 30 seconds old. Only models of the caller's group, and models that the caller has used, are listed.",
   }),
   visitors: endpoint({
     method: 'GET',

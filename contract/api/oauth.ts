@@ -4,8 +4,8 @@ import { mailField } from './fields.ts'
 import { userSchema } from './user.ts'
 
 /**
- * A code from an external service. A missing code counts as empty, so that the caller is refused with one of our own
- * messages.
+ * A code from an external service. A missing code counts as an empty one, because the handlers refuse an empty code
+ * with a message for users.
  */
 const code = z._default(z.string().check(z.trim(), z.maxLength(1000)), '')
 

@@ -2,26 +2,24 @@ import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
 import { mailField } from './fields.ts'
 
-/**
- * One option: its entry in the table of `contract/options.ts` as the console receives it, including who may write it.
- */
+/** One option as the console receives it: its entry in `contract/options.ts`, including who may write it. */
 export const optionDefinitionSchema = z.object({
   key: z.string(),
   /** `json` is the text of a JSON object, `list` a comma-separated list. */
   kind: z.enum(['boolean', 'integer', 'number', 'text', 'list', 'json', 'choice']),
-  /** The stored form: text, whatever the kind. */
+  /** The stored form, which is text for every kind. */
   default: z.string(),
   min: z.optional(z.number()),
   max: z.optional(z.number()),
   choices: z.optional(z.array(z.string())),
   unit: z.optional(z.string()),
-  /** The option can be written, but its value is never shown. */
+  /** True if the option can be written but its value is never shown. */
   secret: z.boolean(),
   /** For secrets only: whether the option has a value. */
   is_set: z.optional(z.boolean()),
   /** The lowest role that may write the option. */
   writer: z.enum(['admin', 'root']),
-  /** The option's section on the settings page, the heading of that section, and the tab that it is on. */
+  /** The option's section on the settings page, with the section's heading and tab. */
   section: z.string(),
   section_title: z.string(),
   tab: z.enum(['operations', 'system', 'other']),
@@ -90,7 +88,7 @@ export const optionApi = {
     path: '/api/option/latest_release',
     access: 'admin',
     data: z.object({
-      version: z.string().check(z.describe('Of this server.')),
+      version: z.string().check(z.describe('Version of this server.')),
       tag_name: z.string().check(z.describe('Tag of the latest release.')),
       body: z.string().check(z.describe('Release notes in Markdown; must be sanitised before they are shown.')),
     }),

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
 import { utcOffset } from './log-filter.ts'
 
-/** Points of five minutes in the figures of the last hour. */
+/** The number of points in the figures of the last hour, each of five minutes. */
 export const overviewPoints = 12
 /** The number of people in the list of top spenders. */
 export const topSpenders = 5
@@ -31,7 +31,7 @@ const timeFigure = (description: string) =>
     })
     .check(z.describe(description))
 
-/** What an item is about. The order is the order of the list. */
+/** What an item that needs attention is about. The list shows items in this order. */
 export const attentionKinds = [
   'channel_off',
   'channel_failing',
@@ -79,7 +79,7 @@ export const attentionSchema = z.object({
         'Why the gateway disabled or skips the channel; the group that has no route; why the backup or the check of a price list failed.',
       ),
     ),
-  count: count('Attempts of the channel, refused calls, or prices that are held back.'),
+  count: count('Number of attempts at the channel, of refused calls, or of prices that are held back.'),
   failed: count('How many of the attempts failed.'),
   amount: z
     .number()
@@ -110,8 +110,8 @@ export const overviewSchema = z.object({
       tokens: sumFigure('Prompt and completion tokens.'),
       quota: sumFigure('Quota units charged.'),
       people: sumFigure('Users who made calls.'),
-      first_byte_p50: timeFigure('Time to the first byte that half of the responses did not exceed.'),
-      first_byte_p95: timeFigure('Time to the first byte that 95 % of the responses did not exceed.'),
+      first_byte_p50: timeFigure('Median time to the first byte.'),
+      first_byte_p95: timeFigure('95th percentile of the time to the first byte.'),
     })
     .check(z.describe('The last hour in five-minute intervals, and the hour before.')),
   day: z
@@ -192,7 +192,7 @@ export const overviewApi = {
     data: overviewSchema,
     summary: 'Get an overview of the installation: the last hour, the last day, top spenders, and what needs attention',
     description:
-      'The first byte times are percentiles of a histogram, accurate to about 15 %. `failed` counts every call that got an error response or was interrupted. A day begins at midnight UTC. The response may be five seconds old.',
+      'The times to the first byte are percentiles of a histogram, accurate to about 15 %. `failed` counts every call that got an error response or was interrupted. A day begins at midnight UTC. The response may be five seconds old.',
   }),
   self: endpoint({
     method: 'GET',

@@ -31,7 +31,7 @@ export const ratesSchema = z.object({
 
 export type Rates = z.output<typeof ratesSchema>
 
-/** Kinds of tokens that may have a separate price, different from the plain input or output price. */
+/** Kinds of tokens that may have a separate price, other than the plain input or output price. */
 export type SpecialRate = Exclude<keyof Rates, 'input' | 'output'>
 
 export const priceSchema = z.object({

@@ -17,7 +17,7 @@ export const redemptionSchema = z.object({
   count: z.literal(0),
   /** Added by Tollgate: the user who redeemed the code; 0 = nobody yet. */
   redeemed_user_id: z.int(),
-  /** Added by Tollgate: the username of that user; empty if nobody redeemed the code or the user is gone. */
+  /** Added by Tollgate: the username of the user who redeemed the code; empty if nobody did or if the user is gone. */
   redeemed_username: z.string().check(z.describe('Who redeemed the code; empty if nobody did.')),
   expired_time: z
     .int()
@@ -37,7 +37,7 @@ export const redemptionSortColumns = [
   'expired_time',
 ] as const
 
-/** All codes with one name, counted. Sums of quota are at most the largest exact integer. */
+/** All codes with one name, counted. Sums of quota are capped at the largest exact integer. */
 export const redemptionBatchSchema = z.object({
   name: z.string(),
   made: z.int().check(z.describe('Number of codes, without deleted ones.')),
@@ -81,13 +81,13 @@ export const redemptionName = trimmedText(20).check(z.minLength(1, { error: 'mus
 
 const worth = z.int().check(z.gte(1), z.lte(maxQuota))
 
-/** How many codes to make at once. */
+/** How many codes to create at once. */
 export const redemptionCount = z.int().check(z.gte(1), z.lte(maxRedemptions))
 
 /** The maximum length of a prefix. Codes stay 32 characters long, so at least 80 bits of a code are random. */
 export const maxCodePrefix = 12
 
-/** What the codes of a batch begin with. */
+/** The text with which all codes of a batch begin. */
 export const codePrefix = z
   .string()
   .check(
@@ -150,7 +150,7 @@ export const redemptionApi = {
       keyword: z._default(z.string().check(z.describe('The beginning of the name; empty means any.')), ''),
     }),
     data: z.array(redemptionBatchSchema),
-    summary: 'Redemption codes counted by name: how many are unused, used, disabled and expired, and their value',
+    summary: 'Count redemption codes by name: how many are unused, used, disabled and expired, and their value',
   }),
   switchBatch: endpoint({
     method: 'PUT',
@@ -169,7 +169,7 @@ export const redemptionApi = {
     access: 'admin',
     params: idParams,
     data: redemptionSchema,
-    summary: 'One redemption code',
+    summary: 'Get a redemption code',
   }),
   create: endpoint({
     method: 'POST',

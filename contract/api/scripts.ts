@@ -1,4 +1,4 @@
-/** Alphabets with letters that look like letters of another alphabet. */
+/** Alphabets whose letters can be mistaken for letters of another alphabet. */
 const lookalikes = [
   'Latin',
   'Cyrillic',
@@ -16,13 +16,13 @@ const lookalikes = [
   'Old_Italic',
 ].map((script) => new RegExp(`\\p{Script=${script}}`, 'u'))
 
-/** True for a name that mixes letters of several look-alike alphabets: it can be made to look like another name. */
+/** True if a name mixes letters of several of these alphabets, because such a name can imitate another one. */
 export function mixesAlphabets(name: string): boolean {
   return lookalikes.filter((script) => script.test(name)).length > 1
 }
 
 /**
- * Lower-case Cyrillic and Greek letters, each with the Latin letter that it looks like (Unicode's table of
+ * Lower-case Cyrillic and Greek letters, each with the Latin letter that it looks like (from Unicode's table of
  * confusables).
  */
 const latin: ReadonlyMap<string, string> = new Map(
@@ -74,7 +74,7 @@ const latin: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** The Latin name that a name in another alphabet looks like; undefined if there is none. */
+/** The Latin name that a name in another alphabet looks like; undefined if it does not look like one. */
 export function latinLookalike(name: string): string | undefined {
   let latinName = ''
   let isForeign = false

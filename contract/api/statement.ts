@@ -81,14 +81,15 @@ export const statementApi = {
     data: statementSchema,
     summary: 'Get a monthly statement: the balance before and after, top-ups, bonuses and what was charged by model',
     description:
-      "opening + top_ups + bonuses + adjustments − charges is always closing. Amounts of bonuses and of admins' changes have been recorded since this call exists; if an account had such changes before, the statements of earlier months say so with `is_exact` false.",
+      "opening + top_ups + bonuses + adjustments − charges is always closing. Amounts of bonuses and of admins' changes have been recorded since the version that introduced this call; if an account had such changes before, the statements of earlier months say so with `is_exact` false.",
   }),
   statementEmails: endpoint({
     method: 'GET',
     path: '/api/user/statement-emails',
     access: 'user',
     data: statementEmailsSchema,
-    summary: 'Whether you get monthly statements by email; for admins, also how many of the past month went out',
+    summary:
+      'Get whether you receive monthly statements by email; for admins, also how many of the past month went out',
   }),
   setStatementEmails: endpoint({
     method: 'PUT',

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
 
-/** `none`: too few requests to tell. */
+/** `none` means that there were too few requests to judge. */
 export const serviceStates = ['up', 'degraded', 'down', 'none'] as const
 
 export type ServiceState = (typeof serviceStates)[number]

@@ -20,7 +20,7 @@ export const statusSchema = z.object({
   chat_link: z.string(),
   quota_per_unit: z.number().check(z.describe('Quota units per unit of currency.')),
   display_in_currency: z.boolean().check(z.describe('True if quota is shown as currency.')),
-  /** Added by Tollgate. */
+  /** Tollgate added the fields from here on; one-api does not have them. */
   register_enabled: z.boolean(),
   password_register_enabled: z.boolean(),
   password_login_enabled: z.boolean(),
@@ -40,7 +40,7 @@ export const statusApi = {
     path: '/api/status',
     access: 'public',
     data: statusSchema,
-    summary: 'The status document',
+    summary: 'Get the status document',
   }),
   notice: page('/api/notice', 'Get the notice, as Markdown or HTML'),
   about: page('/api/about', 'Get the about page, as Markdown or an https URL'),

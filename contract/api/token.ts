@@ -136,7 +136,7 @@ export type TokenProject = z.output<typeof tokenProjectSchema>
 /** The maximum number of projects in one response. */
 export const maxProjects = 200
 
-/** A whole key, as pasted: with or without `sk-`, and with or without the number of a channel at its end. */
+/** A whole key as a person pastes it: with or without `sk-`, and with or without a channel number at the end. */
 const pastedKey = z
   .string()
   .check(
@@ -147,7 +147,7 @@ const pastedKey = z
     z.describe('The whole key, with or without its prefix sk-.'),
   )
 
-/** The token that has a key, without the key itself. */
+/** The token that a pasted key belongs to, without the key itself. */
 export const foundTokenSchema = z.object({
   id: z.int(),
   name: z.string(),
@@ -204,7 +204,7 @@ export const tokenApi = {
     access: 'user',
     params: idParams,
     data: tokenSchema,
-    summary: 'One own token',
+    summary: "Get one of the caller's own tokens",
   }),
   create: endpoint({
     method: 'POST',

@@ -4,7 +4,7 @@ import { text } from './fields.ts'
 import { listQuery, wordFilter } from './list-query.ts'
 import { allLogFilter } from './log-filter.ts'
 
-/** What the rows of a usage table can stand for. */
+/** What a row of a usage table can represent. */
 export const usageDimensions = ['user', 'token', 'model', 'channel', 'day'] as const
 
 export type UsageDimension = (typeof usageDimensions)[number]
@@ -27,7 +27,7 @@ export const usageTableSorts = [
   'second',
 ] as const
 
-/** The maximum number of points of a row's curve. */
+/** The maximum number of points in the curve of a row. */
 export const maxUsagePoints = 30
 
 /** The maximum number of rows in one exported file. */
@@ -56,8 +56,8 @@ export const usageRowSchema = z.object({
   quota: sum('Quota units charged.'),
   share: z.number().check(z.describe('Its share of the quota of all rows, from 0 to 1.')),
   requests: sum('Calls that were charged.'),
-  prompt_tokens: sum('Cached ones included.'),
-  completion_tokens: sum('Reasoning included.'),
+  prompt_tokens: sum('Prompt tokens, including cached ones.'),
+  completion_tokens: sum('Completion tokens, including reasoning.'),
   cached_tokens: sum("Prompt tokens that were read from the upstream's cache."),
   failed: sum('Calls that failed, charged or not. For channels: calls that broke off and attempts that failed there.'),
   calls: sum('All calls, including those that failed and cost nothing; for channels, all attempts.'),
@@ -73,7 +73,8 @@ export const usageRowSchema = z.object({
 
 export type UsageRow = z.output<typeof usageRowSchema>
 
-// Sums do not know how calls ended.
+// Usage is read from stored sums, which do not record how calls ended. The filters for type and outcome therefore do
+// not apply.
 const { type: _type, outcome: _outcome, not_outcome: _not, slow_seconds: _slow, ...filter } = allLogFilter
 
 const shape = {

@@ -4,8 +4,8 @@ import { text } from './fields.ts'
 import { allLogFilter, utcOffset } from './log-filter.ts'
 
 /**
- * The figures that can be shown; `duration` and `first_byte` are averages in milliseconds, `cached_share` is a share from
- * 0 to 1, all others are sums.
+ * The figures that can be shown. `duration` and `first_byte` are averages in milliseconds, and `cached_share` is a
+ * share from 0 to 1. All others are sums.
  */
 export const usageMetrics = [
   'quota',
@@ -38,7 +38,8 @@ export type UsageRollup = (typeof usageRollups)[number]
 /** The maximum number of buckets in one response: forty days of hourly buckets. */
 export const maxUsageBuckets = 1000
 
-// Sums do not know how calls ended.
+// Usage is read from stored sums, which do not record how calls ended. The filters for type and outcome therefore do
+// not apply.
 const { type: _type, outcome: _outcome, not_outcome: _not, slow_seconds: _slow, ...filter } = allLogFilter
 
 const sum = (description: string) => z.int().check(z.describe(description))
@@ -48,8 +49,8 @@ const mean = (description: string) => z.number().check(z.describe(description))
 export const usageFiguresSchema = z.object({
   requests: sum('Number of calls that have, or had, a log row.'),
   quota: sum('Quota units charged.'),
-  prompt_tokens: sum('Cached ones included.'),
-  completion_tokens: sum('Reasoning included.'),
+  prompt_tokens: sum('Prompt tokens, including cached ones.'),
+  completion_tokens: sum('Completion tokens, including reasoning.'),
   tokens: sum('Prompt and completion tokens.'),
   cached_tokens: sum("Prompt tokens that were read from the upstream's cache."),
   cached_share: mean('The share of the prompt tokens that were read from the cache, from 0 to 1.'),
@@ -96,7 +97,9 @@ export const usageSchema = z.object({
     )
     .check(z.describe('The groups with the highest values of the metric, highest first.')),
   other: z
-    .nullable(z.object({ groups: sum('Number of remaining groups.'), total: usageFiguresSchema, values }))
+    .nullable(
+      z.object({ groups: sum('Number of groups that are not listed separately.'), total: usageFiguresSchema, values }),
+    )
     .check(z.describe('All other groups together.')),
 })
 

@@ -5,11 +5,11 @@ import { limitsShown, limitsWritten } from './limit-fields.ts'
 import { listQuery, numberFilter, wordFilter } from './list-query.ts'
 import { mixesAlphabets } from './scripts.ts'
 
-/** The rules for a user name; checked when an account is created and when the name changes. */
+/** The rules for a username. They are checked when an account is created and when its name changes. */
 export const usernameSchema = z.string().check(
   z.trim(),
-  // Each letter is normalised to one form. Otherwise full-width and composed letters would make different names that
-  // look the same.
+  // Normalises each letter to one form. Otherwise two names with full-width or composed letters could look the same and
+  // still be different.
   z.normalize('NFKC'),
   z.refine((value) => [...value].length >= 1 && [...value].length <= 12, { error: 'must have 1 to 12 characters' }),
   z.regex(/^[\p{L}\p{N}_.-]*$/u, { error: 'may contain only letters, digits, dots, hyphens and underscores' }),
@@ -27,7 +27,7 @@ export const passwordSchema = z.string().check(
 const displayName = trimmedText(20)
 const group = trimmedText(32).check(z.refine((value) => !value.includes(','), { error: 'must be one group' }))
 
-/** A user as the API shows it. Secrets are always empty text, so that clients find the fields they expect. */
+/** A user as the API shows it. Secrets are always empty, but present, because clients expect the fields. */
 export const userSchema = z.object({
   id: z.int(),
   username: z.string(),
@@ -50,7 +50,7 @@ export const userSchema = z.object({
   inviter_id: z.int().check(z.describe('Id of the inviter; 0 means nobody.')),
   created_time: z.int().check(z.describe('Epoch seconds.')),
   ...limitsShown,
-  /** Added by Tollgate. */
+  /** Tollgate added this field; one-api does not have it. */
   spent_at: z.int().check(z.describe('When a request was last charged, in epoch seconds; 0 means never.')),
 })
 
@@ -123,7 +123,7 @@ export const userApi = {
     path: '/api/user/self',
     access: 'user',
     data: userSchema,
-    summary: 'The own account',
+    summary: "Get the caller's own account",
   }),
   updateSelf: endpoint({
     method: 'PUT',
@@ -179,7 +179,7 @@ export const userApi = {
         ratio: z.number().check(z.describe('Every price is multiplied by it.')),
       }),
     ),
-    summary: 'List the groups that the caller may choose for a token: its own and those that everybody may use',
+    summary: 'List the groups that the caller may choose for a token: their own group and those that everybody may use',
   }),
   list: endpoint({
     method: 'GET',
@@ -187,7 +187,7 @@ export const userApi = {
     access: 'admin',
     query: z.extend(listQuery(userSortColumns), filters),
     data: z.array(userSchema),
-    summary: 'Users, newest first',
+    summary: 'List users, newest first',
   }),
   search: endpoint({
     method: 'GET',

@@ -4,7 +4,7 @@ import { endpoint, idParams } from './endpoint.ts'
 import { idField, text, trimmedText } from './fields.ts'
 import { priceSchema } from './price.ts'
 
-/** How many virtual models an installation has at most, and how many steps each of them. */
+/** The maximum number of virtual models in an installation, and of steps in each. */
 export const mostVirtualModels = 500
 export const mostSteps = 16
 
@@ -62,7 +62,7 @@ export type VirtualStep = z.output<typeof stepSchema>
 
 const fields = {
   name: modelName('The name that callers request.'),
-  description: text(500).check(z.describe('For people.')),
+  description: text(500).check(z.describe('Description for people.')),
   steps: z
     .array(stepSchema)
     .check(z.minLength(1), z.maxLength(mostSteps), z.describe('The models that may answer, in order.')),
@@ -93,8 +93,8 @@ const defaults = {
 }
 
 /**
- * `real_model`: channels serve a model of the same name, which the virtual model hides. `unserved`: no channel serves the
- * step. `circle`: the step leads back to the virtual model. `unpriced`: the step has no price.
+ * `real_model`: channels serve a model of the same name, which the virtual model hides. `unserved`: no channel serves
+ * the step. `circle`: the step leads back to the virtual model itself. `unpriced`: the step has no price.
  */
 export const virtualWarnings = ['real_model', 'unserved', 'circle', 'unpriced'] as const
 
@@ -132,13 +132,15 @@ export const updateVirtualModelBody = z.object({
   stream_rescue: z.optional(fields.stream_rescue),
 })
 
-/** The calls that a dry run can look at. */
+/** The paths for which a dry run is possible. */
 export const dryRunPaths = ['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/embeddings'] as const
 
 /**
- * Why a channel is not called. `disabled`: its status. `other_group`: it does not serve the group. `draining`: it takes no new
- * sessions. `kind`: it does not serve this kind of request. `lacks`: its service cannot do what is requested. `unpriced`:
- * the request has no price there. `full`: a limit of the channel has no room; the request would wait for it. `resting` and `unhealthy`: it failed recently; it is called only if no other is left.
+ * Why a channel is not called. `disabled`: its status is not enabled. `other_group`: it does not serve the group.
+ * `draining`: it takes no new sessions. `kind`: it does not serve this kind of request. `lacks`: its service cannot do
+ * what is requested. `unpriced`: the request has no price on this channel. `full`: one of the channel's limits is
+ * reached, so the request would wait. `resting` and `unhealthy`: the channel failed recently and is called only if no
+ * other is left.
  */
 export const dryRunReasons = [
   'disabled',
@@ -163,10 +165,12 @@ const dryRunChannelSchema = z.object({
     .number()
     .check(z.describe('The percentage of the calls that the channel gets among those of the same priority.')),
   upstream_model: z.string().check(z.describe('The name that is sent upstream.')),
-  reason: z.nullable(z.enum(dryRunReasons)).check(z.describe('Why the channel is not called, or only last.')),
+  reason: z.nullable(z.enum(dryRunReasons)).check(z.describe('Why the channel is not called, or is called last.')),
   detail: z.string().check(z.describe('Text for people about the reason; may be empty.')),
   hold: z.int().check(z.describe('Quota units that the request can cost at this channel; 0 if it has no price.')),
-  price: z.nullable(priceSchema).check(z.describe('Null if the request has no price there.')),
+  price: z
+    .nullable(priceSchema)
+    .check(z.describe('The price at this channel; null if the request has no price there.')),
 })
 
 const dryRunStepSchema = z.object({
@@ -191,7 +195,7 @@ export const dryRunSchema = z.object({
   hold: z.int().check(z.describe('Quota units that are held: what the request can cost at its most expensive step.')),
   refusal: z
     .nullable(z.object({ code: z.string(), message: z.string() }))
-    .check(z.describe('The error that the caller would get now, if nothing were called; null if something would be.')),
+    .check(z.describe('The error that the caller would get now; null if a channel would be called.')),
   steps: z.array(dryRunStepSchema).check(z.describe('The models that may answer, in the order of the virtual model.')),
 })
 

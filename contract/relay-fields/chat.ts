@@ -1,11 +1,11 @@
 import * as z from 'zod/mini'
 import { field } from './field.ts'
 
-/** The settings that OpenAI's chat, completions and Responses have in common. */
+/** The settings that OpenAI's chat, completions and Responses APIs have in common. */
 export const sampling = {
   temperature: field(
     z.number(),
-    'Randomness, 0 to 2; lower values give more predictable responses. Dropped for models that reject it when the request is translated.',
+    'Randomness, 0 to 2; lower values give more predictable responses. When the request is translated, it is dropped for models that reject it.',
   ),
   top_p: field(
     z.number(),
@@ -13,7 +13,7 @@ export const sampling = {
   ),
 }
 
-/** Fields that OpenAI's chat and Responses have in common. */
+/** Fields that OpenAI's chat and Responses APIs have in common. */
 export const shared = {
   ...sampling,
   parallel_tool_calls: field(z.boolean(), 'False to allow at most one tool call per response.'),

@@ -23,7 +23,7 @@ export const imageFields = {
   user: field(z.string(), 'An id for the end user.'),
 }
 
-/** Form fields of the two calls that write down speech. */
+/** Form fields of the two calls that turn speech into text. */
 export const transcriptFields = {
   prompt: field(z.string(), 'Text that guides the spelling and style.'),
   temperature: field(z.unknown(), 'Randomness, 0 to 1.'),
@@ -34,7 +34,7 @@ export const transcriptionFields = {
   language: field(z.string(), 'Language of the speech, as an ISO 639-1 code such as `en`.'),
   'timestamp_granularities[]': field(z.unknown(), '`word` or `segment`, with response_format verbose_json.'),
   'include[]': field(z.unknown(), 'More output, such as `logprobs`.'),
-  chunking_strategy: field(z.unknown(), 'How long recordings are divided, for example `auto`.'),
+  chunking_strategy: field(z.unknown(), 'How a long recording is divided, for example `auto`.'),
   stream: field(z.unknown(), 'True to stream the text as events.'),
 }
 

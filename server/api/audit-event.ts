@@ -5,7 +5,7 @@ import { type Clock, epochSeconds } from '../lib/clock.ts'
 import { isObject, tryParse } from '../lib/json.ts'
 import type { AuditEvent } from '../store/installation/audit.ts'
 
-/** The person who makes a change, and from where. */
+/** The person who makes a change, and their address. */
 export interface Actor {
   person: Pick<Person, 'id' | 'username' | 'role'>
   clientAddress: string
@@ -32,7 +32,7 @@ export function auditEvent(
 
 type Values = Readonly<Record<string, unknown>>
 
-/** Names the fields that are written for the first time, with the values of the fields in `shown`. */
+/** Lists the fields of a new object by name, with values for the fields in `shown`. */
 export function describeFields(fields: Values, shown: readonly string[]): string {
   return Object.entries(fields)
     .map(([name, value]) => (shown.includes(name) ? `${name}=${short(value)}` : name))
@@ -40,7 +40,8 @@ export function describeFields(fields: Values, shown: readonly string[]): string
 }
 
 /**
- * Names the fields that a change makes different from `before`, with the old and new values of the fields in `shown`.
+ * Lists the names of the fields that a change makes different from `before`. Fields in `shown` have their old and new
+ * values.
  */
 export function describeChange(before: Values, fields: Values, shown: readonly string[]): string {
   return Object.entries(fields)
@@ -53,7 +54,7 @@ export function describeChange(before: Values, fields: Values, shown: readonly s
 /** Fields whose text is a JSON object. */
 const jsonFields = new Set(['model_mapping', 'config'])
 
-/** Whether two JSON texts are objects with the same entries; an empty text is an object without entries. */
+/** Whether two JSON texts are objects with the same entries. An empty text counts as an object without entries. */
 function meansTheSame(one: unknown, other: unknown): boolean {
   const objects = [objectOf(one), objectOf(other)]
   return objects.every((each) => each !== undefined) && isDeepStrictEqual(objects[0], objects[1])

@@ -48,14 +48,14 @@ forEachDatabase((_, openFresh) => {
     })
   })
 
-  test('if several processes start at once, exactly one creates the root account', async () => {
+  test('if several processes start at the same time, exactly one creates the root account', async () => {
     const results = await Promise.all(Array.from({ length: 4 }, () => bootstrapRoot(store, secrets, none)))
     expect(results.filter((result) => result.created)).toHaveLength(1)
     expect(results.filter((result) => result.generatedPassword !== undefined)).toHaveLength(1)
     expect(await store.read.selectFrom('users').select('id').execute()).toHaveLength(1)
   })
 
-  test('a secret key that does not belong to the database is detected at once and named in the error', async () => {
+  test('a secret key that does not belong to the database is detected immediately and named in the error', async () => {
     await bootstrapRoot(store, secrets, none)
     expect(bootstrapRoot(store, createSecrets('quite another secret key'), none)).rejects.toThrow('SECRET_KEY')
   })

@@ -15,11 +15,14 @@ const rootQuota = 100_000_000_000
 export interface Bootstrap {
   /** True if this process created the root account. */
   created: boolean
-  /** The random password of the new root account, to be shown once; undefined if the operator chose it. */
+  /**
+   * The random password of the new root account, which must be shown once. Undefined if the operator chose the
+   * password.
+   */
   generatedPassword: string | undefined
 }
 
-/** The operator's choices for the root account; the process configuration has this shape. */
+/** The operator's choices for the root account. They are part of the process configuration. */
 export interface RootConfig {
   initialRootPassword: string | undefined
   /** Key of a relay token, without `sk-`. */
@@ -27,7 +30,7 @@ export interface RootConfig {
   initialRootAccessToken: string | undefined
 }
 
-/** The database was filled under a different SECRET_KEY. */
+/** Thrown if the database was filled under a different SECRET_KEY. */
 export class SecretKeyMismatch extends Error {
   constructor() {
     super(
@@ -37,7 +40,7 @@ export class SecretKeyMismatch extends Error {
   }
 }
 
-/** A password for the root account and its hash, which is being computed. */
+/** A password for the root account, with its hash, which may still be in progress. */
 export interface RootPassword {
   /** True if nobody chose the password, so that it has to be shown. */
   isGenerated: boolean
@@ -46,11 +49,11 @@ export interface RootPassword {
 }
 
 /**
- * Chooses the password of the root account if there is no user yet, and begins to hash it. The hash takes about as long
- * as everything else in the first start together, so this is called before the schema exists.
+ * Chooses the password of the root account if there is no user yet, and starts to hash it. Hashing takes about as long
+ * as the rest of the first start, so this is called before the schema exists.
  */
 export async function rootPassword(store: Store, config: RootConfig): Promise<RootPassword | undefined> {
-  // Without a schema there is no table to look at.
+  // Without a schema, the query fails, and the installation is new.
   const isNew = await hasNoUsers(store.read).catch(() => true)
   if (!isNew) return undefined
   const password = config.initialRootPassword ?? randomBase62(20)
@@ -58,8 +61,8 @@ export async function rootPassword(store: Store, config: RootConfig): Promise<Ro
 }
 
 /**
- * Makes a new database usable: checks that the secret key belongs to it, and creates the root account if there is no
- * user. If several processes start at once, one does this and the others find that it is already done.
+ * Makes a new database usable. It checks that the secret key belongs to the database, and creates the root account if
+ * there is no user. If several processes start simultaneously, one of them does this, and the others find it done.
  */
 export async function bootstrapRoot(
   store: Store,
@@ -69,7 +72,7 @@ export async function bootstrapRoot(
   prepared?: RootPassword,
 ): Promise<Bootstrap> {
   const chosen = prepared ?? (await rootPassword(store, config))
-  // The password is hashed before the transaction, because hashing inside it would hold up other writers.
+  // The password is hashed before the transaction, because hashing inside it would delay other writers.
   const hash = await chosen?.hash
   const created = await store.write(async (trx) => {
     await lockInstallation(trx)

@@ -30,7 +30,7 @@ forEachDatabase((_, openFresh) => {
       body: { username: `user${++made}`, password: 'correct horse' },
     })
 
-  test('registration and both calls that send emails each need a fresh bot-check response; login needs none', async () => {
+  test('registration and both calls that send emails each need a new bot-check answer, but a login needs none', async () => {
     await using smtp = await startMailServer()
     await mailThrough(api, smtp)
     const calls: ((answer?: string) => Promise<{ json: { success: boolean; message: string } }>)[] = [
@@ -54,7 +54,7 @@ forEachDatabase((_, openFresh) => {
     expect(sent.get('remoteip')).toBe('203.0.113.9')
   })
 
-  test('a solved challenge covers one call only, and an answer cannot add parameters to the verification request', async () => {
+  test('a solved challenge is valid for only one call, and an answer cannot add parameters to the verification request', async () => {
     const cookie = (await register(turnstile.solve())).headers.getSetCookie().join()
     expect(cookie).toBe('')
     expect((await register()).json.success).toBe(false)
@@ -67,7 +67,7 @@ forEachDatabase((_, openFresh) => {
     expect(turnstile.requests).toHaveLength(before)
   })
 
-  test('refuses an answer that cannot be verified: no secret, or a service that is down or returns nonsense', async () => {
+  test('refuses an answer that cannot be verified because there is no secret, or because the service is down or returns nonsense', async () => {
     await setOptions(api, { TurnstileSecretKey: '' })
     expect((await register(turnstile.solve())).json.message).toContain('secret key')
     await setOptions(api, { TurnstileSecretKey: 'a secret of ours' })
@@ -87,7 +87,7 @@ forEachDatabase((_, openFresh) => {
     const status = async () => (await api.call('GET', '/api/status')).json.data
     expect(await status()).toMatchObject({ turnstile_check: true, turnstile_site_key: 'site key', github_oauth: false })
     await setOptions(api, { TurnstileCheckEnabled: 'false', GitHubOAuthEnabled: 'true', WeChatAuthEnabled: 'true' })
-    // These are switched on but not set up, so their buttons would lead nowhere.
+    // These features are on but not configured, so their buttons would not work.
     expect(await status()).toMatchObject({ turnstile_check: false, github_oauth: false, wechat_login: false })
     await setOptions(api, { GitHubClientId: 'id', WeChatServerAddress: 'http://wechat.internal' })
     await setOptions(api, { WeChatAccountQRCodeImageURL: '/qr.png', EmailVerificationEnabled: 'true' })

@@ -3,7 +3,7 @@ import { isSolved } from '../outbound/turnstile.ts'
 import { askOutside } from './ask-outside.ts'
 import type { ApiDeps } from './deps.ts'
 
-/** Refuses a call without a fresh answer to the bot check; each answer is verified and is valid only once. */
+/** Refuses a call without a new answer to the bot check. Each answer is verified, and is valid only once. */
 export type BotCheck = (answer: string | undefined, clientAddress: string) => Promise<void>
 
 export function createBotCheck({ settings, warn }: Pick<ApiDeps, 'settings' | 'warn'>): BotCheck {
@@ -14,7 +14,8 @@ export function createBotCheck({ settings, warn }: Pick<ApiDeps, 'settings' | 'w
       throw new ApiFailure('The bot check is on, but the administrator has not set its secret key.')
     }
     if (answer === '') throw new ApiFailure('The response of the bot check is missing.')
-    // The service's answers are shorter than this. Callers must not be able to make the gateway send it longer texts.
+    // The provider's answers are shorter than this. The limit keeps callers from making the gateway send longer texts
+    // to the provider.
     const solved =
       answer.length <= 2048 &&
       (await askOutside(

@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts'
 
 const freshMs = 30_000
 
-/** A function whose result is shared by all callers for 30 seconds. A failure is not kept. */
+/** Wraps a function so that all callers share its result for 30 seconds. Failures are not cached. */
 export function cachedFor<Value>(read: () => Promise<Value>, clock: Clock): () => Promise<Value> {
   let cached: { atMs: number; value: Promise<Value> } | undefined
   return () => {

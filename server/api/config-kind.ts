@@ -6,7 +6,7 @@ import type { Db, Trx } from '../store/store.ts'
 import type { Actor } from './audit-event.ts'
 import type { ApiDeps } from './deps.ts'
 
-/** What the kinds of entries need. */
+/** The dependencies of configuration sections. */
 export type ConfigDeps = Pick<ApiDeps, 'secrets' | 'clock' | 'catalogue'>
 
 /** A configuration file that cannot be applied. The message is a sentence; `path` leads to the entry in the file. */
@@ -18,10 +18,10 @@ export class ConfigFault extends Error {
   }
 }
 
-/** Why an entry cannot be applied; the entry is named by `inEntry`. */
+/** The reason why an entry cannot be applied. `inEntry` adds the name of the entry. */
 export class EntryFault extends Error {}
 
-/** A difference between the file and the installation, and what removes it. */
+/** A difference between the file and the installation, with the function that removes it. */
 export interface PlannedChange extends Omit<ConfigChange, 'section'> {
   make(trx: Trx): Promise<void>
 }
@@ -29,13 +29,13 @@ export interface PlannedChange extends Omit<ConfigChange, 'section'> {
 /** What applying a section would do. */
 export interface SectionPlan {
   changes: PlannedChange[]
-  /** Names of what the section does not list. */
+  /** The names of existing objects that the section does not list. */
   unlisted: string[]
   /** Runs after all changes of the section. */
   finish?(trx: Trx): Promise<void>
 }
 
-/** How a plan is made, and who makes it. */
+/** The options of a plan, and the person who makes it. */
 export interface PlanContext {
   deps: ConfigDeps
   actor: Actor
@@ -53,10 +53,13 @@ export interface ConfigKind<S extends ConfigSection = ConfigSection> {
   export(db: Db, deps: ConfigDeps, placeholder: Placeholder): Promise<ConfigFile[S] | undefined>
 }
 
-/** What an export writes in place of a secret, from the words of its name; undefined if secrets are omitted. */
+/**
+ * Returns the text that an export writes instead of a secret, made from the words of the secret's name. Undefined if
+ * secrets are omitted.
+ */
 export type Placeholder = (...words: string[]) => string | undefined
 
-/** What a plan shows of a secret. */
+/** The text that a plan shows instead of a secret. */
 export const maskedSecret = '***'
 
 /** The text of a secret whose references have been replaced. */
@@ -85,7 +88,7 @@ export function differences(
     .map((field) => ({ field, before: shownValue(before[field]), after: shownValue(after[field]) }))
 }
 
-/** Runs `work` for an entry; a refusal names the entry. */
+/** Runs `work` for an entry. If it is refused, the error names the entry. */
 export async function inEntry<T>(path: readonly PropertyKey[], label: string, work: () => Promise<T> | T): Promise<T> {
   try {
     return await work()

@@ -9,7 +9,7 @@ import { tableKinds } from './option/table-kinds.ts'
 import { virtualModelsKind } from './virtual-model/virtual-models-kind.ts'
 
 /**
- * Every section of a configuration file, in the order in which they are applied. To add one, add its schema to
+ * The sections of configuration files, in the order in which they are applied. To add a section, add its schema to
  * `contract/config-file.ts` and its kind here.
  */
 export const configKinds: readonly ConfigKind[] = [

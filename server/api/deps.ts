@@ -37,7 +37,7 @@ export interface ApiDeps {
   mailer: Mailer
   secrets: Secrets
   clock: Clock
-  /** Long-running work waits for its turn between its steps. */
+  /** Long-running work waits here between its steps until it is its turn. */
   turns: Turns
   /** Addresses or CIDRs of proxies whose X-Forwarded-* is trusted. */
   trustedProxies: readonly string[]
@@ -50,7 +50,7 @@ export interface ApiDeps {
   testChannel(id: number, model?: string): Promise<ChannelTest>
   /** Starts a run over all channels; false if a run is already in progress. */
   testAllChannels(scope: 'all' | 'disabled'): Promise<boolean>
-  /** Features that the upstream of a channel turned out not to offer. */
+  /** Features that a channel's upstream turned out not to support. */
   missingAt(id: number): Channel['missing']
   /** Requests the remaining balance from a channel's upstream, and saves it. */
   updateBalance(id: number): Promise<UpstreamResult<number>>
@@ -66,9 +66,9 @@ export interface ApiDeps {
   probeDraft(draft: ChannelDraft): Promise<DraftReport>
   /** The models that enabled channels serve to a group, with their current prices. */
   priceList(group: string, userGroup?: string): PriceList
-  /** What is odd about a virtual model as it is stored now. */
+  /** Warnings about a virtual model in its stored state. */
   virtualWarnings(name: string): VirtualWarning[]
-  /** What would happen to a request now. Calls no upstream and holds nothing. */
+  /** What would happen to a request now. Does not call an upstream or hold quota. */
   dryRun(request: DryRunRequest): Promise<DryRun>
   /** New log rows, as they are written. */
   logTail: LogTail
@@ -76,24 +76,21 @@ export interface ApiDeps {
   backups: Pick<ScheduledBackups, 'start' | 'nextAt'>
   logCopy: Pick<LogCopy, 'state' | 'test'>
   imports: ImportRuns
-  /** Calls the leases on a balance back before it is changed; absent if there are none. */
+  /** Recalls the leases on a balance before the balance is changed. Absent if leases are not used. */
   leases?: Pick<Leases, 'callBack' | 'mayBeOut'> | undefined
   /** Sends a message to a destination of alerts. */
   sendAlert: AlertSender
   warn(message: string): void
   /** Limits that replace the default ones. */
   rateRules?: { api?: RateRule; critical?: RateRule; loginFailures?: RateRule; accountFailures?: RateRule }
-  /** Delays a response by a number of milliseconds; by default with a real timer. */
+  /** Delays a response by a number of milliseconds. By default, it uses a real timer. */
   pause?: (ms: number) => Promise<unknown>
 }
 
-/** Tells every node that something cached is out of date. */
+/** Notifies every node that cached data is out of date. */
 export type Announce = (notice: Notice) => Promise<void>
 
-/**
- * Publishes a notice of a change that is already committed. If publishing fails, the caches expire a little later
- * anyway.
- */
+/** Publishes notices of committed changes. If publishing fails, the caches still expire a little later. */
 export function announcer({ store, warn }: Pick<ApiDeps, 'store' | 'warn'>): Announce {
   return async (notice) => {
     try {

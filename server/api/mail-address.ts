@@ -1,7 +1,7 @@
 import { ApiFailure } from '../http/api-failure.ts'
 import type { Settings } from '../settings/settings.ts'
 
-/** True if the options allow this address: its exact domain is on the list, or there is no list. */
+/** True if the options allow this address, because its exact domain is on the list or there is no list. */
 export function isAllowedAddress(settings: Settings, email: string): boolean {
   if (!settings.EmailDomainRestrictionEnabled) return true
   const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase()

@@ -11,7 +11,7 @@ import type { Trx } from '../store/store.ts'
 import { quotaText } from './quota-text.ts'
 
 /**
- * An account that people create for themselves, directly or through an outside login, or that an admin creates for
+ * A new account. People create it for themselves, directly or through an external login, or an admin creates it for
  * somebody.
  */
 export interface NewAccount extends Pick<NewUser, 'password' | 'display_name' | 'created_time'> {
@@ -21,11 +21,11 @@ export interface NewAccount extends Pick<NewUser, 'password' | 'display_name' | 
   github_id?: string
   github_account_id?: string
   wechat_id?: string
-  /** Invite code of the inviter; an unknown one counts as none. */
+  /** The inviter's code. An unknown code is ignored. */
   affCode?: string
 }
 
-/** Creates the account and gives the bonuses for new accounts, invited accounts and inviters, each with its log row. */
+/** Creates the account and adds the bonuses for new accounts, invited accounts and inviters, each with a log row. */
 export async function createAccount(
   trx: Trx,
   settings: Settings,
@@ -57,7 +57,7 @@ export async function createAccount(
     })
   if (QuotaForNewUser > 0) await note(person, QuotaForNewUser, 'New user bonus')
   if (!inviter) return person
-  // An account whose balance is full gets no bonus, but its owner is not refused because of that.
+  // If the maximum balance is exceeded, there is no bonus, but the registration still succeeds.
   if (QuotaForInvitee > 0 && (await giveUserQuota(trx, id, QuotaForInvitee, maxQuota))) {
     await note(person, QuotaForInvitee, 'Invite code bonus')
   }

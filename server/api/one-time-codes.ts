@@ -9,19 +9,19 @@ import type { Db, Store, Trx } from '../store/store.ts'
 export const codeMinutes = 10
 const maxAttempts = 5
 
-/** How many emails of all kinds this server sends to one address. */
+/** The limit on emails of all kinds that this server sends to one address. */
 const mailRule: MailRule = { pauseSeconds: 30, limit: 10, windowSeconds: 86_400 }
 
-/** Codes that are sent to people, each for one purpose: `verification` of an address, `reset` of a password. */
+/** Codes that are sent to people. Each has one purpose: the verification of an address, or the reset of a password. */
 export interface OneTimeCodes {
   /** Makes `code` the only valid one for this purpose and subject. */
   save(trx: Trx, purpose: 'verification' | 'reset', subject: string, code: string): Promise<void>
   /**
-   * Returns true once, for the right code before it expires. The transaction must be committed even if this returns
+   * Returns true once for the right code, unless it has expired. The transaction must be committed even if this returns
    * false, because wrong attempts are counted.
    */
   use(trx: Trx, purpose: 'verification' | 'reset', subject: string, code: string): Promise<boolean>
-  /** True if `use` would return true now; nothing is counted or used up. */
+  /** True if `use` would return true now. Nothing is counted or used up. */
   fits(db: Db, purpose: 'verification' | 'reset', subject: string, code: string): Promise<boolean>
 }
 
@@ -42,8 +42,7 @@ export function createOneTimeCodes({ secrets, clock }: { secrets: Secrets; clock
 }
 
 /**
- * Counts an email to an address before anything about the address is looked up; refuses the email if there have been
- * too many.
+ * Counts an email to an address, and refuses it if there have been too many. Call this before the address is looked up.
  */
 export async function countMail({ store, clock }: { store: Store; clock: Clock }, email: string): Promise<void> {
   const wait = await store.write((trx) => takeMailTurn(trx, email.toLowerCase(), mailRule, epochSeconds(clock)))

@@ -7,9 +7,9 @@ export interface NamedSection<Entry, Existing> {
   wanted: readonly Entry[]
   existing: readonly Existing[]
   nameOf(existing: Existing): string
-  /** Throws ConfigFault if what has the name of an entry cannot be told apart. Absent if names are unique. */
+  /** Throws ConfigFault if several existing objects have the name of an entry. Absent if names are unique. */
   refuseSame?(sames: readonly Existing[], path: readonly PropertyKey[]): void
-  /** What makes the installation like an entry; undefined = it is so already. */
+  /** The change that makes the installation match an entry; undefined if it already does. */
   planEntry(
     entry: Entry,
     existing: Existing | undefined,
@@ -17,7 +17,10 @@ export interface NamedSection<Entry, Existing> {
   removal(existing: Existing): PlannedChange
 }
 
-/** Compares the entries of a section with what has their names. Throws ConfigFault if the section cannot be applied. */
+/**
+ * Compares the entries of a section with the existing objects of the same names. Throws ConfigFault if the section
+ * cannot be applied.
+ */
 export async function planByName<Entry extends { name: string }, Existing>(
   { section, wanted, existing, nameOf, refuseSame, planEntry, removal }: NamedSection<Entry, Existing>,
   { prune }: PlanContext,

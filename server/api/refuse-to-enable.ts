@@ -1,10 +1,7 @@
 import { type TokenState, tokenStatus } from '../../contract/statuses.ts'
 import { ApiFailure } from '../http/api-failure.ts'
 
-/**
- * Throws if a token cannot be enabled: the reason why it expired or was exhausted must be removed first. The stored
- * values decide, as in one-api.
- */
+/** Refuses to enable a token that is still expired or exhausted. As in one-api, the stored values decide. */
 export function refuseToEnable(token: TokenState, nowSeconds: number): void {
   if (token.status === tokenStatus.expired && token.expired_time !== -1 && token.expired_time <= nowSeconds) {
     throw new ApiFailure('The token has expired. Set a later expiry first.')

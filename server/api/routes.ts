@@ -40,7 +40,9 @@ const apiRule = { limit: 480, windowMs: 180_000 }
 const leastBodyTimeMs = 1000
 const criticalRule = { limit: 20, windowMs: 1_200_000 }
 
-/** The management API: everything under /api, including unknown paths, so nothing may be mounted there after it. */
+/**
+ * The management API: everything under /api. It also handles unknown paths, so nothing may be mounted there after it.
+ */
 export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   const { clock, warn } = deps
   const apiLimit = createRateLimiter(deps.rateRules?.api ?? apiRule, clock)
@@ -55,7 +57,7 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   const criticalLimit = createRateLimiter(deps.rateRules?.critical ?? criticalRule, clock)
   const bodyTimeMs = () => {
     const { CallerIdleTimeout } = deps.settings.current()
-    // However short the timeout is set, a request that corrects the setting must get through.
+    // There is a minimum, so that even with a very short timeout a request that corrects the setting succeeds.
     return CallerIdleTimeout > 0 ? Math.max(leastBodyTimeMs, CallerIdleTimeout * 1000) : 0
   }
   const router: ApiRouter = { app, sessions, criticalLimit, warn, bodyTimeMs, turns: deps.turns }

@@ -1,14 +1,14 @@
 import type { ServiceState } from '../../contract/api/status-page.ts'
 
-/** Calls in a period, and how many of them failed because of this service. */
+/** The number of calls in a period, and of those that failed because of this service. */
 export interface Counts {
   calls: number
   failed: number
 }
 
-/** With fewer calls, a percentage would say more about their number than about the service. */
+/** The minimum number of calls for a percentage. With fewer calls, it would say little about the service. */
 const leastCalls = 10
-/** Shares of served calls, in percent. */
+/** From these percentages of served calls on, the service counts as up or as degraded. */
 const upFrom = 95
 const degradedFrom = 70
 
@@ -17,7 +17,7 @@ export function uptimeOf({ calls, failed }: Counts): number | null {
   return calls < leastCalls ? null : Math.floor((Math.max(0, calls - failed) * 1000) / calls) / 10
 }
 
-/** The state in a period. A few calls can show that the service worked, but not that it did not. */
+/** The state in a period. A few calls can show that the service worked, but not that it failed. */
 export function stateOf({ calls, failed }: Counts): ServiceState {
   if (calls < leastCalls) return calls > 0 && failed === 0 ? 'up' : 'none'
   const served = ((calls - failed) * 100) / calls

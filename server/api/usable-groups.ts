@@ -2,7 +2,7 @@ import { ratioOne } from '../billing/price.ts'
 import { ApiFailure } from '../http/api-failure.ts'
 import type { Settings } from '../settings/settings.ts'
 
-/** The groups that a user may choose for a token: the user's own, and those in UserUsableGroups. */
+/** Whether a user may choose a group for a token. Allowed are the user's own group and those in UserUsableGroups. */
 export function mayUseGroup(
   group: string,
   own: string,
@@ -11,7 +11,9 @@ export function mayUseGroup(
   return group === own || UserUsableGroups.has(group)
 }
 
-/** The groups that a user may choose for a token, the user's own first, each with its ratio for this user. */
+/**
+ * The groups that a user may choose for a token, each with its ratio for this user. The user's own group comes first.
+ */
 export function usableGroups(
   own: string,
   {
@@ -31,8 +33,8 @@ export function usableGroups(
 }
 
 /**
- * The group to store for a token; '' for the owner's group, which the token then follows if the owner is moved to another
- * one. Throws ApiFailure if the owner may not choose the group.
+ * The group to store for a token. The owner's group is stored as '', so that the token follows its owner to another
+ * group. Throws ApiFailure if the owner may not choose the group.
  */
 export function tokenGroup(group: string | null, own: string, settings: Pick<Settings, 'UserUsableGroups'>): string {
   const wanted = group?.trim() ?? ''

@@ -2,7 +2,7 @@ import type { User } from '../../contract/api/user.ts'
 import type { UserRow } from '../store/accounts/users.ts'
 import { spentNow } from './spent-now.ts'
 
-/** A user with every field empty. Responses that show a few fields fill in only those. */
+/** A user with every field empty. Responses that show only a few fields fill in those. */
 const blankUser: User = {
   id: 0,
   username: '',
@@ -34,13 +34,13 @@ const blankUser: User = {
   spent_at: 0,
 }
 
-/** The user as the response to a login shows it. */
+/** The user as shown in the response to a login. */
 export function loginView(user: Pick<UserRow, 'id' | 'username' | 'display_name' | 'role' | 'status' | 'group'>): User {
   const { id, username, display_name, role, status, group } = user
   return { ...blankUser, id, username, display_name, role, status, group }
 }
 
-/** A row as the API shows it at this time, in epoch seconds. */
+/** A row as the API shows it. `now` is in epoch seconds. */
 export function userView(row: UserRow, now: number): User {
   return { ...blankUser, ...row, ...spentNow(row, now), aff_code: row.aff_code ?? '' }
 }

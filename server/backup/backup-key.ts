@@ -3,12 +3,12 @@ import { promisify } from 'node:util'
 import { BackupError } from './backup-error.ts'
 import type { Encryption } from './header.ts'
 
-/** What the operator encrypts a backup with. */
+/** The secret with which the operator encrypts a backup. */
 export type BackupSecret = { passphrase: string } | { keyFile: Uint8Array }
 
 export const shortestPassphrase = 8
 const shortestKeyFile = 16
-/** With a block size of 8, this takes 64 MiB of memory. */
+/** The cost parameter of scrypt. With a block size of 8, it takes 64 MiB of memory. */
 const cost = 65_536
 const derive = promisify(scrypt) as (
   password: string,
@@ -33,7 +33,7 @@ export async function newKey(secret: BackupSecret): Promise<{ key: Buffer; encry
   }
 }
 
-/** The key of an existing file. Throws BackupError if the secret is another one. */
+/** The key of an existing file. Throws BackupError if the secret is wrong. */
 export async function keyOf(secret: BackupSecret, encryption: Encryption): Promise<Buffer> {
   if ('passphrase' in secret !== (encryption.by === 'passphrase'))
     throw new BackupError(

@@ -5,7 +5,7 @@ export function backupName(time: Date): string {
   return `tollgate-${time.toISOString().replace(/[-:]/g, '').slice(0, 15)}Z.backup`
 }
 
-/** True for names of scheduled backups. Nothing else is ever deleted. */
+/** True for names of scheduled backups. Only files with such names are ever deleted. */
 export function isBackupName(name: string): boolean {
   return nameForm.test(name)
 }

@@ -2,16 +2,17 @@ import { createCipheriv, createDecipheriv, createHash, type Hash } from 'node:cr
 import { damagedBackup } from './backup-error.ts'
 import { type BackupHeader, headerBytes, magic, mostHeaderBytes, parseHeader } from './header.ts'
 
-/** Plain bytes per chunk. */
+/** The number of unencrypted bytes per chunk. */
 const chunkBytes = 64 * 1024
 const tagBytes = 16
-/** Marks the length of the last chunk, so that a file that was cut off between two chunks is noticed. */
+/** A bit that marks the length of the last chunk. It reveals if a file was truncated between two chunks. */
 const lastMark = 0x8000_0000
 
 /**
- * A backup file: its header, then the bytes in chunks. With a key, each chunk is encrypted with AES-256-GCM. Its nonce is
- * its number and whether it is the last, and the header is authenticated with it, so chunks cannot be exchanged, left
- * out, repeated or moved to another file. Without a key, a SHA-256 of everything before it ends the file.
+ * Writes a backup file: the header, and then the bytes in chunks. With a key, each chunk is encrypted with AES-256-GCM.
+ * The nonce of a chunk contains its number and whether it is the last one, and each chunk also authenticates the
+ * header. Chunks therefore cannot be exchanged, omitted, repeated or moved to another file. Without a key, the file
+ * ends with a SHA-256 of everything before it.
  */
 export async function* chunked(
   header: BackupHeader,
@@ -55,7 +56,7 @@ function sealed(plain: Buffer, key: Buffer, nonce: Buffer, bound: Buffer): Buffe
   return Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()])
 }
 
-/** Reads exact numbers of bytes from a source of any pieces. */
+/** Reads exact numbers of bytes from a source with pieces of any size. */
 class ByteReader {
   readonly #pieces: AsyncIterator<Uint8Array>
   #rest: Buffer = Buffer.alloc(0)
@@ -64,7 +65,7 @@ class ByteReader {
     this.#pieces = pieces[Symbol.asyncIterator]()
   }
 
-  /** The next bytes: fewer than `length` only at the end. */
+  /** The next bytes. They are fewer than `length` only at the end. */
   async take(length: number): Promise<Buffer> {
     const parts = [this.#rest]
     let size = this.#rest.length
@@ -87,12 +88,16 @@ class ByteReader {
 /** An opened backup file. */
 export interface ChunkedFile {
   header: BackupHeader
-  /** The bytes inside. They are checked as they are read; the last ones come only if the file is complete. */
+  /**
+   * The content of the file. It is checked as it is read, and the last bytes are returned only if the file is complete.
+   */
   bytes(key: Buffer | undefined): AsyncGenerator<Buffer>
   close(): Promise<void>
 }
 
-/** Reads the header of a backup. Throws BackupError if the bytes are not a backup, or one of a newer format. */
+/**
+ * Reads the header of a backup. Throws BackupError if the bytes are not a backup, or if the backup has a newer format.
+ */
 export async function openChunked(pieces: AsyncIterable<Uint8Array>): Promise<ChunkedFile> {
   const reader = new ByteReader(pieces)
   const start = await reader.take(magic.length + 4)

@@ -5,7 +5,7 @@ import * as z from 'zod/mini'
 import type { SnapshotPart, Value } from '../store/snapshot/snapshot.ts'
 import { damagedBackup } from './backup-error.ts'
 
-/** The first line inside a backup: what belongs to the installation besides its rows. */
+/** The first line inside a backup. It contains the facts about the installation that are not rows. */
 const factsSchema = z.object({
   migrations: z.array(z.string()),
   secret_check: z.optional(z.string()),
@@ -22,10 +22,15 @@ const lineSchema = z.union([
   z.object({ sha256: z.string() }),
 ])
 
-/** A line is one piece of a table. Only a single huge value makes one much longer than a megabyte. */
+/**
+ * The maximum length of a line. A line is one piece of a table, and is much longer than a megabyte only if it has a
+ * single huge value.
+ */
 const mostLineBytes = 512 * 1024 * 1024
 const level = 6
-/** Base-2 logarithm of the largest accepted window, which is kept in memory. */
+/**
+ * The base-2 logarithm of the largest accepted compression window. It is limited because the window is kept in memory.
+ */
 const windowLog = 24
 
 /** The compressed lines of a backup: facts, tables with their rows and counts, and a checksum of all lines before it. */
@@ -49,13 +54,13 @@ async function* linesOf(facts: BackupFacts, parts: AsyncIterable<SnapshotPart>):
   yield Buffer.from(`${JSON.stringify({ sha256: hash.digest('hex') })}\n`)
 }
 
-/** What is inside a backup. `parts` must be read to the end: only then is the checksum compared. */
+/** The content of a backup. `parts` must be read to the end, because the checksum is compared only then. */
 export interface BackupContents {
   facts: BackupFacts
   parts: AsyncGenerator<SnapshotPart>
 }
 
-/** Reads what `written` wrote. Throws BackupError if it is not complete or was changed. */
+/** Reads the output of `written`. Throws BackupError if it is incomplete or was changed. */
 export async function readContents(bytes: AsyncIterable<Uint8Array>): Promise<BackupContents> {
   const hash = createHash('sha256')
   const decompressed = through(bytes, createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: windowLog } }))
@@ -101,7 +106,7 @@ function parsed<Schema extends z.core.$ZodType>(schema: Schema, value: unknown):
   return result.data
 }
 
-/** Checked by hand, because there are millions of values. */
+/** Validates the rows without a schema, because there may be millions of values. */
 function rowsIn(value: unknown[]): Value[][] {
   for (const row of value) {
     if (!Array.isArray(row)) throw damagedBackup('a row of it is not a list')
@@ -111,7 +116,10 @@ function rowsIn(value: unknown[]): Value[][] {
   return value as Value[][]
 }
 
-/** Sends bytes through a compressor, only as fast as the result is read. Passes on the errors of both. */
+/**
+ * Sends bytes through a compressor, only as fast as the result is read. Errors of the source and of the compressor are
+ * passed on.
+ */
 async function* through(source: AsyncIterable<Uint8Array>, transform: Transform): AsyncGenerator<Buffer> {
   const input = Readable.from(source)
   let cause: unknown

@@ -1,11 +1,11 @@
 import * as z from 'zod/mini'
 import { BackupError, damagedBackup } from './backup-error.ts'
 
-/** The version of the file format that this version writes, and the newest that it reads. */
+/** The version of the file format that this version of Tollgate writes, and the newest that it can read. */
 export const formatVersion = 1
 
 const saltHex = z.string().check(z.regex(/^[0-9a-f]{32}$/))
-/** Recognizes a wrong passphrase before anything is decrypted. */
+/** A check value that reveals a wrong passphrase before anything is decrypted. */
 const check = z.string().check(z.regex(/^[0-9a-f]{16}$/))
 
 const encryptionSchema = z.union([
@@ -13,7 +13,7 @@ const encryptionSchema = z.union([
     by: z.literal('passphrase'),
     salt: saltHex,
     check,
-    // The limits keep a changed file from using up the memory.
+    // The limits keep a manipulated file from using up the memory.
     cost: z.int().check(z.gte(1024), z.lte(1_048_576)),
     blockSize: z.literal(8),
   }),
@@ -34,11 +34,11 @@ const headerSchema = z.object({
   has_secret_key: z.boolean(),
 })
 
-/** What can be read from the beginning of a backup without a passphrase. */
+/** The facts at the beginning of a backup that can be read without a passphrase. */
 export type BackupHeader = z.infer<typeof headerSchema>
 export type Encryption = z.infer<typeof encryptionSchema>
 
-/** The first bytes of every backup, whatever its format version. */
+/** The first bytes of every backup, in all format versions. */
 export const magic = Buffer.from('TOLLGATE BACKUP\n')
 export const mostHeaderBytes = 64 * 1024
 
@@ -50,7 +50,7 @@ export function headerBytes(header: BackupHeader): Buffer {
   return Buffer.concat([magic, length, json])
 }
 
-/** Parses the JSON of a header. Throws BackupError if it is not one that this version can read. */
+/** Parses the JSON of a header. Throws BackupError if this version cannot read it. */
 export function parseHeader(json: Buffer): BackupHeader {
   let value: unknown
   try {

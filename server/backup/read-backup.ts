@@ -8,10 +8,10 @@ import { openChunked } from './chunks.ts'
 import { type BackupContents, type BackupFacts, readContents } from './contents.ts'
 import type { BackupHeader } from './header.ts'
 
-/** Asks for what the backup was encrypted with. */
+/** Asks for the secret with which the backup was encrypted. */
 export type AskSecret = (header: BackupHeader) => Promise<BackupSecret>
 
-/** A backup file that was read from beginning to end and is complete. */
+/** A backup file that was read to the end and is complete. */
 export interface CheckedBackup extends LoadSource {
   header: BackupHeader
   facts: BackupFacts
@@ -30,7 +30,7 @@ export async function checkBackup(path: string, askSecret: AskSecret): Promise<C
   try {
     key = header.encryption ? await keyOf(await askSecret(header), header.encryption) : undefined
   } finally {
-    // The file is opened again for each pass.
+    // The file is opened again for each pass over it.
     await file.close()
   }
   const { facts, parts } = await open(path, key)

@@ -24,7 +24,7 @@ import { fileSink, partialEnd, type Sink, writeBackup } from './write-backup.ts'
 
 const hourSeconds = 3600
 const aliveEveryMs = 60_000
-/** A backup that failed is tried again after this time. */
+/** After a failure, another attempt is made after this time. */
 const retrySeconds = hourSeconds
 
 export interface ScheduledBackupDeps {
@@ -38,27 +38,27 @@ export interface ScheduledBackupDeps {
   warn(message: string): void
 }
 
-/** Backups that the server makes. */
+/** The backups that the server makes itself. */
 export interface ScheduledBackups {
   /** Makes a backup if one is due. At most one node makes one at a time. */
   runIfDue(): Promise<void>
   /**
-   * Begins a backup that somebody asked for, and returns while it is being made. `off`: no place is set. `running`: a node is
-   * making one.
+   * Begins a requested backup, and returns while it is being made. `off` means that no destination is set. `running`
+   * means that a node is already making a backup.
    */
   start(by: string): Promise<'started' | 'running' | 'off'>
   /** When the next backup is due, in epoch seconds; 0 if backups are off. */
   nextAt(): Promise<number>
 }
 
-/** Creates the maker of backups of this process. */
+/** Creates the object that makes the backups of this process. */
 export function createScheduledBackups(deps: ScheduledBackupDeps): ScheduledBackups {
   const { store, settings, clock, warn } = deps
 
   const take = () => store.write((trx) => beginRun(trx, backupRun, epochSeconds(clock)))
   const release = () => store.write((trx) => finishRun(trx, backupRun, epochSeconds(clock)))
 
-  /** Makes a backup in the run that this node has taken. Never rejects. */
+  /** Makes a backup. This node must have taken the run. Never rejects. */
   async function run(by: string): Promise<void> {
     const alive = setInterval(() => {
       store.write((trx) => touchRun(trx, backupRun, epochSeconds(clock))).catch(() => undefined)
@@ -90,7 +90,7 @@ export function createScheduledBackups(deps: ScheduledBackupDeps): ScheduledBack
         return due > 0 && due <= epochSeconds(clock)
       }
       if (!(await isDue()) || !(await take())) return
-      // Another node may have made it between the two.
+      // Another node may have made the backup between the check and the start of the run.
       if (await isDue()) await run('schedule')
       else await release()
     },
@@ -106,8 +106,8 @@ export function createScheduledBackups(deps: ScheduledBackupDeps): ScheduledBack
 type Schedule = Pick<Settings, 'BackupEveryHours' | 'BackupHour'>
 
 /**
- * When the backup after the last good one is due, in epoch seconds: at the next of the times that are a number of whole
- * intervals from BackupHour on the first day of 1970. Without a good one, it is due now.
+ * The time at which the backup after the last good one is due, in epoch seconds. Due times are whole intervals after
+ * BackupHour on the first day of 1970. If there is no good backup, one is due now.
  */
 export function dueAt({ BackupEveryHours, BackupHour }: Schedule, lastGood: number | undefined): number {
   if (lastGood === undefined) return 1
@@ -173,11 +173,11 @@ function reasonOf(error: unknown): string {
   return messageOf(error)
 }
 
-/** Where a backup goes. */
+/** The destination of a backup. */
 interface Target extends Pick<BackupRow, 'place' | 'host' | 'path'> {
   prepare(): Promise<void>
   sink: Sink
-  /** Removes an earlier backup in the same place. Succeeds if it is gone already. */
+  /** Removes an earlier backup from the same destination. Succeeds if it is already gone. */
   remove(path: string): Promise<void>
 }
 
@@ -210,7 +210,7 @@ function targetOf({ dataDir, guard }: ScheduledBackupDeps, options: Settings, na
   }
 }
 
-/** Removes files that a process left unfinished. No other node makes a backup now. */
+/** Removes files that a process left unfinished. This is safe because no other node is making a backup now. */
 async function removePartial(folder: string): Promise<void> {
   for (const name of await readdir(folder))
     if (name.endsWith(partialEnd) && isBackupName(name.slice(0, -partialEnd.length)))
@@ -226,7 +226,7 @@ function s3Of(options: Settings, guard: MetadataGuard): S3 {
 async function removeSurplus({ store, warn }: ScheduledBackupDeps, target: Target, keep: number): Promise<void> {
   for (const { id, path } of await surplusBackups(store.read, target, keep)) {
     try {
-      // A path from the database is deleted only if it is one that this job could have written.
+      // A path from the database is deleted only if this job could have written it.
       if (isBackupName(basename(path))) await target.remove(path)
       await store.write((trx) => forgetBackup(trx, id))
     } catch (error) {

@@ -11,16 +11,16 @@ import { written } from './contents.ts'
 import { type BackupHeader, formatVersion } from './header.ts'
 
 export interface BackupOptions {
-  /** As for `openStore`. */
+  /** The URL of the database, as for `openStore`. */
   databaseUrl: string
-  /** What the backup is encrypted with; undefined: it is not encrypted. */
+  /** The secret for encrypting the backup; undefined if it is not encrypted. */
   secret: BackupSecret | undefined
-  /** The secret key, if it is to be in the backup. This needs `secret`. */
+  /** The secret key, if the backup should contain it. This requires `secret`. */
   secretKey: string | undefined
   now: Date
 }
 
-/** What is known about a finished backup. */
+/** The facts about a finished backup. */
 export interface WrittenBackup {
   header: BackupHeader
   bytes: number
@@ -28,11 +28,11 @@ export interface WrittenBackup {
   rows: Record<string, number>
 }
 
-/** Passes the bytes of a backup on, and returns their number. */
+/** Writes the bytes of a backup somewhere, and returns their number. */
 export type Sink = (bytes: AsyncIterable<Uint8Array>) => Promise<number>
 
 /**
- * Takes a snapshot of the database, beside a running server, and passes it to `sink`. Throws BackupError or
+ * Takes a snapshot of the database, which a server may be using, and passes it to `sink`. Throws BackupError,
  * SnapshotError, or the error of the sink.
  */
 export async function writeBackup(options: BackupOptions, sink: Sink): Promise<WrittenBackup> {
@@ -62,7 +62,7 @@ export async function writeBackup(options: BackupOptions, sink: Sink): Promise<W
   }
 }
 
-/** Tables of a newer version would be missing in the backup. */
+/** Throws if a newer version has changed the database, because the backup would lack its tables. */
 function requireKnown({ migrations, missingTable }: SnapshotFacts): void {
   const unknown = migrations.find((name) => !migrationNames.includes(name))
   if (unknown !== undefined)
@@ -98,12 +98,12 @@ async function* counted(snapshot: Snapshot, rows: Record<string, number>): Async
   }
 }
 
-/** Files that are not finished have this at the end of their names. */
+/** The ending of the names of unfinished files. */
 export const partialEnd = '.partial'
 
 /**
- * A sink that writes a file only its owner can read. The file has its name only when it is complete and on the disk.
- * Throws BackupError if it cannot be written; then nothing is left.
+ * A sink that writes a file that only its owner can read. The file gets its final name only when it is complete and on
+ * the disk. If it cannot be written, throws BackupError and leaves no file.
  */
 export function fileSink(path: string): Sink {
   const partial = path + partialEnd
@@ -130,13 +130,15 @@ export function fileSink(path: string): Sink {
   }
 }
 
-/** A nearly full disk may take only a part of the bytes; the next attempt then fails with the reason. */
+/**
+ * Writes all bytes. A nearly full disk may accept only some of them, and the next attempt then fails with the reason.
+ */
 async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten
 }
 
 async function syncFolder(path: string): Promise<void> {
-  // Some systems do not let programs open folders.
+  // Some systems do not allow programs to open folders.
   const folder = await open(path, 'r').catch(() => undefined)
   await folder?.sync().catch(() => undefined)
   await folder?.close()

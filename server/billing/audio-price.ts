@@ -4,8 +4,8 @@ import { scaleDecimal } from '../lib/decimal.ts'
 import { chargeTokens, type PriceSheet, roundUp } from './price.ts'
 
 /**
- * A charge in quota. `estimated` is true if the upstream reported no measure and the text was used in place of the
- * audio.
+ * A charge in quota. `estimated` is true if the upstream reported no measure, so that the charge was estimated from the
+ * text instead of the audio.
  */
 export interface AudioCharge {
   readonly quota: number
@@ -22,35 +22,39 @@ export interface SpeechMeasure {
   readonly usage?: Usage
 }
 
-/** All of these are optional. The most precise one that fits the model's price is used. */
+/** The measures of a transcription, all of them optional. The most precise one that fits the model's price is used. */
 export interface TranscriptionMeasure {
-  /** Length of the audio. */
+  /** The length of the audio. */
   readonly seconds?: number
   readonly usage?: Usage
-  /** Tokens of the transcribed text. */
+  /** The number of tokens of the transcribed text. */
   readonly textTokens?: number
-  /** End of the transcript's last cue. */
+  /** The end of the transcript's last cue. */
   readonly cueSeconds?: number
-  /** Minimum length of the audio, derived from the size of the upload; 0 = unknown. */
+  /** The minimum length of the audio, derived from the size of the upload; 0 = unknown. */
   readonly leastSeconds?: number
 }
 
-/** Speech has about 15 UTF-8 bytes a second, in Latin script and in Chinese alike, and 1,250 audio tokens a minute. */
+/**
+ * A second of speech is about 15 UTF-8 bytes of text, in Latin script as well as in Chinese. A minute of speech is
+ * 1,250 audio tokens.
+ */
 const speechTokensPer900Bytes = 1250
 /**
- * OpenAI's models take the instructions separately from the text to be spoken. Other models have one text for both, and
- * may speak all of it.
+ * Matches models that get the instructions separately from the text to be spoken, as OpenAI's do. Other models get one
+ * text with both, and may speak all of it.
  */
 const speakInputAlone = /(?:^|\/)gpt-/
-/** Speech has about 200 text tokens a minute, and a minute of audio is about 1,000 prompt tokens. */
+/** A minute of speech is about 200 text tokens, and a minute of audio is about 1,000 prompt tokens. */
 const textTokensPerMinute = 200
 const soundTokensPerMinute = 1000
 
 const millisecondsPerHour = 3_600_000n
 
 /**
- * The price of synthesised speech: per character (Unicode code point) for tts-1 and similar models, by tokens for
- * models that are priced by tokens. If the upstream reports no audio tokens, they are estimated from the text.
+ * The price of synthesised speech. For tts-1 and similar models it is per character (Unicode code point). For models
+ * that are priced by tokens, it is by tokens. If the upstream reports no audio tokens, they are estimated from the
+ * text.
  * @param groupRatio millionths
  */
 export function speechCharge(
@@ -68,8 +72,9 @@ export function speechCharge(
 }
 
 /**
- * The price of a transcription: by the length of the audio for whisper-1 and similar models, by tokens for models that
- * report usage. If only the text is known, the length of the audio is estimated from the length of the text.
+ * The price of a transcription. For whisper-1 and similar models it depends on the length of the audio. For models that
+ * report usage, it is by tokens. If only the text is known, the length of the audio is estimated from the length of the
+ * text.
  * @param groupRatio millionths
  */
 export function transcriptionCharge(

@@ -4,7 +4,7 @@ import { forEachDatabase } from '../../test/helpers/databases.ts'
 import type { LedgerStore } from '../store/schema/ledger-types.ts'
 import { createBatcher } from './batcher.ts'
 
-/** The real ledger, recording the number of operations in each transaction. */
+/** The real ledger, which also records the number of operations in each transaction. */
 function counted(ledger: LedgerStore): LedgerStore & { sizes: number[] } {
   const sizes: number[] = []
   return {

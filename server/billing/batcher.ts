@@ -7,37 +7,40 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** Group commit: whatever queues up while one batch is being written goes into the next. */
+/** Group commit: operations that arrive while one batch is being written go into the next batch. */
 export interface Batcher {
-  /** Resolves when the operation is durable; rejects if the database rejected it. */
+  /** Resolves when the operation is durable. Rejects if the database rejected it. */
   push(op: LedgerOp): Promise<LedgerResult>
   /**
-   * Queues an operation that nobody waits for. It goes into the next batch, and starts one itself only after a few
-   * milliseconds, so that it costs no transaction of its own under load.
+   * Queues an operation that nobody waits for. It goes into the next batch. If no batch starts within a few
+   * milliseconds, it starts one itself. Under load, it therefore needs no separate transaction.
    */
   defer(op: LedgerOp): Deferred
-  /** Operations not yet durable. */
+  /** The number of operations that are not durable yet. */
   pending(): number
 }
 
 /** An operation that can still be withdrawn. */
 export interface Deferred {
-  /** As `push`; undefined once it was withdrawn. */
+  /** The same as the result of `push`; undefined if the operation was withdrawn. */
   readonly done: Promise<LedgerResult | undefined>
   /** Starts the batch now. */
   hurry(): void
-  /** Withdraws the operation. False if its batch has begun; then nothing changes. */
+  /** Withdraws the operation. If its batch has already begun, returns false and changes nothing. */
   withdraw(): boolean
 }
 
-/** Maximum operations per transaction, so that the first operations of a burst need not wait for the last. */
+/**
+ * The maximum number of operations per transaction. Because of it, the first operations of a burst need not wait for
+ * the last.
+ */
 const largestBatch = 512
-/** How long an operation that nobody waits for may wait for a batch. */
+/** The maximum time that a deferred operation waits for a batch. */
 const deferMs = 5
 
 /**
  * Batches operations for one store. If a whole batch is rejected, its operations are tried again one by one, so that
- * only the bad one fails.
+ * only the invalid one fails.
  */
 export function createBatcher(store: LedgerStore): Batcher {
   let queue: Waiting[] = []
@@ -57,7 +60,7 @@ export function createBatcher(store: LedgerStore): Batcher {
     clearTimeout(timer)
     timer = undefined
     running = true
-    // Everything that arrives in this turn of the event loop joins the batch.
+    // All operations that arrive in this turn of the event loop join the batch.
     setImmediate(() => void flush())
   }
 
@@ -76,8 +79,8 @@ export function createBatcher(store: LedgerStore): Batcher {
       const results = await store.apply(batch.map((each) => each.op))
       for (const [index, each] of batch.entries()) each.resolve(results[index])
     } catch (error) {
-      // It is only worth finding the bad operation if the batch was rejected because of its content. An unreachable
-      // database rejects every operation.
+      // Only a batch that was rejected because of its content has an invalid operation to find. An unreachable database
+      // rejects every operation.
       if (batch.length > 1 && isRefusal(error)) for (const each of batch) await alone(each)
       else for (const each of batch) each.reject(error)
     }

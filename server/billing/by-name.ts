@@ -2,7 +2,7 @@
 import { type PriceBasis, quotaOne } from './price.ts'
 import type { PriceSet } from './price-lines.ts'
 
-/** Completion ratio in millionths; the first matching pattern applies. */
+/** The completion ratios in millionths. The first matching pattern applies. */
 const completionRules: readonly (readonly [pattern: RegExp, millionths: bigint])[] = [
   [/^gpt-3\.5.*0125|^gpt-3\.5-turbo$/, 3_000_000n],
   [/^gpt-3\.5.*1106/, 2_000_000n],
@@ -28,15 +28,15 @@ const completionRules: readonly (readonly [pattern: RegExp, millionths: bigint])
 ]
 
 /**
- * Price of a completion token relative to a prompt token, derived from the name of the model, in millionths; 1 if no
- * rule matches. These are one-api's rules, with o3-mini and similar models, grok, and later Claude and Gemini models
- * corrected.
+ * The price of a completion token relative to a prompt token, derived from the name of the model, in millionths; 1 if
+ * no rule matches. These are one-api's rules with corrections for o3-mini and similar models, for grok, and for later
+ * Claude and Gemini models.
  */
 function completionRatioByName(model: string): bigint {
   return completionRules.find(([pattern]) => pattern.test(model))?.[1] ?? 1_000_000n
 }
 
-/** The unit that a model is charged by (tokens, images, characters and so on), derived from its name. */
+/** The unit by which a model is charged (tokens, images, characters and so on), derived from its name. */
 export function basisByName(model: string): PriceBasis {
   if (/^(?:dall-e|cogview|wanx|ali-stable-diffusion|step-1x)/.test(model)) return 'image'
   if (/^tts-1/.test(model)) return 'characters'
@@ -44,10 +44,7 @@ export function basisByName(model: string): PriceBasis {
   return /^whisper/.test(model) ? 'duration' : 'tokens'
 }
 
-/**
- * The prices of a model at ratio 1, for a model whose ratio is set by an option. The prices are then scaled to that
- * ratio.
- */
+/** The prices at ratio 1 of a model whose ratio an option sets. The caller then scales the prices to that ratio. */
 export function genericPrices(model: string): PriceSet {
   const input = quotaOne
   const output = (input * completionRatioByName(model)) / 1_000_000n

@@ -1,6 +1,9 @@
 import type { ChannelFull, PlaceAsked } from '../store/schema/ledger-types.ts'
 
-/** The place that a call needs on a channel with caps. */
+/**
+ * The place that a call needs on a channel with caps. A call that has a place is counted in the caps, which limit the
+ * use of the channel.
+ */
 export interface PlaceRequest extends PlaceAsked {
   channelId: number
 }

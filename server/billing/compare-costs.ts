@@ -1,9 +1,9 @@
 import { heldFactor, type ModelCost, maxCostModels } from '../../contract/api/channel-costs.ts'
 
-/** Prices by the model name that is sent upstream. */
+/** Prices by the upstream's name for the model. */
 export type CostTable = Readonly<Record<string, ModelCost>>
 
-/** The numbers that a cost can have. */
+/** The rates that a cost can have. */
 export const rateNames = ['input', 'output', 'cached', 'cache_write', 'request', 'multiplier'] as const
 
 /** A table's own entry for a model; undefined if it has none. */
@@ -15,7 +15,7 @@ export function isSameCost(one: ModelCost, other: ModelCost): boolean {
   return rateNames.every((name) => one[name] === other[name])
 }
 
-/** The largest new rate divided by the old one; null if no rate is in both, or the old one was free. */
+/** The largest quotient of a new rate and the old rate; null if the costs have no rate in common that was above 0. */
 export function factorOf(old: ModelCost, cost: ModelCost): number | null {
   const factors = rateNames.flatMap((name) => {
     const [from, to] = [old[name], cost[name]]
@@ -24,7 +24,7 @@ export function factorOf(old: ModelCost, cost: ModelCost): number | null {
   return factors.length === 0 ? null : Math.max(...factors)
 }
 
-/** True if a rate becomes ten times as high or more, a tenth or less, or starts or ceases to be free. */
+/** True if a rate rises to at least ten times the old one, falls to a tenth or less, or changes from or to 0. */
 export function isHeld(old: ModelCost, cost: ModelCost): boolean {
   return rateNames.some((name) => {
     const [from, to] = [old[name], cost[name]]
@@ -34,8 +34,9 @@ export function isHeld(old: ModelCost, cost: ModelCost): boolean {
 }
 
 /**
- * The usual cost from which a first price of a model differs so much that it has to be confirmed: by a factor of ten or
- * more. Undefined if it is near any of the usual costs, or there are none. A usual cost of 0 says nothing.
+ * Compares the price of a model that had none before with the model's usual costs. If it differs from all of them by a
+ * factor of ten or more, it must be confirmed, and the result is the first usual cost. Undefined if the price is near
+ * any usual cost, or if there is none. Usual rates of 0 are ignored.
  */
 export function implausibleAgainst(usual: readonly ModelCost[], cost: ModelCost): ModelCost | undefined {
   const known = usual.map(
@@ -53,7 +54,7 @@ export function changedModels(old: CostTable, now: CostTable): string[] {
   })
 }
 
-/** A change in words, such as `m: input 1 → 2, output 4`. */
+/** A text that describes a change, such as `m: input 1 → 2, output 4`. */
 export function describeCost(model: string, old: ModelCost | undefined, cost: ModelCost): string {
   const rates = rateNames.flatMap((name) => {
     const [from, to] = [old?.[name], cost[name]]
@@ -63,24 +64,28 @@ export function describeCost(model: string, old: ModelCost | undefined, cost: Mo
   return `${model}: ${rates.join(', ')}`
 }
 
-/** What happens to the prices of a list that nobody has checked. */
+/** The result of merging a list of prices that nobody has checked. */
 export interface Merged {
   /** The table with all prices that need no confirmation. */
   models: Record<string, ModelCost>
-  /** Prices that differ too much from the old ones, or first prices that differ too much from the usual ones. */
+  /**
+   * Prices that need confirmation, because they differ too much from the old prices. The price of a model that had none
+   * before is compared with the usual costs instead.
+   */
   held: Record<string, HeldCost>
 }
 
 /** A price that has to be confirmed. */
 export interface HeldCost {
   cost: ModelCost
-  /** What the model usually costs; absent if the price was compared with an old one. */
+  /** The usual cost of the model; absent if the price was compared with an old one. */
   usual?: ModelCost
 }
 
 /**
- * Takes the prices of `names` from a list. A model that is not in the list, or has a price of an unknown kind, keeps its
- * old price. Prices in `refused` were held before and are not used. `usual` returns what a model usually costs.
+ * Takes the prices of `names` from a list. A model that is not in the list, or whose price is of an unknown kind, keeps
+ * its old price. Prices in `refused` were held before, so they are neither used nor held again. `usual` returns the
+ * usual costs of a model.
  */
 export function mergePrices(
   { old, refused, usual }: { old: CostTable; refused: CostTable; usual: (model: string) => readonly ModelCost[] },

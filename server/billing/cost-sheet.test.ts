@@ -12,7 +12,7 @@ function costOf(model: string, rates: CostRates, usage: Usage): number {
   return chargeTokens(usage, costing.sheet, costing.ratio)
 }
 
-/** Numbers from a seed, each below a limit. */
+/** Pseudo-random numbers from a seed, each below a limit. */
 function createRandom(seed: number) {
   let state = seed
   return (below: number) => {
@@ -24,7 +24,7 @@ function createRandom(seed: number) {
 describe('costs', () => {
   test('rates in dollars become quota at the rate of the installation, rounded up once', () => {
     const rates = { input: 2_500_000n, output: 10_000_000n }
-    // $2.50 and $10 for a million tokens, at 500,000 units a dollar: 1.25 and 5 units a token.
+    // $2.50 and $10 per million tokens, at 500,000 units per dollar, are 1.25 and 5 units per token.
     expect(costOf('some-model', rates, { promptTokens: 1000, completionTokens: 100 })).toBe(1750)
     expect(costOf('some-model', rates, { promptTokens: 1, completionTokens: 0 })).toBe(2)
     const other = createPriceBook({ QuotaPerUnit: '1000000' }).costing('some-model', 1, { rates })
@@ -41,9 +41,9 @@ describe('costs', () => {
     const usage = { promptTokens: 1000, completionTokens: 0, cachedTokens: 1000 }
     const input = 3_000_000n
     expect(costOf('claude-sonnet-4-5', { input, cached: 1_000_000n }, usage)).toBe(500)
-    // The list price of cached input is a tenth of that of input.
+    // The list price of cached input is a tenth of the price of input.
     expect(costOf('claude-sonnet-4-5', { input, output: 1n }, usage)).toBe(150)
-    // Without a list price, cached tokens cost as much as others.
+    // Without a list price, cached tokens cost as much as other tokens.
     expect(costOf('some-model', { input }, usage)).toBe(1500)
   })
 
@@ -70,7 +70,8 @@ describe('costs', () => {
       const cacheWriteTokens = random(promptTokens - cachedTokens + 1)
       const completionTokens = random(20_000)
       const plain = promptTokens - cachedTokens - cacheWriteTokens
-      // Millionths of a dollar for a million tokens × tokens, and for a request × a million: 1e-12 dollars.
+      // Rates are millionths of a dollar per million tokens or per request. Multiplied by the tokens or by a million,
+      // the unit is 1e-12 dollars.
       const exact =
         BigInt(plain) * rates.input +
         BigInt(cachedTokens) * rates.cached +
@@ -88,7 +89,7 @@ describe('costs', () => {
     for (const model of ['gpt-4o', 'claude-sonnet-4-5', 'gemini-2.5-pro', 'deepseek-chat']) {
       const list = book.sheet(model, 1)
       if (!list) throw new Error(`${model} has no price`)
-      // Picoquota for a token × 1e6 ÷ (units for a dollar × 1e6) are millionths of a dollar for a million tokens.
+      // Picoquota per token × 1e6 ÷ (units per dollar × 1e6) gives millionths of a dollar per million tokens.
       const rate = (price: bigint) => price / 500_000n
       const rates = { input: rate(list.prices.input), output: rate(list.prices.output) }
       for (let round = 0; round < 300; round++) {

@@ -1,9 +1,9 @@
-/** What an upstream charges for a model, as a price sheet, so that a cost is computed exactly like a price. */
+/** The upstream's prices for a model as a price sheet, so that a cost is computed exactly like a price. */
 import { scaleRational } from '../lib/decimal.ts'
 import { basisByName } from './by-name.ts'
 import { type ClassPrices, follow, freePrices, type PriceSheet, ratioOne } from './price.ts'
 
-/** Costs in millionths of a dollar: for a million tokens, and for a request. */
+/** Costs in millionths of a dollar, per million tokens and per request. */
 export interface CostRates {
   readonly input?: bigint
   readonly output?: bigint
@@ -12,12 +12,13 @@ export interface CostRates {
   readonly request?: bigint
 }
 
-/** The cost of a model: a multiplier on the price list in millionths, or rates. */
+/** The cost of a model: either a multiplier of the price list in millionths, or rates. */
 export type ModelCost = { readonly multiplier: bigint } | { readonly rates: CostRates }
 
 /**
- * A sheet with these rates. Classes without a rate keep their proportion to the price list, or cost as much as plain
- * tokens if there is none. Undefined if the model is charged by something else than tokens and has only rates for tokens.
+ * A sheet with these rates. Classes without a rate keep their proportion in the price list. If there is no price list,
+ * they cost as much as plain tokens. Undefined if the model is not charged by tokens but there are only rates for
+ * tokens.
  * @param list the price list's sheet of the model
  * @param quotaPerUnit quota units per dollar, in millionths
  */
@@ -61,7 +62,7 @@ function sheetOf(
   } satisfies PriceSheet)
 }
 
-/** A sheet with these rates alone, in which classes without a rate cost as much as plain tokens. */
+/** A sheet with only these rates. Classes without a rate cost as much as plain tokens. */
 export function fixedSheet(model: string, rates: CostRates, quotaPerUnit: bigint): PriceSheet {
   return sheetOf(model, 'tokens', undefined, rates, quotaPerUnit)
 }
@@ -94,7 +95,7 @@ function classCosts(rates: CostRates, list: ClassPrices | undefined, perToken: (
   }
 }
 
-/** A tier's prices, moved as the costs are moved from the price list. */
+/** A tier's prices, scaled by the factors by which the costs differ from the price list. */
 function inProportion(tier: ClassPrices, from: ClassPrices, to: ClassPrices): ClassPrices {
   const moved = { ...to }
   for (const name of Object.keys(to) as (keyof ClassPrices)[]) moved[name] = follow(tier[name], from[name], to[name])

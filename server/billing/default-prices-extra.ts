@@ -1,8 +1,8 @@
 /**
- * Default prices that the generated table lacks, kept by hand in the grammar of price-lines.ts: models of one-api's
- * table (older models, Chinese models at ¥7 to the dollar, per-image models) with that table's errors corrected, and a
- * few prices that the source of the generated table omits. A name in this table takes precedence over the generated
- * table. A test lists the names that may be in both.
+ * Default prices that the generated table lacks. They are maintained by hand in the grammar of price-lines.ts. Most are
+ * from one-api's table (older models, Chinese models at ¥7 to the dollar, per-image models), with its errors corrected.
+ * A few are prices that the source of the generated table omits. A name in this table takes precedence over the
+ * generated table. A test lists the names that may be in both.
  */
 export const extraPriceTable = `
 # openai 0

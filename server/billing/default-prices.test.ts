@@ -4,7 +4,7 @@ import { defaultPriceData } from './default-prices.gen.ts'
 import { defaultPricesSource, findDefaultPrice, listDefaultPrices } from './default-prices.ts'
 import { extraPriceTable } from './default-prices-extra.ts'
 
-/** Dollars per million prompt tokens and per million completion tokens. */
+/** The price in dollars per million prompt tokens and per million completion tokens. */
 function price(model: string, channelType = 0): string {
   const found = findDefaultPrice(model, channelType)
   const prices = found?.sets[0]?.prices
@@ -96,7 +96,7 @@ describe('the price tables', () => {
     ).toEqual([])
   })
 
-  test('apart from the listed exceptions, the table kept by hand has only models that the generated table lacks', () => {
+  test('apart from the listed exceptions, the table maintained by hand has only models that the generated table lacks', () => {
     const names = (table: string) =>
       table
         .split('\n')
@@ -135,7 +135,8 @@ test('the suggested models of every channel type have a price, apart from the li
 })
 
 /**
- * Models that are self-hosted, free within limits, priced by the hour or in steps, or that have no public price list.
+ * Models without a price here, because they are self-hosted, free within limits, priced by the hour or in steps, or
+ * have no public price list.
  */
 const withoutPublicPrice = [
   /^(?:ollama|nvidia|siliconflow|xunfei|spark-http|deepinfra) /,

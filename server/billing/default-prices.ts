@@ -1,12 +1,12 @@
-/** The built-in prices: what each model costs if no option sets a price. */
+/** The built-in prices, which apply to models for which no option sets a price. */
 import { defaultPriceData } from './default-prices.gen.ts'
 import { extraPriceTable } from './default-prices-extra.ts'
 import { nameCandidates } from './name-candidates.ts'
 import { type PriceSet, parsePrices } from './price-lines.ts'
 
 /**
- * The default price of a model: its sets of prices (the first has no condition, see setInForce) and the provider that
- * charges them.
+ * The default price of a model: its sets of prices, and the provider that charges them. The first set has no condition
+ * (see setInForce).
  */
 export interface DefaultPrice {
   readonly provider: string
@@ -14,22 +14,22 @@ export interface DefaultPrice {
 }
 
 /**
- * A default price with the name under which it is listed. `channelType` is 0 for prices that are not bound to one
- * channel type.
+ * A default price and the name under which it is listed. `channelType` is 0 for prices that are not bound to a channel
+ * type.
  */
 export interface ListedPrice extends DefaultPrice {
   readonly name: string
   readonly channelType: number
 }
 
-/** Source of the default prices and the date when its data was published, for display. */
+/** The source of the default prices and the publication date of its data, for display. */
 export const defaultPricesSource = {
   name: defaultPriceData.source,
   version: defaultPriceData.version,
   date: defaultPriceData.date,
 } as const
 
-/** A line of a table; its prices are parsed on first use. */
+/** A line of a table. Its prices are parsed on first use. */
 interface Line {
   readonly provider: string
   /** The channel type of the line's section. */
@@ -46,10 +46,10 @@ interface Index {
 let built: Index | undefined
 
 /**
- * The default price of a model on a channel of this type: the reseller's own price if the type is a reseller, otherwise
- * the vendor's. Names match case-insensitively. A name followed by a date, build number or word such as "latest" is
- * priced like the model without that suffix, unless that snapshot has its own price. Undefined if the model is not in
- * the tables.
+ * The default price of a model on a channel of this type. It is the reseller's own price if the type is a reseller,
+ * otherwise the vendor's price. Names are compared case-insensitively. A name with a date, a build number or a word
+ * such as "latest" at its end is priced like the model without that suffix, unless it has its own price. Undefined if
+ * the model is not in the tables.
  */
 export function findDefaultPrice(model: string, channelType: number): DefaultPrice | undefined {
   const index = defaultIndex()
@@ -86,7 +86,7 @@ function defaultIndex(): Index {
   return built
 }
 
-/** Indexes the names of each line. A bare name goes to the first section that lists it. */
+/** Indexes the lines by their names. A bare name refers to the first section that lists it. */
 function buildIndex(tables: readonly string[]): Index {
   const index: Index = { byName: new Map(), byType: new Map() }
   for (const table of tables) {
@@ -116,7 +116,7 @@ function addName({ byName, byType }: Index, name: string, channelType: string, l
     if (!byName.has(name)) byName.set(name, line)
     return
   }
-  // The table kept by hand is read first, so an entry that is already there is kept.
+  // The table maintained by hand is read first, so its entries must not be replaced.
   if (byName.get(name)?.channelType === channelType) return
   const known = lookUp(byName, name, '')
   if (!known) byName.set(name, line)

@@ -2,16 +2,18 @@ import type { HoldOp, TakeResult } from '../store/schema/ledger-types.ts'
 import { isRefusal } from '../store/statements/without-effect.ts'
 import type { Batcher, Deferred } from './batcher.ts'
 
-/** A lease of this process. */
+/**
+ * A lease of this process: a part of a balance that is taken in advance, so that calls need not wait for the database.
+ */
 export interface OpenLease {
   id: string
   userId: number
   tokenId: number
-  /** Units at the beginning. */
+  /** The units that the lease had at first. */
   size: number
-  /** Units that no call has taken yet. */
+  /** The units that no call has taken. */
   free: number
-  /** Calls whose draw is not confirmed by the database. */
+  /** The number of calls whose draw the database has not confirmed yet. */
   pending: number
   isEnding: boolean
   usedAtMs: number
@@ -20,8 +22,8 @@ export interface OpenLease {
 const retryDelaysMs = [20, 100, 500, 2_000]
 
 /**
- * What a call takes from a lease. Its row in `holds` is written soon and nobody waits for that; if the call ends earlier,
- * only its end is written.
+ * The units that a call takes from a lease. Its row in `holds` is written soon, and nobody waits for it. If the call
+ * ends earlier, only its end is written.
  */
 export class Draw {
   readonly lease: OpenLease
@@ -32,8 +34,8 @@ export class Draw {
   #deferred: Deferred | undefined
 
   /**
-   * `confirmed` is called once, when the database knows what the call has taken, or that it has taken nothing. `isGone` says
-   * that the lease was returned by another process.
+   * `confirmed` is called once, when the database has recorded the units that the call has taken, even if there are
+   * none. `isGone` is true if another process has returned the lease.
    */
   constructor(batcher: Batcher, lease: OpenLease, op: HoldOp, confirmed: (isGone: boolean) => void) {
     this.#batcher = batcher
@@ -44,33 +46,36 @@ export class Draw {
   }
 
   /**
-   * Resolves when the row is written: true unless its units are lost, because another process considered this one dead and
-   * the account has nothing left.
+   * Resolves when the row is written. The result is false if the units are lost, because another process considered
+   * this process dead and the account has nothing left.
    */
   stored(): Promise<boolean> {
     this.#deferred?.hurry()
     return this.#written
   }
 
-  /** Keeps the row from being written; false if it is too late. Then `settled` must be called. */
+  /**
+   * Prevents the row from being written. Returns false if it is too late. If the result is true, `settled` must be
+   * called.
+   */
   withdraw(): boolean {
     return this.#deferred?.withdraw() ?? false
   }
 
-  /** The call has ended and used that many units of what it took. */
+  /** Records that the call has ended and how many of its units it used. */
   settled(used: number, isGone = false): void {
     this.lease.free += this.op.amount - used
     this.#confirmed(isGone)
   }
 
-  /** Takes the units from the balance, because the lease is gone. True if there were any. */
+  /** Takes the units from the balance, because the lease is gone. Returns true if the balance had any. */
   async takeFromBalance(): Promise<boolean> {
     for (let attempt = 0; ; attempt++) {
       try {
         const op = { ...this.op, lease: undefined, minimum: 1 }
         return ((await this.#batcher.push(op)) as TakeResult).ok
       } catch (error) {
-        // An earlier attempt has taken them, and its response was lost.
+        // A refusal means that an earlier attempt has taken the units, and that its response was lost.
         if (isRefusal(error)) return true
         await delay(attempt)
       }
@@ -79,7 +84,7 @@ export class Draw {
 
   async #write(): Promise<boolean> {
     for (let attempt = 0; ; attempt++) {
-      // Only the first attempt can be withdrawn: after it, the row may exist.
+      // Only the first attempt can be withdrawn, because the row may exist after it.
       const deferred = this.#batcher.defer(this.op)
       this.#deferred = attempt === 0 ? deferred : undefined
       try {

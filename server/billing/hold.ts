@@ -12,13 +12,13 @@ export interface Account {
 }
 
 export interface HoldRequest extends Account {
-  /** The units wanted: the most that the call can cost, or the first slice of a stream. */
+  /** The requested number of units: the maximum cost of the call, or the first slice of a stream. */
   amount: number
-  /** The fewest units with which it makes sense to start the call. */
+  /** The call is started only if it gets at least this many units. */
   least: number
   /** Units charged if this process dies during the call. */
   crashCharge: number
-  /** What the log row of the call contains if this process dies during the call. */
+  /** The values for the call's log row if this process dies during the call. */
   crashRow?: CrashRow
   modelName: string
   requestId: string
@@ -26,16 +26,19 @@ export interface HoldRequest extends Account {
   limits?: CallLimits | undefined
   /** Tokens that count against the limits until the call ends; none by default. */
   tokens?: number
-  /** The place that the call needs; absent if its channel has no caps. */
+  /**
+   * The place that the call needs on its channel, in which the channel's caps count it; absent if the channel has no
+   * caps.
+   */
   place?: PlaceRequest
-  /** Aborted when the caller disconnects, so that the call stops waiting for quota. */
+  /** Aborted when the caller disconnects. The call then stops waiting for quota. */
   signal?: AbortSignal
 }
 
-/** A hold that another process may have taken. */
+/** An open hold, possibly taken by another process. */
 export interface OpenedHold extends Account {
   id: string
-  /** Units held. */
+  /** The units held. */
   amount: number
   /** The channel on which the call has a place; 0 = none. */
   placedOn: number
@@ -44,9 +47,9 @@ export interface OpenedHold extends Account {
 
 export interface Settlement {
   charge: number
-  /** What the call cost the operator, in units; absent = not known. */
+  /** The cost of the call for the operator, in units; absent = not known. */
   cost?: number
-  /** Tokens that the call used, for its limits; by default the number reserved. */
+  /** The tokens that the call used, for its limits. The default is the number of tokens reserved. */
   tokens?: number
   channelId: number
   /** The row to write; undefined if logging is off. */
@@ -64,13 +67,13 @@ export interface Hold {
   /** The channel on which the call has a place; 0 = none. */
   readonly placedOn: number
   /**
-   * Takes more units; false if no more are available. With 0 units it only records what the call costs if the process
-   * dies. Throws GatewayError (database_unavailable).
+   * Takes more units. False if no more are available. With 0 units, it only updates the crash charge. Throws
+   * GatewayError (database_unavailable).
    */
   extend(units: number, crashCharge: number, crashRow?: CrashRow): Promise<boolean>
   /**
-   * Moves the call to another channel or key, and takes more units if there are any. False if it has no place for the
-   * call; then nothing changes. Without `place`, the channel has no caps.
+   * Moves the call to another channel or key, and takes more units if there are any. If the channel has no place for
+   * the call, returns false and changes nothing. `place` is undefined if the channel has no caps.
    */
   move(units: number, crashCharge: number, crashRow: CrashRow, place: PlaceRequest | undefined): Promise<boolean>
   /**
@@ -80,44 +83,44 @@ export interface Hold {
   /** Gives everything back. */
   release(): Promise<void>
   /**
-   * From now on a response owns the hold: the end of the response settles it, and the function that took the hold no
-   * longer gives it back.
+   * Makes a response the owner of the hold. From now on, the end of the response settles the hold, and the function
+   * that took the hold no longer gives it back.
    */
   handOver(): void
   readonly isHandedOver: boolean
-  /** Resolves when the hold has a row in the database. Only calls that are paid from a lease must wait for it. */
+  /** Resolves when the hold has a row in the database. Only calls that are paid from a lease need to wait for this. */
   stored(): Promise<void>
   /**
-   * Must be called once the hold belongs to a job in the background, according to the database: from now on, this object can
-   * do nothing with it.
+   * Must be called when the database has assigned the hold to a background job. From then on, this object must not use
+   * the hold.
    */
   leaveToJob(): void
-  /** True once it is settled or released, or about to be. */
+  /** True if the hold is settled or released, or is about to be. */
   readonly isClosed: boolean
 }
 
 export interface Ledger {
   /**
-   * Tries once for the whole amount, without waiting; undefined if refused. Throws GatewayError (rate_limit_exceeded)
-   * and ChannelIsFull.
+   * Tries once to take the whole amount, without waiting. Undefined if the hold is refused. Throws GatewayError
+   * (rate_limit_exceeded) and ChannelIsFull.
    */
   tryHold(request: HoldRequest): Promise<Hold | undefined>
   /**
-   * Takes the amount, waiting for quota that other open calls of the account may give back. In the end it takes what is
-   * available, at least `least`. Throws GatewayError (rate_limit_exceeded; token_exhausted,
+   * Takes the amount. If necessary, it waits for quota that other open calls of the account may give back. In the end
+   * it takes what is available, but at least `least`. Throws GatewayError (rate_limit_exceeded; token_exhausted,
    * pre_consume_token_quota_failed, insufficient_user_quota; daily_budget_exceeded, monthly_budget_exceeded) and
    * ChannelIsFull.
    */
   hold(request: HoldRequest): Promise<Hold>
-  /** An open hold of a job in the background, to be settled here. */
+  /** Takes over an open hold of a background job, in order to settle it. */
   adopt(open: OpenedHold): Hold
-  /** Number of open holds of this process. */
+  /** The number of open holds of this process. */
   openHolds(): number
-  /** Number of holds and leases that this process has asked for. */
+  /** The number of holds and leases that this process has requested. */
   holdsTaken(): number
   /**
-   * The state of a hold that is recorded under this process's name. `open`: a call owns it. `unsettled`: its call has
-   * ended and the database rejected the charge. `unknown`: no call ever got it, because the database's response was
+   * The state of a hold that the database assigns to this process. `open`: a call owns it. `unsettled`: its call has
+   * ended, but the database rejected the charge. `unknown`: no call ever got it, because the database's response was
    * lost.
    */
   stateOf(holdId: string): 'open' | 'unsettled' | 'unknown'
@@ -128,7 +131,7 @@ export interface Ledger {
 export interface LedgerDeps extends SettleDeps {
   returns: ReturnQueue
   nodeId: string
-  /** How long a call waits for other calls to give quota back. */
+  /** The time that a call waits for other calls to give quota back. */
   holdWaitMs(): number
   /** Called when a call has freed its place on a channel with caps. */
   placeFreed?(): void

@@ -1,31 +1,34 @@
-/** The price of generated images: per image by size and quality, or by tokens if the model reports usage. */
+/**
+ * The price of generated images. It is per image and depends on size and quality, or it is by tokens if the model
+ * reports usage.
+ */
 import { chargeTokens, type PriceSheet, roundUp } from './price.ts'
 
-/** What an image request asks for. */
+/** The values of an image request that determine its price. */
 export interface ImageRequest {
   readonly model: string
   readonly size?: string
   readonly quality?: string
   readonly n?: number
-  /** How many images are generated, if that differs from `n`. */
+  /** The number of images that are generated, if it differs from `n`. */
   readonly images?: number
-  /** Length of the prompt in UTF-8 bytes. */
+  /** The length of the prompt in UTF-8 bytes. */
   readonly promptBytes: number
-  /** Text tokens of the prompt if they were counted; otherwise its bytes are the upper bound. */
+  /** The text tokens of the prompt, if they were counted. Otherwise the number of its bytes is the upper bound. */
   readonly promptTokens?: number
-  /** Tokens of the images sent with the prompt. */
+  /** The tokens of the images sent with the prompt. */
   readonly imagePromptTokens?: number
 }
 
-/** A price, or the reason why the request cannot be priced. The codes are those of the error table. */
+/** A price, or the reason why the request cannot be priced. The codes are in the error table. */
 export type ImageCharge =
   | {
       readonly ok: true
-      /** The charge; for a model charged by tokens, an upper bound to hold until its usage is known. */
+      /** The charge. For a model charged by tokens, it is an upper bound to hold until the usage is known. */
       readonly quota: number
       /**
-       * If true, charge `chargeTokens` of the usage that the upstream reports, with its output as
-       * imageCompletionTokens.
+       * True if the charge must be computed by `chargeTokens` from the usage that the upstream reports, with the output
+       * as imageCompletionTokens.
        */
       readonly byTokens: boolean
       readonly n: number
@@ -39,7 +42,7 @@ export type ImageCharge =
     }
 
 interface ImageModel {
-  /** Size → price multiplier in thousandths. If absent, any size is accepted, at the same price. */
+  /** Maps sizes to price multipliers in thousandths. If absent, any size is accepted at the same price. */
   readonly sizes?: Readonly<Record<string, bigint>>
   readonly largestN: number
   readonly promptBytes?: number
@@ -91,7 +94,7 @@ const gptImage: ImageModel = {
 }
 const anyModel: ImageModel = { largestN: 10 }
 
-/** Output tokens of a 1024x1024 image. For larger images, the number grows at most in proportion to their area. */
+/** The output tokens of a 1024x1024 image. For larger images, the number grows at most in proportion to their area. */
 const squareTokens: readonly (readonly [pattern: RegExp, low: number, medium: number, high: number])[] = [
   [/^gpt-image-1(?:$|[-.])/, 272, 1056, 4160],
   [/^(?:gpt-image|chatgpt-image)/, 800, 2600, 7000],
@@ -99,8 +102,8 @@ const squareTokens: readonly (readonly [pattern: RegExp, low: number, medium: nu
 ]
 
 /**
- * The price of an image request in quota, rounded up once. Defaults: n is 1; size is 1024x1024, or the model's most
- * expensive size if it is charged by tokens, because the model then chooses the size.
+ * The price of an image request in quota, rounded up once. By default, n is 1 and the size is 1024x1024. If the model
+ * is charged by tokens, the default size is its most expensive one, because the model then chooses the size.
  * @param groupRatio millionths
  */
 export function imageCharge(request: ImageRequest, sheet: PriceSheet, groupRatio: bigint): ImageCharge {
@@ -130,13 +133,15 @@ export function imageCharge(request: ImageRequest, sheet: PriceSheet, groupRatio
   return { ok: true, quota: roundUp(amount, 1_000_000n), byTokens, n, size }
 }
 
-/** Looks up own properties only: "constructor" is not a size. */
+/**
+ * The price multiplier of a size. Only own properties are looked up, because names such as "constructor" are not sizes.
+ */
 function sizeRatioOf(model: ImageModel, size: string): bigint | undefined {
   if (!model.sizes) return 1000n
   return Object.hasOwn(model.sizes, size) ? model.sizes[size] : undefined
 }
 
-/** The multiplier in thousandths. */
+/** The price multiplier of the quality, in thousandths. */
 function qualityRatio({ model, quality }: ImageRequest, size: string): bigint {
   if (model !== 'dall-e-3' || quality !== 'hd') return 1000n
   return size === '1024x1024' ? 2000n : 1500n
@@ -151,8 +156,8 @@ export function imagePrice(sheet: PriceSheet): bigint | undefined {
 }
 
 /**
- * Models that report token usage. Any other model is charged per image, and its ratio is a thousandth of an image's
- * price.
+ * True for models that report token usage. Any other model is charged per image, and its ratio is a thousandth of the
+ * price of an image.
  */
 function chargedByTokens(sheet: PriceSheet): boolean {
   return sheet.basis === 'tokens' && sheet.perCall === 0n && /^(?:gpt-|chatgpt-|gemini-)/.test(sheet.model)
@@ -174,9 +179,9 @@ function ceiling(request: ImageRequest, size: string, images: number, sheet: Pri
 }
 
 /**
- * Tokens of an input image: the maximum, and the usual number (OpenAI's guide to image generation, "Input fidelity").
- * `isClose` is true if the request asks for high input fidelity. Without it, some models decide for themselves how
- * closely they look, so the maximum stays high.
+ * The maximum and the usual number of tokens of an input image (OpenAI's guide to image generation, "Input fidelity").
+ * `isClose` is true if the request asks for high input fidelity. If it does not, some models decide for themselves how
+ * closely they look at an image, so the maximum is still high.
  */
 export function shownImageTokens(model: string, isClose: boolean): { most: number; usual: number } {
   if (isClose) return { most: 6500, usual: 6500 }

@@ -7,51 +7,60 @@ import type { Batcher } from './batcher.ts'
 import { Draw, type OpenLease } from './draw.ts'
 import type { ReturnQueue } from './return-queue.ts'
 
-/** A lease that no call has used for this long is returned. */
+/** A lease is returned after this time without calls. */
 const idleMs = 5_000
 const idleCheckMs = 1_000
-/** An account gets a lease with this many holds within a second. */
+/** An account gets a lease after this many holds within a second. */
 const busyHolds = 3
 const busyMs = 1_000
-/** A lease must be enough for this many calls like the last one; otherwise the balance is too near its end. */
+/**
+ * The minimum size of a lease, as a multiple of the last call's hold. If the account's share is smaller, too little of
+ * the balance is left for a lease.
+ */
 const leastCalls = 8
-/** A lease of more calls would have no use. */
+/** The maximum size of a lease, as a multiple of the last call's hold. A larger lease would be of no use. */
 const mostCalls = 2_000
-/** How long after a share was too small the next lease is tried. */
+/** The time until the next attempt to take a lease after a share was too small. */
 const tooSmallMs = 5_000
-/** How long an account whose leases were called back gets none. */
+/** The time during which a user gets no new leases after the existing ones were called back. */
 const calledBackMs = 10_000
-/** How long a call that would be refused waits for leases to be returned. */
+/** A call that would otherwise be refused waits up to this long for leases to be returned. */
 const callBackMs = 1_000
 const pollMs = 15
-/** How long other processes may still have leases after they were switched off. */
+/** The time during which other processes may still have leases after leases are switched off. */
 const offMs = 60_000
-/** While the database has confirmed nothing for this long, no call is paid from a lease. */
+/** If the database has confirmed no draw for this long, calls are not paid from leases until it does. */
 const stalledMs = 250
 const retryDelaysMs = [50, 200, 1_000, 3_000]
-/** How long the end of the process waits for leases to be returned. Afterwards, another process returns them. */
+/**
+ * The time that the process waits at its end for its leases to be returned. If any are left, another process returns
+ * them.
+ */
 const closeMs = 3_000
 
-/** The leases of this process: parts of balances taken in advance, from which calls are paid without a round trip. */
+/**
+ * The leases of this process. A lease is a part of a balance that is taken in advance. Calls are paid from it without a
+ * round trip to the database.
+ */
 export interface Leases {
-  /** Whether a lease may be out, here or in another process. */
+  /** True if this or another process may have a lease. */
   mayBeOut(): boolean
-  /** Whether there is a lease that covers a call. */
+  /** True if there is a lease that covers a call. */
   covers(request: Pick<HoldOp, 'tokenId' | 'amount'>): boolean
-  /** Pays for a call from a lease, which the operation names afterwards; undefined if there is none that covers it. */
+  /** Pays for a call from a lease, and sets the lease in the operation. Undefined if no lease covers the call. */
   draw(op: HoldOp): Draw | undefined
   /** Counts a hold that was taken from the balance. An account with many of them gets a lease. */
   held(op: Pick<HoldOp, 'userId' | 'tokenId' | 'amount'>): void
   /**
-   * Calls the leases of a user back, on all processes, and resolves when all are returned, or after a second. For some time
-   * the user gets no new ones.
+   * Makes all processes return their leases of a user. Resolves when all are returned, but after a second at the
+   * latest. For some time, the user gets no new leases.
    */
   callBack(userId: number): Promise<void>
-  /** Sets the share (percent) of a balance that a lease may have; 0 = no leases. */
+  /** Sets the share of a balance, in percent, that a lease may have; 0 = no leases. */
   setShare(share: number): void
-  /** Whether a lease that is recorded under this process's name belongs to it. */
+  /** True if this process knows a lease that the database assigns to it. */
   owns(id: string): boolean
-  /** Number of leases that this process has asked for. */
+  /** The number of leases that this process has requested. */
   asked(): number
   /** Returns all leases. */
   close(): Promise<void>
@@ -63,23 +72,23 @@ interface LeasesDeps {
   batcher: Batcher
   clock: Clock
   nodeId: string
-  /** Called when quota came back to an account. */
+  /** Called after quota has come back to an account. */
   returned(userId: number, tokenId: number): void
   warn(message: string): void
 }
 
-/** What is known of an account with calls. */
+/** The state of an account that has calls. */
 interface Entry extends Pick<HoldOp, 'userId' | 'tokenId'> {
   current: OpenLease | undefined
   taking: boolean
-  /** The holds since `sinceMs`. */
+  /** The number of holds since `sinceMs`. */
   holds: number
   sinceMs: number
-  /** No lease is tried before. */
+  /** No lease is tried before this time. */
   notBeforeMs: number
 }
 
-/** The leases of this process; undefined on SQLite, where they would have no use. */
+/** The leases of this process; undefined on SQLite, where they would be of no use. */
 export function createLeases({ store, returns, ...deps }: LeasesParts): Leases | undefined {
   const { leases } = store.ledger
   if (!leases) return undefined
@@ -94,19 +103,19 @@ type LeasesParts = Omit<LeasesDeps, 'store' | 'leases' | 'returned'> & { store: 
 
 class NodeLeases implements Leases {
   readonly #deps: LeasesDeps
-  /** By token. */
+  /** The accounts, by token id. */
   readonly #entries = new Map<number, Entry>()
-  /** All leases that are not returned yet, and those that were just asked for. */
+  /** All leases that have not been returned yet, including those that were just requested. */
   readonly #owned = new Map<string, OpenLease | undefined>()
   readonly #notBefore = new Map<number, number>()
   readonly #callingBack = new Map<number, Promise<void>>()
   #share = 0
-  /** When leases were switched off; 0 = they were never on. */
+  /** The time at which leases were last switched off; 0 = never. */
   #offSinceMs = 0
   #asked = 0
   #isClosed = false
   #timer: ReturnType<typeof setInterval> | undefined
-  /** Draws that are not confirmed, and when one was last confirmed or the first one began. */
+  /** The number of unconfirmed draws, and the time at which a draw was last confirmed or the first one began. */
   readonly #progress = { pending: 0, movedAtMs: 0 }
 
   constructor(deps: LeasesDeps) {
@@ -115,7 +124,7 @@ class NodeLeases implements Leases {
       if (notice === 'reconnected') return this.#recall(() => true)
       const { topic, id } = notice
       if (topic === 'lease') this.#block(id)
-      // A changed account may have new limits.
+      // After a change, the account may have new limits, so its leases are returned.
       if (topic === 'lease' || topic === 'user') this.#recall(({ userId }) => id === 0 || userId === id)
       if (topic === 'token') this.#recall(({ tokenId }) => id === 0 || tokenId === id)
     })
@@ -222,7 +231,7 @@ class NodeLeases implements Leases {
     for (const lease of this.#owned.values()) if (lease && isMeant(lease)) this.#end(lease)
   }
 
-  /** Takes a lease in the background. It replaces the one that is nearly used up. */
+  /** Takes a lease in the background. It replaces the current one, which is nearly used up. */
   #take(entry: Entry, amount: number, nowMs: number): void {
     const { userId, tokenId } = entry
     if (entry.taking || this.#isClosed || this.#share === 0) return
@@ -239,7 +248,8 @@ class NodeLeases implements Leases {
         this.#owned.delete(id)
         entry.notBeforeMs = this.#nowMs() + tooSmallMs
       })
-      // The database may have taken it all the same. It has no owner then, and is swept.
+      // The database may have taken the lease although the request failed. The lease then has no owner, and the sweep
+      // (`sweep-holds.ts`) returns it.
       .catch((error: unknown) => {
         this.#owned.delete(id)
         entry.notBeforeMs = this.#nowMs() + tooSmallMs
@@ -262,7 +272,7 @@ class NodeLeases implements Leases {
     this.#watch()
   }
 
-  /** From now on no call is paid from the lease. It is returned when those that were are confirmed. */
+  /** Ends a lease. No more calls are paid from it. It is returned when all its draws are confirmed. */
   #end(lease: OpenLease): void {
     const entry = this.#entries.get(lease.tokenId)
     if (entry?.current === lease) entry.current = undefined
@@ -301,7 +311,10 @@ class NodeLeases implements Leases {
     returned(lease.userId, lease.tokenId)
   }
 
-  /** Returns leases without calls, and forgets accounts without calls. The timer runs only while there are any. */
+  /**
+   * Starts the timer that returns leases without calls and forgets accounts without calls. It runs only while there are
+   * leases or accounts.
+   */
   #watch(): void {
     if (this.#timer !== undefined || this.#isClosed) return
     this.#timer = setInterval(() => {

@@ -84,7 +84,7 @@ forEachDatabase((_name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ remain: 0, held: 70, used: 30 })
   })
 
-  test('a call over a limit is refused at once and takes no quota, and the state of the current minute is reported', async () => {
+  test('a call over a limit is refused immediately and takes no quota, and the state of the current minute is reported', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const { ledger } = ledgerOn(store)
@@ -156,7 +156,7 @@ forEachDatabase((_name, openFresh) => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 70 })
     const { ledger } = ledgerOn(store)
-    // Each call would hold far more than is available, and uses 10.
+    // Each call asks for far more than is available, and uses 10.
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, async () => {
         const outcome = ledger.hold(asking(account, 5000, 10))
@@ -232,7 +232,7 @@ forEachDatabase((_name, openFresh) => {
     const failing = faulty(store.ledger)
     const { ledger, retries, lost } = ledgerOn(store, { through: failing })
     const hold = await ledger.hold(asking(account, 60))
-    // First the database is unreachable. Then it commits, but its response is lost.
+    // At the first attempt, the database is unreachable. At the second, it commits, but its response is lost.
     failing.faults.push('before', 'after')
     await hold.settle(charging(account, 10))
     expect(retries).toHaveLength(2)
@@ -314,7 +314,10 @@ forEachDatabase((_name, openFresh) => {
   })
 })
 
-/** The real ledger behind a connection that fails before the commit, or after it, so that only the response is lost. */
+/**
+ * The real ledger behind a connection that fails either before the commit or after it. If it fails after it, only the
+ * response is lost.
+ */
 function faulty(ledger: LedgerStore): LedgerStore & { faults: ('before' | 'after')[] } {
   const faults: ('before' | 'after')[] = []
   return {

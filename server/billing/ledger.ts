@@ -19,8 +19,15 @@ export function createLedger(deps: LedgerDeps): Ledger {
   const holds: Holds = { open: 0, taken: 0, known: new Map() }
   const { known } = holds
 
-  /** Registers the hold before the database is called, so that no sweep finds a hold that seems to have no owner. */
-  async function opening(request: HoldRequest, take: (id: string) => Promise<Taken>): Promise<Hold | Refused> {
+  /**
+   * Registers the hold before the database is called, so that no sweep finds a hold that seems to have no owner.
+   * `refused` says what a refusal becomes.
+   */
+  async function opening<T>(
+    request: HoldRequest,
+    take: (id: string) => Promise<Taken>,
+    refused: (refusal: Refused) => T,
+  ): Promise<Hold | T> {
     const id = randomUUID()
     known.set(id, 'open')
     holds.taken++
@@ -33,7 +40,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
     }
     if (!result.ok) {
       known.delete(id)
-      return result
+      return refused(result)
     }
     return new OpenHold(deps, holds, id, request, result)
   }
@@ -44,8 +51,8 @@ export function createLedger(deps: LedgerDeps): Ledger {
     try {
       result = (await batcher.push(holdOp(deps, request, id, least))) as TakeResult
     } catch (error) {
-      // The commit may have succeeded although its response was lost. Or it may succeed later, when a lock is released.
-      // The hold then has no owner, and is swept.
+      // The commit may have succeeded although its response was lost, or it may succeed later, when a lock is released.
+      // The hold then has no owner, so it is released here. If that fails, the sweep (`sweep-holds.ts`) releases it.
       void settleUntilDone(deps, releaseOp(deps, id, { ...request, placedOn: place?.channelId ?? 0 }))
       throw unavailable(error)
     }
@@ -67,7 +74,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
     return new OpenHold(deps, holds, id, request, request, draw)
   }
 
-  /** As `takeInTurn`, but first the leases of the account are called back. */
+  /** Like `takeInTurn`, but first calls back the leases of the account. */
   async function takeAtLast(request: HoldRequest, id: string, refused: Refused): Promise<Taken> {
     let result: Taken = refused
     for (let round = 0; round < 2; round++) {
@@ -82,8 +89,8 @@ export function createLedger(deps: LedgerDeps): Ledger {
   }
 
   /**
-   * Queues behind the account's other calls, so that each call is refused only after the calls before it got their
-   * quota. Takes the whole amount, or what is available once no call can give back any more.
+   * Queues behind the account's other calls, so that a call is refused only after the calls before it got their quota.
+   * Takes the whole amount or, when no call can give back any more, what is available.
    */
   async function takeInTurn(request: HoldRequest, id: string, refused: Refused): Promise<Taken> {
     const takeLeast = (whole: Refused) => (whole.available < request.least ? whole : take(request, id, request.least))
@@ -108,23 +115,29 @@ export function createLedger(deps: LedgerDeps): Ledger {
     openHolds: () => holds.open,
     holdsTaken: () => holds.taken + (leases?.asked() ?? 0),
     stateOf: (id) => known.get(id) ?? 'unknown',
-    async tryHold(request) {
+    tryHold(request) {
       const leased = fromLease(request)
-      if (leased) return leased
-      const hold = await opening(request, (id) => take(request, id, request.amount))
-      return 'ok' in hold ? undefined : hold
+      if (leased) return Promise.resolve(leased)
+      return opening(request, (id) => take(request, id, request.amount), nothing)
     },
-    async hold(request) {
+    hold(request) {
       const leased = fromLease(request)
-      if (leased) return leased
-      const hold = await opening(request, async (id) => {
+      if (leased) return Promise.resolve(leased)
+      const takeWaiting = async (id: string) => {
         const result = await take(request, id, request.amount)
         return result.ok ? result : takeAtLast(request, id, result)
-      })
-      if ('ok' in hold) throw refusal(hold)
-      return hold
+      }
+      return opening(request, takeWaiting, refuse)
     },
   }
+}
+
+function nothing(): undefined {
+  return undefined
+}
+
+function refuse(refused: Refused): never {
+  throw refusal(refused)
 }
 
 function holdOp(deps: LedgerDeps, request: HoldRequest, id: string, least: number): HoldOp {

@@ -3,17 +3,17 @@ import { GatewayError } from '../errors.ts'
 import type { LimitOwner, LimitReached, Minutes } from '../store/schema/ledger-types.ts'
 
 /**
- * The limits in force for one call, and how much of the current minute's limits the token and the user had used when
- * the call was admitted or refused.
+ * The limits in force for one call. Also the usage of the token and the user in the current minute, as of the moment at
+ * which the call was admitted or refused.
  */
 export interface CallLimits {
   readonly token: Limits | undefined
   readonly user: Limits | undefined
-  /** Set by the ledger; undefined until the call gets to the ledger. */
+  /** Set by the ledger; undefined until the call reaches the ledger. */
   minutes: Minutes | undefined
 }
 
-/** A user's own limits, or the group's limits where the user has none. */
+/** A user's own limits. For each limit that the user does not have, the group's limit. */
 export function userLimits(own: Limits | undefined, group: Limits | undefined): Limits | undefined {
   if (!own || !group) return own ?? group
   return {
@@ -32,7 +32,7 @@ const limitNames = {
   concurrency: (most: number) => `${most} calls at once`,
 } as const
 
-/** The error for a call that would exceed a limit; `tokens` is the number of tokens that the call asked for. */
+/** The error for a call that would exceed a limit. `tokens` is the number of tokens that the call requested. */
 export function limitError({ limit, owner, most, retryAfter }: LimitReached, tokens: number): GatewayError {
   const name = `${limitNames[limit](most)} for ${ownerNames[owner]}`
   const message =
@@ -42,7 +42,7 @@ export function limitError({ limit, owner, most, retryAfter }: LimitReached, tok
   return new GatewayError('rate_limit_exceeded', message, { retryAfterSeconds: retryAfter })
 }
 
-/** The error for a call whose cost exceeds what is left of a budget. */
+/** The error for a call whose cost exceeds the rest of a budget. */
 export function budgetError(budget: 'daily' | 'monthly', owner: LimitOwner, retryAfter: number): GatewayError {
   const message = `the ${budget} budget of ${ownerNames[owner]} does not cover this call; it resets in ${retryAfter} s`
   return new GatewayError(`${budget}_budget_exceeded`, message, { retryAfterSeconds: retryAfter })

@@ -1,6 +1,8 @@
-/** The most tokens that a model can generate and read, from the vendors' public documentation. */
+import { oncePerText } from '../lib/once-per-text.ts'
 
-/** Prefix of a model name → largest number of completion tokens; the longest matching prefix applies. */
+/** The maximum number of tokens that a model can generate and read, from the vendors' public documentation. */
+
+/** Maps prefixes of model names to the maximum number of completion tokens. The longest matching prefix applies. */
 const limits: Readonly<Record<string, number>> = {
   'gpt-3.5': 4096,
   'gpt-3.5-turbo-16k': 16_384,
@@ -98,7 +100,7 @@ const limits: Readonly<Record<string, number>> = {
   sonar: 8192,
 }
 
-/** Prefix of a model name → its longest available context, in tokens. */
+/** Maps prefixes of model names to the longest available context, in tokens. */
 const contexts: Readonly<Record<string, number>> = {
   'gpt-3.5': 16_385,
   'gpt-4': 8192,
@@ -129,7 +131,7 @@ const contexts: Readonly<Record<string, number>> = {
   'gemini-1.5-pro': 2_097_152,
 }
 
-/** The assumed context of an unknown model: that of most models that read files, audio and video. */
+/** The assumed context of an unknown model. Most models that read files, audio and video have this context. */
 const usualContext = 1_048_576
 
 const longestStart = longestOf(limits)
@@ -139,26 +141,16 @@ function longestOf(table: Readonly<Record<string, number>>): number {
   return Math.max(...Object.keys(table).map((start) => start.length))
 }
 
-/** The most prompt tokens that a model can be made to read. */
+/** The maximum number of prompt tokens that a model can be made to read. */
 export function contextTokens(model: string): number {
   return entryFor(model, contexts, longestContextStart) ?? usualContext
 }
 
 /**
- * The most completion tokens that a model can generate; undefined if unknown. A vendor prefix ("openai/gpt-4o",
- * "us.anthropic.claude-…") is ignored.
+ * The maximum number of completion tokens that a model can generate; undefined if unknown. A vendor prefix
+ * ("openai/gpt-4o", "us.anthropic.claude-…") is ignored.
  */
-export function maxOutputTokens(model: string): number | undefined {
-  if (known.has(model)) return known.get(model)
-  // Model names come from requests, so the cache is cleared when it reaches its maximum size.
-  if (known.size >= mostKnown) known.clear()
-  const limit = entryFor(model, limits, longestStart)
-  known.set(model, limit)
-  return limit
-}
-
-const known = new Map<string, number | undefined>()
-const mostKnown = 5000
+export const maxOutputTokens = oncePerText((model) => entryFor(model, limits, longestStart))
 
 function entryFor(model: string, table: Readonly<Record<string, number>>, longest: number): number | undefined {
   const name = model
@@ -174,10 +166,8 @@ function entryFor(model: string, table: Readonly<Record<string, number>>, longes
   return undefined
 }
 
-/** Models with hidden reasoning: the completion tokens of their streams cannot be counted during the stream. */
+/** Matches models with hidden reasoning. The completion tokens of such a model cannot be counted during its stream. */
 const unseenReasoning = /^(o\d|gpt-[5-9]|gemini-(2\.5|[3-9])|grok-(3-mini|[4-9])|codex)/
 
 /** True if a model may generate, and charge for, tokens that its stream does not contain. */
-export function reasonsUnseen(model: string): boolean {
-  return unseenReasoning.test(model.toLowerCase().replace(/^.*\//, ''))
-}
+export const reasonsUnseen = oncePerText((model) => unseenReasoning.test(model.toLowerCase().replace(/^.*\//, '')))

@@ -1,6 +1,6 @@
 /**
- * Names under which a table can list a model, most exact first: the name itself, then the name without its fine-tune
- * suffix, its region, and trailing dates and words that do not change the price.
+ * Names under which a table can list a model, most exact first. The first is the name itself. Then come the name
+ * without its fine-tune suffix, without its region, and without trailing dates and words that do not affect the price.
  */
 export function* nameCandidates(name: string): Generator<string> {
   yield name
@@ -19,8 +19,8 @@ export function* nameCandidates(name: string): Generator<string> {
 }
 
 /**
- * Cross-region inference profiles: "us.anthropic.claude-…" is priced as "anthropic.claude-…" if it has no separate
- * price.
+ * Matches the region of a cross-region inference profile: "us.anthropic.claude-…" is priced as "anthropic.claude-…" if
+ * it has no separate price.
  */
 const regionPrefix = /^(?:us|eu|ap|apac|jp|au|ca|sa|us-gov|global)\.(?=[a-z0-9-]+\.)/
 

@@ -14,24 +14,27 @@ export interface Holds {
   readonly known: Map<string, 'open' | 'unsettled'>
 }
 
-/** The error of a call whose hold the database cannot take. */
+/** The error for a call whose hold cannot be taken because the database fails. */
 export function unavailable(cause: unknown): GatewayError {
   return new GatewayError('database_unavailable', 'the account database cannot be reached; try again', { cause })
 }
 
-/** A place as the operations of the ledger contain it. */
+/** A requested place on a channel, in the form that the ledger's operations use. */
 export function placeOf({ channelId, ...caps }: PlaceRequest) {
   return { caps, channelId }
 }
 
-/** Limits as the operations of the ledger contain them. */
+/** Limits in the form that the ledger's operations use. */
 export function opLimits({ token, user }: CallLimits, at: number): OpLimits {
   return { token, user, at }
 }
 
 type Extension = Pick<ExtendOp, 'amount' | 'crashCharge' | 'crashRow' | 'caps' | 'channelId' | 'leaves'>
 
-/** The quota of one open call. This is a class because thousands can be open at the same time. */
+/**
+ * The quota of one open call. It is a class, because thousands can be open at the same time and shared methods save
+ * memory.
+ */
 export class OpenHold implements Hold {
   readonly id: string
   amount: number
@@ -42,7 +45,7 @@ export class OpenHold implements Hold {
   readonly #userId: number
   readonly #tokenId: number
   readonly #limits: CallLimits | undefined
-  /** What the call has taken from a lease, until that has a row in the database. */
+  /** The draw of the call from a lease, until it has a row in the database. */
   #draw: Draw | undefined
   isHandedOver = false
   isClosed = false
@@ -93,7 +96,7 @@ export class OpenHold implements Hold {
     return this.#draw || leases?.mayBeOut() ? this.#extendAtLast(op) : this.#take(op)
   }
 
-  /** Extends after the leases of the account were called back, if there is not enough without them. */
+  /** Extends the hold. If the balance is not enough, the leases of the account are called back first. */
   async #extendAtLast(op: Extension): Promise<TakeResult> {
     await this.stored()
     const result = await this.#take(op)
@@ -135,7 +138,10 @@ export class OpenHold implements Hold {
     return this.#settle(settlement)
   }
 
-  /** A charge above the hold is limited by what is left, so the missing units are taken before, also those in leases. */
+  /**
+   * Extends the hold to a charge that exceeds it, calling back leases if necessary. Otherwise the charge would be
+   * limited to the unleased balance.
+   */
   async #cover({ charge }: Settlement): Promise<void> {
     await this.#extend({ amount: charge - this.amount, crashCharge: charge }).catch(() => undefined)
   }
@@ -200,7 +206,8 @@ export class OpenHold implements Hold {
     const isDone = result !== undefined && !result.leaseGone
     draw.settled(isDone && result.found ? Math.min(op.charge, this.amount) : 0, result?.leaseGone)
     if (isDone) return result
-    // The lease is gone, or the database rejects the charge. The call gets a row, by which it is charged or swept.
+    // The lease is gone, or the database rejects the charge. The call now gets a row, so that it can be charged, or
+    // closed by the sweep (`sweep-holds.ts`).
     await draw.takeFromBalance()
     op.lease = undefined
     return result && settleUntilDone(this.#deps, op)

@@ -1,5 +1,6 @@
 /**
- * The price book: ratio options applied to the default prices, which gives one price sheet per model and channel type.
+ * The price book applies the ratio options to the default prices. The result is one price sheet per model and channel
+ * type.
  */
 
 import { decimalText, scaleDecimal, scaleRational } from '../lib/decimal.ts'
@@ -28,23 +29,29 @@ export const ratioOptions = [
 
 export type RatioOption = (typeof ratioOptions)[number]
 
-/** Options as stored (strings) or as returned by parseRatioTable (objects). A missing option has its default value. */
+/**
+ * Options, either as stored (strings) or as returned by parseRatioTable (objects). A missing option has its default
+ * value.
+ */
 export type PriceOptions = Partial<Record<RatioOption, string | Readonly<Record<string, number>>>> & {
   readonly QuotaPerUnit?: string | number
   readonly UnpricedModelPolicy?: string
   readonly UnpricedModelRatio?: string | number
   readonly UnpricedToolPrice?: string | number
-  /** Group of a user → group of a token → ratio in millionths. */
+  /** Maps the group of a user to a table that maps the group of a token to a ratio in millionths. */
   readonly GroupGroupRatio?: ReadonlyMap<string, RatioTable>
 }
 
-/** What a price book needs besides the options. */
+/** The inputs of a price book besides the options. */
 export interface PriceBookContext {
-  /** The current time in epoch milliseconds; some models change price on a date or by the hour. */
+  /**
+   * The current time in epoch milliseconds. It is needed because the prices of some models depend on the date or the
+   * hour.
+   */
   readonly nowMs?: () => number
   /**
-   * The book from which a table is taken if the option's new text is broken. Without a previous book such a table is
-   * empty, so that the defaults apply.
+   * The book whose table stays in force if the option's new text is broken. If there is no previous book, such a table
+   * is empty, so that the defaults apply.
    */
   readonly previous?: PriceBook
 }
@@ -52,24 +59,25 @@ export interface PriceBookContext {
 /** Prices and group ratios of one version of the settings. */
 export interface PriceBook {
   /**
-   * The current price sheet of a model (its upstream name) on a channel of this type; undefined if it has no price.
-   * Keep the sheet from hold to settle, so that a call is charged at the price that applied when it began.
+   * The current price sheet of a model (its upstream name) on a channel of this type; undefined if the model has no
+   * price. Use the same sheet for hold and settle, so that a call is charged at the price that applied when it began.
    */
   sheet(model: string, channelType: number): PriceSheet | undefined
   /**
-   * The sheet and the ratio (millionths) with which a cost of a model is computed like a price; undefined if it cannot be.
+   * The sheet and the ratio (millionths) with which the cost of a model is computed like a price; undefined if that is
+   * impossible.
    */
   costing(model: string, channelType: number, cost: ModelCost): { sheet: PriceSheet; ratio: bigint } | undefined
-  /** A price that depends on no model: what is not listed costs as much as plain tokens. */
+  /** A price that does not depend on a model. Token classes without a rate cost as much as plain tokens. */
   fixedSheet(name: string, rates: CostRates): PriceSheet
   /**
-   * Ratio of a group in millionths; 1 for a group that is not in the table. `userGroup` is the user's own group, for
-   * which a ratio of its own may be set.
+   * The ratio of a group in millionths; 1 for a group that is not in the table. `userGroup` is the user's own group,
+   * for which a different ratio may be set.
    */
   groupRatio(group: string, userGroup?: string): bigint
-  /** Price multiplier for calls in a service tier, in millionths; undefined if the tier has none. */
+  /** The price multiplier for calls in a service tier, in millionths; undefined if the tier has none. */
   tierRatio(tier: string, model: string, channelType: number): bigint | undefined
-  /** Price of one call of a tool that the provider runs, in picoquota; undefined if the tool has none. */
+  /** The price of one call of a tool that the provider runs, in picoquota; undefined if the tool has no price. */
   toolPrice(tool: PricedTool): bigint | undefined
   readonly tables: Readonly<Record<RatioOption, RatioTable>>
   /** One message for each option that could not be read, with the option's name. */
@@ -100,7 +108,9 @@ export function createPriceBook(
       : undefined
   const unpricedTool =
     options.UnpricedModelPolicy === 'fallback' ? readNumber(options, 'UnpricedToolPrice', 50_000n, problems) : undefined
-  /** Keyed by channel type, then by model, because a combined key would have to be built for each call. */
+  /**
+   * The cache is keyed by channel type and then by model, because a combined key would have to be built for each call.
+   */
   const caches = new Map<number, Map<string, Priced | undefined>>()
 
   const priced = (model: string, channelType: number): Priced | undefined => {
@@ -119,7 +129,7 @@ export function createPriceBook(
     if (!prices) return undefined
     return prices.sheets[prices.sheets.length === 1 ? 0 : setInForce(prices.sets, nowMs())]
   }
-  /** The sheets of rates, with the list prices that they were made from. */
+  /** The sheets that were made from rates, each with the list prices that were used for it. */
   const costs = new WeakMap<object, { list: PriceSheet | undefined; sheet: PriceSheet | undefined }>()
   const fixed = new WeakMap<CostRates, PriceSheet>()
 
@@ -219,7 +229,8 @@ interface Rates {
 }
 
 /**
- * Options take precedence over defaults. Within each, a name with the channel type takes precedence over the bare name.
+ * The price of a model. Options take precedence over defaults. Among options and among defaults, a name with the
+ * channel type takes precedence over the bare name.
  */
 function priceModel(model: string, channelType: number, { tables, quotaPerUnit, fallback }: Rates): Priced | undefined {
   const bound = `${model}(${channelType})`
@@ -271,8 +282,8 @@ function sheetOf(
 }
 
 /**
- * Default class prices with the options applied. A class that no option sets keeps its proportion to the price that it
- * follows: cached input to input, reasoning to output, and so on.
+ * The default class prices with the options applied. A class that no option sets keeps its proportion to the price that
+ * it follows. For example, cached input follows input, and reasoning follows output.
  */
 function withOptions(
   base: ClassPrices,
@@ -303,7 +314,7 @@ function withOptions(
   }
 }
 
-/** A tier's prices, scaled as the options scaled the base prices. */
+/** A tier's prices, scaled in the same way as the options scaled the base prices. */
 function inProportion(tier: ClassPrices, from: ClassPrices, to: ClassPrices): ClassPrices {
   const moved = (name: keyof ClassPrices): bigint => follow(tier[name], from[name], to[name])
   return {

@@ -35,7 +35,7 @@ describe('price lists of gateways', () => {
     })
   })
 
-  test('tables of ratios, and lists with a ratio for each side', () => {
+  test('tables of ratios, and lists with separate ratios for input and output', () => {
     const data = {
       model_ratio: { a: 0.075 },
       completion_ratio: { a: 4 },

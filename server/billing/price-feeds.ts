@@ -2,23 +2,25 @@ import type { ModelCost } from '../../contract/api/channel-costs.ts'
 import { decimalText, scaleDecimal } from '../lib/decimal.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 
-/** A price list of another service: the cost of each model in dollars; null if its price is of an unknown kind. */
+/**
+ * A price list of another service. It maps each model to its cost in dollars; null if its price is of an unknown kind.
+ */
 export interface PriceList {
   models: ReadonlyMap<string, ModelCost | null>
   /** The groups that the list names. */
   groups: readonly string[]
 }
 
-/** The price of a token at ratio 1, in dollars for a million tokens (one-api's unit of ratios). */
+/** The price at ratio 1, in dollars per million tokens. This is one-api's unit of ratios. */
 const dollarsAtRatioOne = 2n
 
-/** Decimals of products of ratios, and of the result. */
+/** The number of decimals of products of ratios, and of the result. */
 const places = 12
 const keptPlaces = 6
 
 /**
- * The price list of one-api's relatives: `/api/pricing` and `/api/ratio_config` of new-api, and `/api/prices` of one-hub.
- * Undefined if it is none of these, or does not have the group.
+ * Reads the price lists of gateways that are based on one-api: `/api/pricing` and `/api/ratio_config` of new-api, and
+ * `/api/prices` of one-hub. Undefined if the response is none of these lists, or if the list does not have the group.
  */
 export function gatewayFeed(answer: JsonObject, group: string): PriceList | undefined {
   const { data, group_ratio: ratios } = answer
@@ -58,7 +60,10 @@ function ratioCost(row: JsonObject, times: bigint): ModelCost | null {
   })
 }
 
-/** A row of one-hub's list, whose prices are ratios for both sides. A price by request is for a thousand units of ratio 1. */
+/**
+ * A row of one-hub's list. Its prices are ratios for input and output. A price per request is in units of a thousand
+ * tokens at ratio 1.
+ */
 function hubCost(row: JsonObject, times: bigint): ModelCost | null {
   const rate = (name: string) => product(product(decimal(row[name]), dollarsAtRatioOne * one), times)
   if (row['type'] === 'times') return costOf({ request: product(rate('input'), one / 1000n) })
@@ -83,7 +88,10 @@ function configFeed(data: JsonObject, times: bigint): PriceList | undefined {
   return models.length > 0 ? { models: new Map(models), groups: [] } : undefined
 }
 
-/** OpenRouter's list of models (https://openrouter.ai/docs/api-reference/list-available-models), in dollars per token. */
+/**
+ * Reads OpenRouter's list of models (https://openrouter.ai/docs/api-reference/list-available-models), whose prices are
+ * in dollars per token.
+ */
 export function openRouterFeed({ data }: JsonObject): PriceList | undefined {
   if (!Array.isArray(data)) return undefined
   const models = data.flatMap((row: unknown): [string, ModelCost | null][] => {
@@ -104,14 +112,14 @@ export function openRouterFeed({ data }: JsonObject): PriceList | undefined {
 
 const one = 10n ** BigInt(places)
 
-/** A number or a decimal text, in units of 10^-12; undefined if it is neither or negative. */
+/** A number or a decimal text, in units of 10^-12; undefined if it is neither, or if it is negative. */
 function decimal(value: unknown): bigint | undefined {
   if (typeof value !== 'number' && typeof value !== 'string') return undefined
   const scaled = scaleDecimal(String(value), places)
   return scaled && scaled.value >= 0n ? scaled.value : undefined
 }
 
-/** A price per token, kept exact, as a price for a million tokens. */
+/** Converts a price per token exactly to a price per million tokens. */
 function perMillion(value: unknown): bigint | undefined {
   if (typeof value !== 'number' && typeof value !== 'string') return undefined
   const scaled = scaleDecimal(String(value), places + 6)
@@ -124,7 +132,7 @@ function product(each: bigint | undefined, other: bigint | undefined): bigint | 
   return each === undefined || other === undefined ? undefined : (each * other) / one
 }
 
-/** Dollars with six decimals; null if nothing could be read, or a price is beyond any sense. */
+/** A cost in dollars with six decimals; null if nothing could be read, or if a price is absurdly high. */
 function costOf(rates: Readonly<Partial<Record<keyof ModelCost, bigint | undefined>>>): ModelCost | null {
   const cost: ModelCost = {}
   for (const [name, value] of Object.entries(rates) as [keyof ModelCost, bigint | undefined][]) {

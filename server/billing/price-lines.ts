@@ -21,8 +21,8 @@ import { scaleDecimal, scaleRational } from '../lib/decimal.ts'
 import { type ClassPrices, follow, type PriceBasis, type PriceTerms } from './price.ts'
 
 /**
- * When a set of prices applies: from a point in time on, or between two minutes of the UTC day (which may pass
- * midnight).
+ * The time at which a set of prices applies: either from a point in time on, or between two minutes of the UTC day. The
+ * time between them may include midnight.
  */
 export type PriceCondition = { readonly fromMs: number } | { readonly fromMinute: number; readonly toMinute: number }
 
@@ -31,14 +31,17 @@ export interface PriceSet extends PriceTerms {
   readonly condition: PriceCondition | undefined
 }
 
-/** The tables convert currency to quota at this rate: ratio 1 = $2 per million tokens = 1 quota per token. */
+/**
+ * The rate, in quota per dollar, at which the tables convert currency to quota. Ratio 1 is $2 per million tokens, or 1
+ * quota per token.
+ */
 const quotaPerUnit = 500_000n
-/** The number of tokens that an hour of audio counts as, if its price is set by a model ratio. */
+/** If a model ratio sets the price of audio, an hour of audio counts as this many tokens. */
 export const tokensPerSoundHour = 12_000n
 
 /**
- * Parses the price part of a line. Throws if the text does not match the grammar: the tables are part of the program,
- * so this would be a programming error.
+ * Parses the price part of a line. Throws if the text does not match the grammar. That would be a programming error,
+ * because the tables are part of the program.
  */
 export function parsePrices(text: string): readonly PriceSet[] {
   return text.split(';').map((part) => parseSet(part.trim()))
@@ -99,8 +102,9 @@ function basisOf(fields: ReadonlyMap<string, bigint>): PriceBasis {
 }
 
 /**
- * A class without its own price costs as much as a plain input or output token. The price of cached audio is in the
- * same proportion to audio as cached text is to text. Audio with a price per hour is charged only by its length.
+ * The prices of all classes. A class without its own price costs as much as a plain input or output token. The price of
+ * cached audio is in the same proportion to the price of audio as cached text is to text. Audio with a price per hour
+ * is charged only by its length.
  */
 function classPrices(fields: ReadonlyMap<string, bigint>, input: bigint): ClassPrices {
   const price = (field: string, otherwise: bigint): bigint => {
@@ -141,7 +145,8 @@ function parseCondition(word: string): PriceCondition {
 }
 
 /**
- * The index of the set in force at a given time: the last one whose condition is met. The first set has no condition.
+ * The index of the set in force at a given time. This is the last set whose condition is met. The first set has no
+ * condition.
  */
 export function setInForce(sets: readonly PriceSet[], nowMs: number): number {
   for (let index = sets.length - 1; index > 0; index--) {

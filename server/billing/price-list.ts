@@ -5,7 +5,7 @@ import { decimalText } from '../lib/decimal.ts'
 import { imagePrice } from './image-price.ts'
 import type { ClassPrices, PriceSheet } from './price.ts'
 
-/** The decimals of picoquota plus those of a ratio in millionths. */
+/** The number of decimals of picoquota plus that of a ratio in millionths. */
 const decimals = 12 + 6
 const million = 1_000_000n
 
@@ -60,7 +60,7 @@ function priceOf(sheet: PriceSheet, ratio: bigint): Price {
   }
 }
 
-/** A price with a single rate; amounts in picoquota. */
+/** A price with a single rate. The amounts are in picoquota. */
 function plain(unit: PriceUnit, input: bigint, perCall: bigint, ratio: bigint): Price {
   const rates = { input: inQuota(input, ratio), output: 0 }
   return { unit, rates, tiers: [], call: inQuota(perCall, ratio), minimum_seconds: 0 }
@@ -80,7 +80,10 @@ function ratesOf(prices: ClassPrices, hasOutput: boolean, ratio: bigint): Rates 
   return rates
 }
 
-/** Picoquota times the group's ratio, converted to quota units and to the nearest representable number. */
+/**
+ * An amount of picoquota multiplied by the group's ratio, in quota units. The result is the nearest representable
+ * number.
+ */
 function inQuota(picoquota: bigint, ratio: bigint): number {
   return Number(decimalText(picoquota * ratio, decimals))
 }

@@ -95,7 +95,7 @@ describe('chargeTokens', () => {
   test('audio read from the cache is subtracted once from the audio and once from the cached tokens', () => {
     const sheet = sheetOf('gemini-2.5-flash', {})
     const usage = { ...counts(1000), cachedTokens: 500, audioPromptTokens: 300, cachedAudioTokens: 200 }
-    // 200 cached audio at $0.1, 100 audio at $1, 300 cached text at $0.03, 400 text at $0.3
+    // 200 tokens of cached audio at $0.1, 100 of audio at $1, 300 of cached text at $0.03, and 400 of text at $0.3.
     expect(chargeTokens(usage, sheet, ratioOne)).toBe(Math.ceil(10 + 50 + 4.5 + 60))
   })
 
@@ -132,12 +132,63 @@ describe('chargeTokens', () => {
       const usage = counts(random(2_000_000), random(200_000))
       const sheet = pricedAt(ratio, completion)
       const charged = BigInt(chargeTokens(usage, sheet, group))
-      // charged − 1 < exact ≤ charged, as fractions over 10^18
+      // Checks charged − 1 < exact ≤ charged, with exact as a fraction over 10^18.
       const exact =
         (BigInt(usage.promptTokens) * ratio * 1_000_000n + BigInt(usage.completionTokens) * ratio * completion) * group
       expect(charged * 10n ** 18n >= exact).toBe(true)
       expect(exact === 0n ? charged === 0n : (charged - 1n) * 10n ** 18n < exact).toBe(true)
     }
+  })
+})
+
+describe('text at group ratio 1, which is priced by numbers while they are exact', () => {
+  const pico = Number(quotaOne)
+  /** Whole numbers of every size up to this one. */
+  const ofAnySize = (random: (limit: number) => number, largest: number) =>
+    Math.floor(Math.min(largest, 2 ** (random(54_000) / 1000)))
+
+  test('costs what exact fractions say', () => {
+    const random = generator(20_261_129)
+    for (let round = 0; round < 20_000; round++) {
+      const input = ofAnySize(random, 2 ** 53 - 1)
+      const output = round % 7 === 0 ? pico * random(9) : ofAnySize(random, 2 ** 53 - 1)
+      const sheet = picoPriced(BigInt(input), BigInt(output))
+      const usage = counts(ofAnySize(random, 2 ** 31), ofAnySize(random, 2 ** 31))
+      const exact = BigInt(usage.promptTokens) * BigInt(input) + BigInt(usage.completionTokens) * BigInt(output)
+      const charge = (exact + quotaOne - 1n) / quotaOne
+      const largest = BigInt(Number.MAX_SAFE_INTEGER)
+      expect(BigInt(chargeTokens(usage, sheet, ratioOne))).toBe(charge > largest ? largest : charge)
+    }
+  })
+
+  test.each([
+    ['a whole number of units', 9_007 * pico, 1, 9_007],
+    ['one picoquota more', 9_007 * pico + 1, 1, 9_008],
+    ['one picoquota less', 9_007 * pico - 1, 1, 9_007],
+    ['the largest exact number', Number.MAX_SAFE_INTEGER, 1, 9_008],
+    ['beyond it', Number.MAX_SAFE_INTEGER, 3, 27_022],
+  ])('%s', (_, input, tokens, charge) => {
+    expect(chargeTokens(counts(tokens), picoPriced(BigInt(input), 0n), ratioOne)).toBe(charge)
+  })
+
+  test('buys the largest count that does not cost more than the quota', () => {
+    const random = generator(29)
+    for (let round = 0; round < 20_000; round++) {
+      const sheet = picoPriced(BigInt(ofAnySize(random, 2 ** 50)), BigInt(1_000_000 + ofAnySize(random, 2 ** 50)))
+      const prompt = ofAnySize(random, 2 ** 20)
+      const quota = ofAnySize(random, 2 ** 24)
+      const tokens = tokensAffordable(quota, sheet, ratioOne, prompt)
+      if (tokens === -1) expect(chargeTokens(counts(prompt), sheet, ratioOne)).toBeGreaterThan(quota)
+      else {
+        expect(chargeTokens(counts(prompt, tokens), sheet, ratioOne)).toBeLessThanOrEqual(quota)
+        expect(chargeTokens(counts(prompt, tokens + 1), sheet, ratioOne)).toBeGreaterThan(quota)
+      }
+    }
+  })
+
+  test('a count that is no number is refused, whatever class it has', () => {
+    for (const name of ['cachedTokens', 'cacheWriteTokens', 'audioPromptTokens', 'imagePromptTokens'])
+      expect(() => chargeTokens({ ...counts(10, 10), [name]: Number.NaN }, plain('1'), ratioOne)).toThrow(RangeError)
   })
 })
 
@@ -183,7 +234,13 @@ function pricedAt(ratio: bigint, completion: bigint): PriceSheet {
   return { ...base, prices }
 }
 
-/** A small seeded generator of pseudo-random whole numbers below a limit. */
+/** A sheet in which text has these prices in picoquota. */
+function picoPriced(input: bigint, output: bigint): PriceSheet {
+  const base = plain('1')
+  return { ...base, prices: { ...base.prices, input, output, reasoning: output } }
+}
+
+/** A small seeded generator of pseudo-random integers below a limit. */
 function generator(seed: number): (limit: number) => number {
   let state = seed
   return (limit) => {
@@ -197,7 +254,7 @@ test('quotaOne is the square of ratioOne', () => {
 })
 
 describe('a mixed prompt that is partly read from the cache', () => {
-  // Text costs 1; audio and images cost 2. Cache reads cost a tenth of that, cache writes a quarter more.
+  // Text costs 1. Audio and images cost 2. Cache reads cost a tenth of these prices. Cache writes cost a quarter more.
   const sheet = sheetOf('some-model', {
     ModelRatio: '1',
     CompletionRatio: '5',

@@ -1,8 +1,8 @@
 /**
- * The price of a call: token counts × class prices × group ratio, in exact integers, rounded up once.
+ * The price of a call. It is token counts × class prices × group ratio, computed in exact integers and rounded up once.
  *
- * Units: a class price is in picoquota (1e-12 quota) per token, so that a model ratio in millionths times a multiplier
- * in millionths is exact. A group ratio is in millionths. A charge is a whole number of quota units.
+ * A class price is in picoquota (1e-12 quota) per token, so that a model ratio in millionths times a multiplier in
+ * millionths is exact. A group ratio is in millionths. A charge is a whole number of quota units.
  */
 import type { Usage } from '../../contract/usage.ts'
 import { scaleRational } from '../lib/decimal.ts'
@@ -22,7 +22,7 @@ export interface ClassPrices {
   readonly imageOutput: bigint
 }
 
-/** The prices of what costs nothing. */
+/** The class prices of a free model. */
 export const freePrices: ClassPrices = {
   input: 0n,
   cachedInput: 0n,
@@ -44,21 +44,21 @@ export interface PriceTier {
 }
 
 /**
- * The unit of the `input` price: a token, a character of speech input, a thousandth of an image, or a token's worth of
- * audio (200 per minute, so that whisper-1's ratio of 15 is its $0.006 a minute). A model that is priced per search has
- * no such price: `perCall` is charged for each search unit.
+ * The unit of the `input` price: a token, a character of speech input, a thousandth of an image, or a unit of audio
+ * that counts as a token. A minute of audio has 200 such units, so that whisper-1's ratio of 15 is its price of $0.006
+ * a minute. A model that is priced per search has no `input` price. For it, `perCall` is charged for each search unit.
  */
 export type PriceBasis = 'tokens' | 'characters' | 'image' | 'duration' | 'search'
 
-/** The prices of the token classes, and what is charged in addition. */
+/** The prices of the token classes, and the additional charges. */
 export interface PriceTerms {
   readonly basis: PriceBasis
   readonly prices: ClassPrices
-  /** Highest threshold first. */
+  /** The tiers, with the highest threshold first. */
   readonly tiers: readonly PriceTier[]
   /** Charged once per call, or per search unit, in picoquota. */
   readonly perCall: bigint
-  /** Price of an hour of audio in picoquota; 0 unless the basis is `duration`. */
+  /** The price of an hour of audio in picoquota; 0 unless the basis is `duration`. */
   readonly perHour: bigint
   /** Audio shorter than this many seconds is charged as if it were this long. */
   readonly minimumSeconds: number
@@ -67,7 +67,7 @@ export interface PriceTerms {
 /** Everything needed to price one model on one channel type. Created by the price book, and frozen. */
 export interface PriceSheet extends PriceTerms {
   readonly model: string
-  /** Where the model ratio comes from: an option, or the default table. */
+  /** The source of the model ratio: an option, or the default table. */
   readonly source: 'option' | 'default'
   /**
    * Decimal strings for the log: the input price as a ratio (1 = one quota unit per token), and the output price
@@ -77,7 +77,7 @@ export interface PriceSheet extends PriceTerms {
   readonly completionRatio: string
 }
 
-/** One as a ratio in millionths. */
+/** The ratio 1 in millionths. */
 export const ratioOne = 1_000_000n
 /** One quota unit in picoquota. */
 export const quotaOne = 1_000_000_000_000n
@@ -86,8 +86,9 @@ const unitsPerQuota = quotaOne * ratioOne
 const largestQuota = BigInt(Number.MAX_SAFE_INTEGER)
 
 /**
- * The charge for a call in quota. Exact, rounded up once; 0 only if the exact price is 0. A result beyond 2^53 − 1 is
- * returned as 2^53 − 1, which no balance can pay. Throws RangeError on a count that is negative or not whole.
+ * The charge for a call in quota. It is computed exactly and rounded up once, so it is 0 only if the exact price is 0.
+ * A result above 2^53 − 1 is returned as 2^53 − 1, which no balance can pay. Throws RangeError if a count is negative
+ * or not whole.
  * @param groupRatio millionths
  * @param tierRatio millionths
  * @param fees picoquota for tools that the service ran, the same in every tier
@@ -100,14 +101,19 @@ export function chargeTokens(
   fees = 0n,
 ): number {
   const prices = pricesAt(sheet, usage.promptTokens)
+  if (tierRatio === undefined && groupRatio === ratioOne && sheet.perCall === 0n && fees === 0n) {
+    const quick = quickCharge(usage, prices)
+    if (quick !== undefined) return quick
+  }
   const tokens = sheet.perCall + promptAmount(usage, prices) + completionAmount(usage, prices)
   if (tierRatio === undefined) return roundUp((tokens + fees) * groupRatio)
   return roundUp((tokens * tierRatio + fees * ratioOne) * groupRatio, ratioOne)
 }
 
 /**
- * How many plain completion tokens `quota` still pays for after the prompt: the largest count whose charge does not
- * exceed it. −1 if the prompt alone is too expensive; 2^53 − 1 if completion tokens are free.
+ * The number of plain completion tokens that `quota` still pays for after the prompt. This is the largest count whose
+ * charge does not exceed the quota. It is −1 if the prompt alone is too expensive, and 2^53 − 1 if completion tokens
+ * are free.
  * @param prompt prompt tokens, or a usage whose completion side is ignored
  * @param groupRatio millionths
  * @param kind the kind of output that the completion may contain instead of text
@@ -125,6 +131,10 @@ export function tokensAffordable(
 ): number {
   const usage = typeof prompt === 'number' ? { promptTokens: prompt, completionTokens: 0 } : prompt
   const prices = pricesAt(sheet, usage.promptTokens)
+  if (tierRatio === undefined && groupRatio === ratioOne && sheet.perCall === 0n && fees === 0n && kind === undefined) {
+    const quick = quicklyAffordable(quota, usage, prices)
+    if (quick !== undefined) return quick
+  }
   const units = tierRatio === undefined ? unitsPerQuota : unitsPerQuota * ratioOne
   const ratio = tierRatio === undefined ? groupRatio : groupRatio * tierRatio
   const feesAmount = tierRatio === undefined ? fees * groupRatio : fees * groupRatio * ratioOne
@@ -137,6 +147,70 @@ export function tokensAffordable(
   const perToken = completionPrice * ratio
   if (perToken === 0n) return Number.MAX_SAFE_INTEGER
   return clampToSafe(rest / perToken)
+}
+
+/** Prices of text as numbers; NaN if a price is too large to be exact. */
+interface TextPrices {
+  readonly input: number
+  readonly output: number
+}
+
+/** The text prices of each set of prices, which never changes. */
+const textPrices = new WeakMap<ClassPrices, TextPrices>()
+
+function textPricesOf(prices: ClassPrices): TextPrices {
+  let known = textPrices.get(prices)
+  if (!known) {
+    const exact = (price: bigint) => (price <= largestQuota ? Number(price) : Number.NaN)
+    known = { input: exact(prices.input), output: exact(prices.output) }
+    textPrices.set(prices, known)
+  }
+  return known
+}
+
+const picoPerQuota = Number(quotaOne)
+
+/**
+ * The charge for a usage of text alone, computed with numbers instead of big integers, which take ten times as long.
+ * Undefined if the usage has other classes, or if a number could be inexact.
+ */
+function quickCharge(usage: Usage, prices: ClassPrices): number | undefined {
+  if (!isText(usage) || (usage.reasoningTokens && prices.reasoning !== prices.output)) return undefined
+  const { input, output } = textPricesOf(prices)
+  const amount = whole(usage.promptTokens) * input + whole(usage.completionTokens) * output
+  // Products and sums of whole numbers are exact up to this limit. NaN is beyond it.
+  if (!(amount <= Number.MAX_SAFE_INTEGER)) return undefined
+  const rest = amount % picoPerQuota
+  return (amount - rest) / picoPerQuota + (rest > 0 ? 1 : 0)
+}
+
+/**
+ * `tokensAffordable` for text, computed with numbers; undefined if the usage has other classes, or if a number could be
+ * inexact.
+ */
+function quicklyAffordable(quota: number, usage: Usage, prices: ClassPrices): number | undefined {
+  if (!isText(usage) || prices.reasoning > prices.output) return undefined
+  const { input, output } = textPricesOf(prices)
+  const whole = Math.floor(quota) * picoPerQuota
+  const prompt = usage.promptTokens * input
+  if (!(output > 0 && prompt >= 0 && prompt <= whole && whole <= Number.MAX_SAFE_INTEGER)) return undefined
+  const rest = whole - prompt
+  return (rest - (rest % output)) / output
+}
+
+/** True if all tokens are of the text classes. A count that is not a number does not count as zero. */
+function isText(usage: Usage): boolean {
+  const { cachedTokens = 0, cacheWriteTokens = 0, cacheWrite1hTokens = 0, audioPromptTokens = 0 } = usage
+  const { imagePromptTokens = 0, audioCompletionTokens = 0, imageCompletionTokens = 0 } = usage
+  return (
+    cachedTokens === 0 &&
+    cacheWriteTokens === 0 &&
+    cacheWrite1hTokens === 0 &&
+    audioPromptTokens === 0 &&
+    imagePromptTokens === 0 &&
+    audioCompletionTokens === 0 &&
+    imageCompletionTokens === 0
+  )
 }
 
 /** Kinds of output besides text that may be more expensive. */
@@ -157,7 +231,7 @@ export function expensiveOutput(
   return speaks ? 'audio' : paints ? 'image' : undefined
 }
 
-/** A usage whose completion is all of one kind. */
+/** A usage whose completion consists of one kind of output. */
 export function allOf(kind: ExpensiveOutput | undefined, promptTokens: number, completionTokens: number): Usage {
   if (kind === 'audio') return { promptTokens, completionTokens, audioCompletionTokens: completionTokens }
   if (kind === 'image') return { promptTokens, completionTokens, imageCompletionTokens: completionTokens }
@@ -171,7 +245,8 @@ function pricesAt(sheet: PriceSheet, promptTokens: number): ClassPrices {
 }
 
 /**
- * Picoquota × millionths → whole quota, rounded up and capped at the largest safe integer.
+ * Converts an amount in picoquota × millionths to whole quota. The result is rounded up and limited to the largest safe
+ * integer.
  * @param scale a further factor by which the amount is divided
  */
 export function roundUp(amount: bigint, scale = 1n): number {
@@ -184,10 +259,10 @@ function clampToSafe(value: bigint): number {
 }
 
 /**
- * Each token is in one class. Audio and images are fitted into the total first and the rest is text, so that a report
- * whose parts exceed their total never charges more tokens than the total. Tokens read from or written to the cache are
- * charged as their reported kind. Cache tokens without a reported kind are charged as text while there is text, then as
- * images, then as audio.
+ * The amount for the prompt. Each token is in one class. Audio and images are fitted into the total first, and the rest
+ * is text. If the parts of a report exceed their total, the charge therefore never covers more tokens than the total.
+ * Tokens read from or written to the cache are charged as their reported kind. Cache tokens without a reported kind are
+ * charged as text while there is text left, then as images, and then as audio.
  */
 function promptAmount(usage: Usage, prices: ClassPrices): bigint {
   const total = whole(usage.promptTokens)
@@ -234,7 +309,7 @@ function promptAmount(usage: Usage, prices: ClassPrices): bigint {
   )
 }
 
-/** Assigns this many tokens to text while there is text, then to images, then to audio. */
+/** Assigns this many tokens to text while there is text left, then to images, and then to audio. */
 function inTurn(tokens: number, text: number, images: number, sound: number) {
   const asText = Math.min(tokens, text)
   const asImages = Math.min(tokens - asText, images)
@@ -242,8 +317,8 @@ function inTurn(tokens: number, text: number, images: number, sound: number) {
 }
 
 /**
- * The amount for tokens written to the cache. `fresh` is the price of an uncached token of the same kind; `hour` of the
- * tokens are cached for an hour.
+ * The amount for tokens written to the cache. `fresh` is the price of an uncached token of the same kind. `hour` is the
+ * number of the tokens that are cached for an hour.
  */
 function writtenAmount(tokens: number, hour: number, prices: ClassPrices, fresh: bigint): bigint {
   if (tokens === 0) return 0n

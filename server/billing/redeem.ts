@@ -5,8 +5,8 @@ import { giveUserQuota } from '../store/accounts/user-changes.ts'
 import type { Trx } from '../store/store.ts'
 
 /**
- * The reason why a redemption code or a gift of quota was refused. Thrown inside the transaction, so that everything is
- * rolled back.
+ * The reason why a redemption code or a gift of quota was refused. It is thrown inside the transaction, so that
+ * everything is rolled back.
  */
 export class TopUpRefused extends Error {
   readonly reason: 'unknown-code' | 'used-code' | 'expired-code' | 'no-room'
@@ -17,9 +17,8 @@ export class TopUpRefused extends Error {
 }
 
 /**
- * Turns a redemption code into quota for the user, once. The code is marked as used first, by a conditional statement,
- * and only the caller whose statement succeeded continues. If the account cannot accept the quota, the code stays
- * unused.
+ * Turns a redemption code into quota for the user, once. A conditional statement first marks the code as used, and only
+ * the caller whose statement succeeds continues. If the account cannot accept the quota, the code stays unused.
  */
 export async function redeem(
   trx: Trx,

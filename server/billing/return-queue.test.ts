@@ -7,7 +7,7 @@ function clock() {
   return { time, queue: createReturnQueue(() => time.ms) }
 }
 
-/** An attempt with scripted results that reports when it was made. */
+/** Attempts with scripted results. Each one reports when it is made. */
 function scripted(answers: readonly { done: boolean; state?: string }[]) {
   let made = 0
   let tell: () => void = () => {}
@@ -72,7 +72,7 @@ test('a waiter gives up when nothing has changed for patienceMs', async () => {
   expect(await waiting).toBeGreaterThanOrEqual(3)
 })
 
-test('patienceMs counts from the last change: quota given back here, or a different state of the account', async () => {
+test('patienceMs counts from the last change: quota given back in this process, or a different state of the account', async () => {
   const { queue, time } = clock()
   const waiter = scripted([{ done: false }, { done: false }, { done: false }, { done: false, state: 'moved' }])
   let ended = false

@@ -1,9 +1,9 @@
 /** A queue of calls that wait, in order of arrival, for quota that other calls of the same account give back. */
 export interface ReturnQueue {
   /**
-   * Waits until this waiter is the first of its account, then calls `attempt`: at once, and again each time quota comes
+   * Waits until this waiter is the first of its account. Then calls `attempt` at once, and again each time quota comes
    * back. Stops when the attempt reports that it is done, or when nothing has changed for `patienceMs`. A change is
-   * quota given back here, or a different `state`. Resolves with the last value.
+   * quota given back in this process, or a different `state`. Resolves with the last value.
    */
   wait<T>(account: string, patienceMs: number, attempt: () => Promise<Attempt<T>>): Promise<T>
   /** Announces that quota was given back to an account. */
@@ -17,8 +17,8 @@ interface Attempt<T> {
   value: T
   done: boolean
   /**
-   * The state of the account, as any text. If it differs from the previous state, quota was taken or given back,
-   * perhaps on another node.
+   * A text that represents the state of the account. If it differs from the previous state, quota was taken or given
+   * back, perhaps on another node.
    */
   state: string
 }
@@ -29,9 +29,9 @@ interface Line {
   waiting: number
   /** Resolves when the previous waiter has left the queue. */
   tail: Promise<void>
-  /** When the account last changed; `patienceMs` counts from then. */
+  /** The time at which the account last changed. `patienceMs` counts from then. */
   movedAtMs: number
-  /** The state as of the last attempt. */
+  /** The state at the last attempt. */
   state: string
   /** True if quota was given back since the last attempt began. */
   returned: boolean

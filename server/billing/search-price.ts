@@ -1,5 +1,5 @@
 /**
- * Search units, the unit in which Cohere and Amazon price reranking. One unit is a query with up to a hundred
+ * Search units are the units in which Cohere and Amazon price reranking. One unit is a query with up to a hundred
  * documents.
  */
 
@@ -10,12 +10,12 @@ const chunksPerUnit = 100
  */
 const chunkTokens = 500
 /**
- * Only this many tokens of a longer document are read, unless the call sets another limit (Cohere, "Rerank":
+ * The number of tokens of a document that are read, unless the call sets another limit (Cohere, "Rerank":
  * max_tokens_per_doc).
  */
 export const usualDocumentTokens = 4096
 
-/** Search units of a rerank call. */
+/** The number of search units of a rerank call. */
 export function searchUnits(
   query: string,
   documents: readonly string[],

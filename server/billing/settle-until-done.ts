@@ -3,16 +3,13 @@ import type { SettleOp, SettleResult } from '../store/schema/ledger-types.ts'
 import { isRefusal, isWithoutEffect } from '../store/statements/without-effect.ts'
 import type { Batcher } from './batcher.ts'
 
-/** What settling needs. */
+/** The dependencies of settling. */
 export interface SettleDeps {
   batcher: Batcher
   clock: Clock
   /** Called when a settle is postponed because the database failed. The settle is retried until it succeeds. */
   onSettleRetry(error: unknown): void
-  /**
-   * Called when a call ends and another process has closed its hold in the meantime, because that process considered
-   * this one dead.
-   */
+  /** Called when a call ends but its hold is already closed, because another process considered this process dead. */
   onHoldLost(holdId: string, charge: number): void
   /** Called when a charge was written without its log row, because the database rejected the row. */
   onRowRefused(requestId: string, charge: number): void
@@ -20,7 +17,7 @@ export interface SettleDeps {
   rowsOf(requestId: string): Promise<readonly { content: string; quota: number }[]>
 }
 
-/** Whose hold it is, and on which channel with caps the call has its place. */
+/** The owner of a hold, and the channel whose caps count the call; absent if no caps do. */
 interface Owner {
   userId: number
   tokenId: number
@@ -29,14 +26,14 @@ interface Owner {
 
 const settleRetryDelaysMs = [50, 200, 1000, 3000, 5000]
 
-/** Gives a hold back. */
+/** Ends a hold without a charge and without counting a request. */
 export function releaseOp(deps: SettleDeps, id: string, account: Owner): SettleOp {
   return { ...settleOp(deps, id, account), requests: 0, tokens: 0 }
 }
 
-/** Ends a hold without a charge. */
+/** Ends a hold without a charge, but counts a request. */
 export function settleOp(deps: SettleDeps, id: string, account: Owner): SettleOp {
-  return {
+  const op: SettleOp = {
     kind: 'settle',
     id,
     userId: account.userId,
@@ -47,15 +44,16 @@ export function settleOp(deps: SettleDeps, id: string, account: Owner): SettleOp
     requests: 1,
     log: undefined,
     at: epochSeconds(deps.clock),
-    ...(account.placedOn && { placedOn: account.placedOn }),
   }
+  if (account.placedOn) op.placedOn = account.placedOn
+  return op
 }
 
 /**
- * A settle must not be lost: it is retried until the database accepts it, and the hold row ensures that it takes effect
- * only once. A settle that the database rejects because of its content is tried once more without its log row. If that
- * is rejected, too, the hold is left to the sweep and the result is undefined. If the lease that was to pay is gone, the
- * result says so and nothing was charged.
+ * Settles a hold. A settle must not be lost, so it is retried until the database accepts it. The hold row ensures that
+ * it takes effect only once. A settle that the database rejects because of its content is tried once more without its
+ * log row. If that is rejected, too, the hold is left to the sweep (`sweep-holds.ts`) and the result is undefined. If
+ * the lease that should pay is gone, the result says so, and nothing is charged.
  */
 export async function settleUntilDone(deps: SettleDeps, op: SettleOp): Promise<SettleResult | undefined> {
   let withLog = op.log !== undefined
@@ -65,7 +63,7 @@ export async function settleUntilDone(deps: SettleDeps, op: SettleOp): Promise<S
       const result = (await deps.batcher.push(withLog ? op : { ...op, log: undefined })) as SettleResult
       if (result.found && op.log && !withLog) deps.onRowRefused(op.log.request_id ?? '', result.charged)
       if (result.found || (op.charge === 0 && !result.leaseGone)) return result
-      // We may have closed the hold ourselves, if an earlier try succeeded and only its response was lost.
+      // This process may have closed the hold itself, if an earlier attempt succeeded and only its response was lost.
       const written = mayBeDone ? await ownCharge(deps, op) : 'none'
       if (typeof written === 'number') return { charged: written, found: true }
       if (written === 'none' && result.leaseGone) return result
@@ -83,14 +81,14 @@ export async function settleUntilDone(deps: SettleDeps, op: SettleOp): Promise<S
 }
 
 /**
- * What an earlier try charged, according to the log row that it wrote. Unknown if no log row is written or it cannot be
- * read.
+ * The charge of an earlier attempt, according to the log row that it wrote. The result is `unknown` if no log row is
+ * written, or if it cannot be read.
  */
 async function ownCharge(deps: SettleDeps, { log }: SettleOp): Promise<number | 'none' | 'unknown'> {
   if (!log?.request_id) return 'unknown'
   try {
     const rows = await deps.rowsOf(log.request_id)
-    // A process that considered the call dead writes a row with a different text.
+    // If another process considered the call dead, the row that it wrote has a different text.
     return rows.find(({ content }) => content.startsWith(log.content ?? ''))?.quota ?? 'none'
   } catch {
     return 'unknown'

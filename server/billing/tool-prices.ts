@@ -11,11 +11,11 @@ export interface PricedTool {
 
 interface ToolRule {
   readonly kind: string
-  /** Channel types that the rule matches; if absent, it matches every type. */
+  /** The channel types that the rule matches. If absent, the rule matches every type. */
   readonly types?: readonly number[]
   readonly size?: string
   readonly model?: RegExp
-  /** Millionths of a currency unit per call; 10,000 means 10 units per thousand calls. */
+  /** The price per call, in millionths of a currency unit. 10,000 means 10 units per thousand calls. */
   readonly price: number
 }
 
@@ -29,7 +29,7 @@ const claude = /claude/
 const sonarPro = /sonar-(?:pro|reasoning)/
 
 /**
- * What vendors charge for a call of their own tools, in millionths of a dollar (price lists of OpenAI, Anthropic,
+ * The prices of vendors for a call of their own tools, in millionths of a dollar (price lists of OpenAI, Anthropic,
  * Google, xAI, OpenRouter, Groq, Mistral, Perplexity, Zhipu, Alibaba, Moonshot and Baidu, autumn 2026). Prices in yuan
  * are converted at 7 to the dollar. The first matching rule applies.
  */
@@ -77,15 +77,16 @@ const rules: readonly ToolRule[] = [
   { kind: 'image_generation', types: openAi, size: 'low', price: 16_000 },
   { kind: 'image_generation', types: openAi, size: 'medium', price: 63_000 },
   { kind: 'image_generation', price: 250_000 },
-  // Most of the remaining services that run these tools are OpenAI's, or have the same prices.
+  // Most of the remaining services that run these tools are from OpenAI or have the same prices.
   { kind: 'web_search', price: 10_000 },
   { kind: 'file_search', price: 2_500 },
   { kind: 'code_interpreter', price: 30_000 },
 ]
 
 /**
- * Price of one call of a tool, in millionths of a currency unit: from the option's table, otherwise from the built-in
- * one; undefined if neither has a price. A more exact name takes precedence over a bare name.
+ * The price of one call of a tool, in millionths of a currency unit. It is taken from the option's table or, if that
+ * has no price, from the built-in table; undefined if neither has one. A more exact name takes precedence over a bare
+ * name.
  */
 export function toolPrice(table: RatioTable, { kind, size, model, channelType }: PricedTool): bigint | undefined {
   const names = [
@@ -111,7 +112,10 @@ export function toolPrice(table: RatioTable, { kind, size, model, channelType }:
   return rule && BigInt(rule.price)
 }
 
-/** Up to Gemini 2, Google charges per grounded prompt, regardless of how many searches were made for it. */
+/**
+ * True if the tool is charged once per prompt. Up to Gemini 2, Google charges per grounded prompt, regardless of the
+ * number of searches.
+ */
 export function isPaidByPrompt({ kind, model, channelType }: PricedTool): boolean {
   return (kind === 'web_search' || kind === 'maps') && google.includes(channelType) && oldGemini.test(model)
 }

@@ -1,11 +1,12 @@
 import type { Batcher } from './batcher.ts'
 import type { Ledger } from './ledger.ts'
 
-/** How long shutdown waits for calls that were cut off to be charged. */
+/** The time that the shutdown waits until interrupted calls have been charged. */
 const lastSettlesMs = 5_000
 
 /**
- * Waits until interrupted responses have been charged for what they delivered. The heartbeat must continue until then.
+ * Waits until interrupted responses have been charged for their delivered output. The heartbeat must continue until
+ * then.
  */
 export async function untilSettled(ledger: Pick<Ledger, 'openHolds'>, batcher: Batcher): Promise<void> {
   const lateMs = performance.now() + lastSettlesMs

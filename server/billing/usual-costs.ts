@@ -10,8 +10,9 @@ const million = 1e6
 const tokensOfImage = 1000
 
 /**
- * What a model usually costs: its built-in price at this type of channel as an upstream would charge it, once for each
- * time of day or date at which another price applies. Empty if there is none, or the model is charged in another way.
+ * The usual costs of a model: its built-in price on this type of channel, as an upstream would charge it. There is one
+ * cost for each time of day or date at which a different price applies. Empty if there is no such price, or if the
+ * model is charged in another way.
  */
 export function usualCosts(model: string, channelType: number): ModelCost[] {
   return (findDefaultPrice(model, channelType)?.sets ?? []).flatMap((set) => costOf(set) ?? [])
@@ -28,7 +29,7 @@ function costOf({ basis, prices, perCall }: PriceSet): ModelCost | undefined {
   }
 }
 
-/** To the six decimals that a cost can have. */
+/** Rounds to six decimals, which is the precision of a cost. */
 function rounded(dollars: number): number {
   return Math.round(dollars * million) / million
 }

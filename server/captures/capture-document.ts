@@ -7,24 +7,24 @@ import { requestTurns, responseTurns } from './conversation.ts'
 import type { Collected, Recorded, RecordedAttempt } from './recording.ts'
 import { redacted, type Unwanted } from './redact.ts'
 
-/** A body as it is stored. Its turns are stored only if its text is not. */
+/** A body in its stored form. Its turns are stored only if its text is not. */
 type StoredBody = Omit<CapturedBody, 'turns'> & Partial<Pick<CapturedBody, 'turns'>>
 type StoredAttempt = Omit<Capture['attempts'][number], 'request' | 'response'> & {
   request: StoredBody
   response: StoredBody
 }
 
-/** A recorded request as it is stored. */
+/** A recorded request in its stored form. */
 export type CaptureDocument = Omit<Capture, 'request' | 'response' | 'attempts'> & {
   request: StoredBody
   response: StoredBody
   attempts: StoredAttempt[]
 }
 
-/** What is known of a call besides its bodies. */
+/** The facts about a call, without its bodies. */
 export type CaptureHead = Omit<CaptureDocument, 'request' | 'response' | 'attempts' | 'status'>
 
-/** The document of a finished recording, without the unwanted texts. */
+/** The document of a finished recording, from which unwanted texts are removed. */
 export async function documentOf(
   head: CaptureHead,
   recorded: Recorded,
@@ -35,8 +35,8 @@ export async function documentOf(
     const raw = Buffer.concat(collected.chunks).toString('utf8')
     const { size } = collected
     const truncated = collected.kept < size && collected.kept > 0 && !collected.isSummary
-    // A word may be divided between the events of a stream, where a search for it would fail, so only the joined text
-    // is kept.
+    // A word may be split between the events of a stream, and a search would not find it there. Therefore only the
+    // joined text is kept.
     if (streamDialect !== undefined && unwanted.redactions.length > 0) {
       const joined = await redacted(JSON.stringify(responseTurns(raw, streamDialect)), unwanted, turns)
       return { text: '', size, truncated, turns: parsedTurns(joined) }
@@ -68,7 +68,7 @@ async function attemptOf(
   }
 }
 
-/** A redaction may break JSON, if it contains a quote. */
+/** A redaction that contains a quote may make JSON invalid. */
 function parsedTurns(text: string): CapturedBody['turns'] {
   try {
     return JSON.parse(text) as CapturedBody['turns']
@@ -80,15 +80,20 @@ function parsedTurns(text: string): CapturedBody['turns'] {
 const compress = promisify(gzip)
 const decompress = promisify(gunzip)
 
-/** What a stored document is encrypted for: only the recording with its own id. */
+/**
+ * The encryption context of a stored document. It contains the id, so that the document can be decrypted only as that
+ * recording.
+ */
 export const contextOf = (id: string) => `capture ${id}`
 
-/** The document compressed and then encrypted, bound to its id. */
+/** Compresses and encrypts a document, and binds it to its id. */
 export async function sealedDocument(document: CaptureDocument, secrets: Secrets): Promise<Buffer> {
   return secrets.sealBytes(await compress(JSON.stringify(document)), contextOf(document.request_id))
 }
 
-/** The document with its bodies as conversations. Throws if it was encrypted with another key or for another id. */
+/**
+ * Decrypts a document, with its bodies as conversations. Throws if it was encrypted with another key or for another id.
+ */
 export async function openedDocument(bytes: Uint8Array, id: string, secrets: Secrets): Promise<Capture> {
   const text = (await decompress(secrets.openBytes(bytes, contextOf(id)))).toString('utf8')
   const { attempts, ...document } = JSON.parse(text) as CaptureDocument

@@ -3,9 +3,9 @@ import { type Clock, epochSeconds } from '../lib/clock.ts'
 import { type CaptureRuleRow, runningCaptureRules } from '../store/installation/captures.ts'
 import type { Store } from '../store/store.ts'
 
-/** The rules in force on this node. */
+/** The rules that currently apply on this node. */
 export interface CaptureRules {
-  /** False while nothing is recorded, so that a call costs nothing more than reading this. */
+  /** False while nothing is recorded. Calls then only have to read this property. */
   readonly isRecording: boolean
   /** The rules that have not ended. */
   running(): readonly CaptureRuleRow[]
@@ -23,7 +23,7 @@ export async function loadCaptureRules(
   let begun = 0
   let applied = 0
   async function reload(): Promise<void> {
-    // Reloads may overlap; a reload that began later has newer rows.
+    // Reloads may overlap. The reload that began last has the newest rows.
     const mine = ++begun
     const next = await runningCaptureRules(store.read, epochSeconds(clock))
     if (mine < applied) return
@@ -44,7 +44,7 @@ export async function loadCaptureRules(
   }
 }
 
-/** The clock may be set back, and nothing is recorded for longer than the longest time. */
+/** Checks both ends, because the clock may be set back and nothing may be recorded for longer than the maximum. */
 function isRunning({ created_at, until }: CaptureRuleRow, now: number): boolean {
   return now < Math.min(until, created_at + longestCaptureSeconds)
 }

@@ -8,7 +8,7 @@ import type { Settings } from '../settings/settings.ts'
 /** Where recorded requests are stored. */
 export type Place = 'files' | 's3'
 
-/** A place for objects that are named by request id. */
+/** A store for recorded requests, by request id. */
 export interface CaptureStore {
   put(id: string, bytes: Uint8Array): Promise<void>
   /** Undefined if there is no such object. */
@@ -17,7 +17,7 @@ export interface CaptureStore {
   remove(id: string): Promise<void>
 }
 
-/** Files of this node. */
+/** The store for files of this node. */
 export interface CaptureFiles extends CaptureStore {
   /** Calls `visit` with the ids of the stored files, in groups of at most a few hundred. */
   each(visit: (ids: readonly string[]) => Promise<void>): Promise<void>
@@ -25,11 +25,11 @@ export interface CaptureFiles extends CaptureStore {
 
 const idForm = /^\d{31}$/
 const extension = '.capture'
-/** A file that was not finished for this long belongs to a process that has ended. */
+/** If a file has been unfinished for longer than this, its process has ended. */
 const unfinishedMs = 600_000
 const visitedAtOnce = 500
 
-/** Files in a folder for each day. Only the user that runs the server can read them. */
+/** Stores files in one folder per day. Only the user that runs the server can read them. */
 export function captureFiles(folder: string): CaptureFiles {
   const dayOf = (id: string) => {
     if (!idForm.test(id)) throw new Error('not a request id')
@@ -39,7 +39,7 @@ export function captureFiles(folder: string): CaptureFiles {
   return {
     async put(id, bytes) {
       await mkdir(dayOf(id), { recursive: true, mode: 0o700 })
-      // A reader never finds a file that is incomplete.
+      // The file gets its final name only when it is complete, so a reader never finds an incomplete file.
       const unfinished = join(dayOf(id), `${randomUUID()}.tmp`)
       await writeFile(unfinished, bytes, { mode: 0o600 })
       await rename(unfinished, pathOf(id))
@@ -54,7 +54,7 @@ export function captureFiles(folder: string): CaptureFiles {
         for (let from = 0; from < ids.length; from += visitedAtOnce)
           await visit(ids.slice(from, from + visitedAtOnce).filter((id) => idForm.test(id)))
         for (const name of names) if (name.endsWith('.tmp')) await removeIfOld(join(dayFolder, name))
-        // Fails unless the folder is empty.
+        // This fails unless the folder is empty.
         await rmdir(dayFolder).catch(() => undefined)
       }
     },
@@ -73,7 +73,7 @@ function undefinedIfMissing(error: NodeJS.ErrnoException): undefined {
 
 const mostObjectBytes = 256 * 1024 * 1024
 
-/** Objects in the bucket that the settings name. */
+/** Stores objects in the bucket from the settings. */
 export function captureObjects(settings: Settings, guard: MetadataGuard): CaptureStore {
   const { S3Endpoint, S3Region, S3Bucket, S3AccessKeyId, S3SecretAccessKey, S3Prefix } = settings
   const s3: S3 = createS3(

@@ -16,7 +16,7 @@ import { RecordedElsewhere } from './recorded-elsewhere.ts'
 import { type Recorded, Recording } from './recording.ts'
 import { sweepCaptures } from './sweep-captures.ts'
 
-/** What recording needs to know of a call. */
+/** The facts about a call that recording needs. */
 export interface RecordedCall {
   requestId: string
   userId: number
@@ -30,22 +30,22 @@ export interface RecordedCall {
 /** Records the requests that the rules select. */
 export interface Captures {
   readonly rules: CaptureRules
-  /** False while no rule is running, so that a call costs nothing more than this question. */
+  /** False while no rule is running. Calls then only have to check this. */
   isRecording(): boolean
-  /** Begins to record a call; undefined if no rule can concern it. */
+  /** Begins to record a call. Returns undefined if no rule can apply to it. */
   begin(call: RecordedCall): Recording | undefined
   /**
-   * A recorded request; undefined if it was not recorded or has been deleted. Throws `RecordedElsewhere` if it is a file
-   * of another node.
+   * A recorded request; undefined if it was not recorded or has been deleted. Throws `RecordedElsewhere` if it is a
+   * file on another node.
    */
   read(requestId: string): Promise<Capture | undefined>
-  /** Throws an Error, whose message says why, if nothing can be stored now. */
+  /** Tests whether recordings can be stored now. If not, throws an Error whose message says why. */
   testStorage(): Promise<void>
-  /** Removes what has been deleted or has become too old. */
+  /** Removes recordings that have been deleted or are too old. */
   sweep: () => Promise<void>
-  /** Sweeps without letting anybody wait, after something has been deleted. */
+  /** Starts a sweep without waiting for it. Called after something has been deleted. */
   sweepSoon(): void
-  /** Resolves when the recorded requests have been stored. */
+  /** Resolves when all recorded requests have been stored. */
   close(): Promise<void>
 }
 
@@ -60,15 +60,17 @@ export interface CaptureDeps {
   dataDir: string
   /** Name of this node's host. */
   host: string
-  /** Counts requests that should have been recorded and were not. */
+  /** Counts requests that should have been recorded but were not. */
   lost(count: number): void
   warn(message: string): void
 }
 
-/** Bytes of open and waiting recordings at the same time. Beyond this, calls are not recorded. */
+/** The maximum number of bytes of recordings in progress. Beyond this, calls are not recorded. */
 const mostBytes = 256 * 1024 * 1024
 const warnEveryMs = 60_000
-/** A body, sent and received, on the way in and for an attempt: what a recording takes if its bodies are long. */
+/**
+ * Memory is reserved for this many long bodies: the request and the response, each for the caller and for one attempt.
+ */
 const bodiesPerCall = 4
 
 /** Creates the recorder of this process. */
@@ -80,7 +82,7 @@ class Recorder implements Captures {
   readonly rules: CaptureRules
   readonly #deps: CaptureDeps
   readonly #files: CaptureFiles
-  /** What the recordings may take that have begun and are not stored yet. */
+  /** The bytes reserved for recordings that have begun but are not stored yet. */
   #reservedBytes = 0
   #writing: Promise<void> = Promise.resolve()
   #warnedAtMs = Number.NEGATIVE_INFINITY
@@ -141,7 +143,7 @@ class Recorder implements Captures {
       rule_id: rules[0]?.id ?? 0,
       place: place === 'files' ? (`files:${host}` as const) : place,
     }
-    // The row comes first: an object without a row could not be found when it must be deleted.
+    // The row is written first. Without a row, an object could not be found when it must be deleted.
     if (!(await store.write((trx) => addCapture(trx, row)))) return
     const objects = this.#storeAt(place)
     try {
@@ -150,7 +152,7 @@ class Recorder implements Captures {
       await store.write((trx) => forgetCaptures(trx, { request_id: call.requestId }))
       throw error
     }
-    // It may have been deleted while it was being stored, when there was no object to remove yet.
+    // The recording may have been deleted while it was being stored, when there was no object to remove yet.
     if (!(await captureOf(store.read, call.requestId))) await objects.remove(call.requestId)
   }
 
@@ -160,7 +162,7 @@ class Recorder implements Captures {
     if (!row) return undefined
     const node = row.place.startsWith('files:') ? row.place.slice('files:'.length) : undefined
     const bytes = await this.#storeAt(row.place === 's3' ? 's3' : 'files').get(requestId)
-    // Nodes may share the folder, so the file is looked for first.
+    // Nodes may share the folder, so this node looks for the file first.
     if (!bytes && node !== undefined && node !== host) throw new RecordedElsewhere(node)
     return bytes && openedDocument(bytes, requestId, secrets)
   }
@@ -190,7 +192,7 @@ class Recorder implements Captures {
     return place === 'files' ? this.#files : captureObjects(settings.current(), guard)
   }
 
-  /** A flood of failures writes one line a minute. */
+  /** Counts a lost recording, and warns at most once a minute. */
   #lose(error: unknown): void {
     const { clock, lost, warn } = this.#deps
     lost(1)
@@ -203,7 +205,7 @@ class Recorder implements Captures {
   }
 }
 
-/** No request has this id. */
+/** An id that no request has, for tests of the storage. */
 const testId = '0'.repeat(31)
 
 function isOfCaller({ target, target_id }: { target: CaptureTarget; target_id: number }, call: RecordedCall): boolean {
@@ -219,7 +221,7 @@ function headOf({ requestId, userId, tokenId, request, dialect }: RecordedCall, 
     const value = request.headers.get(name)
     return value === null ? [] : [{ name, value: value.slice(0, longestHeader) }]
   })
-  // The query may contain a key.
+  // Only the path is recorded, because the query may contain a key.
   const path = new URL(request.url).pathname
   return { request_id: requestId, created_at: now, user_id: userId, token_id: tokenId, path, dialect, headers }
 }

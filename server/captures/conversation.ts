@@ -19,20 +19,20 @@ const replyDialects: Readonly<Record<string, UpstreamDialect>> = {
   'ollama-chat': ollamaChat,
 }
 
-/** A request as a conversation; empty if it cannot be read as one. */
+/** A request as a conversation; empty if it cannot be parsed. */
 export function requestTurns(text: string, dialect: string): CapturedTurn[] {
   const body = tryParse(text)
   const reader = requestDialects[dialect]
   if (!reader || !isObject(body)) return []
   try {
-    // The model may be in the URL, which says nothing about the conversation.
+    // A placeholder for the model, which may be in the URL and does not matter for the conversation.
     return turnsOf(reader.decodeRequest(body, { model: '-', stream: false }))
   } catch {
     return []
   }
 }
 
-/** A response as the model's turns, one for each choice; empty if it cannot be read as one. */
+/** A response as the model's turns, one for each choice; empty if it cannot be parsed. */
 export function responseTurns(text: string, dialect: string): CapturedTurn[] {
   const reader = replyDialects[dialect]
   if (!reader) return []
@@ -108,7 +108,7 @@ function partsOf(part: Part): CapturedPart[] {
   }
 }
 
-/** Where a file is, or what kind it is and how large; its bytes are only in the body itself. */
+/** The location of a file, or its kind and size. Its content is only in the body itself. */
 function sourceOf({ source, name }: MediaPart): string {
   if (source.kind === 'url') return source.url
   if (source.kind === 'file') return source.id

@@ -3,7 +3,7 @@ import { Turns } from '../lib/turns.ts'
 import { loadCaptureRules } from './capture-rules.ts'
 import { type CaptureDeps, type Captures, createCaptures } from './captures.ts'
 
-/** Loads the rules and creates the recorder. Files are removed as soon as what they contain has been deleted. */
+/** Loads the rules and creates the recorder. Files are removed as soon as their recordings have been deleted. */
 export async function openCaptures(
   deps: Omit<CaptureDeps, 'rules' | 'turns' | 'dataDir' | 'host' | 'lost'>,
   dataDir: string,
@@ -16,7 +16,7 @@ export async function openCaptures(
 
 const everyMs = 60_000
 
-/** The job that deletes what is old. */
+/** The job that deletes old recordings. */
 export function captureJobs({ sweep }: Captures) {
   return [{ name: 'sweep-recordings', everyMs, run: sweep }]
 }

@@ -1,25 +1,25 @@
 import { isEventStream } from '../lib/bytes/sse.ts'
 
-/** A body as it was collected: the beginning of its bytes, and its whole length. */
+/** A collected body: the beginning of its bytes, and its total length. */
 export interface Collected {
   chunks: Uint8Array[]
   kept: number
   size: number
-  /** What is kept is the fields of a form whose files are not kept. */
+  /** True if the body was a form. Then only its fields are kept, without its files. */
   isSummary?: true
 }
 
-/** A request's body in the terms of the relay. */
+/** A request's body in the form that the relay uses. */
 export type RecordedBody = string | Uint8Array | { readonly fields: ReadonlyMap<string, string>; readonly size: number }
 
-/** The channel of an attempt; its key is used only to remove it from what is stored. */
+/** The channel of an attempt. Its key is needed only in order to remove it from the stored texts. */
 export interface RecordedChannel {
   id: number
   name: string
   key: string
 }
 
-/** One attempt, as it was recorded. */
+/** One recorded attempt. */
 export interface RecordedAttempt {
   channel: RecordedChannel
   dialect: string
@@ -29,7 +29,7 @@ export interface RecordedAttempt {
   response: Collected
 }
 
-/** What a finished recording contains. */
+/** The content of a finished recording. */
 export interface Recorded {
   request: Collected
   attempts: RecordedAttempt[]
@@ -40,24 +40,24 @@ export interface Recorded {
 
 /** Attempts beyond this number are not recorded. */
 const mostAttempts = 10
-/** How long the rest of an upstream's response is waited for once the caller has the whole response. */
+/** How long to wait for the rest of an upstream's response after the caller has received the whole response. */
 const restMs = 2_000
 
 export interface RecordingOptions {
-  /** Bytes kept of each body. */
+  /** The number of bytes that are kept of each body. */
   sizeLimit: number
-  /** Whether attempts at a channel are recorded. */
+  /** Whether attempts on a channel are recorded. */
   includes(channelId: number): boolean
   /** Called once, after the response has ended. */
   done(recorded: Recorded): void
 }
 
 /**
- * Collects one call while it passes. Nothing here can fail the call: bytes are copied as they pass, up to the limit,
- * and everything else happens after the response.
+ * Records one call while it is relayed. Recording cannot make the call fail: bytes are copied as they are passed on, up
+ * to the limit, and all other work is done after the response.
  */
 export class Recording {
-  /** The response arrives piece by piece, so it must not be collected before it is passed on. */
+  /** True if the response arrives in pieces and must therefore be passed on before it is complete. */
   isStreamed = false
   readonly #options: RecordingOptions
   readonly #recorded: Recorded = { request: empty(), attempts: [], status: 0, isStream: false, response: empty() }
@@ -68,16 +68,16 @@ export class Recording {
 
   constructor(options: RecordingOptions, signal: AbortSignal) {
     this.#options = options
-    // The runtime does not cancel a body that it never began to read.
+    // If the runtime never began to read a body, it does not cancel it, so the signal ends the recording.
     signal.addEventListener('abort', () => this.#end(), { once: true })
   }
 
-  /** The body as the caller sent it. */
+  /** Records the body that the caller sent. */
   requested(body: RecordedBody): void {
     this.#recorded.request = this.#taken(body)
   }
 
-  /** The body as it is sent to a channel. The function returned passes the response on and records it. */
+  /** Records the body that is sent to a channel. The returned function passes the response on and records it. */
   attempt(
     channel: RecordedChannel,
     dialect: string,
@@ -120,7 +120,7 @@ export class Recording {
       collected.isSummary = true
       return collected
     }
-    // A character has at least one byte, so this is enough of a long text.
+    // Each character has at least one byte, so this part of a long text is sufficient.
     if (typeof body === 'string') {
       this.#keep(collected, Buffer.from(body.slice(0, this.#options.sizeLimit + 1)))
       collected.size = Buffer.byteLength(body)
@@ -174,7 +174,7 @@ export class Recording {
         await reader.cancel(reason)
       },
     }
-    // Nothing is read before it is asked for, because what has been read counts as delivered.
+    // Nothing is read in advance, because everything that has been read counts as delivered.
     const body = new ReadableStream<Uint8Array>(source, { highWaterMark: 0 })
     return new Response(body, { status: response.status, statusText: response.statusText, headers: response.headers })
   }

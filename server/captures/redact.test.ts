@@ -30,13 +30,13 @@ describe('redactions', () => {
   })
 })
 
-test('keys, and texts that look like keys, are removed without being listed', async () => {
+test('keys and texts that look like keys are removed even if they are not listed', async () => {
   const key = 'abcdefgh-ijklmnop-qrstuvwx'
   const text = `${key} and sk-proj-0123456789abcdefghij and Bearer abcdefghijklmnopqrstuvwxyz`
   expect(await without(text, [], [key])).toBe('[key] and [key] and [key]')
 })
 
-test('a key at the seam of two parts of a long text is found', async () => {
+test('a key that is divided between two parts of a long text is found', async () => {
   const key = 'abcdefgh-ijklmnop-qrstuvwx'
   for (let shift = 0; shift < 40; shift++) {
     const clean = await without(
@@ -66,6 +66,6 @@ test.each([
   await timed(text.slice(0, 50_000))
   const short = await timed(text.slice(0, text.length / 4))
   const long = await timed(text)
-  // Four times as long; quadratic time would be sixteen times as much.
+  // The text is four times as long. Quadratic time would take sixteen times as long.
   expect(long).toBeLessThan(Math.max(400, short * 12))
 })

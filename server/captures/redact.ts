@@ -1,9 +1,9 @@
 import { withoutKey } from '../lib/secrets/without-key.ts'
 import type { Turns } from '../lib/turns.ts'
 
-/** What must not be in a recorded text. */
+/** The texts that must not be in a recording. */
 export interface Unwanted {
-  /** Texts with `*`, and names of kinds of personal data; see the contract. */
+  /** Texts, which may contain `*`, and names of kinds of personal data; see the contract. */
   redactions: readonly string[]
   /** Secrets that the call used: the caller's token and the keys of channels. */
   keys: readonly string[]
@@ -11,23 +11,26 @@ export interface Unwanted {
 
 const mark = '[redacted]'
 
-/** A long text is searched in parts of about this length, and other work can run in between. */
+/** A long text is searched in parts of about this length. Other work can run in between. */
 const partLength = 16 * 1024
 
-/** Texts that look like keys, whoever owns them. */
+/** Patterns for texts that look like keys, regardless of their owner. */
 const keyForms = [/\bsk-[\w-]{16,}/g, /\bAIza[\w-]{30,}/g, /\b[Bb]earer\s{1,4}[\w.~+/-]{16,}/g]
 
-/** None of these repeats a group that can match the same text in two ways, so their time is linear in the text. */
+/**
+ * None of these patterns repeats a group that can match the same text in two ways, so their time is linear in the
+ * length of the text.
+ */
 const kinds: Readonly<Record<string, (text: string) => string>> = {
   '@email': (text) => text.replace(/[\w.%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}/g, mark),
   '@card': (text) => text.replace(/\b\d(?:[ -]?\d){12,18}\b/g, (found) => (isCard(found) ? mark : found)),
-  // A plain run of digits is more often a time or an id than a telephone number.
+  // A plain sequence of digits does not match, because it is more often a time or an id than a phone number.
   '@phone': (text) => text.replace(/\+\d[\d ().-]{6,18}\d|\(?\b\d{2,4}\)?[ .-]\d{3,4}[ .-]\d{3,4}\b/g, mark),
   '@ip': (text) =>
     text.replace(/\b(?:\d{1,3}\.){3}\d{1,3}\b|\b[\da-fA-F]{1,4}:(?:[\da-fA-F]{0,4}:){2,6}[\da-fA-F]{0,4}/g, mark),
 }
 
-/** The text without the unwanted texts. */
+/** Removes the unwanted texts from a text. */
 export async function redacted(text: string, unwanted: Unwanted, turns: Turns): Promise<string> {
   const plain = unwanted.redactions.length > 0 ? withoutEscapes(text) : text
   let clean = ''
@@ -40,7 +43,10 @@ export async function redacted(text: string, unwanted: Unwanted, turns: Turns): 
   return clean
 }
 
-/** The end of the part that begins at `from`: behind a space or quote if there is one, because no key contains any. */
+/**
+ * The end of the part that begins at `from`. If possible, a part ends after a space or quote, because keys do not
+ * contain these.
+ */
 function partEnd(text: string, from: number): number {
   const limit = from + partLength
   if (limit >= text.length) return text.length
@@ -60,8 +66,8 @@ function redactedPart(text: string, { redactions, keys }: Unwanted): string {
 }
 
 /**
- * Characters that JSON may write as an escape (RFC 8259, section 7), written as themselves, so that a text is found
- * however it was written. Quotes, backslashes, control characters and halves of a pair stay as they are.
+ * Replaces JSON escapes (RFC 8259, section 7) by the characters themselves, so that a text is found no matter how it
+ * was written. Escapes of quotes, backslashes, control characters and lone surrogates stay unchanged.
  */
 function withoutEscapes(text: string): string {
   return text.replace(/\\(?:u([\da-fA-F]{4})|[\s\S])/g, (found, digits: string | undefined) => {
@@ -75,8 +81,9 @@ function withoutEscapes(text: string): string {
 const delimiter = /[\s"'<>\\,;(){}[\]]/
 
 /**
- * Replaces each occurrence of a text in which `*` stands for any characters of one word. Each word is read a bounded
- * number of times: the leftmost place for a piece leaves the most room for the next ones, so no place is tried twice.
+ * Replaces each occurrence of a text in which `*` matches any characters of one word. Each word is read a bounded
+ * number of times. The leftmost match of a piece leaves the most room for the next pieces, so no position is tried
+ * twice.
  */
 function withoutWord(text: string, pattern: string): string {
   const pieces = pattern.toLowerCase().split('*')
@@ -84,7 +91,8 @@ function withoutWord(text: string, pattern: string): string {
   const [first] = inner
   if (first === undefined) return text
   const lower = text.toLowerCase()
-  // The lower case of a few characters has another length. Then the positions would not match.
+  // In lower case, a few characters have a different length, and the positions would not match. In that case, the
+  // search is case-sensitive.
   const searched = lower.length === text.length ? lower : text
   let clean = ''
   let copiedTo = 0
@@ -107,7 +115,10 @@ function withoutWord(text: string, pattern: string): string {
   return copiedTo === 0 ? text : clean + text.slice(copiedTo)
 }
 
-/** Where the pieces, in their order, end in a word that begins with the first of them; undefined if one is missing. */
+/**
+ * The position where the last of the pieces ends, if they occur in this order in a word that begins with the first
+ * piece; undefined if one is missing.
+ */
 function endOfMatch(word: string, pieces: readonly string[]): number | undefined {
   let end = 0
   for (const piece of pieces) {
@@ -130,7 +141,7 @@ function startOfWord(text: string, from: number, least: number): number {
   return at
 }
 
-/** The check digit of card numbers (ISO/IEC 7812-1, annex B). */
+/** Verifies the check digit of card numbers (ISO/IEC 7812-1, annex B). */
 function isCard(text: string): boolean {
   const digits = [...text.replace(/\D/g, '')].reverse().map(Number)
   const sum = digits.reduce((total, digit, index) => {

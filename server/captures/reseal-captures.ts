@@ -12,15 +12,15 @@ export interface ResealCapturesDeps {
   to: Secrets
 }
 
-/** How many recordings are under the new key, and how many could not be decrypted with either key. */
+/** The number of recordings under the new key, and the number that neither key could decrypt. */
 export interface ResealedCaptures {
   resealed: number
   unreadable: number
 }
 
 /**
- * Encrypts the recordings of this node and those in the object store under another secret key, one at a time. Can run
- * again after it was interrupted: recordings that are under the new key already stay as they are. Throws if the object
+ * Encrypts the recordings of this node and of the object store under another secret key, one at a time. If it was
+ * interrupted, it can run again: recordings that are already under the new key are left unchanged. Throws if the object
  * store cannot be reached.
  */
 export async function resealCaptures({

@@ -15,8 +15,8 @@ export interface SweepCapturesDeps {
 const daySeconds = 86_400
 
 /**
- * Deletes the recorded requests whose retention is over, and removes the files and objects of everything that has been
- * deleted. Each node removes its own files: those without a row.
+ * Deletes recorded requests whose retention period is over, and removes the files and objects of all deleted
+ * recordings. Each node removes those of its own files that have no row.
  */
 export async function sweepCaptures({ store, settings, clock, files, objects }: SweepCapturesDeps): Promise<void> {
   const before = epochSeconds(clock) - settings.current().CaptureRetentionDays * daySeconds

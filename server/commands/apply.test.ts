@@ -86,7 +86,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     }
   }
 
-  test('a file makes the installation, twice changes nothing, and drift is shown', async () => {
+  test('applying a file sets up the installation, applying it again changes nothing, and drift is shown', async () => {
     await using upstream = await startFakeUpstream()
     upstream.always(ok({ text: answer, promptTokens }))
     await using it = await install()
@@ -102,7 +102,8 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(dry.output).not.toContain(secret)
     expect(await it.gateway.api<unknown[]>('GET', '/api/channel/')).toEqual([])
 
-    // Nobody can be asked here. Like the difference below, this is a process, whose exit code scripts see.
+    // A script cannot be asked for a confirmation. The command runs as a separate process, like the dry run below that
+    // finds a difference, because scripts see the exit code of a process.
     const unasked = await it.installation.runProcess('apply', '-f', path)
     expect([unasked.code, await it.gateway.api<unknown[]>('GET', '/api/channel/')]).toEqual([4, []])
     expect(unasked.output).toContain('--yes')
@@ -121,7 +122,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(main).toMatchObject({ name: 'main', group: 'default,vip', headers: { 'x-team': 'blue' }, status: 1 })
     expect(spare).toMatchObject({ key_mode: 'multi', key_count: 2, model_mapping: '{"house-model":"other-model"}' })
 
-    // The keys are those of the environment: a call goes out with one of them and is charged by the file's prices.
+    // The keys are those of the environment: a call is sent with one of them and is charged by the file's prices.
     const token = await newToken(it.gateway, 1_000_000)
     await expectEventually(async () => {
       const response = await it.gateway.post('/v1/chat/completions', { model: 'house-model', messages }, token.key)
@@ -131,7 +132,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(upstream.requests.at(-1)?.headers.get('authorization')).toBe('Bearer sk-main-key-1')
     expect(upstream.requests.at(-1)?.headers.get('x-secret-token')).toBe('tok-sk-main-key-1')
 
-    // Drift made by hand.
+    // Changes by hand count as drift from the file.
     await it.gateway.api('PUT', '/api/channel/', { id: main?.id, priority: 7, key: 'sk-by-hand' })
     await it.gateway.api('PUT', '/api/option/', { key: 'SystemName', value: 'By hand' })
     await it.gateway.api('POST', '/api/channel/', { name: 'by hand', type: 1, key: 'sk-x', models: 'm' })
@@ -150,7 +151,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await it.apply(path, '--yes')).code).toBe(0)
     expect((await it.plan(path)).changes).toEqual([])
 
-    // Only prune removes, and it removes only in sections that the file has.
+    // Only prune removes entries, and only in sections that are in the file.
     const pruned = await it.plan(path, '--prune')
     expect(pruned.changes.map(({ op, section, name }) => `${op} ${section} ${name}`)).toContain(
       'remove channels by hand',
@@ -159,7 +160,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await it.apply(path, '--prune', '--yes')).code).toBe(0)
     const left = await it.gateway.api<{ name: string }[]>('GET', '/api/channel/')
     expect(left.map((channel) => channel.name).sort()).toEqual(['main', 'spare'])
-    // On SQLite, a running server looks for changes of other processes every ten seconds.
+    // On SQLite, a running server checks for changes by other processes every ten seconds.
     await expectEventually(async () => {
       const ratios = await it.gateway.api<object>('GET', '/api/group/ratios')
       expect(Object.keys(ratios).sort()).toEqual(['default', 'vip'])
@@ -172,7 +173,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await it.installation.run('audit')).code).toBe(0)
   }, 180_000)
 
-  test('an export is a file that changes nothing, and makes an equal installation elsewhere', async () => {
+  test('applying an export to its own installation changes nothing, and applying it to a new installation makes an equal one', async () => {
     await using one = await install()
     const path = one.write(file('https://up.example').replace('{ file: SECRET_FILE }', 'sk-second'))
     expect((await one.apply(path, '--yes')).output).toContain('Applied.')
@@ -204,7 +205,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(applied.output).toContain('Applied.')
     const round = await other.run('export', '--format', 'yaml')
     expect(round.output).toBe(exported.output)
-    // The original file means the same.
+    // The original file is equivalent to the export.
     const same = await other.run('apply', '-f', path, '--dry-run', '--json')
     expect(JSON.parse(same.output)).toMatchObject({ changes: [] })
   }, 180_000)
@@ -296,7 +297,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await it.apply('/no/such.yaml')).output).toContain('There is no file /no/such.yaml')
     expect((await it.installation.run('apply')).code).toBe(2)
 
-    // Channels of the same name cannot be told apart.
+    // Channels with the same name cannot be distinguished.
     for (const key of ['a', 'b'])
       await it.gateway.api('POST', '/api/channel/', { name: 'twin', type: 1, key, models: 'm' })
     const twins = entry('').replace('name: a', 'name: twin')

@@ -72,7 +72,7 @@ async function run(terminal: Terminal, options: Options): Promise<void> {
   )
 }
 
-/** Puts the position in the file in front of the message of a fault. */
+/** Adds the position in the file to the beginning of a fault's message. */
 async function withFault(locate: (path: readonly PropertyKey[]) => string, work: () => Promise<void>): Promise<void> {
   try {
     await work()

@@ -3,7 +3,7 @@ import { epochSeconds, systemClock } from '../lib/clock.ts'
 import { recordAudit } from '../store/installation/audit.ts'
 import type { Store, Trx } from '../store/store.ts'
 
-/** Records in the audit log what somebody did on the command line. */
+/** Records an action from the command line in the audit log. */
 export function auditCommand(trx: Trx, action: AuditAction, target: string, detail = ''): Promise<void> {
   return recordAudit(trx, {
     created_at: epochSeconds(systemClock),
@@ -16,7 +16,7 @@ export function auditCommand(trx: Trx, action: AuditAction, target: string, deta
   })
 }
 
-/** Like `auditCommand`, in a transaction of its own. */
+/** Like `auditCommand`, in its own transaction. */
 export function auditCommandIn(store: Store, action: AuditAction, target: string, detail = ''): Promise<void> {
   return store.write((trx) => auditCommand(trx, action, target, detail))
 }

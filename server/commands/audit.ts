@@ -4,7 +4,7 @@ import type { Store } from '../store/store.ts'
 import { type AddCommand, examples, exitCodes } from './command.ts'
 import { withStore } from './installed.ts'
 
-/** What `audit` found. Money is in quota units. */
+/** The result of `audit`. Amounts are in quota units. */
 export interface AuditReport {
   checked: { users: number; tokens: number; channels: number }
   openHolds: number
@@ -14,7 +14,7 @@ export interface AuditReport {
 
 /**
  * Checks on a live database that the file is intact, and that balances, used quota, open holds and log rows agree.
- * Names every account where they do not.
+ * Lists every account for which they do not agree.
  */
 export async function audit(store: Store): Promise<AuditReport> {
   const damage = await fileFaults(store)

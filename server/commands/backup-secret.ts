@@ -6,8 +6,8 @@ import { CommandFailed, Unconfirmed } from './command.ts'
 import { readGivenFile } from './given-file.ts'
 
 /**
- * The ways in which a command gets the passphrase or key of a backup. A passphrase is never an argument: others can
- * read those.
+ * The ways in which a command gets the passphrase or key of a backup. A passphrase is never an argument, because other
+ * users of the machine can read arguments.
  */
 export interface SecretOptions {
   passphraseFile?: string
@@ -22,8 +22,9 @@ export function addSecretOptions(command: Command): Command {
 }
 
 /**
- * What the backup is, or is to be, encrypted with: from the options, from TOLLGATE_BACKUP_PASSPHRASE, or asked for on a
- * terminal, twice if it is new. Throws Unconfirmed if nobody can be asked.
+ * The passphrase or key for decrypting or encrypting a backup. It comes from the options or from
+ * TOLLGATE_BACKUP_PASSPHRASE. Otherwise the user is asked for it on the terminal, twice if it is new. Throws
+ * Unconfirmed if nobody can be asked.
  */
 export async function secretFrom(
   { passphraseFile, keyFile }: SecretOptions,

@@ -70,7 +70,10 @@ function keyFor({ existingKey }: CommandConfig, { unencrypted }: Options): strin
   return existingKey.key
 }
 
-/** A database that this version has not been started on yet may be backed up, but not written to. */
+/**
+ * Adds an audit row if the schema is current. A database on which this version has not been started yet may be backed
+ * up but not written to.
+ */
 async function noteInAudit(config: CommandConfig, path: string, { bytes, header }: WrittenBackup): Promise<void> {
   const store = openStore({ url: config.databaseUrl, synchronous: config.sqliteSynchronous })
   try {
@@ -87,7 +90,7 @@ async function noteInAudit(config: CommandConfig, path: string, { bytes, header 
   }
 }
 
-/** The facts about a backup, for programs. */
+/** The facts about a backup, in a form for programs. */
 export function summaryOf({
   header,
   bytes,

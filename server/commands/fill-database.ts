@@ -21,11 +21,11 @@ export interface FillOptions {
   /** The database to fill. */
   url: string
   source: LoadSource
-  /** Whether a database that has accounts may be replaced. */
+  /** Whether a database with accounts may be replaced. */
   replace: boolean
-  /** What the operator does again after an error, such as "restore". */
+  /** The name of the action for error messages, such as "restore". */
   what: string
-  /** Records what was done. Runs on the filled database. */
+  /** Records the action. Called with the filled database. */
   finish(store: Store): Promise<void>
 }
 
@@ -40,9 +40,9 @@ export interface Filled {
 }
 
 /**
- * Fills a database from a snapshot, in one step: if the process ends at any moment, the database is either as it was or
- * complete, and the command can run again. Then it closes the holds that were open and audits the result. Throws
- * CommandFailed if the database has accounts and `replace` is false, or if a server runs on it.
+ * Fills a database from a snapshot in one step. If the process ends at any moment, the database is either unchanged or
+ * complete, and the command can run again. Afterwards, open holds are closed, and the result is audited. Throws
+ * CommandFailed if the database has accounts and `replace` is false, or if a server is running on it.
  */
 export async function fillDatabase(options: FillOptions): Promise<Filled> {
   return isPostgresUrl(options.url) ? fillPostgres(options) : fillSqlite(options)
@@ -96,7 +96,7 @@ async function completed(store: Store, finish: FillOptions['finish']) {
   return { closedHolds, report: await audit(store) }
 }
 
-/** Returns whether there is anything to keep. */
+/** Checks that the database may be replaced. Returns whether it contains anything that must be kept. */
 async function requireReplaceable(
   url: string,
   { replace, what }: Pick<FillOptions, 'replace' | 'what'>,
@@ -114,7 +114,7 @@ async function requireReplaceable(
   }
   try {
     const contents = await contentsOf(store).catch((error: unknown) => {
-      // A damaged file is the most common reason to restore.
+      // A damaged file is acceptable, because it is the most common reason for restoring a backup.
       if (store.dialect === 'sqlite' && isDatabaseError(error)) return 'installation' as const
       throw error
     })
@@ -135,7 +135,7 @@ const foreign = () =>
     'The database belongs to another program (it has a table users): use a database of its own. Nothing was changed.',
   )
 
-/** Undefined if the file cannot be read as a database. */
+/** Opens the database; undefined if the file cannot be read as a database. */
 function opened(url: string): OpenedStore | undefined {
   try {
     return openStore({ url, unlimited: true })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { CommandFailed } from './command.ts'
 
-/** The content of a file that an option names. Throws CommandFailed with one sentence if it cannot be read. */
+/** The content of a file given by an option. Throws CommandFailed with one sentence if it cannot be read. */
 export function readGivenFile(file: string): Buffer {
   try {
     return readFileSync(file)

@@ -7,11 +7,11 @@ import type { Store } from '../store/store.ts'
 import type { Terminal } from './command.ts'
 import { secretsOf, withStore } from './installed.ts'
 
-/** The actor in the audit log for what a command changes. People who can run commands may do everything. */
+/** The actor in the audit log for changes by a command. People who can run commands may do everything. */
 export const commandLine: Actor = { person: { id: 0, username: 'command line', role: roles.root }, clientAddress: '' }
 
 /**
- * Like `withStore`, for commands that read or write encrypted values. Throws if the secret key is not that of the
+ * Like `withStore`, for commands that read or write encrypted values. Throws if the secret key does not belong to the
  * database.
  */
 export function withStoreAndKey<T>(

@@ -9,15 +9,18 @@ import { isMigrated } from '../store/migrations/migrate.ts'
 import { schemaFault } from '../store/snapshot/schema-fault.ts'
 import type { Store } from '../store/store.ts'
 
-/** Throws if the database file does not exist. Opening a SQLite database creates it, and a command must not create one. */
+/**
+ * Throws if the database file does not exist. This is checked because opening a SQLite database would create it, and a
+ * command must not create one.
+ */
 export function requireDatabase({ databaseUrl }: CommandConfig): void {
   if (!isPostgresUrl(databaseUrl) && !existsSync(databaseUrl))
     throw new Error(`There is no installation: ${databaseUrl} does not exist. Check DATA_DIR and DATABASE_URL.`)
 }
 
 /**
- * Opens the database of an existing installation, with or without a running server, and closes it afterwards. Throws an
- * error whose message is a sentence for the operator if there is no installation that this version can work on.
+ * Opens the database of an existing installation, with or without a running server, and closes it afterwards. If there
+ * is no installation that this version can work with, throws an error whose message is a sentence for the operator.
  */
 export async function withStore<T>(config: CommandConfig, work: (store: OpenedStore) => Promise<T>): Promise<T> {
   requireDatabase(config)
@@ -33,7 +36,7 @@ export async function withStore<T>(config: CommandConfig, work: (store: OpenedSt
   }
 }
 
-/** The secrets of an installation. Throws if the key is not the one that its data was encrypted with. */
+/** The secrets of an installation. Throws if its data was encrypted with another key. */
 export async function secretsOf({ read }: Store, key: string): Promise<Secrets> {
   const secrets = createSecrets(key)
   const expected = await secretCheck(read)

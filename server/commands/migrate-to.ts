@@ -40,7 +40,7 @@ export const addMigrateTo: AddCommand = (program, terminal) => {
     .action((database: string, options: Options) => migrateTo(terminal, database, options))
 }
 
-/** The form that `openStore` expects. */
+/** Converts the target to the form that `openStore` expects. */
 function targetOf(database: string): string {
   if (isPostgresUrl(database)) {
     if (URL.canParse(database)) return database
@@ -106,7 +106,7 @@ async function copy(from: string, to: string, { replace }: Options): Promise<Fil
   }
 }
 
-/** Runs `work` while no server is on the source and none can start on it. */
+/** Runs `work` while no server is running on the source and none can start on it. */
 async function withQuietSource<T>(url: string, work: () => Promise<T>): Promise<T> {
   const claim = await claimFor(url, what)
   const store = openStore({ url, unlimited: true })

@@ -12,19 +12,21 @@ import { contentsOf } from '../store/snapshot/contents.ts'
 import type { Terminal } from './command.ts'
 import { writeKeyFile } from './restored-key.ts'
 
-/** An installation to import into. */
+/** The installation into which data is imported. */
 export interface Target extends AsyncDisposable {
   config: CommandConfig
   secretKey: string
-  /** After an error: deletes the files of an installation that was created and into which nothing was imported. */
+  /**
+   * Called after an error. If the installation was just created and nothing was imported into it, deletes its files.
+   */
   discard(): Promise<void>
 }
 
 const nothing = async () => {}
 
 /**
- * The installation of the configuration. If there is none, it is created, and the password of its super admin is
- * written to standard error; for a dry run, an empty one in a temporary folder takes its place.
+ * The configured installation. If there is none, it is created, and the password of its super admin is written to
+ * standard error. For a dry run, an empty installation in a temporary folder is used instead.
  */
 export async function installationFor(terminal: Terminal, { dryRun }: { dryRun: boolean }): Promise<Target> {
   const config = terminal.readConfig()
@@ -42,7 +44,9 @@ export async function installationFor(terminal: Terminal, { dryRun }: { dryRun: 
   return { config, secretKey, discard: () => discard(config, terminal), [Symbol.asyncDispose]: nothing }
 }
 
-/** The tables of another program count, too, because they must not be touched. */
+/**
+ * Whether the database already has content. The tables of another program count, too, because they must not be touched.
+ */
 async function isThere({ databaseUrl }: CommandConfig): Promise<boolean> {
   if (!isPostgresUrl(databaseUrl)) return existsSync(databaseUrl) && statSync(databaseUrl).size > 0
   const store = openStore({ url: databaseUrl })
@@ -67,7 +71,7 @@ async function temporary(config: CommandConfig): Promise<Target> {
   }
 }
 
-/** Creates the tables and the super admin. Returns the password, unless the configuration has it. */
+/** Creates the tables and the super admin. Returns the password, unless it is set in the configuration. */
 async function create(config: CommandConfig, secretKey: string): Promise<string | undefined> {
   const store = openStore({ url: config.databaseUrl, synchronous: config.sqliteSynchronous, unlimited: true })
   try {

@@ -1,6 +1,6 @@
 const units = ['bytes', 'KB', 'MB', 'GB', 'TB'] as const
 
-/** A size for people, such as "1.5 MB". */
+/** A size as readable text, such as "1.5 MB". */
 export function readableBytes(bytes: number): string {
   const step = bytes < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
   const value = bytes / 1000 ** step

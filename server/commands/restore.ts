@@ -59,7 +59,7 @@ async function restore(terminal: Terminal, path: string, options: Options): Prom
     what: 'restore',
     finish: (store) => auditCommandIn(store, 'backup.restore', path, `made at ${header.created_at}`),
   })
-  // The key comes last. Without it, no server starts on the database, and the command can run again.
+  // The key is written last. Until then, no server can start on the database, and the command can run again.
   const oldKey = key === undefined ? undefined : writeKeyFile(config.keyFile, key)
   if (options.json) {
     const { closedHolds, report } = filled
@@ -73,7 +73,7 @@ async function restore(terminal: Terminal, path: string, options: Options): Prom
   if (filled.report.faults.length > 0) terminal.exit(exitCodes.failed)
 }
 
-/** The text for the operator about a filled database. */
+/** The lines for the operator about a filled database. */
 export function linesOfFilled({ closedHolds, keptAs, report }: Filled): string[] {
   return [
     ...(closedHolds > 0 ? [`${closedHolds} calls that were open were closed as after a crash.`] : []),

@@ -50,7 +50,7 @@ export const addRotateKey: AddCommand = (program, terminal) => {
 interface KeyChange {
   old: ExistingKey
   next: string
-  /** Where the new key is until it becomes the key of the installation; undefined if SECRET_KEY has the key. */
+  /** The file with the new key until it becomes the key of the installation; undefined if the key is in SECRET_KEY. */
   nextFile: string | undefined
 }
 
@@ -81,7 +81,7 @@ async function prepare(config: CommandConfig, store: OpenedStore): Promise<KeyCh
     )
   await requireNoNodes(store, what)
   const nextFile = old.file === undefined ? undefined : `${keyFile}.next`
-  // A file from an interrupted run has the key under which things may be encrypted already.
+  // If a run was interrupted, this file has its new key, and data may already be encrypted with it.
   const begun = nextFile !== undefined && existsSync(nextFile) ? readFileSync(nextFile, 'utf8').trim() : ''
   if (begun !== '' && newSecretKey !== undefined && newSecretKey !== begun)
     throw new CommandFailed(
@@ -102,12 +102,12 @@ async function prepare(config: CommandConfig, store: OpenedStore): Promise<KeyCh
   return { old, next, nextFile }
 }
 
-/** Undefined if an earlier run has done it: all rows change in one transaction. */
+/** Encrypts all rows again in one transaction. Undefined if an earlier run has already done this. */
 async function resealDatabase(store: OpenedStore, { old, next }: KeyChange): Promise<Resealed | undefined> {
   const [from, to] = [createSecrets(old.key), createSecrets(next)]
   const contexts = { option: optionContext, alertDestination: addressContext }
   return (store.writeUnlimited ?? store.write)(async (trx) => {
-    // A server that starts now waits, and then finds that its key is the wrong one.
+    // A server that starts now waits for this lock, and then finds that its key is wrong.
     await lockSchema(trx, store.dialect)
     await requireNoNodes(store, what)
     if ((await secretCheck(trx)) === checkOf(next)) return undefined
@@ -139,7 +139,7 @@ async function resealRecordings(
   }
 }
 
-/** Makes the new key the key of the installation. Returns the file in which the old one is kept. */
+/** Makes the new key the key of the installation. Returns the file in which the old key is kept. */
 function finish({ keyFile }: CommandConfig, { nextFile }: KeyChange): string | undefined {
   if (nextFile === undefined) return undefined
   const keptAs = `${keyFile}.replaced-${fileTime(new Date())}`

@@ -50,10 +50,7 @@ Run a command where the server runs, with the same DATA_DIR or DATABASE_URL. ${s
 
 Exit codes: 0 done, 1 failed or faults found, 2 wrong command line, 4 not confirmed, 5 differences found (if asked), 78 wrong configuration.`
 
-/**
- * Runs a command of the command line and returns the exit code. Throws an error whose message is a sentence for the
- * operator.
- */
+/** Runs a command and returns the exit code. Throws errors whose messages are sentences for the operator. */
 export async function runCommand(args: readonly string[], environment: CommandEnvironment): Promise<number> {
   let code: ExitCode = exitCodes.done
   const terminal: Terminal = {
@@ -91,7 +88,7 @@ export async function runCommand(args: readonly string[], environment: CommandEn
   return code
 }
 
-/** A failure of the disk or the file of SQLite, with what to do. Other errors stay as they are. */
+/** Adds advice to an error of the disk or of the SQLite file. Other errors are returned unchanged. */
 function withAdvice(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof CommandFailed) return error
   const cause = error.cause ?? error

@@ -7,7 +7,10 @@ import { hasTable } from '../store/migrations/migrate.ts'
 import type { Store } from '../store/store.ts'
 import { CommandFailed } from './command.ts'
 
-/** Keeps servers from a SQLite database until it is released. Throws CommandFailed if one is running on it. */
+/**
+ * Prevents servers from starting on a SQLite database until the claim is released. Throws CommandFailed if a server is
+ * already running on it.
+ */
 export async function claimFor(databaseUrl: string, what: string): Promise<Claim> {
   if (isPostgresUrl(databaseUrl)) return { release: () => undefined }
   try {
@@ -26,7 +29,7 @@ export async function requireNoNodes(store: Store, what: string): Promise<void> 
     (node) => node.silentSeconds < deadAfterSeconds && fateOf(node) !== 'gone',
   )
   if (alive.length === 0) return
-  // The machine's name begins with its host name.
+  // The stored machine name begins with the host name.
   const hosts = alive.map(({ host, pid }) => `${host.split(' ')[0]} (process ${pid})`).join(', ')
   throw new CommandFailed(
     `A server is running on this database, on ${hosts}: stop all servers, and ${what} again. A server that was killed counts as running for ${deadAfterSeconds} seconds. Nothing was changed.`,

@@ -4,8 +4,8 @@ import { isAbsolute, relative } from 'node:path'
 const mostBytes = 64 * 1024
 
 /**
- * The secret in a file that a configuration file names, without the line break at its end. Throws an error with a
- * sentence. Files of the installation itself are refused, so that a configuration cannot send its secret key away.
+ * The secret in a file to which a configuration file refers, without the line break at the end. Throws an error with a
+ * sentence. Files of the installation itself are refused, so that a configuration cannot leak its secret key.
  */
 export function secretFile(path: string, dataDir: string): string {
   if (!isAbsolute(path)) throw new Error(`The path of a secret must be absolute, but ${path} is not.`)

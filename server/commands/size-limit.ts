@@ -1,5 +1,5 @@
 /**
- * Makes a file that would be larger than the system allows (`ulimit -f`) an error, like a full disk. Otherwise the system
+ * Makes writing beyond the system's file size limit (`ulimit -f`) an error, as for a full disk. Otherwise the system
  * would end the process.
  */
 export function outliveSizeLimit(): void {

@@ -8,8 +8,8 @@ import { repairItems } from './openai-responses/repair.ts'
 type MakeRepair = (body: JsonObject, text: string, options: RepairOptions) => Repair
 
 /**
- * For each dialect, removes what must not be in a request that is passed through: thinking state from another service,
- * and other leftovers of a history from other channels. If there are none, this costs one search of the text.
+ * For each dialect, the function that repairs a request that is passed through. It removes thinking state from another
+ * service, and other leftovers of a history from other channels. If there are none, it costs one search of the text.
  */
 export const repairs: Readonly<Record<Exclude<DialectName, 'openai-chat'>, MakeRepair>> = {
   'anthropic-messages': repairMessages,

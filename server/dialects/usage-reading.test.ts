@@ -26,7 +26,7 @@ function suite(reader: Reader, cases: Case[]) {
     })
 }
 
-/** Tokens that were written to the cache, as DashScope reports them in both of its formats. */
+/** Tokens written to the cache, in the form that both of DashScope's formats use. */
 const dashscopeWrites = (hour: number) => ({
   prompt_tokens_details: {
     cached_tokens: 0,

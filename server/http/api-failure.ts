@@ -1,15 +1,15 @@
 import { refusalOf } from './refusal-code.ts'
 
 /**
- * A refusal whose text can be shown to the caller; sent as `{ success: false, message, code }`. The code belongs to the
- * text: contract/refusals.ts lists all of them.
+ * A refusal whose text may be shown to the caller. It is sent as `{ success: false, message, code }`. Each text has a
+ * code, and contract/refusals.ts lists all texts and codes.
  */
 export class ApiFailure extends Error {
   readonly status: 200 | 400 | 401 | 403 | 404 | 408 | 413 | 429 | 500 | 503
-  /** Further fields of the response, for calls that return some even when they fail. */
+  /** Additional fields of the response, for calls that return some even if they fail. */
   readonly extra: Readonly<Record<string, unknown>>
   readonly retryAfterSeconds: number | undefined
-  /** The text was written by another service, so it has no code. */
+  /** True if the text comes from another service, so that it has no code. */
   readonly isQuoted: boolean
 
   constructor(
@@ -25,7 +25,7 @@ export class ApiFailure extends Error {
   }
 }
 
-/** The body of a refusal with this text, with its code and the values of the text. */
+/** The body of a refusal with this text, including the code and the values of its placeholders. */
 export function refusalBody(message: string) {
   return { success: false, message, ...refusalOf(message) }
 }

@@ -3,16 +3,16 @@ import type ipaddr from 'ipaddr.js'
 import { type Address, isWithin, type Network, parseAddress, parseNetwork } from '../lib/network/ip-network.ts'
 import type { AppEnv } from './app-env.ts'
 
-/** Where a request came from. */
+/** The origin of a request. */
 export interface Origin {
   address: string
   secure: boolean
 }
 
 /**
- * Finds the caller behind the operator's proxies. `X-Forwarded-*` is trusted only if the socket's peer is in `trusted`
- * (addresses or CIDRs). The caller is the right-most entry of `X-Forwarded-For` that is not a trusted proxy, because
- * everything to the left of it was written by that caller.
+ * Returns a function that finds the caller behind the operator's proxies. `X-Forwarded-*` is trusted only if the
+ * socket's peer is in `trusted` (addresses or CIDRs). The caller is the right-most entry of `X-Forwarded-For` that is
+ * not a trusted proxy. The entries to the left of it are ignored, because that caller may have invented them.
  */
 export function originReader(
   trusted: readonly string[],
@@ -38,7 +38,7 @@ export function originReader(
   }
 }
 
-/** Sets `clientAddress` and `secure`; it can safely be mounted twice. */
+/** Sets `clientAddress` and `secure`. The middleware may be mounted twice. */
 export function clientAddress(trusted: readonly string[]): MiddlewareHandler<AppEnv> {
   const read = originReader(trusted)
   return async (c, next) => {
@@ -52,8 +52,9 @@ export function clientAddress(trusted: readonly string[]): MiddlewareHandler<App
 }
 
 /**
- * The part of an address that belongs to one customer of a network provider: an IPv4 address, or the /64 of an IPv6
- * address. Limits count requests by this key; otherwise the owner of a /64 would have 2^64 allowances.
+ * The part of an address that identifies one customer of a network provider: a whole IPv4 address, or the /64 of an
+ * IPv6 address. Rate limits count requests by this key. If they counted by address, the owner of a /64 would have 2^64
+ * separate limits.
  */
 export function addressKey(address: string): string {
   const parsed = parseAddress(address)

@@ -200,7 +200,7 @@ describe('under a base path', () => {
 test('a call with an extra slash does not get the console page', async () => {
   const gateway = await startTestGateway({ env: { CONSOLE_DIR: folder } })
   for (const path of ['//v1/models', '//api/status', '///v1beta/models']) {
-    // Not sent over a socket, because the client would normalise the path.
+    // The request is not sent over a socket, because the client would normalise the path.
     const request = new Request(gateway.url + path, { headers: html })
     expect([path, (await gateway.app.fetch(request, {})).status]).toEqual([path, 404])
   }

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import type { AppContext } from './app-env.ts'
 
-/** The settings that decide what the console's pages may load from elsewhere. */
+/** The settings that determine what the console's pages may load from other origins. */
 export interface ConsoleSettings {
   ChatLink: string
   HomePageContent: string
@@ -15,7 +15,7 @@ export interface ConsoleSettings {
 
 /** The built console, ready to be served. */
 export interface ConsoleFiles {
-  /** Answers a request that no API handled; undefined if there is no such page or file. */
+  /** Serves a request that no API has handled. Undefined if there is no such page or file. */
   serve(c: AppContext): Response | undefined
 }
 
@@ -41,7 +41,7 @@ const types: Readonly<Record<string, string>> = {
   txt: 'text/plain; charset=utf-8',
   webmanifest: 'application/manifest+json',
 }
-/** Files that the build makes for its own tests. */
+/** Files that the build creates only for its own tests. */
 const notServed = new Set(['manifest.json'])
 const challengeOrigin = 'https://challenges.cloudflare.com'
 
@@ -60,8 +60,8 @@ const bytes = (file: string): Uint8Array<ArrayBuffer> => new Uint8Array(readFile
 const tagOf = (content: Uint8Array) => `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`
 
 /**
- * Reads the built console into memory, so that a page and its parts always come from the same build, whatever happens
- * to the folder. `basePath` is the path under which clients reach the server, such as '' or '/gateway'.
+ * Reads the built console into memory, so that a page and its files always come from the same build, even if the folder
+ * changes. `basePath` is the path under which clients reach the server, for example '' or '/gateway'.
  */
 export function loadConsoleFiles(folder: string, basePath: string, settings: () => ConsoleSettings): ConsoleFiles {
   const files = new Map<string, File>()
@@ -98,7 +98,9 @@ function readFile(path: string, type: string, name: string): File {
   }
 }
 
-/** The page for every route. URLs in it are made absolute, because a route may be several folders deep. */
+/**
+ * The page that is served for every route. Its URLs are made absolute, because a route may have several path segments.
+ */
 function indexPage(files: ReadonlyMap<string, File>, basePath: string): File {
   const built = files.get('/index.html')
   const html = built
@@ -111,10 +113,13 @@ function indexPage(files: ReadonlyMap<string, File>, basePath: string): File {
   return { type: types['html'] ?? '', etag: tagOf(plain), hashed: false, plain, br: undefined, gzip: undefined }
 }
 
-/** True if a person opens a page: a path without a file extension that does not belong to the API. */
+/**
+ * True if a request opens a page of the console, because its path has no file extension and does not belong to the API.
+ */
 function isNavigation(c: AppContext): boolean {
   const { path } = c.req
-  // This also matches a second slash in front, which clients add if their base URL ends with one.
+  // This also matches several slashes at the beginning, because clients produce them if their base URL ends with a
+  // slash.
   if (/^\/+(?:api|v1|v1alpha|v1beta|dashboard|assets)(?:\/|$)/.test(path)) return false
   if (/\.[a-z0-9]{1,8}$/i.test(path)) return false
   return /text\/html|\*\/\*/.test(c.req.header('accept') ?? '*/*')
@@ -159,8 +164,8 @@ function originOf(address: string): string[] {
 }
 
 /**
- * What the page may load: itself, the origins in the settings, and the bot check while it is on. Inline scripts are not
- * allowed.
+ * The content security policy. A page may load content from its own origin, from the origins in the settings and, if
+ * the bot check is on, from the bot check's origin. Inline scripts are not allowed.
  */
 function policy(settings: ConsoleSettings): string {
   const challenge = settings.TurnstileCheckEnabled ? [challengeOrigin] : []
@@ -171,7 +176,7 @@ function policy(settings: ConsoleSettings): string {
     "default-src 'none'",
     list('script-src', ["'self'", ...challenge]),
     "style-src 'self'",
-    // Markdown in the options can contain images.
+    // Images may come from any HTTPS origin, because Markdown in the options can contain images.
     list('img-src', ["'self'", 'data:', 'blob:', 'https:', ...images]),
     "font-src 'self'",
     "connect-src 'self'",

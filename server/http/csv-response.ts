@@ -1,7 +1,7 @@
 export interface CsvFile {
   name: string
   lines: AsyncGenerator<string>
-  /** What is exported, for the log. */
+  /** The name of the exported data, for the log. */
   what: string
   /** Called once, when the last byte has been sent, the reader has disconnected or the database has failed. */
   ended(): void
@@ -9,8 +9,9 @@ export interface CsvFile {
 }
 
 /**
- * Text as a CSV file that is produced as fast as it is read. If the reader disconnects, the work ends. If the database
- * fails, the transfer breaks off instead of ending normally.
+ * A response with a CSV file whose lines are produced only as fast as they are read. If the reader disconnects, the
+ * work ends. If the database fails, the transfer breaks off instead of ending normally, so that an incomplete file does
+ * not look complete.
  */
 export function csvResponse({ name, lines, what, ended, warn }: CsvFile): Response {
   const encoder = new TextEncoder()

@@ -8,7 +8,7 @@ import type { AppEnv } from './app-env.ts'
 interface HealthDeps {
   store: Store
   metrics: { text(): Promise<string>; contentType: string }
-  /** Bearer token for /metrics; without a token only this machine may read it. */
+  /** The bearer token for /metrics. If there is no token, only this machine may read the metrics. */
   metricsToken: string | undefined
   draining(): boolean
   /** False while writes fail, for example because of a full disk or a read-only database. */
@@ -16,8 +16,8 @@ interface HealthDeps {
 }
 
 /**
- * `/healthz` (the process is alive), `/readyz` (the database responds, is up to date and writable), `/metrics`
- * (Prometheus).
+ * Adds `/healthz` (the process is alive), `/readyz` (the database responds, is up to date and can be written) and
+ * `/metrics` (Prometheus).
  */
 export function mountHealth(app: Hono<AppEnv>, deps: HealthDeps): void {
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
@@ -38,7 +38,10 @@ export function mountHealth(app: Hono<AppEnv>, deps: HealthDeps): void {
   })
 }
 
-/** Checks the socket's peer, not a header: a proxy on this machine must use the token. */
+/**
+ * True for an address of this machine. The address must be that of the socket's peer, not from a header, so a proxy on
+ * this machine must use the token.
+ */
 function isLoopback(address: string | undefined): boolean {
   return address !== undefined && ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback'
 }

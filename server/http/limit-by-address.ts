@@ -4,8 +4,8 @@ import { addressKey } from './client-address.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
 /**
- * Refuses an address that sends requests too often, with Retry-After. Mounted after `clientAddress()`, so that callers
- * cannot set headers that make their requests count against another caller.
+ * Refuses requests from an address that sends too many, with a Retry-After header. Must be mounted after
+ * `clientAddress()`, so that callers cannot use headers to make their requests count against another caller.
  */
 export function limitByAddress(
   limiter: RateLimiter,

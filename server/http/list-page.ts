@@ -15,7 +15,10 @@ export function pageOf<Column extends string>(query: ListQuery<Column>): Page<Co
   return { offset: p * size, limit: size, sort: column ?? 'id', descending: order !== 'asc' }
 }
 
-/** Sets headers with the numbers of rows, because one-api's envelope has no field for them; returns the rows. */
+/**
+ * Returns the rows of a list, and sets headers with the numbers of rows, because one-api's response envelope has no
+ * field for them.
+ */
 export function listed<Row>(c: AppContext, { rows, total, matching, searched }: Listed<Row>): Row[] {
   c.header('X-Total-Count', String(total))
   if (matching !== undefined) c.header('X-Matching-Count', String(matching))

@@ -1,6 +1,6 @@
 /**
- * URLs that clients build from a base URL without `/v1`, or from the base URL of Google's OpenAI-compatible API. POST
- * requests on the hot path already have their usual URL, and are not checked here.
+ * Matches the paths that clients request if their base URL has no `/v1`, or if it is the base URL of Google's
+ * OpenAI-compatible API. POST requests on the hot path already have their usual URL, so they are not checked here.
  */
 const withoutVersion =
   /^\/(?:v1beta\/openai\/)?((?:chat\/completions|completions|embeddings|responses|messages|models)(?:\/.*)?)$/

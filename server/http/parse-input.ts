@@ -8,22 +8,25 @@ import { JsonFault, type JsonLimits, parseJson } from '../lib/parse-json.ts'
 import type { Turns } from '../lib/turns.ts'
 import { ApiFailure } from './api-failure.ts'
 
-/** Largest body of a call to the management API, in bytes. */
+/** The maximum length of a request body for the management API, in bytes. */
 const maxBodyBytes = 1024 * 1024
 /**
- * Far above what any form of the console sends. There are limits because checking each value against a schema takes
- * longer than parsing it.
+ * The limits of a JSON body, far above what any form of the console sends. They exist because checking a value against
+ * a schema takes longer than parsing it.
  */
 const jsonLimits: JsonLimits = { values: 20_000, containers: 5_000, names: 5_000, depth: 50 }
 /** How many unknown names an error message lists. */
 const listedNames = 5
 
-/** The value if it fits the schema, or what is wrong with its first invalid field, in words that follow its name. */
+/**
+ * The value if it fits the schema. Otherwise, the first invalid field and its fault, in words that can follow the
+ * field's name in a sentence.
+ */
 export type Checked<T> =
   | { ok: true; value: T }
   | { ok: false; path: readonly PropertyKey[]; fault: string; unknown: readonly string[] }
 
-/** Checks an input against a schema. `unknown` lists the names of unknown fields, if that is the fault. */
+/** Checks an input against a schema. `unknown` contains the names of unknown fields, if they are the fault. */
 export function checkInput<S extends z.ZodMiniType>(schema: S, input: unknown): Checked<z.output<S>> {
   const result = z.safeParse(schema, input, { error: explain })
   if (result.success) return { ok: true, value: result.data }
@@ -33,14 +36,14 @@ export function checkInput<S extends z.ZodMiniType>(schema: S, input: unknown): 
   return { ok: false, path: issue.path, fault: faultOf(issue), unknown }
 }
 
-/** Parses a caller's input; throws ApiFailure with a sentence that names the first invalid field. */
+/** Parses a caller's input. Throws ApiFailure with a sentence that names the first invalid field. */
 export function parseInput<S extends z.ZodMiniType>(schema: S, input: unknown, status: 200 | 400 = 200): z.output<S> {
   const result = z.safeParse(schema, input, { error: explain })
   if (result.success) return result.data
   const issue = result.error.issues[0]
   if (!issue) throw new ApiFailure('The input is not valid.', status)
   const [first] = issue.path
-  // A repeated parameter has one name, whichever of its values is invalid.
+  // The message names a repeated parameter without an index, whichever of its values is invalid.
   const field = isRepeated(schema, first) ? String(first) : issue.path.join('.')
   throw new ApiFailure(`${field === '' ? 'The input' : field} ${faultOf(issue)}.`, status)
 }
@@ -52,8 +55,8 @@ function isRepeated(schema: z.ZodMiniType, name: PropertyKey | undefined): boole
 }
 
 /**
- * Refuses fields that the schema does not name, and lists their paths; throws ApiFailure. `ignored`: top-level fields
- * of the body that are accepted anyway.
+ * Throws ApiFailure if the input has fields that the schema does not name, and lists their paths. `ignored` contains
+ * top-level fields of the body that are accepted anyway.
  */
 export function refuseUnknown(
   schema: z.ZodMiniType,
@@ -65,7 +68,7 @@ export function refuseUnknown(
   if (unknown.length > 0) throw new ApiFailure(`The input has unknown fields: ${listed(unknown)}.`, status)
 }
 
-/** Paths of members that their object's schema does not name. */
+/** The paths of members that the schema of their object does not name. */
 function unknownFields(schema: z.core.$ZodType, value: unknown, prefix: string): string[] {
   const { def } = schema._zod as { def: FieldDef }
   if (def.innerType) return unknownFields(def.innerType, value, prefix)
@@ -80,8 +83,8 @@ function unknownFields(schema: z.core.$ZodType, value: unknown, prefix: string):
 }
 
 /**
- * The parts of a schema's definition that are read here: the schema that it wraps, the items of a list, the members of
- * an object.
+ * The parts of a schema's definition that are used here: the wrapped schema, the schema of a list's items, and the
+ * members of an object.
  */
 interface FieldDef {
   readonly innerType?: z.core.$ZodType
@@ -90,7 +93,7 @@ interface FieldDef {
 }
 
 /**
- * Reads a JSON body; an empty body counts as an empty object. `status` is the status of a refusal. The body must arrive
+ * Reads a JSON body. An empty body counts as an empty object. `status` is the status of a refusal. The body must arrive
  * within `timeMs` milliseconds; 0 = no limit.
  */
 export async function readJson(
@@ -101,9 +104,9 @@ export async function readJson(
   if (isBlank(bytes)) return {}
   try {
     const { text, value } = await parseJson(bytes, { limits: jsonLimits, turns })
-    // PostgreSQL's text type cannot store NUL, and none of our names or values needs it.
+    // PostgreSQL's text type cannot store NUL, and no name or value needs it.
     if (text.includes('\\u0000')) throw new ApiFailure('The request body must not contain NUL characters.', status)
-    // A database would store another character in place of a lone surrogate.
+    // A database would replace a lone surrogate by another character.
     if (hasLoneSurrogate(text))
       throw new ApiFailure('The request body must not contain lone surrogates (halves of a character).', status)
     return value
@@ -114,7 +117,7 @@ export async function readJson(
 }
 
 /**
- * Reads a body that is a text of one of the given content types, or has none. The body must arrive within `timeMs`
+ * Reads a text body that has one of the given content types or no content type. The body must arrive within `timeMs`
  * milliseconds.
  */
 export async function readText(
@@ -135,20 +138,23 @@ export async function readText(
 const loneSurrogate =
   /\\u[dD][89abAB][\da-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][\da-fA-F]{2})\\u[dD][c-fC-F][\da-fA-F]{2}/
 
-/** UTF-8 text can contain lone surrogates only as escapes. An escaped backslash does not begin an escape. */
+/**
+ * True if a JSON text contains a lone surrogate. In UTF-8, it can only be an escape. Escaped backslashes are removed
+ * first, because they do not begin an escape.
+ */
 function hasLoneSurrogate(json: string): boolean {
   return /\\u[dD]/.test(json) && loneSurrogate.test(json.replaceAll('\\\\', '  '))
 }
 
 /**
- * True if the body is only ASCII whitespace: the characters that JSON allows, and others that forms of old clients
- * send.
+ * True if the body contains only ASCII white space. This includes the characters that JSON allows, and others that
+ * forms of old clients send.
  */
 function isBlank(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 32 || (byte >= 9 && byte <= 13))
 }
 
-/** Reads the body, and never holds more than the limit in memory, whatever Content-Length states. */
+/** Reads the body. It never keeps more than the limit in memory, even if Content-Length is wrong. */
 async function readBytes(request: Request): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) throw bodyTooLarge()
   const coding = contentCodingOf(request.headers, unknownCoding)
@@ -187,7 +193,7 @@ function bodyTooSlow(): ApiFailure {
   return new ApiFailure('The request body did not arrive in time.', 408)
 }
 
-/** The part of the message after the field name. Fixed texts in a schema take precedence. */
+/** The part of a message that follows the field's name. If the schema has a fixed text, that text is used instead. */
 function explain(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -222,7 +228,8 @@ function article(type: string): string {
 }
 
 /**
- * If a field accepts several forms, the message for the last form is used, because that is the one that people fill in.
+ * The message of an issue. If a field accepts several forms, the message for the last form is used, because that is the
+ * form that people enter.
  */
 function faultOf(issue: z.core.$ZodIssue): string {
   if (issue.code !== 'invalid_union') return issue.message

@@ -1,16 +1,16 @@
 import type { Clock } from '../lib/clock.ts'
 
 export interface RateRule {
-  /** Calls allowed within the window; 0 turns the limit off. */
+  /** The number of calls allowed within the window; 0 turns the limit off. */
   limit: number
   windowMs: number
 }
 
-/** Counts calls per key, in this process, in bounded memory. */
+/** Counts calls per key. The counts apply to this process only and take a limited amount of memory. */
 export interface RateLimiter {
   /**
-   * Counts one call. Returns 0 if the call is allowed, otherwise the seconds until it would be. A refused call is not
-   * counted.
+   * Counts one call. Returns 0 if the call is allowed, otherwise the number of seconds until it would be allowed. A
+   * refused call is not counted.
    */
   take(key: string): number
   /** Like `take`, but without counting the call. */
@@ -26,8 +26,9 @@ interface Window {
 }
 
 /**
- * A sliding window made of two fixed windows: the previous window's count fades linearly as the current window passes.
- * Stores three numbers per key, whatever the limit. With more than `maxKeys` keys the oldest are removed.
+ * A sliding window that is approximated by two fixed windows. As the current window passes, the weight of the previous
+ * window's count decreases linearly to zero. Each key needs only three numbers, whatever the limit. If there are more
+ * than `maxKeys` keys, the oldest are removed.
  */
 export function createRateLimiter(rule: RateRule, clock: Clock, maxKeys = 20_000): RateLimiter {
   const windows = new Map<string, Window>()
@@ -37,7 +38,7 @@ export function createRateLimiter(rule: RateRule, clock: Clock, maxKeys = 20_000
     const start = now - (now % rule.windowMs)
     if (current && current.start === start) return current
     const next = { start, count: 0, before: current && current.start === start - rule.windowMs ? current.count : 0 }
-    // Deleting first moves the key to the end, so that the map is ordered by window.
+    // The key is deleted first, so that it moves to the end and the map stays ordered by window.
     windows.delete(key)
     windows.set(key, next)
     if (windows.size > maxKeys) {
@@ -50,8 +51,9 @@ export function createRateLimiter(rule: RateRule, clock: Clock, maxKeys = 20_000
   function waitSeconds({ start, count, before }: Window, now: number): number {
     const left = (start + rule.windowMs - now) / rule.windowMs
     if (before * left + count + 1 <= rule.limit) return 0
-    // The next call is allowed when enough of the previous window's count has faded in this window. If this window
-    // alone has reached the limit, that is when enough of its own count has faded in the next window.
+    // The next call is allowed when the weight of the previous window's count has decreased enough. If the current
+    // window alone has reached the limit, this happens only in the next window, when the weight of the current window's
+    // count has decreased enough.
     const room = rule.limit - 1 - count
     const ms =
       room >= 0 ? (left - room / before) * rule.windowMs : (left + 1 - (rule.limit - 1) / count) * rule.windowMs

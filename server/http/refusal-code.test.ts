@@ -51,7 +51,7 @@ describe('codes of refusals', () => {
     expect(without).toEqual([])
   })
 
-  test('each text has its own code, and the values that were inserted', () => {
+  test('each text has its own code, and comes with the values that were inserted', () => {
     for (const [code, text] of Object.entries(refusals)) {
       const values: Record<string, string> = {}
       const filled = text.replaceAll(/\{(\w+)\}/g, (_, name: string) => {

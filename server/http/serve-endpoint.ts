@@ -15,11 +15,11 @@ import type { RateLimiter } from './rate-limit.ts'
 import { isCrossSite, isPageLoad } from './same-origin.ts'
 import type { Identity, Sessions } from './session.ts'
 
-/** What every endpoint of the management API needs to be served. */
+/** The objects that every endpoint of the management API needs. */
 export interface ApiRouter {
   app: Hono<AppEnv>
   sessions: Sessions
-  /** Counts calls of the endpoints marked `critical`, per address. */
+  /** Counts calls per address of the endpoints that are marked `critical`. */
   criticalLimit: RateLimiter
   warn(message: string): void
   /** How long a body may take to arrive, in milliseconds; 0 = no limit. */
@@ -36,14 +36,14 @@ export interface Call<E extends Endpoint> {
   context: AppContext
 }
 
-/** A call by a logged-in person. */
+/** A call of a logged-in person. */
 export interface PersonCall<E extends Endpoint> extends Call<E> {
   /** The person as of the time when the request arrived. */
   person: Person
   /**
-   * To be called at the start of a transaction whose changes require that the caller's login and role are still valid.
-   * Locks the caller's account, and the account `targetId` if the transaction changes that one. Throws if the endpoint
-   * would no longer serve the caller. Returns the person with the current values.
+   * Must be called at the start of a transaction whose changes require that the caller's login and role are still
+   * valid. Locks the caller's account and, if the transaction changes another account, the account `targetId`. Throws
+   * if the endpoint would no longer serve the caller. Returns the person with the current values.
    */
   admitAgain(trx: Trx, targetId?: number): Promise<Person>
 }
@@ -55,13 +55,13 @@ type Result<E extends Endpoint> = E extends MediaEndpoint ? Response : Data<E>
 type Answer<E extends Endpoint> = Result<E> | Promise<Result<E>>
 
 export interface ServeOptions {
-  /** Runs before the input is read; throws if the call is refused regardless of its input. */
+  /** Called before the input is read. Throws if the call is refused regardless of its input. */
   before?: () => void
 }
 
 /**
- * Serves an endpoint to the people who may use it: checks access, parses the input, calls the handler, parses the
- * result and wraps it.
+ * Serves an endpoint to the people who may use it. Checks access, parses the input, calls the handler, checks the
+ * result against the schema, and wraps it in the response envelope.
  */
 export function serve<E extends Endpoint>(
   router: ApiRouter,
@@ -102,7 +102,7 @@ function register<E extends Endpoint>(
 ): void {
   const handle = async (c: AppContext): Promise<Response> => {
     c.header('Cache-Control', 'no-store')
-    // These responses contain texts written by strangers, so no browser may interpret one as a page.
+    // The responses contain texts from strangers, so a browser must not interpret a response as a page.
     c.header('X-Content-Type-Options', 'nosniff')
     try {
       refuseOtherSites(router.sessions, c, endpoint)
@@ -114,7 +114,7 @@ function register<E extends Endpoint>(
       const answer: unknown = await work(c)
       if (!(answer instanceof Response)) return wrap(c, endpoint, z.parse(endpoint.data, answer))
       if (c.req.method !== 'HEAD') return answer
-      // Nobody will read the body, so it is cancelled to stop its producer.
+      // The body is cancelled, because nobody will read it and its producer must stop.
       await answer.body?.cancel()
       return new Response(null, answer)
     } catch (error) {
@@ -127,8 +127,9 @@ function register<E extends Endpoint>(
 
 function refuseOtherSites(sessions: Sessions, c: AppContext, endpoint: Endpoint): void {
   if (endpoint.method === 'GET' && !endpoint.changesState) return
-  // A browser sends a cookie automatically. It sends an Authorization header only if a page was allowed to set it,
-  // which this server never allows for other sites.
+  // A request with an Authorization header and without a cookie is not checked. Browsers send cookies automatically,
+  // but they send an Authorization header only if the page was allowed to set it. This server never allows that to
+  // pages of other sites.
   if (!sessions.hasCookie(c) && c.req.header('authorization') !== undefined) return
   if (isCrossSite(c.req.raw)) throw new ApiFailure('Requests from pages of other sites are refused.', 403)
   if (endpoint.method === 'GET' && endpoint.changesState !== 'record' && isPageLoad(c.req.raw)) {
@@ -162,7 +163,10 @@ async function readCall<E extends Endpoint>(router: ApiRouter, c: AppContext, en
   }
 }
 
-/** Each parameter as its field expects it: all of its values, or only the first one. */
+/**
+ * The parameters of a query. If the field of a parameter expects a list, all values are returned, otherwise only the
+ * first one.
+ */
 function queryOf(
   schema: z.ZodMiniType,
   given: Record<string, string[]>,
@@ -176,7 +180,9 @@ function queryOf(
   )
 }
 
-/** Percent-encoded bytes in a URL are UTF-8. A percent sign that does not begin an escape is literal. */
+/**
+ * True if the percent-encoded bytes in a URL are valid UTF-8. A percent sign that does not begin an escape is literal.
+ */
 function isDecodable(url: string): boolean {
   try {
     decodeURIComponent(url.replaceAll(/%(?![\da-fA-F]{2})/g, '%25'))
@@ -213,14 +219,13 @@ function wrap(c: AppContext, endpoint: Endpoint, data: unknown): Response {
 function answerError(c: AppContext, thrown: unknown, warn: (message: string) => void): Response {
   const error = thrown instanceof PasswordsBusy ? busy(thrown) : thrown
   if (error instanceof ApiFailure) {
-    // The server does not wait for the rest of the body.
+    // After a timeout, the server does not wait for the rest of the request's body, so it closes the connection.
     if (error.status === 408) c.header('Connection', 'close')
     if (error.retryAfterSeconds !== undefined) c.header('Retry-After', String(error.retryAfterSeconds))
     const body = error.isQuoted ? { success: false, message: error.message } : refusalBody(error.message)
     return c.json({ ...body, ...error.extra }, error.status)
   }
-  // Names are checked before they are written, so a conflict here means that another request has just written the same
-  // name.
+  // Names are checked before they are written, so a conflict means that another request has just written the same name.
   if (isUniqueViolation(error)) return c.json(refusalBody('This value is already taken.'))
   warn(`${c.req.method} ${c.req.path} failed (request ${c.get('requestId') ?? '-'}): ${describe(error)}`)
   if (isDatabaseError(error)) {

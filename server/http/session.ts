@@ -20,7 +20,7 @@ const lifetimeSeconds = 30 * 86_400
 /** The minimum time between two writes of a session's last use. */
 const touchSeconds = 300
 
-/** The person who makes a request, or the reason why there is none. */
+/** The person who makes a request, or the reason why no person could be determined. */
 export type Identity =
   | { kind: 'person'; person: Person }
   | { kind: 'nobody' }
@@ -29,15 +29,18 @@ export type Identity =
 
 /** Determines who is logged in. */
 export interface Sessions {
-  /** A valid session cookie determines the person. Without one, the access token in Authorization does. */
+  /**
+   * The person of the session cookie, if it is valid. Otherwise, the person of the access token in the Authorization
+   * header.
+   */
   identify(c: AppContext): Promise<Identity>
   /**
-   * Like `identify`, but within a transaction that writes for the account `id`. The account is locked, so a change that
-   * has ended its logins since the request arrived is noticed, and a change that is about to end them must wait.
-   * `targetId` is another account that the transaction changes; it is locked, too.
+   * Like `identify`, but within a transaction that writes for the account `id`. The account is locked. A change that
+   * has ended the account's logins since the request arrived is therefore noticed, and a change that is about to end
+   * them must wait. `targetId` is another account that the transaction changes. It is locked as well.
    */
   identifyAgain(c: AppContext, trx: Trx, id: number, targetId?: number): Promise<Identity>
-  /** Creates a session for the user and sends its cookie to the caller; the caller's previous session ends. */
+  /** Creates a session for the user, sends its cookie to the caller, and ends the caller's previous session. */
   start(c: AppContext, trx: Trx, userId: number): Promise<void>
   /** Ends the caller's session, if there is one. */
   end(c: AppContext, trx: Trx): Promise<void>
@@ -53,14 +56,14 @@ function placeOf(c: AppContext): SessionPlace {
 }
 
 /**
- * Sessions are random ids in a cookie. The table contains only their keyed hashes, so nobody can log in with its
- * contents.
+ * A session is a random id in a cookie. The database contains only the keyed hashes of the ids, so nobody can log in
+ * with its contents.
  */
 export function createSessions({ store, secrets, clock }: { store: Store; secrets: Secrets; clock: Clock }): Sessions {
   const hashOf = (id: string) => secrets.fingerprint(id, 'session')
   /**
-   * The id of the session whose cookie a response sets. A transaction that runs twice creates the session again under
-   * the same id.
+   * The id of the session that was created for each request. If a transaction is run a second time, it creates the
+   * session again with the same id.
    */
   const started = new WeakMap<AppContext, string>()
 
@@ -95,7 +98,8 @@ export function createSessions({ store, secrets, clock }: { store: Store; secret
     async identifyAgain(c, trx, id, targetId = id) {
       await lockUsers(trx, [id, targetId])
       const now = await identify(c, trx)
-      // If the cookie has expired in the meantime, the request's access token may belong to another person.
+      // If the session has expired in the meantime, the request's access token is used, which may belong to another
+      // person.
       return now.kind === 'person' && now.person.id !== id ? { kind: 'nobody' } : now
     },
     async start(c, trx, userId) {
@@ -109,8 +113,8 @@ export function createSessions({ store, secrets, clock }: { store: Store; secret
         expires_time: now + lifetimeSeconds,
         seen: placeOf(c),
       })
-      // The previous session is ended after the new one is created. Creating a session waits for any transaction that
-      // is changing the account, and that transaction may end the account's sessions.
+      // The previous session is ended only after the new one has been created. Creating a session waits for any
+      // transaction that is changing the account, and such a transaction may end the account's sessions.
       const before = getCookie(c, cookieName)
       if (before !== undefined) await endSession(trx, hashOf(before))
       if (known !== undefined) return

@@ -1,8 +1,8 @@
 import type { AppContext } from './app-env.ts'
 
 /**
- * Responds to unknown paths under /api, /v1 and similar, in the caller's dialect and with the request id header that
- * the caller expects. `dialect`: the caller's dialect, if the path does not determine it.
+ * Responds to a request for an unknown path, for example under /api or /v1, in the caller's dialect and with the
+ * request id header that the caller expects. `dialect` is the caller's dialect if the path does not determine it.
  */
 export function unknownPath(
   c: AppContext,

@@ -2,8 +2,8 @@ import type { Server, ServerWebSocket, WebSocketHandler } from 'bun'
 import type { CallerSocket, SocketSession, Upgrade } from '../lib/network/socket-session.ts'
 
 /**
- * The longest message accepted from a caller, in bytes. OpenAI accepts audio chunks of up to 15 MiB. A longer message
- * closes the connection with code 1009.
+ * The maximum length of a caller's message, in bytes. OpenAI accepts audio chunks of up to 15 MiB. A message that is
+ * too long closes the connection with code 1009.
  */
 const mostMessageBytes = 16 * 1024 * 1024
 /** A caller who does not answer pings for this long is considered disconnected. */
@@ -12,7 +12,7 @@ const lostAfterSeconds = 120
 /** Serves the WebSocket sessions to which requests were upgraded. */
 export const webSockets: WebSocketHandler<SocketSession> = {
   maxPayloadLength: mostMessageBytes,
-  // No message is dropped: senders wait for `drain`.
+  // No message may be dropped. Senders wait for `drain`.
   backpressureLimit: 0,
   idleTimeout: lostAfterSeconds,
   sendPings: true,

@@ -11,16 +11,16 @@ type Tables = Record<(typeof tables)[number], Record<string, number>>
 /** Parts of a price that have no counterpart in an option. */
 const withoutPlace = ['tiers', 'time_windows', 'max_tokens', 'video', 'audio', 'image', 'embedding']
 
-/** A channel that serves a model, and what it charges for it; undefined = the program's own price. */
+/** A channel that serves a model, with its price for the model; undefined = the price of the program applies. */
 interface Serving {
   type: number
   price: JsonObject | undefined
 }
 
 /**
- * Adds the prices that Laisky's one-api keeps with each channel to the options. A price that all channels of a model share
- * becomes that of the model, and one that the channels of a type share becomes that of the type. If channels of one type
- * differ, the highest price applies to all of them. Changes `options`.
+ * Adds the prices that Laisky's one-api stores with each channel to the options. If all channels of a model have the
+ * same price, it becomes the price of the model. If only the channels of one type have the same price, it becomes the
+ * price for that type. If channels of one type differ, their highest price is used. Changes `options`.
  */
 export function applyChannelPrices(
   options: SourceOptions,
@@ -87,7 +87,7 @@ function setPrice(found: Tables, name: string, price: JsonObject, findings: Find
   found.ModelRatio[name] = rounded(input)
   const completion = numberOf(price, 'completion_ratio')
   if (completion > 0) found.CompletionRatio[name] = rounded(completion)
-  // The prices of cached tokens are absolute there, and a negative one means that they are free.
+  // In the source, the prices of cached tokens are absolute, and a negative price means that they are free.
   for (const [table, field] of [
     ['CacheRatio', 'cached_input_ratio'],
     ['CreateCacheRatio', 'cache_write_5m_ratio'],

@@ -1,9 +1,9 @@
 import type { ProgramName } from './program.ts'
 
-/** Types that have other numbers here than in the program, by the program's numbers; null = there is no counterpart. */
+/** Types whose number in this installation differs, by the program's number; null = there is no counterpart. */
 const numbers: Readonly<Record<ProgramName, Readonly<Record<number, number | null>>>> = {
   'one-api': {},
-  // What is read of LiteLLM has our numbers already.
+  // Types read from LiteLLM already have Tollgate's numbers.
   litellm: {},
   laisky: { 53: null, 58: 16, 59: null, 60: null },
   'new-api': {
@@ -70,7 +70,7 @@ const numbers: Readonly<Record<ProgramName, Readonly<Record<number, number | nul
   },
 }
 
-/** The last number of each program that was known when this was written. Later ones may mean anything. */
+/** The last type number of each program that was known when this was written. Later numbers may mean anything. */
 const last: Readonly<Record<ProgramName, number>> = {
   'one-api': 51,
   laisky: 60,
@@ -79,7 +79,7 @@ const last: Readonly<Record<ProgramName, number>> = {
   litellm: 61,
 }
 
-/** The channel type here; undefined if there is no counterpart. */
+/** The channel type in this installation; undefined if there is no counterpart. */
 export function channelType(program: ProgramName, type: number): number | undefined {
   const mapped = numbers[program][type]
   if (mapped !== undefined) return mapped ?? undefined

@@ -1,6 +1,7 @@
 /**
- * The names of coding plans that new-api 1.x takes in place of a base URL, and the URL of the OpenAI-compatible API of each (new-api,
- * constant/channel.go, ChannelSpecialBases). new-api also knows one of Anthropic's format.
+ * The names of coding plans that new-api 1.x accepts instead of a base URL, each with the URL of its OpenAI-compatible
+ * API (new-api, constant/channel.go, ChannelSpecialBases). For each plan, new-api also has a URL for Anthropic's
+ * format.
  */
 const codingPlans: Readonly<Record<string, string>> = {
   'glm-coding-plan': 'https://open.bigmodel.cn/api/coding/paas/v4',
@@ -9,7 +10,7 @@ const codingPlans: Readonly<Record<string, string>> = {
   'doubao-coding-plan': 'https://ark.cn-beijing.volces.com/api/coding/v3',
 }
 
-/** The URL of a coding plan; undefined if the text does not name a known one. */
+/** The URL of a coding plan; undefined if the text is not the name of a known plan. */
 export function codingPlanUrl(baseUrl: string): string | undefined {
   const name = baseUrl.replace(/\/+$/, '')
   return Object.hasOwn(codingPlans, name) ? codingPlans[name] : undefined

@@ -1,6 +1,6 @@
 /**
- * Collects the heap. The engine sees only a part of what texts from a database take, so during millions of rows the process
- * would grow to twice the size.
+ * Runs the garbage collector. The engine underestimates the memory of texts from a database. Without this, the process
+ * would double in size while it reads millions of rows.
  */
 export function collectMemory(): void {
   Bun.gc(true)

@@ -5,10 +5,10 @@ import { seconds, text, trimmed } from './fields.ts'
 import type { Program } from './program.ts'
 import type { SourceDatabase, SourceRow } from './sources/source-database.ts'
 
-/** How many rows of a kind are compared. */
+/** The maximum number of rows of each kind that are compared. */
 const compared = 200
 
-/** How a row of each kind is marked in the journal. */
+/** The text by which the journal of imported rows identifies a row of each kind. */
 const marks: Readonly<Record<'user' | 'token' | 'channel', { table: string; mark(row: SourceRow): string }>> = {
   user: { table: 'users', mark: (row) => trimmed(row, 'username') },
   token: { table: 'tokens', mark: (row) => tokenMark(trimmed(row, 'key').replace(/^sk-/, '')) },
@@ -16,8 +16,8 @@ const marks: Readonly<Record<'user' | 'token' | 'channel', { table: string; mark
 }
 
 /**
- * The import that this source was read for before. A source has no name of its own, and its address may change, so it is
- * recognised by its content: most rows that it shares with the journal, by id, have the same name or key.
+ * Finds the earlier import of this source. A source has no name, and its address may change, so it is recognised by its
+ * content: most rows whose ids are in the journal must have the same name or key as in the journal.
  */
 export async function earlierImport(db: Db, source: SourceDatabase, program: Program): Promise<ImportRow | undefined> {
   for (const row of await importsOf(db, program.name)) {

@@ -4,8 +4,8 @@ import { runImport } from './run-import.ts'
 import { Cancelled } from './sources/unless-cancelled.ts'
 
 /**
- * Imports, or finds out what would happen. This is what a server loads when somebody starts an import: a bundle of its own,
- * whose error classes the server does not know. Rejects only if something unexpected happens.
+ * Imports or, in a dry run, finds out what would happen. A server loads this module when somebody starts an import. It
+ * is a separate bundle, whose error classes the server does not know. Rejects only if something unexpected happens.
  */
 export async function importOnce(deps: ImportDeps, options: ImportOptions): Promise<ImportOutcome> {
   try {

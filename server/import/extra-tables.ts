@@ -2,14 +2,14 @@ import { integerOf, textOf } from './fields.ts'
 import type { Findings } from './findings.ts'
 import { pages, quoted, type SourceDatabase } from './sources/source-database.ts'
 
-/** Tables that are copied, or computed again here. */
+/** Tables that are copied, or whose content is computed again. */
 const covered: ReadonlySet<string> = new Set([
   ...['users', 'tokens', 'channels', 'abilities', 'redemptions', 'logs', 'options', 'prices', 'user_groups'],
   ...['quota_data', 'statistics', 'statistics_months', 'perf_metrics', 'setups', 'migrations', 'model_owned_by'],
   ...['traces', 'user_request_costs', 'system_instances', 'schema_migrations'],
 ])
 
-/** Columns that are read, or that mean nothing here. Others come from a newer version. */
+/** Columns that are read, or that have no meaning in Tollgate. Any other column comes from a newer version. */
 const knownColumns: Readonly<Record<string, ReadonlySet<string>>> = {
   users: new Set(
     `id username password display_name role status email github_id github_id_new wechat_id lark_id oidc_id access_token
@@ -34,7 +34,7 @@ const knownColumns: Readonly<Record<string, ReadonlySet<string>>> = {
   ),
 }
 
-/** Reports what a newer version of the program added to the tables that are copied. */
+/** Reports columns that a newer version of the program added to the copied tables. */
 export function reportNewColumns({ tables }: SourceDatabase, findings: Findings): void {
   for (const [table, known] of Object.entries(knownColumns))
     for (const column of tables.get(table) ?? [])
@@ -46,7 +46,7 @@ export function reportNewColumns({ tables }: SourceDatabase, findings: Findings)
         )
 }
 
-/** Keeps the rows of tables that have no place here. In a dry run they are only counted. */
+/** Keeps the rows of tables without a counterpart. In a dry run, they are only counted. */
 export async function leaveExtraTables(source: SourceDatabase, findings: Findings, isDry: boolean): Promise<void> {
   for (const [table, columns] of source.tables) {
     if (covered.has(table)) continue
@@ -63,7 +63,7 @@ export async function leaveExtraTables(source: SourceDatabase, findings: Finding
         findings.leave({ kind: 'table', id: table, reason: 'no counterpart', data }, sentence)
       continue
     }
-    // Ids may be texts, which cannot be paged through by number.
+    // Ids may be texts, which cannot be read in pages by number.
     const [first] = await source.query(`select "id" from ${quoted(table)} limit 1`)
     if (first === undefined) continue
     const isNumbered = /^-?\d+$/.test(textOf(first['id']))

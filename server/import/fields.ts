@@ -1,23 +1,26 @@
 import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
 import type { SourceDatabase, SourceRow } from './sources/source-database.ts'
 
-/** The largest amount that an account here can have. Larger ones in a source come from overflows. */
+/** The largest amount that an account can have. Larger amounts in a source are due to overflows. */
 export const mostQuota = 1e15
 
-/** A text that both databases can store: without NUL characters and unpaired surrogates. */
+/** A text that both SQLite and PostgreSQL can store: without NUL characters and unpaired surrogates. */
 export function textOf(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (value instanceof Uint8Array) return textOf(Buffer.from(value).toString('utf8'))
-  // MySQL stores dates that do not exist, such as 0000-00-00.
+  // MySQL can store dates that do not exist, such as 0000-00-00. They become ''.
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? '' : value.toISOString()
   const text = typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value) : String(value)
   return (text.includes('\0') ? text.replaceAll('\0', '') : text).toWellFormed()
 }
 
-/** What databases take for a number in a text. JavaScript also knows others, such as hexadecimal ones. */
+/** A text that databases accept as a number. JavaScript also accepts other forms, such as hexadecimal numbers. */
 const isNumber = /^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?\s*$/i
 
-/** A whole number; a missing or unreadable one is `fallback`. Numbers that cannot be exact become the nearest ones that can. */
+/**
+ * A whole number, or `fallback` if it is missing or unreadable. A number that cannot be represented exactly becomes the
+ * nearest one that can.
+ */
 export function integerOf(value: unknown, fallback = 0): number {
   if (value === null || value === undefined || value === '') return fallback
   const number = Math.trunc(typeof value === 'string' && !isNumber.test(value) ? Number.NaN : Number(value))
@@ -35,19 +38,19 @@ export const integer = (row: SourceRow, name: string, fallback = 0) => integerOf
 const mostCounted = Number.MAX_SAFE_INTEGER - 1
 
 /**
- * An amount as it counts in the sums of a source, which omit numbers that cannot be represented exactly: those come
- * from overflows.
+ * An amount as it counts in the sums of a source. Numbers that cannot be represented exactly are due to overflows, and
+ * the sums omit them.
  */
 export function counted(row: SourceRow, name: string): number {
   const value = integer(row, name)
   return Math.abs(value) <= mostCounted ? value : 0
 }
 
-/** SQL for an amount as `counted` reads it. */
+/** The SQL expression for an amount, with the same result as `counted`. */
 export function countedSql(dialect: SourceDatabase['dialect'], name: string, most = mostCounted): string {
   const column = `"${name}"`
   const inRange = `${column} between ${-most} and ${most}`
-  // SQLite lets any column contain a text.
+  // In SQLite, any column may contain text, so the type of each value is checked.
   if (dialect === 'sqlite')
     return `case when typeof(${column}) in ('integer', 'real') and ${inRange} then cast(${column} as integer) else 0 end`
   return `case when ${inRange} then ${column} else 0 end`
@@ -61,7 +64,7 @@ export function truth(row: SourceRow, name: string): boolean {
   return Boolean(value)
 }
 
-/** The column of a row as epoch seconds. Some programs store milliseconds, and some a date. */
+/** The column of a row as epoch seconds. Some programs store milliseconds, others a date. */
 export function seconds(row: SourceRow, name: string, fallback = 0): number {
   const value = row[name]
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? fallback : Math.floor(value.getTime() / 1000)
@@ -70,15 +73,15 @@ export function seconds(row: SourceRow, name: string, fallback = 0): number {
     return Number.isNaN(time) ? fallback : Math.floor(time / 1000)
   }
   const number = integerOf(value, fallback)
-  // In seconds, this would be the year 5138.
+  // In seconds, this would be the year 5138, so a larger number is in milliseconds.
   const time = number > 1e11 ? Math.floor(number / 1000) : number
   return time >= -1 && time < lastSecond ? time : fallback
 }
 
-/** The year 2100. Later times, and those before 1970, are errors of the program that wrote them. */
+/** The year 2100. Times after it, or before 1970, are errors of the program that wrote them. */
 const lastSecond = Date.UTC(2100, 0) / 1000
 
-/** True if a row was deleted but kept. */
+/** True if a row is marked as deleted. */
 export const isDeleted = (row: SourceRow) => row['deleted_at'] !== null && row['deleted_at'] !== undefined
 
 /** The column of a row as a JSON object; undefined if it is not one. */
@@ -99,5 +102,5 @@ export function textsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : []
 }
 
-/** A ratio or an amount of money with at most six decimals, as ratios here have. */
+/** A ratio or an amount of money, rounded to six decimals, which is the precision of ratios. */
 export const rounded = (value: number) => Number(value.toFixed(6))

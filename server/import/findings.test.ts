@@ -8,7 +8,7 @@ const sources = readdirSync(import.meta.dir, { recursive: true, encoding: 'utf8'
   .filter((name) => /\.ts$/.test(name) && !/\.test\.ts$/.test(name))
   .map((name) => readFileSync(join(import.meta.dir, name), 'utf8'))
 
-/** A string literal or template of the source as text; each value of a template becomes a number. */
+/** A string literal or template of the source code as text. Each value in a template becomes a number. */
 function asText(literal: string): string {
   const body = literal.slice(1, -1)
   return (literal.startsWith('`') ? body.replaceAll(/\$\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}/g, '7') : body).replaceAll(
@@ -18,7 +18,7 @@ function asText(literal: string): string {
 }
 
 const literal = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g
-/** Sentences of the report that the console writes itself, and those that are put together from parts. */
+/** Sentences of the report that the console writes itself, and sentences that are put together from parts. */
 const others = new Set([
   'Nothing was changed.',
   'Done in 7 s.',
@@ -45,7 +45,7 @@ describe('codes of sentences about imports', () => {
     expect(texts.filter((text) => !others.has(text) && importTextOf(text) === undefined)).toEqual([])
   })
 
-  test('each sentence has its own code, and the values that were inserted', () => {
+  test('each sentence has its own code, and comes with the values that were inserted', () => {
     for (const [code, text] of Object.entries(importTexts)) {
       const values: Record<string, string> = {}
       const filled = text.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
@@ -59,7 +59,7 @@ describe('codes of sentences about imports', () => {
     }
   })
 
-  test('a finding has the code of its sentence, and that of the refusal that is the reason', () => {
+  test('a finding has the code of its sentence, and the code of the refusal that caused it', () => {
     const findings = createFindings()
     findings.add(
       'channels',

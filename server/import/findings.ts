@@ -3,7 +3,7 @@ import { importTexts } from '../../contract/import-texts.ts'
 import { refusalOf } from '../http/refusal-code.ts'
 import { codedTexts } from '../lib/coded-texts.ts'
 
-/** A row, or a part of one, without a counterpart here. It is written to a file next to the installation. */
+/** A row, or a part of a row, without a counterpart. It is written to the leftovers file. */
 export interface Leftover {
   kind: string
   id: string
@@ -13,21 +13,21 @@ export interface Leftover {
 
 const mostExamples = 5
 
-/** Collects what the report says. */
+/** Collects the findings for the report. */
 export interface Findings {
-  /** Counts a case; `example` names the row. */
+  /** Counts a case. `example` identifies the row. */
   add(kind: string, text: string, example?: string): void
-  /** Counts a case and keeps the row for the file. */
+  /** Counts a case, and keeps the row for the leftovers file. */
   leave(leftover: Leftover, text: string): void
   list(): Finding[]
-  /** How many rows were left over. */
+  /** The number of leftovers. */
   leftovers(): number
 }
 
 /** The code of a sentence about an import; undefined if the contract does not have it. */
 export const importTextOf = codedTexts(importTexts)
 
-/** The codes of a finding. Why a field was refused has a code of its own. */
+/** The codes of a finding. The reason why a field was refused has its own code. */
 function codesOf(text: string): Pick<Finding, 'code' | 'values' | 'reason'> {
   const coded = importTextOf(text)
   if (!coded) return {}
@@ -35,7 +35,7 @@ function codesOf(text: string): Pick<Finding, 'code' | 'values' | 'reason'> {
   return { ...coded, ...(reason && { reason }) }
 }
 
-/** `keep` receives each leftover; without it, they are only counted. */
+/** `keep` is called with each leftover. Without it, leftovers are only counted. */
 export function createFindings(keep: (leftover: Leftover) => void = () => undefined): Findings {
   const findings = new Map<string, Finding>()
   let left = 0

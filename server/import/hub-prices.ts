@@ -3,12 +3,12 @@ import { object, rounded, text, trimmed, truth } from './fields.ts'
 import type { Findings } from './findings.ts'
 import type { SourceDatabase, SourceRow } from './sources/source-database.ts'
 
-/** one-hub charges this many units for a price of 1 per call. */
+/** The number of units that one-hub charges for a price of 1 per call. */
 const unitsPerCall = 1000
 
 const amountOf = (row: SourceRow, name: string) => Math.max(0, Number(row[name] ?? 0) || 0)
 
-/** one-hub's tables of prices and groups, as our options. */
+/** Converts one-hub's tables of prices and groups to Tollgate's options. */
 export async function hubTables(
   source: SourceDatabase,
   quotaPerUnit: number,
@@ -60,7 +60,10 @@ async function prices(
     .map(([key, entries]) => [key as OptionKey, JSON.stringify(entries)])
 }
 
-/** The names under which versions of one-hub store the price of a kind of tokens, relative to the price of text. */
+/**
+ * The names under which different versions of one-hub store the price of a kind of tokens. These prices are relative to
+ * the price of text.
+ */
 const kinds: Readonly<Record<string, 'cached' | 'written' | 'audioIn' | 'audioOut'>> = {
   cached_tokens: 'cached',
   cached_tokens_ratio: 'cached',

@@ -1,2 +1,2 @@
-/** An import that cannot be made. The message is a whole sentence for the operator, which says what to do. */
+/** An import that is not possible. The message is a whole sentence for the operator that says what to do. */
 export class ImportFailed extends Error {}

@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Leftover } from './findings.ts'
 
-/** A file of JSON lines that only its owner can read, because what is left over may contain secrets. */
+/** A file of JSON lines for leftovers. Only its owner can read it, because leftovers may contain secrets. */
 export interface LeftoverFile {
   readonly path: string
   add(leftover: Leftover): void
@@ -11,7 +11,7 @@ export interface LeftoverFile {
   discard(): void
 }
 
-/** Creates the file at the first row. */
+/** The file is created when the first row is added. */
 export function createLeftoverFile(path: string): LeftoverFile {
   let file: number | undefined
   return {

@@ -9,30 +9,30 @@ import { hubTables } from './hub-prices.ts'
 import type { Program } from './program.ts'
 import type { SourceDatabase } from './sources/source-database.ts'
 
-/** The options of a source in our form: text by key. */
+/** The options of a source in Tollgate's form: texts by key. */
 export type SourceOptions = Map<OptionKey, string>
 
-/** A longer text is not taken over: no page here could show it. */
+/** A text longer than this is not imported, because no page could show it. */
 const longestText = 1_000_000
 
-/** Options that one-hub replaced by tables of its own, which it no longer reads. */
+/** Options that one-hub no longer reads, because it replaced them by its own tables. */
 const unusedByHub: ReadonlySet<string> = new Set(['ModelRatio', 'CompletionRatio', 'GroupRatio', 'ModelPrice'])
-/** Options that Laisky's one-api replaced by prices of channels, and still stores. */
+/** Options that Laisky's one-api still stores but replaced by prices of channels. */
 const unusedByLaisky: ReadonlySet<string> = new Set(['ModelRatio', 'CompletionRatio'])
 /** Options about the program itself. */
 const internal: ReadonlySet<string> = new Set(['OldTokenMaxId', 'SelfUseModeEnabled', 'DemoSiteEnabled', 'Theme'])
 
-/** The groups that users of new-api may choose if the option was never changed. Tokens use them. */
+/** The groups that users of new-api may choose if the option was never changed. Existing tokens use them. */
 const usableByDefault = '{"default":"默认分组","vip":"vip分组"}'
 
-/** What `readOptions` found. */
+/** The result of `readOptions`. */
 export interface ReadOptions {
   options: SourceOptions
-  /** The texts as stored, for what other parts of the import decide. */
+  /** The stored texts, for decisions in other parts of the import. */
   stored: ReadonlyMap<string, string>
 }
 
-/** Reads the options. Those without a counterpart are left over; invalid ones keep our default. */
+/** Reads the options. Options without a counterpart become leftovers. Invalid options keep Tollgate's default. */
 export async function readOptions(source: SourceDatabase, program: Program, findings: Findings): Promise<ReadOptions> {
   const options: SourceOptions = new Map()
   const stored = new Map<string, string>()
@@ -67,7 +67,7 @@ export async function readOptions(source: SourceDatabase, program: Program, find
   return { options, stored }
 }
 
-/** What the program uses in place of an option that it only stores; undefined = it uses the option. */
+/** Says what the program uses instead of an option that it only stores; undefined if it uses the option. */
 function insteadOf(key: string, { tables }: SourceDatabase, { name }: Program): string | undefined {
   if (name === 'one-hub' && unusedByHub.has(key)) return 'its own tables are'
   const hasPrices = tables.get('channels')?.has('model_configs')
@@ -103,7 +103,7 @@ function keepOption(options: SourceOptions, key: OptionKey, value: string, findi
   if (adjusted !== definition.default) options.set(key, adjusted)
 }
 
-/** The entries of a ratio table that are valid here. */
+/** The valid entries of a ratio table. */
 function validTable(key: string, value: string, findings: Findings): string {
   const parsed = tryParse(value.trim() === '' ? '{}' : value)
   if (!isObject(parsed)) return value

@@ -7,14 +7,14 @@ import type { ReadOptions, SourceOptions } from './options.ts'
 import type { Program } from './program.ts'
 import type { ChannelDraft } from './rows/channel-row.ts'
 
-/** A model that a channel serves: the name that callers use, and the one that is sent upstream. */
+/** A model that a channel serves: the name that callers use, and the name that is sent upstream. */
 export interface ServedModel {
   asked: string
   sent: string
   type: number
 }
 
-/** What a program charges for a model without any price; undefined = it refuses it. */
+/** The ratio that a program charges for a model without a price; undefined = it refuses such calls. */
 const unpriced: Readonly<Record<Program['name'], number | undefined>> = {
   'one-api': 30,
   laisky: 1.25,
@@ -24,7 +24,7 @@ const unpriced: Readonly<Record<Program['name'], number | undefined>> = {
 }
 const selfUseRatio = 37.5
 
-/** The models of channels. */
+/** The models that the channels serve. */
 export function servedModels(channels: Iterable<Pick<ChannelDraft, 'type' | 'fields'>>): ServedModel[] {
   const served = new Map<string, ServedModel>()
   for (const { type, fields } of channels) {
@@ -49,9 +49,9 @@ export function tableOf(
 }
 
 /**
- * Adds prices for models that the program charges by a rule that does not exist here, so that their calls are neither
- * refused nor charged differently: models without a price, and new-api's models, which are charged by the name that the
- * caller used. Changes `options` and reports each addition.
+ * Adds prices for models that the program charges by a rule that Tollgate does not have, so that their calls are
+ * neither refused nor charged differently. These are models without a price, and new-api's models, which are charged by
+ * the name that the caller used. Changes `options`, and reports each addition.
  */
 export function completePrices(
   { options, stored }: ReadOptions,
@@ -112,7 +112,7 @@ export function completePrices(
     if (Object.keys(table).length > 0) options.set(key, JSON.stringify(table))
 }
 
-/** Groups that somebody or something is in get a ratio, because here a group exists only if it has one. */
+/** Gives each group that is in use a ratio, because in Tollgate a group exists only if it has one. */
 export function completeGroups(options: SourceOptions, groups: Iterable<string>, findings: Findings): void {
   const parsed = tryParse(options.get('GroupRatio') ?? '{"default":1,"vip":1,"svip":1}')
   const ratios: Record<string, unknown> = isObject(parsed) ? parsed : {}
@@ -133,7 +133,7 @@ function bookOf(options: SourceOptions): PriceBook {
 const picoquota = 1e12
 const perMillion = 500_000_000_000
 
-/** The price of each model there and here. */
+/** The price of each model in the source and in this installation. */
 export function priceTable(
   { options, stored }: ReadOptions,
   program: Program,

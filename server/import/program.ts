@@ -3,10 +3,10 @@ export type ProgramName = 'one-api' | 'new-api' | 'one-hub' | 'laisky' | 'litell
 /** The program that made a source. */
 export interface Program {
   readonly name: ProgramName
-  /** What people call it. */
+  /** The name that people know. */
   readonly title: string
-  /** Its version, or '' if the database does not show it. */
+  /** The version, or '' if the database does not contain it. */
   readonly version: string
-  /** True if a model without an entry in the stored ModelRatio has no price of its own, because the table is complete. */
+  /** True if the stored ModelRatio is complete, so that a model without an entry has no price. */
   readonly tableIsComplete: boolean
 }

@@ -3,10 +3,10 @@ import { ImportFailed } from './import-failed.ts'
 import type { Program } from './program.ts'
 import type { SourceDatabase } from './sources/source-database.ts'
 
-/** True if rows can keep their ids in an empty installation. LiteLLM's are texts. */
+/** True if rows can keep their ids in an empty installation. LiteLLM's ids are texts, so its rows cannot. */
 export const keepsIds = ({ name }: Program) => name !== 'litellm'
 
-/** What the tables of every version have. */
+/** The columns that the tables of every version have. */
 const needed: Readonly<Record<string, readonly string[]>> = {
   users: ['id', 'username', 'password', 'role', 'status', 'quota', 'used_quota'],
   tokens: ['id', 'user_id', 'key', 'status', 'remain_quota'],
@@ -14,10 +14,10 @@ const needed: Readonly<Record<string, readonly string[]>> = {
   options: ['key', 'value'],
 }
 
-/** Migrations of one-hub that were known when this was written. */
+/** The last migration of one-hub that was known when this was written. */
 const lastHubMigration = 202_510_160_002
 
-/** Recognises the program by its tables. Throws ImportFailed if it is none of those that can be imported from. */
+/** Recognises the program by its tables. Throws ImportFailed if it is not a program from which data can be imported. */
 export async function recognise(source: SourceDatabase): Promise<Program> {
   const { tables, label } = source
   if (source.program) return source.program

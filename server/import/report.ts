@@ -16,7 +16,7 @@ const sumNames: Readonly<Record<keyof ImportedSums, string>> = {
   codesUsed: 'codes, used',
 }
 
-/** The sums side by side. */
+/** The sums of the source and of this installation side by side. */
 export function sumLines(there: ImportedSums, corrections: ImportedSums, here: ImportedSums): SumLine[] {
   return (Object.keys(sumNames) as (keyof ImportedSums)[]).map((key) => ({
     name: sumNames[key],
@@ -26,7 +26,7 @@ export function sumLines(there: ImportedSums, corrections: ImportedSums, here: I
   }))
 }
 
-/** The sums that are not what they should be. */
+/** The sums that are not equal after the corrections. */
 export const unequal = (lines: readonly SumLine[]) =>
   lines.filter(({ there, corrected, here }) => there + corrected !== here)
 

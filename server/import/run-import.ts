@@ -21,9 +21,10 @@ import { pages, type SourceDatabase } from './sources/source-database.ts'
 import { unlessCancelled } from './sources/unless-cancelled.ts'
 
 /**
- * Imports another program's database. Accounts, channels and options are written in one transaction, whose sums are
- * compared with those of the source before it is committed; then the log is copied in steps. A run that broke off is
- * continued by the next one. Throws ImportFailed if the source cannot be read or does not fit; nothing is changed then.
+ * Imports another program's database. Accounts, channels and options are written in one transaction. Before the
+ * transaction is committed, its sums are compared with those of the source. Then the log is copied in steps. If a run
+ * is interrupted, the next run continues it. Throws ImportFailed, and changes nothing, if the source cannot be read or
+ * is not suitable.
  */
 export async function runImport(deps: ImportDeps, options: ImportOptions): Promise<ImportReport> {
   const { access } = options
@@ -54,7 +55,7 @@ export async function runImport(deps: ImportDeps, options: ImportOptions): Promi
   }
 }
 
-/** How many units of quota make a unit of currency here. */
+/** The number of quota units per unit of currency in this installation. */
 async function quotaPerUnit({ read }: OpenedStore): Promise<number> {
   const row = (await optionRows(read)).find(({ key }) => key === 'QuotaPerUnit')
   return Number(row?.value ?? optionDefinitions.QuotaPerUnit.default)
@@ -125,7 +126,7 @@ function baseReport(given: {
   }
 }
 
-/** Other processes read settings, channels and tokens again. */
+/** Notifies other processes, so that they reload settings, channels and tokens. */
 async function tellNodes({ notices }: OpenedStore): Promise<void> {
   for (const topic of ['settings', 'channels', 'user', 'token'] as const) await notices.publish({ topic, id: 0 })
 }
@@ -160,7 +161,7 @@ async function importLogs(
     { name: 'charges', there: before.charge_rows + read.charges, corrected: 0, here: after.charge_rows },
     { name: 'quota of charges', there: before.charge_quota + read.quota, corrected: 0, here: after.charge_quota },
   ]
-  // Rows before the date are skipped on purpose.
+  // Rows before the date are skipped intentionally, so the difference counts as a correction.
   if (options.since > 0) for (const line of lines) line.corrected = line.here - line.there
   report.sums.push(...lines)
 }
@@ -175,7 +176,7 @@ async function logIds(store: OpenedStore, source: SourceDatabase, importId: numb
     for (const row of rows) {
       const name = `${integer(row, 'user_id')}\n${text(row, 'name')}`
       const id = isDeleted(row) ? undefined : tokens.get(integer(row, 'id'))
-      // A name that several tokens have does not say which of them was used.
+      // If several tokens of a user have the same name, it is unknown which of them was used.
       if (id !== undefined) byName.set(name, byName.has(name) ? 0 : id)
     }
   return { users: await of('user'), channels: await of('channel'), tokens, tokensByName: byName }

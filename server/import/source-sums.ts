@@ -42,19 +42,19 @@ export async function sourceSums(source: SourceDatabase): Promise<ImportedSums> 
   return sums
 }
 
-/** What the log of a source holds. */
+/** The sums of a source's log. */
 export interface LogSums {
   lastId: number
   rows: number
   charges: number
   quota: number
-  /** The largest ids that its rows name. */
+  /** The largest ids that occur in its rows. */
   users: number
   tokens: number
   channels: number
 }
 
-/** The sums of the log rows after an id, up to another if one is given. */
+/** The sums of the log rows after an id and, if given, up to another id. */
 export async function logSums(
   source: SourceDatabase,
   program: Program,
@@ -85,13 +85,13 @@ export async function logSums(
   }
 }
 
-/** A charge that has been open for longer belongs to a call that nobody will settle. */
+/** A charge that has been open for longer than this will never be settled. */
 const openSeconds = 3600
 const laiskyOpen = 6
 
 /**
- * The first log row after an id whose charge the program has held and will still settle, in place: only Laisky's one-api has such
- * rows. Undefined if there is none.
+ * The first log row after an id whose charge is held but not yet settled. The program will still change such a row.
+ * Only Laisky's one-api has such charges. Undefined if there is none.
  */
 export async function firstOpenCharge(
   source: SourceDatabase,

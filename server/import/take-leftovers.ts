@@ -10,19 +10,20 @@ import type { Trx } from '../store/store.ts'
 import type { Leftover } from './findings.ts'
 import { ImportFailed } from './import-failed.ts'
 
-/** What became of the rows of a file of leftovers. */
+/** The result of importing a leftovers file. */
 export interface TakenLeftovers {
-  /** What was taken in, by name. */
+  /** The names of options that were imported. */
   taken: string[]
-  /** What this version knows, but which was set here in the meantime. */
+  /** The names of options that this version supports, but that were set in the meantime. */
   set: string[]
-  /** What this version does not know either. */
+  /** Leftovers that this version does not support either. */
   left: { kind: string; count: number }[]
 }
 
 /**
- * Takes in what an earlier version had no place for, in one transaction: options that exist now. To add a kind, add it to
- * `takers`. Throws ImportFailed, and changes nothing, if the file is not a leftovers file.
+ * Imports leftovers that an earlier version could not import but this one can, in one transaction. Currently, these are
+ * options that exist now. To support another kind, add it to `takers`. Throws ImportFailed, and changes nothing, if the
+ * file is not a leftovers file.
  */
 export async function takeLeftovers(
   deps: Pick<ImportDeps, 'store' | 'secrets' | 'nowMs'>,
@@ -52,7 +53,7 @@ async function read(lines: AsyncIterable<string>): Promise<Leftover[]> {
   return leftovers
 }
 
-/** `unknown`: this version has no place for it either. `set`: it is set here. */
+/** `unknown`: this version does not support it either. `set`: it was set in the meantime. */
 type Fate = 'taken' | 'set' | 'unknown'
 
 async function take(

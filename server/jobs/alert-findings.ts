@@ -13,15 +13,16 @@ import { channelLosses } from './channel-losses.ts'
 import { spendJumps } from './spend-jumps.ts'
 import { feedOf, type StoredFeed } from './stored-costs.ts'
 
-/** What a rule measured for one target. Targets without a finding are healthy. */
+/** What a rule measured for one target. A target without a finding is healthy. */
 export interface Finding {
-  /** What fires, such as `channel 7`; '' for the installation or the account. */
+  /** The target, such as `channel 7`; '' for the installation or the account. */
   target: string
   name: string
   value: number
   /**
-   * Whether the value is beyond the threshold, or within a tenth of it: then a rule that fires keeps firing, so that it
-   * does not fire again and again.
+   * `fires` means that the value is beyond the threshold. `near` means that the value is on the good side of the
+   * threshold, but within a tenth of it. A rule that is firing then keeps firing, so that it does not stop and fire
+   * again repeatedly.
    */
   state: 'fires' | 'near'
 }
@@ -38,10 +39,10 @@ export interface FindingDeps {
 const hourSeconds = 3600
 const daySeconds = 86_400
 const mostSpenders = 10_000
-/** The distance from the threshold at which a rule stops firing. */
+/** A rule stops firing at this distance from the threshold, as a share of it. */
 const band = 0.1
 
-/** Remembers the faults of the ledger, which are looked for once an hour. */
+/** Finds faults in the ledger. It searches once an hour and remembers the result. */
 export interface LedgerWatch {
   faults(db: Db, now: number): Promise<AmountFault[]>
 }
@@ -56,7 +57,7 @@ export function createLedgerWatch(): LedgerWatch {
   }
 }
 
-/** What each of the rules finds, by the id of the rule. */
+/** The findings of each rule, by the id of the rule. */
 export async function alertFindings(
   rules: readonly AlertRuleRow[],
   deps: FindingDeps,
@@ -71,7 +72,10 @@ export async function alertFindings(
 
 type Find = (rule: AlertRuleRow) => Finding[]
 
-/** Reads what all rules with the condition need at once, and returns the function that judges one of them. */
+/**
+ * For each condition: reads the data for all rules with this condition at once, and returns a function that judges one
+ * rule.
+ */
 const finders: Readonly<Record<AlertKind, (rules: readonly AlertRuleRow[], deps: FindingDeps) => Promise<Find>>> = {
   error_rate:
     async (_, { traffic }) =>
@@ -191,7 +195,7 @@ const named = ({ id, name }: Pick<WatchedChannel, 'id' | 'name'>) => ({
 const chosen = <Channel extends { id: number }>(rule: AlertRuleRow, channels: readonly Channel[]) =>
   channels.filter(({ id }) => rule.channel_id === 0 || rule.channel_id === id)
 
-/** The channels with a scheduled price list in which `count` finds something. */
+/** The channels whose scheduled price list has a `count` above 0. */
 async function watchedFeeds(db: Db, count: (feed: StoredFeed) => number) {
   const channels = await channelsWithFeeds(db)
   return channels.flatMap(({ id, name, price_feed }) => {
@@ -206,7 +210,7 @@ function share(rule: AlertRuleRow, { requests, failed }: Count, of: { target: st
   return requests < rule.min_calls ? [] : judged(rule, of.target, of.name, (100 * failed) / requests)
 }
 
-/** A value as a finding, unless it is clearly on the good side of the threshold. */
+/** Turns a value into a finding, unless it is clearly on the good side of the threshold. */
 function judged({ kind, threshold }: AlertRuleRow, target: string, name: string, value: number): Finding[] {
   const isAbove = alertCondition(kind).fires === 'above'
   if (isAbove ? value > threshold : value < threshold) return [{ target, name, value, state: 'fires' }]
@@ -214,7 +218,7 @@ function judged({ kind, threshold }: AlertRuleRow, target: string, name: string,
   return isNear ? [{ target, name, value, state: 'near' }] : []
 }
 
-/** When the rule's day began, in epoch seconds. */
+/** The start of the current day in the rule's time zone, in epoch seconds. */
 function dayStart({ time_zone }: AlertRuleRow, now: number): number {
   const zone = timeZone(time_zone)
   if (!zone) return Math.floor(now / daySeconds) * daySeconds

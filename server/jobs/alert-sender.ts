@@ -22,7 +22,7 @@ export interface AlertSenderDeps {
   post: PostMessage
 }
 
-/** The result of an attempt; without an error, the message was accepted. */
+/** The result of an attempt. If there is no error, the message was accepted. */
 export interface SendResult {
   error: string
   /** True if another attempt cannot help. */
@@ -37,12 +37,12 @@ export type AlertSender = (
 ) => Promise<SendResult>
 
 const sent: SendResult = { error: '', final: true }
-/** What an address is encrypted for. */
+/** The encryption context of addresses. */
 export const addressContext = 'alert-destination'
 
 const addressSchema = z.object({ url: z.string(), token: z.string(), secret: z.string(), to: z.string() })
 
-/** An address as it is stored. */
+/** Encrypts an address for storage. */
 export function sealAddress(secrets: Secrets, address: AlertAddress): string {
   return secrets.seal(JSON.stringify(address), addressContext)
 }

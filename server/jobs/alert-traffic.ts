@@ -12,11 +12,11 @@ import {
 import { firstByteOf } from '../store/usage/first-byte-steps.ts'
 import { idsSince } from '../store/usage/recent-rows.ts'
 
-/** The longest period that a rule can look at. */
+/** The longest period over which a rule can measure. */
 const keptMinutes = 60
-/** Rows may become visible this long after the time that they record. Until then, a minute is read again. */
+/** Rows may become visible this long after their time. Until then, a minute is read again. */
 const settleMinutes = 3
-/** Ids per query, so that the process is not blocked for long. */
+/** The number of ids per query. It is limited so that the process is not blocked for long. */
 const idsPerStep = 20_000
 
 export interface Count {
@@ -28,11 +28,11 @@ interface Minute {
   all: Count
   users: Map<number, Count>
   channels: Map<number, Count>
-  /** Responses by step of the first byte histogram. */
+  /** The number of responses for each step of the histogram of first-byte times. */
   times: Map<number, number>
 }
 
-/** The requests of the last hour by minute. Minutes that are over are kept, so that each update reads only new rows. */
+/** The requests of the last hour by minute. Finished minutes are kept, so that each update reads only new rows. */
 export interface AlertTraffic {
   update(db: Db, now: number): Promise<void>
   /** All requests of the last minutes. */
@@ -41,7 +41,7 @@ export interface AlertTraffic {
   user(id: number, minutes: number): Count
   /** Attempts at each channel, including failed ones. */
   channels(minutes: number): Map<number, Count>
-  /** The time in which 95 % of the responses began, in milliseconds, and the number of responses. */
+  /** The time within which 95 % of the responses began, in milliseconds, and the number of responses. */
   firstByte(minutes: number): { p95: number | null; requests: number }
 }
 
@@ -115,10 +115,10 @@ async function readInto(minutes: Map<number, Minute>, db: Db, range: MinuteRange
 
 const attemptsSchema = z.array(z.object({ channelId: z.int(), status: z.int(), error: z.string() }))
 
-/** Statuses with which an upstream says that the request itself is wrong. */
+/** Statuses with which an upstream reports that the request itself is invalid. */
 const fromCaller: ReadonlySet<number> = new Set([400, 413, 414, 415, 422])
 
-/** The channels at which attempts failed. If the call was charged, its last attempt is counted as a request. */
+/** The channels on which attempts failed. If the call was charged, its last attempt is already counted as a request. */
 function failedAt({ type, attempts }: MinuteAttempts): number[] {
   const parsed = z.safeParse(attemptsSchema, tryParse(attempts))
   if (!parsed.success) return []

@@ -55,7 +55,7 @@ function timeText(zoneName: string, seconds: number): string {
   return `${new Date(local * 1000).toISOString().slice(0, 16).replace('T', ' ')} (${zone?.name ?? 'UTC'})`
 }
 
-/** When the quiet hours that apply now end, in epoch seconds; undefined outside of quiet hours. */
+/** The end of the current quiet hours in epoch seconds; undefined outside of quiet hours. */
 export function quietUntil(
   { quiet_start, quiet_end, time_zone }: Pick<AlertRuleRow, 'quiet_start' | 'quiet_end' | 'time_zone'>,
   now: number,

@@ -39,7 +39,7 @@ forEachDatabase((_, openFresh) => {
     languages.push(language)
     return answer
   }
-  /** Lets minutes pass, evaluating the rules in each of them, and returns the titles of the messages sent. */
+  /** Lets minutes pass, evaluates the rules in each minute, and returns the titles of the messages that were sent. */
   async function pass(minutes = 1): Promise<string[]> {
     const before = sent.length
     for (let minute = 0; minute < minutes; minute++) {
@@ -101,7 +101,7 @@ forEachDatabase((_, openFresh) => {
       expect((await call('GET', '/self/rule'))[0].firing).toEqual([])
     })
 
-    test('reminders come every few hours while a rule fires, and the message of the end is optional', async () => {
+    test('reminders come every few hours while a rule fires, and the message that it is resolved is optional', async () => {
       await addRule({ kind: 'own_balance', threshold: 9000, remind_hours: 2, send_resolved: false })
       expect(await pass()).toEqual(['Firing: R'])
       expect(await pass(119)).toEqual([])
@@ -119,7 +119,7 @@ forEachDatabase((_, openFresh) => {
       expect(sent).toHaveLength(1)
     })
 
-    test('a rule that is switched off or changed forgets what it fired for; a renamed one does not', async () => {
+    test('a rule that is switched off or changed loses its state, but a renamed rule keeps it', async () => {
       const { id } = await addRule({ kind: 'own_balance', threshold: 9000 })
       expect(await pass()).toHaveLength(1)
       await call('PUT', '/self/rule', { id, name: 'S' })
@@ -140,7 +140,7 @@ forEachDatabase((_, openFresh) => {
   })
 
   describe('conditions', () => {
-    test("a user's spending of the day, by the rule's time zone", async () => {
+    test("a user's spending of the day, in the rule's time zone", async () => {
       await addRule({ kind: 'own_spend', threshold: 500, time_zone: 'Asia/Shanghai' })
       await addLogs(1, { quota: 400 })
       await addLogs(1, { quota: 900, user_id: admin.id })
@@ -153,7 +153,7 @@ forEachDatabase((_, openFresh) => {
       expect(sent[0]?.text).toContain('(Asia/Shanghai)\nhttps://gate.example/alert')
     })
 
-    test('tokens that are nearly empty or about to expire, each on its own', async () => {
+    test('tokens that are nearly empty or about to expire, each separately', async () => {
       await addRule({ kind: 'own_token_quota', threshold: 100, name: 'quota' })
       await addRule({ kind: 'own_token_expiry', threshold: 3, name: 'expiry' })
       const add = (body: object) => api.call('POST', '/api/token/', { as: ada.token, body })
@@ -166,7 +166,7 @@ forEachDatabase((_, openFresh) => {
       expect(sent.map(({ target }) => target).sort()).toEqual(['low', 'old'])
     })
 
-    test('the share of failed requests, of a user and of all, with enough requests', async () => {
+    test('the share of failed requests of one user and of all users, if there are enough requests', async () => {
       await addRule({ kind: 'own_error_rate', threshold: 50, min_calls: 10, minutes: 5, name: 'own' })
       await addRule({ kind: 'error_rate', threshold: 50, min_calls: 10, minutes: 5, name: 'all' }, '')
       await addLogs(3, failed)
@@ -182,7 +182,7 @@ forEachDatabase((_, openFresh) => {
       expect(sent.at(-1)?.text).toMatch(/^64\.3% of your requests fail/)
     })
 
-    test('failed attempts at a channel count against it, whoever served the request; mistakes of callers do not', async () => {
+    test('failed attempts count against their channel no matter which channel served the request, but mistakes of callers do not', async () => {
       const [bad, good] = [await addChannel({ name: 'bad' }), await addChannel({ name: 'good' })]
       await addRule({ kind: 'channel_error_rate', threshold: 30, min_calls: 10 }, '')
       const attempt = (channelId: number, error: string, status = 500) => ({ channelId, status, error, ms: 1 })
@@ -194,7 +194,7 @@ forEachDatabase((_, openFresh) => {
       expect(sent[0]?.text).toMatch(/^38\.5% of the attempts at bad fail\. The limit is 30%\./)
     })
 
-    test('channels that were disabled, and balances of providers, of all channels or of one', async () => {
+    test('disabled channels, and provider balances, for all channels or for one', async () => {
       const [one, two] = [await addChannel({ name: 'one' }), await addChannel({ name: 'two' })]
       await addRule({ kind: 'channel_disabled', name: 'off' }, '')
       await addRule({ kind: 'upstream_balance', threshold: 5, channel_id: two, name: 'balance' }, '')
@@ -211,7 +211,7 @@ forEachDatabase((_, openFresh) => {
       ])
     })
 
-    test('prices that wait for a decision, price lists that cannot be read, and channels at a loss', async () => {
+    test('prices that wait for a decision, price lists that cannot be read, and channels with a loss', async () => {
       const [one, two] = [await addChannel({ name: 'one' }), await addChannel({ name: 'two' })]
       await addRule({ kind: 'price_held', name: 'held' }, '')
       await addRule({ kind: 'price_feed_failed', name: 'unread', channel_id: two }, '')
@@ -231,7 +231,7 @@ forEachDatabase((_, openFresh) => {
       const held = { m: { cost: { input: 10 }, since: 1 }, n: { cost: { input: 10 }, since: 1 } }
       await set(one, { held })
       await set(two, { error: 'status 500' })
-      // A request of unknown cost, and a channel that earns more than it costs, are no loss.
+      // Neither a request of unknown cost nor a channel that earns more than it costs counts as a loss.
       await addLogs(1, { channel_id: one, quota: 100, cost: 250 })
       await addLogs(1, { channel_id: one, quota: 1, cost: null })
       await addLogs(1, { channel_id: two, quota: 500, cost: 100 })
@@ -252,7 +252,7 @@ forEachDatabase((_, openFresh) => {
       expect(await pass(7)).toEqual(['解消：loss'])
     })
 
-    test('the spending of the installation, and of a user who spends far more than usual', async () => {
+    test('the spending of the installation, and a user who spends far more than usual', async () => {
       await addRule({ kind: 'daily_spend', threshold: 1000, name: 'day' }, '')
       await addRule({ kind: 'user_spend_jump', threshold: 3, name: 'jump' }, '')
       for (const back of [1, 2, 3]) await addLogs(1, { quota: 200, created_at: 1_700_000_000 - back * 86_400 })
@@ -272,7 +272,7 @@ forEachDatabase((_, openFresh) => {
       expect(await pass()).toEqual(['Firing: R'])
     })
 
-    test('amounts that do not add up, looked for once an hour', async () => {
+    test('amounts that do not add up, which are checked once an hour', async () => {
       await addRule({ kind: 'ledger_fault' }, '')
       expect(await pass()).toEqual([])
       await setUser({ quota: 4999 })
@@ -283,7 +283,7 @@ forEachDatabase((_, openFresh) => {
   })
 
   describe('messages', () => {
-    test('templates are filled in once; values cannot add lines or placeholders', async () => {
+    test('templates are filled in once, and values cannot add lines or placeholders', async () => {
       await addChannel({ name: 'evil\r\nBcc: x {limit} {name}', status: 3 })
       await addRule(
         { kind: 'channel_disabled', name: 'N', title: '[{system}] {name}: {target}', text: 'a\r\nb {status}' },
@@ -304,7 +304,7 @@ forEachDatabase((_, openFresh) => {
       expect(sent[0]?.text).toContain('您的余额为 $50.00，阈值为 $90.00。')
     })
 
-    test('Japanese rules get Japanese texts, alone and summarized, in the email too', async () => {
+    test('Japanese rules get Japanese texts, in single messages and summaries, and also in emails', async () => {
       for (const name of ['a', 'b', 'c']) await addChannel({ name, status: 3 })
       await addRule({ kind: 'own_balance', threshold: 9000, language: 'ja' })
       expect(await pass()).toEqual(['発生：R'])
@@ -316,7 +316,7 @@ forEachDatabase((_, openFresh) => {
       expect(languages.at(-1)).toBe('ja')
     })
 
-    test('a failed message is sent again, later and later, and then given up', async () => {
+    test('a failed message is sent again at growing intervals, and then given up', async () => {
       await addRule({ kind: 'own_balance', threshold: 9000 })
       answer = { error: 'The service answered with status 503', final: false }
       await pass()
@@ -334,14 +334,14 @@ forEachDatabase((_, openFresh) => {
       expect(destination.last_error).toBe(answer.error)
     })
 
-    test('a message that the service refuses for good is not sent again', async () => {
+    test('a message that the service refuses permanently is not sent again', async () => {
       await addRule({ kind: 'own_balance', threshold: 9000 })
       answer = { error: 'gone', final: true }
       await pass(200)
       expect(sent).toHaveLength(1)
     })
 
-    test('messages of quiet hours are held, and summarized when they end', async () => {
+    test('messages during quiet hours are held, and summarized when the quiet hours end', async () => {
       // It is 22:13 UTC.
       const quiet = { quiet_start: '22:00', quiet_end: '22:30' }
       for (const name of ['a', 'b', 'c']) await addChannel({ name, status: 3 })
@@ -360,7 +360,7 @@ forEachDatabase((_, openFresh) => {
       expect(rows.map(({ deliveries }) => deliveries[0]?.status)).toEqual(['sent', 'sent', 'sent'])
     })
 
-    test('many messages at once become one, and too many in an hour are not sent', async () => {
+    test('many messages at the same time become one, and too many in an hour are not sent', async () => {
       for (let count = 0; count < 25; count++)
         await api.call('POST', '/api/token/', { as: ada.token, body: { name: `t${count}`, remain_quota: 1 } })
       await addRule({ kind: 'own_token_quota', threshold: 100 })
@@ -393,7 +393,7 @@ forEachDatabase((_, openFresh) => {
   })
 })
 
-test('quiet hours end at the right moment, also across midnight and in other time zones', () => {
+test('quiet hours end at the right moment, even across midnight and in other time zones', () => {
   const at = (time: string) => Date.parse(`2026-11-28T${time}Z`) / 1000
   const until = (start: string, end: string, time: string, zone = 'UTC') => {
     const seconds = quietUntil({ quiet_start: start, quiet_end: end, time_zone: zone }, at(time))

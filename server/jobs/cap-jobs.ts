@@ -19,8 +19,8 @@ interface CapJobDeps {
 }
 
 /**
- * Deletes what the caps of channels no longer need: windows that are over, and calls of dead processes in the line. Keeps
- * the metrics of what is in use.
+ * Deletes data that the caps of channels no longer need: past windows, and waiting calls of dead processes. Also
+ * updates the metrics of the used limits.
  */
 export function capJobs({ store, clock, relay, metrics }: CapJobDeps): Job[] {
   let hadLimits = false
@@ -53,7 +53,10 @@ async function limitsInUse(store: Store, clock: Clock): Promise<LimitInUse[]> {
   )
 }
 
-/** The line of the calls that wait for a place. If the database fails, a call may lose its turn, but nothing else. */
+/**
+ * The queue of calls that wait until a limit has room. If the database fails, a call may lose its turn, but nothing
+ * worse happens.
+ */
 export function openLine({
   store,
   nodeId,

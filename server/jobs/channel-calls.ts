@@ -1,7 +1,7 @@
 import type { RelayDeps } from '../relay/call/deps.ts'
 import type { ChannelCare } from './channel-care.ts'
 
-/** What the management API can ask about channels, and the jobs on them that it can start. */
+/** The questions that the management API can ask about channels, and the jobs that it can start on them. */
 export function channelCalls({ health, ask, prices, probeDraft }: ChannelCare, { unsupportedFeatures }: RelayDeps) {
   return {
     missingAt: (id: number) =>

@@ -34,18 +34,18 @@ export interface ChannelCare {
   /** Tests a channel that is not stored. */
   probeDraft(draft: ChannelDraft): Promise<DraftReport>
   /**
-   * Switches off a channel, or one of its keys, after an upstream failure. Returns at once; the work is done in the
-   * background.
+   * Disables a channel, or pauses one of its keys, after an upstream failure. Returns immediately; the work is done in
+   * the background.
    */
   disable(id: number, reason: string, key?: string): void
   /**
-   * Records in the channel's history that the channel is skipped for a while. Returns at once; the work is done in the
-   * background.
+   * Records in the channel's history that the channel is skipped for a while. Returns immediately; the work is done in
+   * the background.
    */
   cooled(event: CoolDown): void
 }
 
-/** How long to wait for the response to a query about an upstream's balance or models. */
+/** The time limit for a query about an upstream's balance or models. */
 const askTimeoutMs = 10_000
 
 export function createChannelCare(deps: ChannelCareDeps): ChannelCare {

@@ -11,15 +11,15 @@ import type { ChannelDraft, DraftReport } from './draft-report.ts'
 type DraftDeps = { relay: RelayDeps; fetchJson: FetchJsonThrough }
 
 /**
- * Lists the models of a draft's upstream and sends it one small request. Nothing is stored, and what is learned about
- * the upstream does not affect stored channels.
+ * Lists the models of a draft's upstream, and sends the upstream one small request. Nothing is stored, and the results
+ * do not affect stored channels.
  */
 export async function probeDraft({ relay, fetchJson }: DraftDeps, draft: ChannelDraft): Promise<DraftReport> {
   const channel = channelOf(draft)
   if (!channel) return { ...untested, message: 'This channel type is not supported.' }
   const listed = await listModels(channel, fetchJson, relay.clock.nowMs())
   const tried = { ...channel, models: modelsToTry(channel, listed.models) }
-  // A token that an upstream issues for this key is not kept, because the key may never be saved.
+  // Upstream tokens that are issued for this key are not kept, because the key may never be saved.
   const accessTokens: RelayDeps['accessTokens'] = {
     get: async (_name, make) => (await make()).value,
     refused: () => undefined,
@@ -60,7 +60,7 @@ async function listModels(
   }
 }
 
-/** The chosen models, or those of the type; models that the upstream does not list come last. */
+/** The models to try: the chosen ones, or those of the type. Models that the upstream does not list come last. */
 function modelsToTry({ models, provider, modelMapping }: Channel, listed: readonly string[]): string[] {
   const wanted = models.length > 0 ? models : [...provider.meta.models]
   const known = new Set(listed)

@@ -21,12 +21,12 @@ export interface ChannelHealthDeps {
   notifyRoot: NotifyRoot
 }
 
-/** Tests channels, and switches them off and on according to the results. */
+/** Tests channels, and disables or enables them according to the results. */
 export interface ChannelHealth {
   test(id: number, model?: string): Promise<Pick<Probe, 'ok' | 'timeMs' | 'message' | 'model' | 'reply'>>
-  /** Starts a test run over all channels; false if a run is in progress, on this node or another. */
+  /** Starts a test run over all channels. Returns false if a run is in progress on any node. */
   testAll(scope: 'all' | 'disabled'): Promise<boolean>
-  /** Starts a test run if one is due according to the option ChannelTestFrequency. */
+  /** Starts a test run if the option ChannelTestFrequency says that one is due. */
   testIfDue(): Promise<void>
   /** Stops a test run in progress before its next test, so that another run can begin. */
   close(): Promise<void>
@@ -34,7 +34,7 @@ export interface ChannelHealth {
 
 /** The number of concurrent tests. */
 const width = 4
-/** How many dead keys of one channel a test run tries again. */
+/** The maximum number of a channel's paused keys that a test run tries again. */
 const mostDeadKeys = 10
 
 const absent: Probe = {
@@ -61,7 +61,7 @@ export function createChannelHealth(deps: ChannelHealthDeps): ChannelHealth {
     const probe = await probeChannel(relay, channel, model)
     const message = probe.message.slice(0, maxReason)
     await store.write(async (trx) => {
-      // A channel that was deleted in the meantime has no history to write to.
+      // If the channel was deleted in the meantime, there is no history to write to.
       if (!(await recordChannelTest(trx, channel.id, probe.timeMs, now()))) return
       const test = { created_at: now(), model: probe.model, ok: probe.ok, elapsed_time: probe.timeMs, message }
       await addChannelTest(trx, channel.id, test)
@@ -72,8 +72,8 @@ export function createChannelHealth(deps: ChannelHealthDeps): ChannelHealth {
   }
 
   /**
-   * Applies the result of a test to the channel, according to the options. A channel that was switched off by hand
-   * stays off.
+   * Applies the result of a test to the channel, according to the options. A channel that a person disabled stays
+   * disabled.
    */
   async function judge(channel: Channel, status: number, probe: Probe): Promise<void> {
     const settings = relay.settings()
@@ -90,7 +90,7 @@ export function createChannelHealth(deps: ChannelHealthDeps): ChannelHealth {
     if (probe.ok && !slow && status === channelStatus.autoDisabled) await channelSwitch.enable(id)
   }
 
-  /** Tries dead keys again, because their accounts may have been topped up since. */
+  /** Tries paused keys again, because their accounts may have been topped up in the meantime. */
   async function tryDeadKeys(channel: Channel): Promise<void> {
     if (!relay.settings().AutomaticEnableChannelEnabled) return
     const others = channel.keyRing?.dead().filter((key) => key !== channel.upstream.key) ?? []
@@ -143,7 +143,7 @@ export function createChannelHealth(deps: ChannelHealthDeps): ChannelHealth {
 
   return {
     async test(id, model) {
-      // Somebody who has just saved a channel expects the saved version to be tested.
+      // A person who has just saved a channel expects the saved version to be tested.
       await routing.reload()
       const channel = channelOf(id)
       const { ok, timeMs, message, model: testedModel, reply } = channel ? await testOne(channel, model) : absent

@@ -9,11 +9,11 @@ const mostChannels = 5000
 export interface ChannelLoss {
   id: number
   loss: number
-  /** What was charged for the requests whose cost is known. */
+  /** The amount charged for the requests whose cost is known. */
   charged: number
 }
 
-/** The channels with a loss in the last 24 hours, and since when they were looked at, in epoch seconds. */
+/** The channels with a loss in the last 24 hours, and the start of that period in epoch seconds. */
 export async function channelLosses(db: Db, now: number): Promise<{ since: number; losses: ChannelLoss[] }> {
   const to = Math.floor(now / hourSeconds) + 1
   const range = { from: to - dayHours, to }

@@ -20,28 +20,31 @@ export interface ChannelSwitchDeps {
   notifyRoot: NotifyRoot
 }
 
-/** Switches channels and keys off after upstream failures and on again, for all nodes, and notifies root. */
+/**
+ * Disables channels and pauses keys after upstream failures, enables them again, and notifies root. This applies to all
+ * nodes.
+ */
 export interface ChannelSwitch {
   /** Sets an enabled channel to status 3. */
   disable(id: number, reason: string): Promise<void>
-  /** Enables a channel with status 3 again. A channel that a person switched off stays off. */
+  /** Enables a channel with status 3 again. A channel that a person disabled stays disabled. */
   enable(id: number): Promise<void>
   /**
-   * Stops using a key that the upstream refused. With `orDisable` the channel is disabled if it has no other key. Does
-   * nothing if the channel no longer has that key.
+   * Pauses a key that the upstream rejected. With `orDisable`, the channel is disabled if it has no other key. Does
+   * nothing if the channel no longer has this key.
    */
   setKeyAside(id: number, key: string, reason: string, orDisable: boolean): Promise<void>
-  /** Uses a key again. */
+  /** Uses a paused key again. */
   reviveKey(id: number, key: string): Promise<void>
   /**
-   * Records in the channel's history that this process skips the channel for a while, at most once a minute for each
-   * channel and model.
+   * Records in the channel's history that this process skips the channel for a while. It records this at most once a
+   * minute for each channel and model.
    */
   cooled(event: CoolDown): Promise<void>
 }
 
 const minuteMs = 60_000
-/** How many pairs of channel and model are remembered with their last cool-down. */
+/** The maximum number of pairs of channel and model whose last cool-down is remembered. */
 const mostRemembered = 10_000
 
 export function createChannelSwitch(deps: ChannelSwitchDeps): ChannelSwitch {
@@ -50,8 +53,8 @@ export function createChannelSwitch(deps: ChannelSwitchDeps): ChannelSwitch {
   const hashOf = (key: string) => secrets.fingerprint(key, 'channel-key')
 
   /**
-   * The hashes of the channel's current keys. The caller compares them, because a call may have failed with a key that
-   * was replaced while the call ran.
+   * The hashes of the channel's current keys. They are compared with the key of a failed call, because that key may
+   * have been replaced while the call ran.
    */
   function hashesOf({ key, key_mode }: SealedKeys): string[] {
     try {

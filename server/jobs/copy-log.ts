@@ -34,39 +34,44 @@ export interface CopyLogDeps {
 
 /** The progress of the copy of the log. Times are epoch seconds; 0 = never. */
 export interface LogCopyState {
-  /** Where it is, without credentials; empty if the log is not copied. */
+  /** The destination without credentials; empty if the log is not copied. */
   name: string
-  /** True if LOG_SINK_URL chooses the place, so that the settings do not. */
+  /** True if LOG_SINK_URL sets the destination, which overrides the settings. */
   isSetByEnvironment: boolean
   waiting: number
   sentRows: number
   sentAt: number
   lostRows: number
   lostAt: number
-  /** Why the last attempt failed: a sentence; empty if it did not. */
+  /** Why the last attempt failed, as a sentence; empty if it succeeded. */
   error: string
   failedAt: number
 }
 
-/** The copy of the log in a second place. */
+/** The copy of the log in a second database or an object store. */
 export interface LogCopy {
   job: Job
   state(): Promise<LogCopyState>
-  /** Tries whether rows could be stored now. Returns a sentence if not; `off` if there is no place. */
+  /** Tests whether rows could be stored now. Returns a sentence if not, and `off` if there is no destination. */
   test(): Promise<string | 'ok' | 'off'>
 }
 
 const everyMs = 5_000
-/** How long a process that copies has the right to do so after its last step. It exceeds the time limit of a step. */
+/**
+ * How long a process keeps the exclusive right to copy after its last step. It is longer than the time limit of a step.
+ */
 const holdSeconds = 120
-/** Other work has its turn between two steps. SQLite blocks the process while it reads. */
+/**
+ * The number of rows per step. Other work gets a turn between two steps. SQLite has a smaller number, because it blocks
+ * the process while it reads.
+ */
 const rowsPerStep = { sqlite: 500, postgres: 5000 }
 const stepsPerRun = 100
 const longestRestSeconds = 60
 const forgetSeconds = 3600
 const monthSeconds = 31 * 86_400
 
-/** Copies new log rows to the place that is set, every few seconds, on one node. Calls never wait for it. */
+/** Copies new log rows to the configured destination, every few seconds, on one node. Calls never wait for it. */
 export function createLogCopy(deps: CopyLogDeps): LogCopy {
   const { store, nodeId, clock, config, guard } = deps
   const nowMs = () => clock.nowMs()
@@ -74,7 +79,9 @@ export function createLogCopy(deps: CopyLogDeps): LogCopy {
   let copier: Copier | undefined
   let running: Promise<void> = Promise.resolve()
 
-  /** Copies to the place that is set now. Another place begins with its own cursor and without failures. */
+  /**
+   * Copies to the currently configured destination. A new destination has its own cursor and starts without failures.
+   */
   async function run(): Promise<void> {
     const place = logCopyPlace(inForce())
     const key = JSON.stringify(place)
@@ -112,7 +119,7 @@ export function createLogCopy(deps: CopyLogDeps): LogCopy {
   }
 }
 
-/** Copying to one place. */
+/** The state of copying to one destination. */
 interface Copier {
   readonly key: string
   readonly place: LogCopyPlace
@@ -165,7 +172,7 @@ function sentenceOf(error: unknown): string {
   return /[.!?]$/.test(whole) ? whole : `${whole}.`
 }
 
-/** How far the copy to the place that is set now is. */
+/** The progress of the copy to the currently configured destination. */
 async function stateOf(store: Store, inForce: LogCopySettings): Promise<LogCopyState> {
   const isSetByEnvironment = inForce.config.logSink !== undefined
   const none = { waiting: 0, sentRows: 0, sentAt: 0, lostRows: 0, lostAt: 0, error: '', failedAt: 0 }
@@ -186,7 +193,7 @@ async function stateOf(store: Store, inForce: LogCopySettings): Promise<LogCopyS
   }
 }
 
-/** Copies until nothing is left, or long enough. Returns the state afterwards. */
+/** Copies until nothing is left or the maximum number of steps is reached. Returns the state afterwards. */
 async function copy(
   { store, nodeId, clock }: Copying,
   { place: { name }, sink }: Copier,
@@ -196,10 +203,10 @@ async function copy(
   const limit = rowsPerStep[store.dialect]
   const exact = sink.collectSeconds !== undefined
   const collected = sink.collectSeconds ?? 0
-  // Rows that may still appear before others are awaited.
+  // Rows with lower ids may still become visible, so only ids that are final are copied.
   const decided = (await decidedLogId(store)) ?? 0
   for (let step = 0; step < stepsPerRun; step++) {
-    // An attempt that may have arrived is repeated with the same rows.
+    // If an earlier attempt may have arrived, it is repeated with the same rows.
     const isRepeated = exact && state.sending_to > sent_to
     const upTo = isRepeated ? Math.min(decided, state.sending_to) : decided
     const collects = exact && !isRepeated && upTo - sent_to < limit
@@ -207,7 +214,7 @@ async function copy(
     const rows = await unsentRows(store, { after: sent_to, upTo, limit })
     const to = rows.at(-1)?.id
     if (to === undefined) {
-      // Retention has deleted all rows of the attempt.
+      // If this was a repeated attempt, retention has deleted all of its rows.
       if (!isRepeated) break
       sent_to = state.sending_to
       continue
@@ -226,7 +233,7 @@ async function copy(
 
 /**
  * True if the oldest row that is not copied has waited for `seconds`. A row with a time in the future does not delay
- * others.
+ * the others.
  */
 async function isDue(
   store: Store,

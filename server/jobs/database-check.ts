@@ -3,18 +3,18 @@ import type { DatabaseState } from '../events.ts'
 import { ownProgram } from '../lib/program-files.ts'
 
 interface Check {
-  /** How long the check is allowed to take. */
+  /** The time limit of the check. */
   timeMs: number
   /** Called once. */
   report(state: DatabaseState, detail: string): void
 }
 
-/** The command with which the separate process is started. */
+/** The command that starts the separate process. */
 export const quickCheckCommand = 'quick-check'
 
 /**
- * Checks the SQLite database at startup, in a separate process so that the server is not blocked. That process is
- * killed when this one exits, or when its time is up.
+ * Checks the SQLite database at startup. A separate process does this, so that the server is not blocked. The separate
+ * process is killed when this process exits or when its time is up.
  */
 export function checkDatabase({ timeMs, report }: Check): void {
   const child = spawn(process.execPath, [...ownProgram, quickCheckCommand], { stdio: ['ignore', 'pipe', 'pipe'] })

@@ -15,20 +15,24 @@ export interface DeliverAlertsDeps {
   send: AlertSender
 }
 
-/** Seconds until the next attempt, after each failed one. After the last, the message counts as failed. */
+/**
+ * The pauses in seconds before further attempts. If the attempt after the last pause fails, too, the message counts as
+ * failed.
+ */
 const pauses = [60, 300, 1800, 7200]
-/** Nobody else sends a message for this long after a process has begun to send it. */
+/** After a process has begun to send a message, no other process sends it for this time. */
 const claimSeconds = 120
 const dueAtOnce = 100
-/** Concurrent destinations. */
+/** The number of destinations that are served at the same time. */
 const width = 6
-/** With more messages that are due for one destination, it gets a summary of all of them. */
+/** If more messages than this are due for one destination, it gets a single summary of all of them. */
 const mostSingle = 3
 const shownInSummary = 20
 const longestError = 300
 
 /**
- * Sends the messages that are due, and returns how many they were. Any node may do this: each message is claimed first.
+ * Sends the messages that are due, and returns their number. Any node may do this, because each message is claimed
+ * first.
  */
 export async function deliverAlerts(deps: DeliverAlertsDeps): Promise<number> {
   const { store, clock } = deps
@@ -52,7 +56,7 @@ async function deliver(
   const [first] = mine
   if (!first) return
   const destination = await alertDestination(store.read, first.owner_id, first.destination_id)
-  // Whoever wrote the rule chose its language. If the rule was deleted, the language of emails applies.
+  // The language is that of the rule. If the rule was deleted, it is the language of emails.
   const language = first.language ?? (settings.current().MailLanguage as AlertLanguage)
   const result = destination
     ? await send(destination, messageOf(mine, language, settings.current().SystemName), language)

@@ -1,16 +1,16 @@
 import type { StoredCarries } from '../store/channels/stored-carries.ts'
 
-/** A channel that is not stored: the fields that decide where it sends a call and how, already validated. */
+/** A channel that is not stored: the validated fields that determine where and how it sends a call. */
 export interface ChannelDraft {
   type: number
-  /** One key. */
+  /** A single key. */
   key: string
   base_url: string
   other: string
   config: string
   models: string
   model_mapping: string
-  /** What the channel carries, with its secrets readable. */
+  /** What the channel adds to its requests, with decrypted secrets. */
   carries: StoredCarries
   test_model: string
 }
@@ -23,7 +23,7 @@ export interface DraftReport {
   model: string
   /** Why the test failed; empty if it passed. */
   message: string
-  /** The models that the upstream lists; if it lists none, the message says why. */
+  /** The models that the upstream lists. If it lists none, the message says why. */
   models: string[]
   modelsMessage: string
 }

@@ -25,23 +25,25 @@ export interface EvaluateAlertsDeps {
   clock: Clock
 }
 
-/** How often the rules are evaluated, by one node. It is a little less than a minute, because timers are not exact. */
+/**
+ * The interval at which one node evaluates the rules. It is a little less than a minute, because timers are not exact.
+ */
 const everySeconds = 55
-/** How long a condition must no longer apply before its rule is resolved. */
+/** A rule is resolved when its condition has not applied for this time. */
 const clearSeconds = 300
 const rulesAtOnce = 500
 const hourSeconds = 3600
-/** The most messages that an owner's rules send in an hour. More are recorded, but not sent. */
+/** The maximum number of messages that an owner's rules send in an hour. Further messages are recorded but not sent. */
 const mostPerHour = { own: 20, installation: 60 }
 
-/** Evaluates all rules, if it is time and no other node does it. Returns false if it did nothing. */
+/** Evaluates all rules if this is due and no other node is doing it. Returns false if it did nothing. */
 export function createAlertEvaluation({ store, settings, clock }: EvaluateAlertsDeps): () => Promise<boolean> {
   const traffic = createAlertTraffic()
   const ledger = createLedgerWatch()
   let begunAt = Number.NEGATIVE_INFINITY
   return async () => {
     const now = epochSeconds(clock)
-    // Nobody can have begun another run since this process began one.
+    // No node can have begun another run so soon after this process began one, so the database need not be asked.
     if (now >= begunAt && now - begunAt < everySeconds) return false
     if (!(await store.write((trx) => beginRun(trx, alertRun, now, everySeconds)))) return false
     begunAt = now
@@ -89,7 +91,7 @@ interface Apply {
   now: number
 }
 
-/** Compares what a rule found with what it fired for before, and records what has changed. */
+/** Compares the findings of a rule with its stored states, and records the changes. */
 async function applyFindings(
   apply: Apply,
   rule: AlertRuleRow,
@@ -151,7 +153,7 @@ interface Happening {
   now: number
 }
 
-/** Records a message with its deliveries. During quiet hours they are held. */
+/** Records a message with its deliveries. During quiet hours, deliveries are held. */
 async function announce(trx: Trx, rule: AlertRuleRow, what: Happening, settings: Settings): Promise<void> {
   const { event, target, name, now } = what
   const most = rule.owner_id === 0 ? mostPerHour.installation : mostPerHour.own

@@ -4,7 +4,7 @@ import { type SweepDeps, sweepHolds, sweepOwnHolds, sweepOwnLeases } from './swe
 
 const everyMs = 5_000
 
-/** The jobs that close holds which no call owns: those of dead processes, and those of this process. */
+/** The jobs that close holds without a call: those of dead processes, and those of this process. */
 export function holdJobs(sweep: SweepDeps, ledger: Pick<Ledger, 'stateOf' | 'holdsTaken' | 'leases'>): Job[] {
   return [
     { name: 'sweep-holds', everyMs, run: () => sweepHolds(sweep) },
@@ -15,7 +15,8 @@ export function holdJobs(sweep: SweepDeps, ledger: Pick<Ledger, 'stateOf' | 'hol
         await sweepOwnHolds(sweep, ledger)
         if (ledger.leases) await sweepOwnLeases(sweep, ledger.leases)
       },
-      // Without calls there are no holds. The last calls may have left some that the database takes late.
+      // Without calls, there are no holds. The job still runs for a while after the last calls, because the database
+      // may execute a hold late.
       isQuiet: unchanged(ledger.holdsTaken),
     },
   ]

@@ -2,35 +2,43 @@ import type { ImportPart, ImportReport } from '../../contract/api/import.ts'
 import type { Secrets } from '../lib/secrets/secrets.ts'
 import type { OpenedStore } from '../store/connection/open-options.ts'
 
-/** How a source may be reached if it was named by a person who is not at the command line of the server. */
+/**
+ * Restricts how a source may be reached. Applies if the source was entered by a person without access to the server's
+ * command line.
+ */
 export interface RestrictedAccess {
-  /** The IP address of a host that may be connected to. Rejects with a sentence if it may not. */
+  /** The IP address for connecting to a host. Rejects with a sentence if connecting to this host is not allowed. */
   addressOf(host: string): Promise<string>
-  /** The uploaded file, and what it is called. It is the source, or LiteLLM's config.yaml beside a database. */
+  /**
+   * The uploaded file and its name. It is either the source itself, or LiteLLM's config.yaml in addition to a database.
+   */
   upload: { path: string; name: string } | undefined
 }
 
 /** What to import, from where and how. */
 export interface ImportOptions {
-  /** The address of the source; '' if it is an uploaded file. */
+  /** The URL or path of the source; '' if it is an uploaded file. */
   from: string
-  /** Without it, every address and every file that the process can read is allowed. */
+  /** If absent, every address and every file that the process can read is allowed. */
   access?: RestrictedAccess
-  /** The address of its log, if that is a database of its own. */
+  /** The URL or path of the log, if the log is in a separate database. */
   logsFrom: string | undefined
-  /** The path of LiteLLM's config.yaml beside its database. */
+  /** The path of LiteLLM's config.yaml, in addition to its database. */
   litellmConfig: string | undefined
-  /** Which parts; all of them if empty. */
+  /** The parts to import; all parts if empty. */
   only: ReadonlySet<ImportPart>
   /** Only log rows from this time on, in epoch seconds; 0 = all. */
   since: number
-  /** Import into an installation that is in use. */
+  /** True to import into an installation that is in use. */
   merge: boolean
-  /** Only show what would happen, without changing anything. */
+  /** True to only show what would happen, without changing anything. */
   dryRun: boolean
-  /** The folder for files that are written next to the installation. */
+  /** The folder for files that the import writes. */
   dataDir: string
-  /** Leave out log rows from the first charge on that the program has not settled yet: a later run takes them over. */
+  /**
+   * True to stop the copy of the log before the first charge that the program has not settled yet. A later run imports
+   * the remaining rows.
+   */
   waitsForOpen?: boolean
 }
 
@@ -45,20 +53,20 @@ export interface ImportDeps {
   store: OpenedStore
   secrets: Secrets
   nowMs(): number
-  /** A variable of the environment to which the source refers; undefined if it is not set. */
+  /** An environment variable to which the source refers; undefined if it is not set. */
   variable(name: string): string | undefined
   progress(step: ImportProgress): void
-  /** The name in the audit log, and the id of the account; 0 if there is none. */
+  /** The person in the audit log. The id is that of the account, or 0 if there is none. */
   actor?: { id: number; name: string; ip: string }
   /** Ends the import at the next step. What is committed stays. */
   signal?: AbortSignal
 }
 
-/** How an import ended. `fault` is a sentence that says what to do. */
+/** The result of an import. `fault` is a sentence that says what to do. */
 export type ImportOutcome = { report: ImportReport } | { fault: string } | { cancelled: true }
 
-/** The part that imports from other programs. A server loads it only when somebody starts an import. */
+/** The code that imports from other gateways. A server loads it only when somebody starts an import. */
 export interface ImportEngine {
-  /** Imports, or finds out what would happen. Rejects only if something unexpected happens. */
+  /** Imports or, in a dry run, finds out what would happen. Rejects only if something unexpected happens. */
   importOnce(deps: ImportDeps, options: ImportOptions): Promise<ImportOutcome>
 }

@@ -7,30 +7,30 @@ import { fateOf, nodeIdOf } from './node-process.ts'
 
 const touchEveryMs = 1000
 
-/** This process as the one that makes a run. */
+/** This process as the owner of a run. */
 export const runOwner = (): RunOwner => ({ process: nodeIdOf(process.pid), host: machineName(), pid: process.pid })
 
-/** True if the process that made a run was on this machine and has ended. */
+/** True if the owner of a run was a process on this machine that has ended. */
 export const isGone = ({ process: id, host, pid }: RunOwner): boolean => fateOf({ id, host, pid }) === 'gone'
 
-/** How a run ends. */
+/** The result of a run. */
 export type RunEnd =
   | { state: 'done'; report: ImportReport | undefined }
   | { state: 'failed'; error: string }
   | { state: 'cancelled' | 'interrupted' }
 
-/** The progress of a run, as other processes see it. */
+/** Reports the progress of a run to other processes. */
 export interface RunProgress {
-  /** Tells how far the run is. Costs nothing until the next second. */
+  /** Reports the current step. Calls are cheap, because the database is written only once a second. */
   show(step: ImportProgress): void
   now(): Pick<ImportRunRow, 'stage' | 'done' | 'total' | 'per_second'>
-  /** Ends the run. With `forget`, its source is no longer known. Rejects if the database does not respond. */
+  /** Ends the run. With `forget`, its source is deleted. Rejects if the database does not respond. */
   end(end: RunEnd, forget: boolean): Promise<void>
 }
 
 /**
- * Reports the progress of a run in the database every second, so that every node sees it and knows that it is alive.
- * `cancel` is called when somebody cancels the run on any node.
+ * Writes the progress of a run to the database every second, so that every node sees it and knows that the run is
+ * alive. `cancel` is called when somebody cancels the run on any node.
  */
 export function reportProgress(
   { store, nowMs }: { store: Store; nowMs(): number },
@@ -46,7 +46,7 @@ export function reportProgress(
     const per_second = elapsed > 0 ? Math.round(((step.done - first.done) / elapsed) * 1000) : 0
     return { stage: step.stage, done: step.done, total: step.total, per_second }
   }
-  // On SQLite, a long transaction of the import itself delays this.
+  // On SQLite, a long transaction of the import delays this.
   const timer = setInterval(() => {
     busy ??= store
       .write((trx) => touchImportRun(trx, id, { ...now(), updated_at: seconds() }))

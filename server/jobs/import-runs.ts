@@ -26,7 +26,7 @@ import { isGone, type RunEnd, type RunProgress, reportProgress, runOwner } from 
 import { createImportUploads, type ImportUploads } from './import-uploads.ts'
 import type { Job } from './scheduler.ts'
 
-/** Where an import reads from, as a person entered it. Kept encrypted. */
+/** The source of an import as a person entered it. It is stored encrypted. */
 export interface ImportSource {
   address: string
   logsAddress: string
@@ -35,7 +35,7 @@ export interface ImportSource {
   uploadName: string
 }
 
-/** How an import is to be made. */
+/** The choices for an import. */
 export interface ImportChoices {
   dry_run: boolean
   merge: boolean
@@ -58,15 +58,15 @@ export interface ImportRuns {
   readonly uploads: ImportUploads
   /** Queues a run in a transaction. Throws a unique violation if one is active on any node. */
   queue(trx: Trx, source: ImportSource, choices: ImportChoices, startedBy: string): Promise<number>
-  /** Lets the node that can read the source begin with a queued run. */
+  /** Makes a node that can read the source begin a queued run. */
   begin(id: number): Promise<void>
-  /** The source of a run; undefined if it is no longer known. */
+  /** The source of a run; undefined if it is no longer stored. */
   sourceOf(row: ImportRunRow): ImportSource | undefined
-  /** Ends a run of this process at its next step. Other nodes notice by themselves. */
+  /** Ends a run of this process at its next step. Other nodes notice the cancellation by themselves. */
   cancel(id: number): void
-  /** A run as people see it. */
+  /** A run as the API shows it. */
   view(row: ImportRunRow): ImportRun
-  /** The file with what a run left over; undefined if it is not on this host. */
+  /** The path of a run's leftovers file; undefined if it is not on this host. */
   leftoversOf(report: ImportReport): string | undefined
   jobs: Job[]
   /** Ends the runs of this process. They can be continued. */
@@ -76,7 +76,7 @@ export interface ImportRuns {
 const context = 'import-source'
 const keptSeconds = 86_400
 const sweepMs = 600_000
-/** How often the end of a run is recorded again if the database does not respond. */
+/** The number of attempts to record the end of a run if the database does not respond. */
 const endTries = 5
 const endPauseMs = 2000
 
@@ -101,7 +101,7 @@ export function createImportRuns(deps: ImportRunsDeps): ImportRuns {
     }
   }
 
-  /** Takes a queued run if this node can read its source, and returns without waiting for it. */
+  /** Starts a queued run if this node can read its source. Does not wait for the run to end. */
   async function take(id: number): Promise<void> {
     const row = await importRun(store.read, id)
     const source = row && sourceOf(row)
@@ -113,11 +113,11 @@ export function createImportRuns(deps: ImportRunsDeps): ImportRuns {
     own.set(id, { cancelled, progress, ended: run(row, source, { cancelled, progress }).finally(() => own.delete(id)) })
   }
 
-  /** Makes a run. Never rejects. */
+  /** Executes a run. Never rejects. */
   async function run(row: ImportRunRow, source: ImportSource, of: Omit<OwnRun, 'ended'>): Promise<void> {
     const end = await outcomeOf(deps, { row, source, uploads, ...of })
     const state = end.state === 'cancelled' && closing ? ({ state: 'interrupted' } as const) : end
-    // After a dry run or a failure, the same source can be used again.
+    // After a dry run or a failure, the source is kept, so that it can be used again.
     const forget = !row.dry_run && (state.state === 'done' || state.state === 'cancelled')
     for (let tries = 1; ; tries++) {
       try {
@@ -164,7 +164,7 @@ export function createImportRuns(deps: ImportRunsDeps): ImportRuns {
     cancel: (id) => own.get(id)?.cancelled.abort(),
     view: (row) => viewOf(row, own.get(row.id)?.progress, epochSeconds(clock)),
     leftoversOf({ leftoversFile }) {
-      // A path from the database is opened only if an import could have written it.
+      // A path from the database is used only if an import could have written that file.
       const isOurs =
         dirname(leftoversFile) === join(dataDir, 'imports') && /^[a-z-]+-\d+-\d+\.jsonl$/.test(basename(leftoversFile))
       return isOurs ? leftoversFile : undefined
@@ -188,7 +188,7 @@ export function createImportRuns(deps: ImportRunsDeps): ImportRuns {
   }
 }
 
-/** Loads what imports: a bundle of its own, which needs memory that a server rarely uses. */
+/** Loads the import engine. It is a separate bundle, because servers rarely need it and it uses memory. */
 function engine(): Promise<ImportEngine> {
   return import(programUrl('../import/engine', import.meta.url))
 }
@@ -222,7 +222,7 @@ async function outcomeOf(deps: ImportRunsDeps, { row, source, uploads, cancelled
       {
         ...{ store, secrets, nowMs: clock.nowMs, progress: progress.show, signal: cancelled.signal },
         actor: { id: 0, name: row.started_by, ip: '' },
-        // A file from outside must not read the environment of the server.
+        // An uploaded file must not be able to read the environment of the server.
         variable: (name) => (name === 'LITELLM_SALT_KEY' && source.saltKey !== '' ? source.saltKey : undefined),
       },
       options,
@@ -241,7 +241,7 @@ const errorTextOf = codedTexts(importTexts)
 
 const partsOf = ({ parts }: ImportRunRow) => importParts.filter((part) => parts.split(',').includes(part))
 
-/** What people see in place of an address with a password. */
+/** The text that is shown instead of a URL with a password. */
 function labelOf({ address, uploadName }: ImportSource): string {
   if (address === '') return uploadName
   const parsed = sourceAddress(address)

@@ -6,9 +6,9 @@ import { mostUploadBytes } from '../../contract/api/import.ts'
 import { inTime } from '../lib/body-time.ts'
 import { randomHex } from '../lib/secrets/ids.ts'
 
-/** An uploaded file that is not kept. The message is a sentence for whoever sent it. */
+/** An uploaded file that was refused. The message is a sentence for the sender. */
 export class UploadRefused extends Error {
-  /** The status of the answer; 200 is that of other refusals. */
+  /** The status of the response: 200 as for other refusals, unless the file is too large or arrives too slowly. */
   readonly status: 200 | 408 | 413
 
   constructor(message: string, status: 200 | 408 | 413 = 200) {
@@ -17,7 +17,7 @@ export class UploadRefused extends Error {
   }
 }
 
-/** A file that was uploaded to import from. */
+/** An uploaded file from which an import can read. */
 export interface Upload {
   id: string
   bytes: number
@@ -26,24 +26,29 @@ export interface Upload {
 
 const ends = { sqlite: '.db', config: '.yaml' } as const
 const largestConfig = 5_000_000
-/** A page of the smallest size that SQLite has. */
+/** The smallest page size of SQLite, and thus the smallest possible database. */
 const leastDatabase = 512
 const oldMs = 24 * 3_600_000
 
-/** Uploaded files of this host. Their names are random, so nothing that a caller sends becomes part of a path. */
+/** The uploaded files on this host. Their names are random, so nothing that a caller sends becomes part of a path. */
 export interface ImportUploads {
   /**
-   * Stores a file under a new id. `statedBytes` is its size according to its sender, who may be silent for `idleMs`; 0 = without
-   * a limit. Throws UploadRefused; nothing is left of the file then.
+   * Stores a file under a new id. `statedBytes` is its size according to the sender. The sender may be silent for
+   * `idleMs`; 0 means without a limit. Throws UploadRefused, and then deletes the file.
    */
   store(body: ReadableStream<Uint8Array> | null, given: { statedBytes: number; idleMs: number }): Promise<Upload>
   /** The path of a file; undefined if it is not on this host. */
   pathOf(id: string): string | undefined
-  /** Deletes the files that nothing refers to, those of before yesterday, and what killed imports left behind. */
+  /**
+   * Deletes files that nothing refers to, files that are older than a day, and files that killed imports left behind.
+   */
   sweep(used: ReadonlySet<string>): Promise<void>
 }
 
-/** Files are kept in the data folder, where only the owner of the process can read them. They have at most `most` bytes. */
+/**
+ * Files are stored in the data folder, where only the owner of the process can read them. Each has at most `most`
+ * bytes.
+ */
 export function createImportUploads(
   dataDir: string,
   nowMs: () => number,
@@ -118,7 +123,7 @@ function tooSlow(): UploadRefused {
   return new UploadRefused('The request body did not arrive in time.', 408)
 }
 
-/** What a file is by its content, whatever its name says. */
+/** The kind of a file, judged by its content and not by its name. */
 async function kindOf(path: string, bytes: number): Promise<Upload['kind']> {
   const file = await open(path)
   try {
@@ -130,7 +135,7 @@ async function kindOf(path: string, bytes: number): Promise<Upload['kind']> {
       if (/^(?:model_list|litellm_settings|router_settings|general_settings)\s*:/m.test(text)) return 'config'
     }
   } catch {
-    // Bytes that are not UTF-8.
+    // The file is not UTF-8 text.
   } finally {
     await file.close()
   }

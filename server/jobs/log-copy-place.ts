@@ -8,16 +8,16 @@ import type { MetadataGuard } from '../outbound/metadata-guard.ts'
 import { createS3, type S3Place } from '../outbound/s3.ts'
 import type { Settings } from '../settings/settings.ts'
 
-/** Where the log is copied to. `name` has no credentials. */
+/** The destination to which the log is copied. `name` does not contain credentials. */
 export type LogCopyPlace = LogSinkAddress | { kind: 's3'; name: string; bucket: S3Place; prefix: string }
 
-/** What decides where the log is copied to. */
+/** The configuration and settings that determine the destination. */
 export interface LogCopySettings {
   config: { logSink: LogSinkAddress | undefined; logSinkMonths: number; dataDir: string }
   settings: Settings
 }
 
-/** The place that LOG_SINK_URL names, or else the settings. Undefined if the log is not copied. */
+/** The destination from LOG_SINK_URL or, if that is not set, from the settings. Undefined if the log is not copied. */
 export function logCopyPlace({ config: { logSink, dataDir }, settings }: LogCopySettings): LogCopyPlace | undefined {
   if (logSink !== undefined) return logSink
   switch (settings.LogCopyPlace) {
@@ -48,12 +48,12 @@ function objectsOf(settings: Settings): LogCopyPlace {
   }
 }
 
-/** How many months the copy keeps besides the current one; 0 = all. */
+/** The number of months that the copy keeps in addition to the current one; 0 = all. */
 export function logCopyMonths({ config, settings }: LogCopySettings): number {
   return config.logSink === undefined ? settings.LogCopyMonths : config.logSinkMonths
 }
 
-/** Opens a place. Nothing is called yet. */
+/** Prepares a destination. Nothing is contacted yet. */
 export function openLogCopy(place: LogCopyPlace, guard: MetadataGuard, nowMs: () => number): LogSink {
   switch (place.kind) {
     case 's3':

@@ -112,7 +112,7 @@ forEachDatabase((_, openFresh) => {
           api.store.read,
         )
         seen.add(Number(rows[0]?.count))
-        // SQLite responds synchronously, so nothing else would have a chance to run.
+        // SQLite responds synchronously, so nothing else could run without this.
         await setImmediate()
       }
     })()
@@ -123,7 +123,7 @@ forEachDatabase((_, openFresh) => {
     expect((await balanceFaults(api.store)).faults).toEqual([])
   })
 
-  test('a retention of 0 days keeps everything, and one kind of row can be kept without the other', async () => {
+  test('a retention of 0 days keeps everything, and each kind of row has its own retention', async () => {
     await call(1000)
     await audit(1000)
     await deleteOld(deps)
@@ -133,7 +133,7 @@ forEachDatabase((_, openFresh) => {
     expect(await left()).toEqual({ logs: 1, audit: [] })
   })
 
-  test('rows of failed calls have their own retention period, which applies to no other rows', async () => {
+  test('rows of failed calls have their own retention period, which does not apply to other rows', async () => {
     const failed = (daysAgo: number) =>
       api.store.write((trx) =>
         trx
@@ -160,7 +160,7 @@ forEachDatabase((_, openFresh) => {
     expect((await balanceFaults(api.store)).faults).toEqual([])
   })
 
-  test('runs once an hour, on only one of the nodes that try', async () => {
+  test('runs once an hour, even if several nodes try', async () => {
     await setOptions(api, { LogRetentionDays: '10' })
     await Promise.all([deleteOld(deps), deleteOld(deps)])
     await call(11)
@@ -171,7 +171,7 @@ forEachDatabase((_, openFresh) => {
     expect((await left()).logs).toBe(0)
   })
 
-  test('new rows are counted when an hour is over, or when there are many of them', async () => {
+  test('new rows are counted at the end of an hour, or when there are many', async () => {
     await call(0)
     await countUsage(deps)
     expect((await usageBacklog(api.store)).rows).toBe(0)

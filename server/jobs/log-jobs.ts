@@ -16,18 +16,18 @@ export interface LogJobDeps {
   settings: SettingsSource
   clock: Clock
   warn(message: string): void
-  /** True if this process has served no call for a while. Other processes count what they write. */
+  /** True if this process has not served a call for a while. Other processes count their own rows. */
   isQuiet?(): boolean
 }
 
 const rollupMs = 5_000
-/** The largest number of uncounted rows that a query about usage may have to read. */
+/** The maximum number of uncounted rows that a query about usage may have to read. */
 const mostUncounted = 2000
 const retentionMs = 600_000
 const partitionsMs = 600_000
 const hourSeconds = 3600
 const daySeconds = 86_400
-/** The pause between two steps of a purge, during which other calls can use the database. */
+/** The pause between two steps of a purge, so that calls can use the database. */
 const pauseMs = 20
 
 /** Scheduled work on the log: counting new rows, and deleting old ones. */
@@ -45,8 +45,8 @@ export function logJobs(deps: LogJobDeps): Job[] {
 }
 
 /**
- * Counts new log rows when an hour is over, or when there are many new rows. Within an hour, most rows are added to the
- * same few sums, so counting them late means fewer writes.
+ * Counts new log rows at the end of an hour, or when there are many. Within an hour, most rows are added to the same
+ * few sums, so counting them late means fewer writes.
  */
 export async function countUsage({ store, clock }: Pick<LogJobDeps, 'store' | 'clock'>): Promise<void> {
   const now = epochSeconds(clock)
@@ -56,8 +56,8 @@ export async function countUsage({ store, clock }: Pick<LogJobDeps, 'store' | 'c
 }
 
 /**
- * Creates the partitions of coming months on PostgreSQL, and finishes the takeover of a table that was not partitioned.
- * Runs on one node. If somebody reads the table for long, the next run tries again.
+ * On PostgreSQL, creates the partitions of coming months, and finishes the conversion of a table that was not
+ * partitioned. Runs on one node. If a long read blocks the table, the next run tries again.
  */
 export async function divideLog({ store, clock, warn }: Omit<LogJobDeps, 'settings'>): Promise<void> {
   if (store.dialect !== 'postgres') return
@@ -89,7 +89,7 @@ export async function deleteOld({ store, settings, clock }: LogJobDeps): Promise
     if (!(await store.write((trx) => beginRun(trx, run, now, hourSeconds)))) return
     await work().finally(() => store.write((trx) => finishRun(trx, run, epochSeconds(clock))))
   }
-  // First the failed calls: a partition can be dropped when it has no row that is to be kept.
+  // Failed calls are deleted first, because a partition can be dropped only if none of its rows must be kept.
   await hourly(errorRetentionRun, async () => {
     await forgetErrorMinutes(store, now)
     if (ErrorLogRetentionDays > 0)

@@ -2,7 +2,7 @@ import type { LogRow } from '../store/logs/log-pages.ts'
 import { createLogReader } from '../store/logs/log-tail.ts'
 import type { Store } from '../store/store.ts'
 
-/** Receives the rows that were just written, and finally `end` when there will be no more. */
+/** Receives new rows, and finally `end` when there will be no more. */
 export interface TailListener {
   rows(rows: readonly LogRow[]): void
   end(): void
@@ -13,18 +13,18 @@ export interface LogTail {
   /** How often listeners send their readers a keep-alive. */
   readonly heartbeatMs: number
   /**
-   * Registers a listener. Once the promise has resolved, the listener receives every row written from then on, and
-   * perhaps some rows from the second before.
+   * Registers a listener. After the promise has resolved, the listener receives every row written from then on. It may
+   * also receive some rows from the second before.
    */
   listen(listener: TailListener): Promise<() => void>
-  /** Ends all listeners. Later listeners are ended at once. */
+  /** Ends all listeners. Listeners that register later are ended immediately. */
   close(): void
 }
 
 const defaults = { everyMs: 1000, heartbeatMs: 15_000 }
 const rowsPerStep = 500
 
-/** Reads the database once a second for all listeners together. Reads nothing while there is no listener. */
+/** Reads the database once a second for all listeners together. Without listeners, nothing is read. */
 export function createLogTail(
   store: Store,
   warn: (message: string) => void,

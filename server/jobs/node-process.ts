@@ -4,21 +4,23 @@ import { machineName } from '../lib/machine.ts'
 import type { NodeRow } from '../store/installation/nodes.ts'
 
 /**
- * A new id for the process with this pid. If the system records when a process started (Linux), the id ends with that
- * time, so that a later process with the same pid is distinguished from this one.
+ * A new id for the process with this pid. If the system records the start time of processes (Linux), the id ends with
+ * that time. A later process with the same pid then has a different id.
  */
 export function nodeIdOf(pid: number): string {
   const process = processAt(pid)
   return process ? `${randomUUID()}@${process.began}` : randomUUID()
 }
 
-/** What the process table of this machine shows about another node; `unknown` for a node on another machine. */
+/**
+ * The state of another node according to the process table of this machine; `unknown` for a node on another machine.
+ */
 export function fateOf(node: Pick<NodeRow, 'id' | 'host' | 'pid'>): 'alive' | 'gone' | 'unknown' {
   if (node.host !== machineName()) return 'unknown'
   if (!exists(node.pid)) return 'gone'
   const [, began] = node.id.split('@')
   const running = processAt(node.pid)
-  // If the pid is now this process's own, the other process is gone.
+  // If this process now has that pid, the other process is gone.
   if (began === undefined || !running) return node.pid === process.pid ? 'gone' : 'unknown'
   return running.began === began && !running.hasEnded ? 'alive' : 'gone'
 }
@@ -33,8 +35,8 @@ function exists(pid: number): boolean {
 }
 
 /**
- * The state and the start time (in ticks since boot), which are the first and the twentieth field after the name:
- * proc_pid_stat(5).
+ * The state and the start time of a process. They are the first and the twentieth field after the name; the time is in
+ * ticks since boot (proc_pid_stat(5)).
  */
 function processAt(pid: number): { began: string; hasEnded: boolean } | undefined {
   let line: string

@@ -2,12 +2,12 @@ import { messageOf } from '../lib/message-of.ts'
 import { postWebhook } from '../outbound/webhook.ts'
 import type { Settings } from '../settings/settings.ts'
 
-/** Notifies root of an event. Returns at once, because the event must not wait for a mail server. */
+/** Notifies root of an event. Returns immediately, because the caller must not wait for a mail server. */
 export type NotifyRoot = (subject: string, text: string) => void
 
 export interface NotifyDeps {
   settings(): Settings
-  /** Sends an email to root. It is absent or does nothing if email is not set up. */
+  /** Sends an email to root. Absent, or without effect, if email is not set up. */
   mailRoot?: (subject: string, text: string) => Promise<void>
   warn(message: string): void
 }
@@ -18,8 +18,8 @@ interface Way {
 }
 
 /**
- * Sends a notification in every way that is set up: email, webhook and Message Pusher. A failure of one is reported and
- * does not stop the others.
+ * Sends a notification through every configured service: email, webhook and Message Pusher. If one fails, this is
+ * reported, and the others are still used.
  */
 export function createNotifyRoot({ settings, mailRoot, warn }: NotifyDeps): NotifyRoot {
   return (subject, text) => {

@@ -12,7 +12,7 @@ const hourMs = 3_600_000
 const minuteMs = 60_000
 const daySeconds = 86_400
 
-/** Periodic work on accounts: sending reminders and deleting expired data. */
+/** Periodic work for accounts: sending reminders and deleting expired data. */
 export function peopleJobs(deps: ReminderDeps & { clock: Clock }): Job[] {
   const { store, clock } = deps
   return [
@@ -28,7 +28,7 @@ export function peopleJobs(deps: ReminderDeps & { clock: Clock }): Job[] {
           await deleteExpiredSessions(trx, now)
           await deleteExpiredCodes(trx, now)
           await forgetOldKeys(trx, now)
-          // No limit on sending emails looks back more than a day.
+          // No limit on emails covers more than a day.
           await deleteOldMailLimits(trx, now - daySeconds)
         }),
     },

@@ -21,7 +21,7 @@ export interface PriceSyncDeps {
   warn(message: string): void
 }
 
-/** Prices of channels that come from lists on a schedule. */
+/** Keeps prices of channels up to date from lists that are read on a schedule. */
 export interface PriceSync {
   /** Reads the lists that are due. At most one node does so at a time. */
   runIfDue(): Promise<void>
@@ -56,7 +56,7 @@ export function createPriceSync(deps: PriceSyncDeps): PriceSync {
       if (!settings().PriceSyncEnabled || (await due()).length === 0) return
       if (!(await store.write((trx) => beginRun(trx, priceSyncRun, now())))) return
       try {
-        // Another node may have read them between the two.
+        // The due lists are determined again, because another node may have read them in the meantime.
         for (const id of await due()) {
           await check(id).catch((error: unknown) => warn(`the prices of channel ${id} were not read: ${String(error)}`))
           await store.write((trx) => touchRun(trx, priceSyncRun, now()))
@@ -73,7 +73,10 @@ export function priceSyncJobs({ runIfDue }: Pick<PriceSync, 'runIfDue'>): Job[] 
   return [{ name: priceSyncRun, everyMs, run: runIfDue }]
 }
 
-/** A list that could not be read is read again after an hour, or earlier if it is read that often. */
+/**
+ * Whether a list must be read now. After a failure, a list is read again after an hour, or earlier if its interval is
+ * shorter.
+ */
 function isDue(feed: StoredFeed | undefined, now: number): boolean {
   if (!feed) return false
   const hours = feed.error === '' ? feed.every_hours : Math.min(1, feed.every_hours)
@@ -82,13 +85,15 @@ function isDue(feed: StoredFeed | undefined, now: number): boolean {
 
 interface Reading {
   id: number
-  /** The feed when the list was requested. */
+  /** The feed as it was when the list was requested. */
   read: StoredFeed
   result: PriceListResult
   now: number
 }
 
-/** Saves what was read. True if prices have changed. Nothing is saved if the feed is another one by now. */
+/**
+ * Saves the result. Returns true if prices have changed. If the feed was replaced in the meantime, nothing is saved.
+ */
 async function save(trx: Trx, { id, read, result, now }: Reading): Promise<boolean> {
   const channel = await lockChannel(trx, id)
   const feed = channel && feedOf(await priceFeedOf(trx, id))

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Store } from '../store/store.ts'
 import { createPulse } from './pulse.ts'
 
-/** A pulse whose database and clock the test controls. */
+/** A pulse with a database and a clock that the test controls. */
 function pulseAt(startMs: number) {
   const world = { ms: startMs, isAway: false }
   const writeSoon = async () => {

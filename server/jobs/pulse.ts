@@ -2,20 +2,20 @@ import type { Job } from './scheduler.ts'
 import { deadAfterSeconds, heartbeat, type SweepDeps } from './sweep-holds.ts'
 
 const heartbeatMs = 5_000
-/** The time of three heartbeats, well below the time after which other nodes consider this process dead. */
+/** The time of three heartbeats. It is well below the time after which other nodes consider this process dead. */
 const feltForMs = 15_000
 
 /** The heartbeat of this process, and whether it reaches the database. */
 export interface Pulse {
   /**
-   * True if the last heartbeat reached the database, and did so recently, because a heartbeat may also hang without
-   * failing.
+   * True if the last heartbeat reached the database, and did so recently. The time matters, because a heartbeat may
+   * hang without failing.
    */
   readonly isFelt: boolean
   /**
-   * True if all heartbeats have reached the database, without a gap, for as long as a process may be silent before it
-   * is considered dead, so that other live nodes had time to send theirs. After a gap, it may have been the database or
-   * this machine that was unavailable, rather than the other nodes.
+   * True if heartbeats have reached the database without a gap for as long as a process may be silent before it is
+   * considered dead. Other live nodes then also had time to send theirs. After a gap, silence of other nodes proves
+   * nothing, because the database or this machine may have been unavailable.
    */
   readonly isSteady: boolean
   beat(): Promise<void>

@@ -78,7 +78,7 @@ forEachDatabase((_, openFresh) => {
     expect(smtp.mails).toHaveLength(1)
   })
 
-  test('no reminder is lost while the mail server is unreachable, and a refused recipient is not tried again', async () => {
+  test('no reminder is lost if the mail server is unreachable, and a rejected recipient is not tried again', async () => {
     await run()
     await set({ quota: 1 })
     await setOptions(api, { SMTPPort: '1' })

@@ -14,13 +14,13 @@ export interface ReminderDeps {
   warn(message: string): void
 }
 
-/** The number of ids that one read covers: small enough not to slow down calls. */
+/** The number of ids per read. It is small enough not to slow down calls. */
 const stretch = 5_000
 
 /**
- * Emails each user whose balance fell below QuotaRemindThreshold, once each time it falls. An account is armed when its
- * balance is seen above the threshold. Disarming is a single statement, so only one of several nodes sends the email.
- * Calls are not slowed down by this, because the balances are checked periodically.
+ * Emails users whose balance has fallen below QuotaRemindThreshold, once each time it falls. An account is armed when
+ * its balance is seen above the threshold. Disarming is a single statement, so only one of several nodes sends the
+ * email. Balances are checked periodically, so that calls are not slowed down.
  */
 export async function remindOfQuota(deps: ReminderDeps): Promise<void> {
   const { store, settings, mailer } = deps
@@ -37,7 +37,8 @@ export async function remindOfQuota(deps: ReminderDeps): Promise<void> {
 }
 
 /**
- * Returns false if no email can be sent at the moment. Accounts that were not reminded stay armed for the next time.
+ * Returns false if emails cannot be sent at the moment. Accounts that were not reminded then stay armed for the next
+ * time.
  */
 async function remind({ store, settings, mailer, warn }: ReminderDeps, crossing: Crossing): Promise<boolean> {
   const { id, username, email, quota } = crossing

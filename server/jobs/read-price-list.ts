@@ -4,17 +4,17 @@ import { isMetadataHost } from '../lib/network/metadata-address.ts'
 import type { ChannelRow } from '../store/channels/channels.ts'
 import type { AskUpstream } from './upstream-account.ts'
 
-/** Where a price list is. */
+/** The location and the kind of a price list. */
 export type ListInput = Pick<FeedInput, 'kind' | 'url' | 'group'>
 
-/** A price list with the URL that was read, or a sentence that says why there is none. */
+/** A price list and its URL, or a sentence that says why the list could not be read. */
 export type PriceListResult =
   | { ok: true; url: string; list: PriceList }
   | { ok: false; message: string; isQuoted?: boolean }
 
 /**
- * Reads the price list of a channel, without its key and through its proxy. `isQuoted`: the message may contain words of
- * the other side.
+ * Reads the price list of a channel through the channel's proxy, but without its key. `isQuoted` means that the message
+ * may contain text from the other server.
  */
 export async function readPriceList(
   prices: AskUpstream['prices'],
@@ -31,7 +31,7 @@ export async function readPriceList(
   return { ok: true, url, list }
 }
 
-/** The URL of a price list, or the sentence that says why it cannot be read. */
+/** The URL of a price list, or a sentence that says why it cannot be read. */
 export function listUrl(
   { kind, url }: Pick<ListInput, 'kind' | 'url'>,
   channel: Pick<ChannelRow, 'base_url'>,
@@ -42,7 +42,7 @@ export function listUrl(
   return `${channel.base_url.replace(/\/v1$/, '')}/api/pricing`
 }
 
-/** The same for a URL that somebody has entered. */
+/** Like `listUrl`, for a URL that a person entered. */
 export function checkedUrl(text: string): string | { fault: string } {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol))

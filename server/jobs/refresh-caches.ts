@@ -2,12 +2,12 @@ import { cacheMark } from '../store/channels/cache-mark.ts'
 import type { Store } from '../store/store.ts'
 import type { Job } from './scheduler.ts'
 
-/** A change that no notice announced is noticed within this time. */
+/** Changes without a notice take effect within this time. */
 const everyMs = 10_000
-/** After this many comparisons without a difference, everything is read again nevertheless. */
+/** After this many comparisons without a difference, everything is read again anyway. */
 const mostEqual = 6
 
-/** What a process keeps in memory and reads again. */
+/** The data that a process keeps in memory and reloads. */
 interface Reloaded {
   settings: { reload(): Promise<void> }
   routing: { refresh(): Promise<void> }
@@ -15,8 +15,8 @@ interface Reloaded {
 }
 
 /**
- * Reads settings, channels and recording rules again if they may have changed without a notice: somebody changed a row
- * by hand, a notice was lost, or reading failed.
+ * Reloads settings, channels and recording rules if they may have changed without a notice. This happens if somebody
+ * changed a row by hand, a notice was lost, or a reload failed.
  */
 export function refreshJob(store: Store, { settings, routing, captures }: Reloaded): Job {
   let known: string | undefined

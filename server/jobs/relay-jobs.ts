@@ -2,10 +2,12 @@ import { pollJobs } from '../relay/background/poll-jobs.ts'
 import type { RelayDeps } from '../relay/call/deps.ts'
 import { type Job, unchanged } from './scheduler.ts'
 
-/** How often what calls leave in memory is written to the database, and background responses are looked after. */
+/**
+ * At this interval, data that calls left in memory is written to the database, and background responses are checked.
+ */
 const everyMs = 2_000
 
-/** Work that calls leave for after their response. */
+/** Work that calls postpone until after their response. */
 export function relayJobs(relay: RelayDeps): Job[] {
   return [
     { name: 'count-failures', everyMs, run: relay.channelFailures.write },

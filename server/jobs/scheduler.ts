@@ -3,9 +3,9 @@ export interface Job {
   name: string
   everyMs: number
   run(): Promise<unknown>
-  /** What to do when the process ends, after the last run. */
+  /** Runs when the process ends, after the last run of the job. */
   end?(): Promise<unknown>
-  /** While it returns true, there is probably nothing to do, and the job runs only once a minute. */
+  /** While this returns true, there is probably nothing to do, so the job runs only once a minute. */
   isQuiet?(): boolean
 }
 
@@ -13,7 +13,7 @@ const quietEveryMs = 60_000
 
 /**
  * Starts the jobs. If a job is still running when it is due again, that run is skipped. A failure is reported and does
- * not stop the job. Returns the function that stops all jobs.
+ * not stop the job. Returns a function that stops all jobs.
  */
 export function startJobs(jobs: readonly Job[], warn: (message: string) => void): () => Promise<void> {
   const timers = jobs.map((job) => {
@@ -41,10 +41,12 @@ export function startJobs(jobs: readonly Job[], warn: (message: string) => void)
   }
 }
 
-/** How long nothing must have happened before it counts as quiet. */
+/** A job counts as quiet after this time without activity. */
 const quietAfterMs = 60_000
 
-/** A function that returns true if this count has not changed for a minute. It must be called regularly. */
+/**
+ * Returns a function that is true if this count has not changed for a minute. The function must be called regularly.
+ */
 export function unchanged(count: () => number): () => boolean {
   let known = count()
   let sinceMs = performance.now()

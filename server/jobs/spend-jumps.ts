@@ -6,10 +6,10 @@ const dayHours = 24
 const daySeconds = 86_400
 const watchedSpenders = 50
 const medianDays = 14
-/** A median of fewer days says little. */
+/** The minimum number of days for a meaningful median. */
 const leastDays = 3
 
-/** A person who spent far more today than on a usual day, in quota units. */
+/** A user who spent far more today than on a usual day. Amounts are in quota units. */
 export interface SpendJump {
   id: number
   name: string
@@ -18,8 +18,8 @@ export interface SpendJump {
 }
 
 /**
- * People who spent more than `factor` times their median of the last 14 days today, and at least one unit of currency.
- * Days are in UTC, because their sums need no hours.
+ * Users whose spending today is at least one unit of currency and more than `factor` times their median of the last 14
+ * days. Days are in UTC, because daily sums are stored for UTC days.
  */
 export async function spendJumps(db: Db, settings: Settings, now: number, factor: number): Promise<SpendJump[]> {
   const today = Math.floor(now / daySeconds)

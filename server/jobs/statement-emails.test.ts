@@ -31,7 +31,7 @@ forEachDatabase((_, openFresh) => {
 
   const setUser = (id: number, fields: object) =>
     api.store.write((trx) => trx.updateTable('users').set(fields).where('id', '=', id).execute())
-  /** Somebody who had 100 at the beginning of October, got 700 and spent 300. */
+  /** A user who had 100 at the beginning of October, received 700 and spent 300. */
   const person = async (username: string, fields: object = {}) => {
     const made = await api.addPerson({ username })
     const balance = { quota: 500, used_quota: 300, granted_quota: 800, email: `${username}@example.com` }
@@ -60,7 +60,7 @@ forEachDatabase((_, openFresh) => {
       (await statementCounts(api.store.read, '2023-10')).map(({ state, count }) => [state, Number(count)]),
     )
 
-  test('the statement of the past month is sent once, with amounts that add up', async () => {
+  test('the statement of the last month is sent once, with amounts that add up', async () => {
     expect(await run()).toBe(1)
     const [mail] = smtp.mails
     expect(mail?.to).toEqual(['ada@example.com'])
@@ -110,7 +110,7 @@ forEachDatabase((_, openFresh) => {
     expect(await run()).toBe(1)
   })
 
-  test('disabled accounts, accounts without an address or activity, and those that switched it off get none', async () => {
+  test('disabled accounts, accounts without an address or activity, and accounts that switched statements off get none', async () => {
     await person('banned', { status: 2 })
     await person('silent', { email: '' })
     const idle = await api.addPerson({ username: 'idle' })
@@ -121,7 +121,7 @@ forEachDatabase((_, openFresh) => {
     expect(smtp.mails.map(({ to }) => to)).toEqual([['ada@example.com']])
   })
 
-  test('a mail server that fails is tried again, a refused recipient is not', async () => {
+  test('after a failure of the mail server, the email is tried again, but a rejected recipient is not', async () => {
     await person('bob')
     await setOptions(api, { SMTPPort: '1' })
     await run()
@@ -131,7 +131,7 @@ forEachDatabase((_, openFresh) => {
     await mailThrough(api, refusing)
     now += 600
     await run()
-    // The other one waits for its turn.
+    // The other email waits for its turn.
     expect(refusing.mails).toEqual([])
     expect(await counts()).toEqual({ waiting: 1, refused: 1 })
     await mailThrough(api, smtp)

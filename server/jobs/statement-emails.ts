@@ -25,17 +25,18 @@ export interface StatementEmailDeps {
   warn(message: string): void
 }
 
-/** Statements are sent in the first days of a month, so that an outage of a day or two does no harm. */
+/** Statements are sent during the first days of a month, so that an outage of a day or two does no harm. */
 const sendingDays = 5
 const daySeconds = 86_400
-/** Readers that are looked up at a time. */
+/** The number of recipients that are looked up at a time. */
 const batch = 200
-/** Amounts have all decimals, so that the lines visibly add up. */
+/** Amounts have all their decimals, so that the lines visibly add up. */
 const decimals = 6
 
 /**
- * Emails users their statements of the past month. One node sends at a time, and each email is reserved before it is
- * sent, so that nobody gets two. If the process dies between the two, that user gets none.
+ * Emails users their statements of the last month. Only one node sends at a time, and each email is reserved before it
+ * is sent, so that nobody gets two. If the process dies between the reservation and the sending, the user gets no
+ * email.
  */
 export async function sendStatements(deps: StatementEmailDeps): Promise<void> {
   const { store, settings, mailer, clock } = deps
@@ -56,7 +57,7 @@ export async function sendStatements(deps: StatementEmailDeps): Promise<void> {
   }
 }
 
-/** Returns false if no email can be sent to anyone at the moment. */
+/** Returns false if emails cannot be sent to anyone at the moment. */
 async function sendOne(
   { store, settings, mailer, clock, warn }: StatementEmailDeps,
   { id, username, email }: StatementReader,

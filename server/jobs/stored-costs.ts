@@ -4,18 +4,18 @@ import { isObject, tryParse } from '../lib/json.ts'
 import { splitList } from '../lib/split-list.ts'
 import type { ChannelRow } from '../store/channels/channels.ts'
 
-/** A price feed as it is stored: with the prices that an admin has refused. */
+/** A price feed in its stored form, which includes the prices that an admin has refused. */
 export type StoredFeed = PriceFeed & { refused: CostTable }
 
 const noCosts: ChannelCosts = { multiplier: null, models: {}, source: null }
 
-/** The costs that are stored with a channel. */
+/** Parses the costs that are stored with a channel. */
 export function costsOf({ costs }: Pick<ChannelRow, 'costs'>): ChannelCosts {
   const stored = costs === '' ? undefined : tryParse(costs)
   return isObject(stored) ? { ...noCosts, ...stored } : noCosts
 }
 
-/** The text that is stored for costs; '' if there are none. */
+/** The stored form of costs; '' if there are none. */
 export function costsText(costs: ChannelCosts): string {
   return costs.multiplier === null && Object.keys(costs.models).length === 0 ? '' : JSON.stringify(costs)
 }

@@ -5,7 +5,7 @@ import { nodeIdOf } from './node-process.ts'
 import { createPulse, type Pulse } from './pulse.ts'
 import type { SweepDeps } from './sweep-holds.ts'
 
-/** What this process needs to close the holds of dead processes, under a new node id. */
+/** The dependencies for closing the holds of dead processes, with a new node id for this process. */
 export function sweepDeps(store: Store, clock: Clock, events: Events): SweepDeps & { pulse: Pulse } {
   const node = { store, clock, nodeId: nodeIdOf(process.pid), events }
   return { ...node, pulse: createPulse(node) }

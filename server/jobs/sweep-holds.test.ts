@@ -20,7 +20,7 @@ import { heartbeat, sweepHolds, sweepOwnHolds, unregisterNode } from './sweep-ho
 const noLimits = { rpm_limit: 0, tpm_limit: 0, concurrency_limit: 0, daily_budget: 0, monthly_budget: 0 }
 
 forEachDatabase((name, openFresh) => {
-  /** A node of this test whose heartbeats have been arriving, and what it reported. */
+  /** A node of this test with regular heartbeats, and what it reported. */
   function node(store: Store) {
     const swept: { holdId: string; charge: number }[] = []
     const nodeId = randomUUID()
@@ -31,7 +31,7 @@ forEachDatabase((name, openFresh) => {
     return { store, clock: systemClock, nodeId, events: events as never, swept, pulse: { isSteady: true } }
   }
 
-  /** Adds another node, whose last heartbeat is this old according to the database's clock. */
+  /** Adds another node, with the given age of its last heartbeat by the database's clock. */
   async function addForeign(
     store: Store,
     silentSeconds: number,
@@ -130,11 +130,11 @@ forEachDatabase((name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ used: 10, quota: 990, held: 0 })
   })
 
-  test('nodes with a heartbeat are left alone, wherever they run and whatever their process id is', async () => {
+  test('nodes with a heartbeat are left alone, no matter where they run and which process id they have', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const alive = await addForeign(store, 20)
-    // Another container may have our host name and our process id, but not our process table.
+    // Another container may have the same host name and process id, but it has a different process table.
     const namesake = await addForeign(store, 0, { host: 'another container', pid: process.pid })
     await store.ledger.apply([holdOp(account, 10, { nodeId: alive }), holdOp(account, 10, { nodeId: namesake })])
     expect(await sweepHolds(node(store))).toBe(0)
@@ -153,7 +153,7 @@ forEachDatabase((name, openFresh) => {
   })
 
   test.skipIf(!existsSync('/proc/self/stat'))(
-    'the holds of a live process on this machine are left alone, however long it is silent (Linux)',
+    'the holds of a live process on this machine are left alone, no matter how long it is silent (Linux)',
     async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 500 })
@@ -164,7 +164,7 @@ forEachDatabase((name, openFresh) => {
       await store.ledger.apply([holdOp(account, 10, { nodeId: silent }), holdOp(account, 20, { nodeId: earlier })])
       const self = node(store)
       await heartbeat(self)
-      // The other row belongs to a process whose id was later given to this process.
+      // The other row belongs to an ended process whose process id was later reused for this process.
       expect(await sweepHolds(self)).toBe(1)
       expect(await figuresOf(store, account)).toMatchObject({ held: 10 })
       expect(await nodeIds(store)).toContain(silent)
@@ -175,7 +175,7 @@ forEachDatabase((name, openFresh) => {
     },
   )
 
-  test('silent nodes are not considered dead if it may have been the database that was unreachable', async () => {
+  test('silent nodes are not considered dead if the database itself may have been unreachable', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const silent = await addForeign(store, 40)
@@ -183,11 +183,11 @@ forEachDatabase((name, openFresh) => {
     const self = node(store)
     await heartbeat(self)
     const unsure = { ...self, pulse: { isSteady: false } }
-    // SQLite serves a single process, so any other listed node is an earlier process.
+    // Only one process can use SQLite, so any other listed node is an earlier process.
     expect(await sweepHolds(unsure)).toBe(name === 'sqlite' ? 1 : 0)
     expect(await nodeIds(store)).toHaveLength(name === 'sqlite' ? 1 : 2)
-    // This simulates a paused machine whose clock did not notice the pause: by the database's time, this process was
-    // silent itself.
+    // Simulates a paused machine whose clock did not notice the pause. By the database's clock, this process itself was
+    // silent.
     await store.write((trx) =>
       trx
         .updateTable('nodes')
@@ -238,7 +238,7 @@ forEachDatabase((name, openFresh) => {
     await heartbeat(paused)
     await unregisterNode(paused)
     await store.ledger.apply([holdOp(account, 10, { nodeId: paused.nodeId })])
-    // The paused node leaves its own calls alone in any case.
+    // The paused node always leaves its own calls alone.
     expect(await sweepHolds(paused)).toBe(0)
     await heartbeat(paused)
     await store.write((trx) => trx.updateTable('nodes').set({ host: 'another machine' }).execute())
@@ -246,7 +246,7 @@ forEachDatabase((name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ held: 10 })
   })
 
-  /** The ledger of a node, on a database that may execute a statement only after the node gave up on it. */
+  /** The ledger of a node. Its database may execute a statement after the node has given up on it. */
   function ledgerOf(store: Store, nodeId: string) {
     const late: (() => Promise<unknown>)[] = []
     const failures: Error[] = []
@@ -280,7 +280,7 @@ forEachDatabase((name, openFresh) => {
     return { userId, tokenId, amount, least: amount, crashCharge: 7, modelName: 'gpt-4o', requestId: 'the request' }
   }
 
-  test('a hold that appears after its call was refused is given back in full, and the holds of open calls stay', async () => {
+  test('if a hold appears after its call was refused, it is given back in full, and the holds of open calls stay', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const self = node(store)
@@ -331,7 +331,7 @@ forEachDatabase((name, openFresh) => {
     expect((await balanceFaults(store)).faults).toEqual([])
   })
 
-  test('a postponed charge that finds its hold closed is reported, however the first try failed', async () => {
+  test('if a postponed charge finds its hold closed, this is reported, no matter how the first attempt failed', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const { ledger, failures, lost } = ledgerOf(store, 'taken for dead')
@@ -342,7 +342,7 @@ forEachDatabase((name, openFresh) => {
     const rolledBack = () => Object.assign(new Error('canceled'), { code: '57014', severity: 'ERROR' })
     for (const failure of [refused(), rolledBack(), new Error('Connection terminated unexpectedly')]) {
       const hold = await ledger.hold({ ...asking(account, 10), requestId: id })
-      // Old enough for the hold to be considered ownerless.
+      // The hold is old enough to be considered without an owner.
       await store.write((trx) => trx.updateTable('holds').set({ created_at: 1 }).execute())
       expect(await sweepHolds(node(store))).toBe(1)
       failures.push(failure)
@@ -359,7 +359,7 @@ forEachDatabase((name, openFresh) => {
     await store.ledger.apply(holds)
     const sweepers = [node(store), node(store), node(store)]
     await Promise.all(sweepers.map((self) => heartbeat(self)))
-    // All three nodes are this same process, so each would consider the others to be left over from an earlier process.
+    // All three nodes are this same process. Without this change, each would take the others for earlier processes.
     await store.write((trx) => trx.updateTable('nodes').set({ host: 'another machine' }).execute())
     await Promise.all(sweepers.map((self) => sweepHolds(self)))
     const swept = sweepers.flatMap((self) => self.swept.map((event) => event.holdId))

@@ -25,25 +25,25 @@ import type { Store } from '../store/store.ts'
 import { fateOf } from './node-process.ts'
 
 /**
- * A process without a heartbeat for this long is considered dead. With the time between two sweeps, its holds and places
- * are free after 30 seconds.
+ * A process without a heartbeat for this time is considered dead. Including the time between two sweeps, its holds and
+ * its share of limits are released within 30 seconds.
  */
 export const deadAfterSeconds = 25
 const holdsPerBatch = 500
 
-/** What a process needs to find dead processes and close their holds. */
+/** The dependencies for finding dead processes and closing their holds. */
 export interface SweepDeps {
   store: Store
   clock: Clock
   nodeId: string
   events: Events
-  /** Whether it is really the other nodes that are silent: see `Pulse`. */
+  /** Whether silence really means that the other nodes are dead; see `Pulse`. */
   pulse: { readonly isSteady: boolean }
 }
 
 /**
- * Records that this process is alive. Called before the process takes its first hold, so that other nodes leave its
- * holds alone.
+ * Records that this process is alive. It is first called before the process takes its first hold, so that other nodes
+ * leave its holds alone.
  */
 export function heartbeat({ store, nodeId }: Pick<SweepDeps, 'store' | 'nodeId'>): Promise<void> {
   return beat(store, { id: nodeId, host: machineName(), pid: process.pid })
@@ -55,30 +55,34 @@ export async function unregisterNode({ store, nodeId }: Pick<SweepDeps, 'store' 
 }
 
 /**
- * Closes the holds of dead processes: charges the prompt and what is known to have been delivered, gives the rest back,
- * and logs the call as interrupted. Then returns their leases. Several nodes can do this at the same time, because a hold can be closed only once.
+ * Closes the holds of dead processes. It charges the prompt and the output that is known to have been delivered, gives
+ * the rest back, and logs the call as interrupted. Then it returns the leases of these processes. Several nodes can do
+ * this at the same time, because a hold can be closed only once.
  */
 export async function sweepHolds(deps: SweepDeps): Promise<number> {
   const nodes = await nodesAndHolds(deps.store, deps.nodeId)
   const dead = deadNodes(deps, nodes)
-  // A node that is not listed may have holds, too.
+  // Holds of nodes that are not listed count, too.
   const closed = nodes.some(({ othersHold }) => !othersHold) ? 0 : await closeHoldsOf(deps, dead)
   await removeDeadNodes(deps.store, dead)
   return closed
 }
 
 /**
- * Closes all holds of a database that was just filled from a snapshot, in the same way: their processes have never run on
- * it. No server may run on it.
+ * Closes all holds of a database that was just filled from a snapshot, in the same way as `sweepHolds`, because the
+ * processes of these holds never ran on this database. No server may be running on it.
  */
 export async function closeCopiedHolds({ store, clock }: Pick<SweepDeps, 'store' | 'clock'>): Promise<number> {
   const dead = { gone: await holdNodeIds(store.read), ifSilent: [], afterSeconds: deadAfterSeconds }
   return closeHoldsOf({ store, clock, nodeId: '', events: { holdSwept: () => undefined } }, dead)
 }
 
-/** Returns leases under this process's own name that do not belong to it, because the response of the database was lost. */
+/**
+ * Returns leases that are stored under this process's name but that it does not know, because the database's response
+ * was lost.
+ */
 export async function sweepOwnLeases({ store, nodeId }: SweepDeps, { owns }: Pick<Leases, 'owns'>): Promise<void> {
-  // Checked after reading, as in `sweepOwnHolds`.
+  // Ownership is checked after reading, as in `sweepOwnHolds`.
   for (const lease of await leasesOf(store.read, nodeId)) if (!owns(lease.id)) await returnLease(store, lease)
 }
 
@@ -104,13 +108,13 @@ async function closeHoldsOf({ store, clock, nodeId, events }: ClosingDeps, dead:
 }
 
 /**
- * On this machine the process table decides whether a process is dead. On other machines only the heartbeat decides,
- * and only if this process's own heartbeats have been arriving: after a time without the database, or a pause of this
- * machine, every node seems to have been silent. A SQLite database serves a single process, so any other listed node is
- * an earlier process.
+ * On this machine, the process table shows whether a process is dead. On other machines, only the heartbeat does, and
+ * only if this process's own heartbeats have been arriving. Without this condition, every node would seem dead after a
+ * time without the database or a pause of this machine. Only one process can use a SQLite database, so any other listed
+ * node is an earlier process.
  */
 function deadNodes({ store, nodeId, pulse }: SweepDeps, nodes: readonly NodeRow[]): DeadNodes {
-  // The clock of a paused machine might not have noticed the pause, but the database's clock has.
+  // The clock of a paused machine might not notice the pause, but the database's clock does.
   const isHeard = nodes.some((node) => node.id === nodeId && node.silentSeconds < deadAfterSeconds / 2)
   const mayJudge = store.dialect === 'sqlite' || (pulse.isSteady && isHeard)
   const others = nodes.filter((node) => node.id !== nodeId).map((node) => ({ id: node.id, fate: fateOf(node) }))
@@ -119,15 +123,15 @@ function deadNodes({ store, nodeId, pulse }: SweepDeps, nodes: readonly NodeRow[
 }
 
 /**
- * Closes holds under this process's own name that no call owns. A hold that was reported as not taken is given back in
- * full, because its call was never made. A hold whose charge the database rejected is closed as if this process had
- * died.
+ * Closes holds that are stored under this process's name but that no call owns. If a hold was reported as not taken, it
+ * is given back in full, because its call was never made. If the database rejected the charge of a hold, the hold is
+ * closed as if this process had died.
  */
 export async function sweepOwnHolds(deps: SweepDeps, { stateOf }: Pick<Ledger, 'stateOf'>): Promise<number> {
   const { store, nodeId, events } = deps
   const now = epochSeconds(deps.clock)
-  // The state is checked after reading. A hold that ends in between is already closed when this function tries to close
-  // it.
+  // The state of a hold is checked after its id was read. If the hold ends after this check, it is already closed when
+  // this function tries to close it.
   const lost = (await holdIdsOf(store.read, nodeId)).filter((id) => stateOf(id) !== 'open').slice(0, holdsPerBatch)
   if (lost.length === 0) return 0
   const holds = await holdsWithIds(store.read, nodeId, lost)

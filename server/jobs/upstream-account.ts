@@ -27,9 +27,11 @@ export type UpstreamResult<T> = { ok: true; value: T } | { ok: false; message: s
 
 /** Queries upstreams about their accounts and models. */
 export interface AskUpstream {
-  /** The remaining balance, over all keys in use. It is saved with the channel. */
+  /** The sum of the remaining balances of all keys in use. It is saved with the channel. */
   balance(id: number): Promise<UpstreamResult<number>>
-  /** Updates the balances of all enabled channels that support it; false if an update is in progress. */
+  /**
+   * Updates the balances of all enabled channels that support this. Returns false if an update is already in progress.
+   */
   allBalances(): Promise<boolean>
   /** The names of the channel's models, sorted. */
   models(id: number): Promise<UpstreamResult<string[]>>
@@ -39,9 +41,9 @@ export interface AskUpstream {
 
 /** The number of channels that are queried at the same time. */
 const width = 8
-/** How many keys of one channel are queried. Querying more would delay the response for too long. */
+/** The maximum number of keys of one channel that are queried. Querying more would delay the response for too long. */
 const mostKeys = 50
-/** The caller waits no longer than this. The remaining queries are still made. */
+/** The longest time that the caller waits. Queries that are still running continue. */
 const longestWaitMs = 30_000
 
 const absent = {

@@ -27,7 +27,7 @@ test('follows the clock while the process runs', () => {
   }
 })
 
-test('stands still whenever the process is stopped', () => {
+test('does not advance while the process is stopped', () => {
   const { clock, passes } = machine()
   passes(60_000)
   expect(clock.nowMs()).toBe(1_000_000)
@@ -37,7 +37,7 @@ test('stands still whenever the process is stopped', () => {
   expect(clock.nowMs()).toBe(1_000_250)
 })
 
-test("stands still while the whole machine is stopped, although the machine's monotonic clock then stands still, too", () => {
+test("does not advance while the whole machine is stopped, although the machine's monotonic clock is stopped as well", () => {
   const { clock, time } = machine()
   time.ms += 60_000
   time.wallMs += 60_000

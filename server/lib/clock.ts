@@ -1,37 +1,38 @@
-/** The current time, passed in so that tests can change it. */
+/** A source of the current time. It is passed to the code that needs it, so that tests can set the time. */
 export interface Clock {
   nowMs(): number
 }
 
 export const systemClock: Clock = { nowMs: () => Date.now() }
 
-/** Epoch seconds, the unit of every stored time. */
+/** The current time in epoch seconds, the unit of every stored time. */
 export function epochSeconds(clock: Clock): number {
   return Math.floor(clock.nowMs() / 1000)
 }
 
-/** A longer step means that the process did not run. */
+/** If more time than this has passed since the last reading, the process did not run. */
 const longestStepMs = 500
 
-/** The clocks of the machine, as opposed to a `Clock`, whose time tests can set. */
+/** The real clocks of the machine. Unlike the time of a `Clock`, tests cannot set them. */
 interface MachineClocks {
   /** Continues while the process is stopped. */
   monotonicMs(): number
-  /** Continues while the whole machine is stopped, too. */
+  /** Continues even while the whole machine is stopped. */
   wallMs(): number
 }
 
 const machineClocks: MachineClocks = { monotonicMs: () => performance.now(), wallMs: () => Date.now() }
 
 /**
- * A clock that stands still while this process does: when it is stopped by a signal, when its machine is stopped, or
- * when it is busy with long work. During that time the process cannot tell whether others are silent, so waits are
- * measured by this clock. It must be read every few hundred milliseconds: a longer gap counts as a pause.
+ * A clock that advances only while this process runs. It does not advance while a signal has stopped the process, while
+ * the machine is stopped, or while the process is busy with long work. During such a pause, the process cannot know
+ * whether other systems are silent, so waits are measured with this clock. It must be read every few hundred
+ * milliseconds, because a longer gap between two readings counts as a pause.
  */
 export class RunningClock implements Clock {
   readonly #clock: Clock
   readonly #machine: MachineClocks
-  /** The underlying clock is the wall clock, so that it need not be read twice. */
+  /** True if the underlying clock is the wall clock, so that it need not be read twice. */
   readonly #isWall: boolean
   #monotonicMs: number
   #wallMs: number
@@ -50,7 +51,8 @@ export class RunningClock implements Clock {
   /** The time of the underlying clock, minus all pauses. */
   nowMs(): number {
     const wallMs = this.#machine.wallMs()
-    // Most readings come within a millisecond of the previous one, and one clock is cheaper to read than three.
+    // Most readings come within a millisecond of the previous one. In that case, only one clock is read instead of
+    // three.
     if (this.#isWall && wallMs === this.#wallMs) return this.#lastMs
     const monotonicMs = this.#machine.monotonicMs()
     const stepMs = Math.max(monotonicMs - this.#monotonicMs, wallMs - this.#wallMs)

@@ -4,7 +4,10 @@ export interface CodedText<Code extends string> {
   values?: Record<string, string>
 }
 
-/** What a placeholder can match; names and numbers are narrower than other values, so that texts are not confused. */
+/**
+ * The values that each placeholder can match. Names and numbers match fewer values than other placeholders, so that
+ * similar texts are not confused.
+ */
 const valuePatterns: Readonly<Record<string, string>> = {
   field: String.raw`The input|[\w.]+`,
   key: String.raw`\w+`,
@@ -25,16 +28,19 @@ function patternOf(text: string): RegExp {
   return new RegExp(`^${pattern.join('')}$`, 's')
 }
 
-/** Longest text in which a code is looked for. */
+/** The maximum length of a text whose code is looked up. */
 const longest = 1000
 
-/** A function that finds the code of a text among `texts`, whose placeholders are `{name}`; undefined if none of them fits. */
+/**
+ * Returns a function that finds the code of a text among `texts`, which contain placeholders of the form `{name}`. The
+ * function returns undefined if no text matches.
+ */
 export function codedTexts<Code extends string>(
   texts: Readonly<Record<Code, string>>,
 ): (text: string) => CodedText<Code> | undefined {
   const codes = Object.entries(texts) as [Code, string][]
   const fixed = new Map(codes.filter(([, text]) => !text.includes('{')).map(([code, text]) => [text, code]))
-  // Longer texts say more, so they come before shorter ones that match as well.
+  // Longer texts are tried first, because they are more specific than shorter texts that would also match.
   const templates = codes
     .filter(([, text]) => text.includes('{'))
     .sort(([, a], [, b]) => literalLength(b) - literalLength(a))

@@ -1,12 +1,13 @@
 /**
- * Matches where a spreadsheet would start a formula: before an operator (also in full width and after spaces) at the
- * start of a cell, or after a separator that some countries use. An apostrophe before the operator makes it text.
+ * Matches the positions at which a spreadsheet would begin a formula. These are before an operator at the start of a
+ * cell, or after a separator that some countries use. The operator may be in full width, and spaces may precede it. An
+ * apostrophe before the operator makes the cell a text.
  */
 const formulas = /(^|[;\t\r\n])(?=[\s\p{Cf}]*[=+\-@＝＋－＠﹢﹣−])/gu
-/** Matches a cell that starts with characters that a spreadsheet may drop. */
+/** Matches a cell that begins with characters that a spreadsheet may drop. */
 const blankStart = /^[\t\r\n]/
 
-/** Marks the file as UTF-8 for spreadsheets. */
+/** At the start of a file, tells spreadsheets that it is in UTF-8. */
 export const byteOrderMark = '\u{FEFF}'
 
 /** A number that is written with a fixed number of decimals. */
@@ -22,7 +23,10 @@ export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(cell).join(',')}\r\n`
 }
 
-/** Every text is quoted. Otherwise a character that a spreadsheet treats as a separator would start a new cell. */
+/**
+ * One cell of a line. Every text is quoted, because otherwise a character that a spreadsheet treats as a separator
+ * would begin a new cell.
+ */
 function cell(value: Cell): string {
   if (typeof value === 'object') return value.value.toFixed(value.decimals)
   if (typeof value !== 'string') return String(value)

@@ -1,10 +1,10 @@
-/** Exact decimals for amounts of money: from text to integers, and back. */
+/** Exact decimals for amounts of money: conversion from text to integers and back. */
 
 const decimalPattern = /^([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/
 
 /**
- * The value of a decimal text, scaled by 10^`places`. It is exact if `rounded` is false; otherwise it was rounded half
- * away from zero.
+ * The value of a decimal text, multiplied by 10^`places`. If `rounded` is true, the value was rounded half away from
+ * zero. Otherwise it is exact.
  */
 export interface ScaledDecimal {
   readonly value: bigint
@@ -12,7 +12,7 @@ export interface ScaledDecimal {
 }
 
 /**
- * Converts a decimal text such as "0.075", "2.5e-05" or "15" to an integer count of 10^-`places`; undefined if the text
+ * Converts a decimal text such as "0.075", "2.5e-05" or "15" to an integer count of 10^-`places`. Undefined if the text
  * is not a plain decimal or its exponent is beyond ±30.
  */
 export function scaleDecimal(text: string, places: number): ScaledDecimal | undefined {
@@ -41,7 +41,7 @@ export function decimalText(value: bigint, places: number): string {
   return `${value < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`
 }
 
-/** `value` × `numerator` ÷ `denominator`, rounded half up; for non-negative values. */
+/** Returns `value` × `numerator` ÷ `denominator`, rounded half up. The values must not be negative. */
 export function scaleRational(value: bigint, numerator: bigint, denominator: bigint): bigint {
   return (2n * value * numerator + denominator) / (2n * denominator)
 }

@@ -1,4 +1,4 @@
-/** Text escaped for HTML, including attributes. */
+/** Escapes a text for HTML, including attribute values. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')

@@ -4,11 +4,11 @@ import { messageOf } from './message-of.ts'
 export function faultOf(error: unknown): string {
   const message = messageOf(error)
   const code = String((error as NodeJS.ErrnoException).code)
-  // Until it serves requests, the process connects to nothing but the database.
+  // These codes refer to the database, because before it serves requests, the process connects only to the database.
   if (['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH'].includes(code))
     return `the database cannot be reached (${message}); check DATABASE_URL`
-  // PostgreSQL's classes of codes for "access denied" and "no such database", and the driver's text for a missing
-  // password.
+  // 28 and 3D are PostgreSQL's classes of codes for "access denied" and "no such database". The driver's text for a
+  // missing password begins with SASL.
   if (/^(28|3D)/.test(code)) return `the database refuses the connection (${message}); check DATABASE_URL`
   if (message.startsWith('SASL')) return 'the database wants a password, and DATABASE_URL has none'
   return message.replace(/\.$/, '')

@@ -1,4 +1,4 @@
-/** A message to a worker, or the worker's reply. Both have the number of the job. */
+/** A message to a worker, or its reply. Both contain the number of the job. */
 interface Numbered {
   id: number
 }
@@ -8,7 +8,7 @@ interface Waiting<Answer> {
   reject(error: unknown): void
 }
 
-/** The code that such workers load takes memory, so a worker ends after this time without jobs. */
+/** A worker without jobs ends after this time, because the code that it has loaded takes memory. */
 const idleLifeMs = 5 * 60_000
 
 /** A worker thread that starts with its first job and ends some minutes after its last. */
@@ -27,8 +27,8 @@ export class IdleWorker<Job, Answer extends Numbered> {
   }
 
   /**
-   * Rejects if the worker itself fails; a failure within a job must be part of its answer. `handedOver`: memory of the
-   * job that is transferred to the worker without a copy.
+   * Runs a job. Rejects if the worker itself fails. A failure within a job must be part of its answer. `handedOver`
+   * contains memory of the job that is transferred to the worker without a copy.
    */
   run(job: Job, handedOver: ArrayBuffer[] = []): Promise<Answer> {
     this.#worker ??= this.#start()

@@ -1,4 +1,6 @@
-/** Does the work for every item, at most `width` at a time, starting in order. Rejects with the first failure. */
+/**
+ * Does the work for all items, in their order and for at most `width` items at a time. Rejects with the first failure.
+ */
 export async function inParallel<T>(
   items: readonly T[],
   width: number,

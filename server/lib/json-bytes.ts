@@ -1,6 +1,6 @@
 const decoder = new TextDecoder()
 
-/** A JSON text as bytes. It is decoded only if its text is asked for. */
+/** A JSON text as bytes. It is decoded only if its text is needed. */
 export class JsonBytes {
   readonly bytes: Uint8Array
   #text: string | undefined

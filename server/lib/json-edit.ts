@@ -8,8 +8,8 @@ interface Member {
 }
 
 /**
- * The members of the top-level object of a valid JSON text. Only the top level is read: nested values are skipped by
- * their brackets and quotes, and strings by searching for their closing quote.
+ * The members of the top-level object of a valid JSON text. Only the top level is read. Nested values are skipped by
+ * counting brackets, and strings by searching for their closing quote.
  */
 function* members(text: string): Generator<Member> {
   let at = text.indexOf('{') + 1
@@ -74,10 +74,10 @@ function endOfValue(text: string, at: number): number {
 }
 
 /**
- * Sets top-level members of a JSON object text and leaves every other byte as it is: unknown fields, number spelling
- * and key order are kept. If a key occurs more than once, its first and last occurrence are set, because parsers differ
- * in which one they use. The occurrences in between are not set, because their values may be long. `text` must have
- * been parsed before.
+ * Sets top-level members of the text of a JSON object. All other bytes stay the same, including unknown fields, the
+ * spelling of numbers and the order of keys. If a key occurs more than once, its first and last occurrences are set,
+ * because parsers differ in which one they use. The occurrences in between are not set, because their values may be
+ * long. `text` must have been parsed before.
  */
 export function setMembers(text: string, values: Readonly<Record<string, unknown>>): string {
   const pending = new Map(Object.entries(values))
@@ -108,7 +108,7 @@ export function removeMember(text: string, key: string): string {
     for (const member of members(result)) {
       if (member.key === key) {
         const after = skipSpace(result, member.end)
-        // One comma goes with the member: the one after it, or before it if it is the last.
+        // One comma is removed with the member: the comma after it or, if it is the last member, the comma before it.
         if (result[after] === ',') found = { from: member.start, to: skipSpace(result, after + 1) }
         else found = { from: previousEnd ?? member.start, to: member.end }
         break
@@ -120,7 +120,7 @@ export function removeMember(text: string, key: string): string {
   }
 }
 
-/** Puts members at the front of an object that does not have them, without scanning the text. */
+/** Inserts members at the beginning of an object that does not have them. The text is not scanned. */
 export function insertMembers(text: string, entries: readonly (readonly [string, unknown])[]): string {
   const open = text.indexOf('{') + 1
   const added = entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(',')
@@ -129,8 +129,8 @@ export function insertMembers(text: string, entries: readonly (readonly [string,
 }
 
 /**
- * The number of members of the object, and of the objects nested in it without a list in between. These are what
- * `JsonScan` counts as plain members, but without duplicates.
+ * The number of members of the object and of the objects nested in it, except those within lists. `JsonScan` counts the
+ * same members, which it calls plain members, but it also counts duplicates.
  */
 export function countPlainMembers(object: Readonly<Record<string, unknown>>): number {
   let count = 0
@@ -144,7 +144,7 @@ export function countPlainMembers(object: Readonly<Record<string, unknown>>): nu
 }
 
 /**
- * The path of the first plain member that occurs twice in a valid JSON object, such as `a.b`; undefined if there is
+ * The path of the first plain member that occurs twice in a valid JSON object, for example `a.b`. Undefined if there is
  * none.
  */
 export function findTwice(text: string): string | undefined {

@@ -46,7 +46,7 @@ const names = [
 ]
 const spaces = ['', '', '', ' ', '\n  ', '\t', '\r\n']
 
-/** A random JSON value, written with any spacing and with names that are written in several ways. */
+/** A random JSON value with random spacing, whose names are written in several ways. */
 function value(depth: number): string {
   const space = () => random.pick(spaces)
   const kind = random.int(depth > 4 ? 4 : 8)
@@ -90,7 +90,7 @@ describe('a text with an outline is accepted, refused and read like one without:
       if (!outline) continue
       outlined++
       expect(Buffer.compare(outline.restored(outline.text), bytes)).toBe(0)
-      // The same values, once every mark has been replaced with its text.
+      // The values must be the same once every mark is replaced with its text.
       const whole: unknown = JSON.parse(outline.text, (_, each: unknown) =>
         typeof each === 'string' ? outline.textOf(each) : each,
       )
@@ -123,7 +123,7 @@ describe('a text with an outline is accepted, refused and read like one without:
     ['a text after the end', '{"content":"', '"}"content":"x"'],
     ['deep nesting', `${'['.repeat(70)}{"content":"`, `"}${']'.repeat(70)}`],
   ])('%s', async (_, before, after) => {
-    // Short enough for one step, and long enough for several.
+    // The first length fits into one step, and the second needs several.
     for (const length of [80_000, 600_000]) {
       const bytes = new TextEncoder().encode(`${before}${'text '.repeat(length / 5)}${after}`)
       const plain = await outcome(bytes, false)

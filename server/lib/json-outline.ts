@@ -2,29 +2,32 @@ import { Buffer, isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import { type TextSize, TextSizer } from './text-sizer.ts'
 
-/** Begins every mark. Nobody can guess it, so a short string of a text cannot look like a mark. */
+/** The beginning of every mark. Nobody can guess it, so no short string in a text can look like a mark. */
 const key = `${randomBytes(12).toString('hex')}~`
 const openMark = `"${key}`
-/** Ends every mark, so that a mark with something added to it is no mark. */
+/** The end of every mark. A mark to which something was added is therefore not a mark. */
 const keyEnd = '~'
 
 const byteOrderMark = 0xef
-/** With less than this share of a text in long strings, reading the rest twice could cost more than the limits allow. */
+/**
+ * The minimum share of long strings in a text. If the share were smaller, reading the rest of the text twice could cost
+ * more than the limits allow.
+ */
 const leastShare = 0.75
 
 /**
- * A JSON text in which long strings have been replaced with marks, which are short strings. Decoding and parsing a long
- * text takes several megabytes of new memory for each megabyte of text. Most code needs only its structure, its short
- * values and the size of its long strings. The whole text is decoded and parsed when it is first asked for.
+ * A JSON text in which long strings have been replaced by marks, which are short strings. Decoding and parsing a long
+ * text takes several megabytes of new memory for each megabyte of text, but most code needs only the structure, the
+ * short values and the sizes of the long strings. The whole text is decoded and parsed only when it is first needed.
  */
 export class JsonOutline {
   /** The text as it arrived, which is valid JSON in UTF-8. */
   readonly bytes: Uint8Array
-  /** The JSON text with the marks, and its value. */
+  /** The JSON text with the marks, and its parsed value. */
   readonly text: string
   readonly value: unknown
   readonly #buffer: Buffer
-  /** The start and the end of each long string, quotes included. */
+  /** The start and end of each long string, including its quotes. */
   readonly #ranges: readonly number[]
   readonly #sizes: readonly TextSize[]
   #wholeText: string | undefined
@@ -50,7 +53,7 @@ export class JsonOutline {
     return this.#wholeText
   }
 
-  /** The value of the whole text. */
+  /** The parsed value of the whole text. */
   get whole(): unknown {
     this.#whole ??= JSON.parse(this.wholeText)
     return this.#whole
@@ -61,19 +64,19 @@ export class JsonOutline {
     return text.startsWith(key) ? this.#sizes[indexIn(text)] : undefined
   }
 
-  /** True if a text has a mark in it. */
+  /** True if a text contains a mark. */
   isMarked(text: string): boolean {
     return text.includes(key)
   }
 
-  /** The string that a mark replaces. Any other text is returned as it is. */
+  /** The string that a mark replaces. Any other text is returned unchanged. */
   textOf(text: string): string {
     if (!text.startsWith(key)) return text
     const [start, end] = this.#rangeOf(indexIn(text))
     return JSON.parse(this.#decoded(start, end)) as string
   }
 
-  /** The bytes of an edited outline, in which the marks have been replaced with the original strings. */
+  /** The bytes of an edited outline in which the marks have been replaced by the original strings. */
   restored(text: string): Uint8Array {
     const parts: Uint8Array[] = []
     let from = 0
@@ -87,7 +90,7 @@ export class JsonOutline {
     return Buffer.concat(parts)
   }
 
-  /** The bytes of a part that must have no mark. */
+  /** The bytes of a part that must not contain a mark. */
   #plain(text: string): Uint8Array {
     if (this.isMarked(text)) throw changed()
     return Buffer.from(text)
@@ -115,7 +118,7 @@ export class JsonOutline {
   }
 }
 
-/** The number of the string that a mark replaces. NaN for a text that only begins with a mark. */
+/** The index of the string that a mark replaces. NaN for a text that only begins like a mark. */
 function indexIn(mark: string): number {
   const end = mark.length - 1
   return mark.indexOf(keyEnd, key.length) === end ? Number(mark.slice(key.length, end)) : Number.NaN
@@ -126,8 +129,8 @@ function changed(): Error {
 }
 
 /**
- * Makes the outline of a JSON text in steps. `ranges` has the start and the end of each long string, quotes included, as
- * `JsonScan` finds them.
+ * Creates the outline of a JSON text in steps. `ranges` contains the start and end of each long string, including its
+ * quotes, as found by `JsonScan`.
  */
 export class OutlineMaker {
   readonly #bytes: Uint8Array
@@ -141,7 +144,7 @@ export class OutlineMaker {
     this.#sizer = new TextSizer(bytes)
   }
 
-  /** True if an outline would be much shorter than the text, and the text has no byte order mark. */
+  /** True if an outline would be much shorter than the text and the text has no byte order mark. */
   static pays(bytes: Uint8Array, ranges: readonly number[]): boolean {
     let length = 0
     for (let at = 0; at < ranges.length; at += 2) length += (ranges[at + 1] ?? 0) - (ranges[at] ?? 0)
@@ -149,8 +152,8 @@ export class OutlineMaker {
   }
 
   /**
-   * Reads about this many more bytes. True if there may be more to read; false if everything was read, or if a string is
-   * not valid.
+   * Reads about `length` more bytes. Returns true if there may be more to read, and false if everything was read or a
+   * string is not valid.
    */
   step(length: number): boolean {
     const ranges = this.#ranges
@@ -167,7 +170,7 @@ export class OutlineMaker {
     return true
   }
 
-  /** The outline, once everything was read; undefined if the text is not valid JSON in UTF-8. */
+  /** The outline, after everything was read. Undefined if the text is not valid JSON in UTF-8. */
   outline(): JsonOutline | undefined {
     if (2 * this.#sizes.length < this.#ranges.length || !isUtf8(this.#bytes)) return undefined
     try {

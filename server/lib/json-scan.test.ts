@@ -10,7 +10,7 @@ function scanned(text: string, step = text.length * 3 + 1, wanted?: string): Jso
   return scan
 }
 
-/** The same counts, computed from the parsed value. */
+/** The counts that the scan should report, computed from the parsed value. */
 function counted(value: unknown, depth = 1): Omit<JsonShape, 'names' | 'plainMembers'> {
   const counts = { values: 0, containers: 0, members: 0, depth: 0 }
   if (typeof value !== 'object' || value === null) return counts
@@ -43,7 +43,7 @@ describe('the counts match what the parser builds:', () => {
     ['a chat', { model: 'm', messages: [{ role: 'user', content: [{ type: 'text', text: long }] }], stream: true }],
   ])('%s', (_, value) => {
     for (const text of [JSON.stringify(value), JSON.stringify(value, null, 2)]) {
-      // In one step, and in steps of one and of seven bytes.
+      // Scans the text in one step, and in steps of one and of seven bytes.
       for (const step of [undefined, 1, 7]) {
         const { values, containers, members, depth } = scanned(text, step)
         expect({ values, containers, members, depth }).toEqual(counted(value))
@@ -71,7 +71,7 @@ describe('different names are counted in a long text:', () => {
   })
 })
 
-describe('each byte is read only a few times, whatever the text, because quadratic time would mean minutes', () => {
+describe('each byte is read only a few times, whatever the text, because quadratic time would take minutes', () => {
   const many = 1_000_000
   const shapes: [string, string][] = [
     ['a long string before many colons', `{"${'a'.repeat(many)}"${':'.repeat(many)}`],

@@ -2,17 +2,17 @@ import { randomBytes } from 'node:crypto'
 
 /** The contents of a JSON text, as scanned so far. */
 export interface JsonShape {
-  /** Strings, numbers, true, false, null, lists and objects; an empty list or object counts as two. */
+  /** The number of strings, numbers, true, false, null, lists and objects. An empty list or object counts twice. */
   values: number
-  /** Lists and objects. */
+  /** The number of lists and objects. */
   containers: number
-  /** Members of all objects. */
+  /** The number of members of all objects. */
   members: number
-  /** Members of the top-level object, and of objects nested in it without a list in between. */
+  /** The number of members of the top-level object and of objects nested in it, except those within lists. */
   plainMembers: number
   /** The deepest nesting of lists and objects. */
   depth: number
-  /** The number of different member names, approximately; counted only in long texts. */
+  /** The approximate number of different member names. Counted only in long texts. */
   names: number
 }
 
@@ -26,24 +26,30 @@ const closeList = 93
 const openObject = 123
 const closeObject = 125
 
-/** Short strings are read byte by byte. For longer strings, searching for the closing quote is much faster. */
+/**
+ * The first bytes of a string are read one by one. For the rest of a longer string, searching for the closing quote is
+ * much faster.
+ */
 const steppedBytes = 32
 /**
  * After an escaped quote, this many bytes are read one by one, because searching would be slow in a text full of
  * escapes.
  */
 const steppedAfterEscape = 512
-/** A shorter text cannot contain many different names. */
+/** The minimum size of a text whose names are counted. A shorter text cannot contain many different names. */
 const namedFromBytes = 32 * 1024
 /**
- * Base-2 logarithm of the size of the set of names, which has one bit for each hash: enough to distinguish some 10,000
- * names.
+ * The base-2 logarithm of the size of the set of names. The set has one bit for each hash, which is enough to
+ * distinguish about 10,000 names.
  */
 const nameBitsLog = 17
 
 const nothing = new Uint8Array(0)
 
-/** An empty set of names that a finished scan left behind. New memory for each long text would cost more than the set. */
+/**
+ * An empty set of names from a finished scan, which is reused because allocating a new one for each long text would be
+ * expensive.
+ */
 let spareNames: Uint32Array | undefined
 
 function newNames(): Uint32Array {
@@ -52,18 +58,18 @@ function newNames(): Uint32Array {
   return names
 }
 
-/** Strings from this length on, quotes included, are noted if they are texts. */
+/** Texts are noted if they have at least this length, including their quotes. */
 const longTextBytes = 1024
-/** The members whose strings are texts that people and models write, in the formats of all services. */
+/** The members that contain texts of people and models, in the formats of all services. */
 const textNames = ['"content"', '"text"'].map((name) => new TextEncoder().encode(name))
 
-/** Different in each process, so that nobody can choose names whose hashes share a bit. */
+/** The factor is different in each process, so that nobody can choose names whose hashes share a bit. */
 const hashFactor = randomBytes(4).readUInt32LE() | 1
 
 /**
- * Counts the contents of a JSON text without building any value: 1 to 3 ms for each MiB, in steps. A long text can thus
- * be refused for its structure before it is parsed. It accepts any bytes. The parser decides whether they are JSON; for
- * a text that is not JSON, the counts have no meaning.
+ * Counts the contents of a JSON text in steps, without building any value. This takes 1 to 3 ms for each MiB. A long
+ * text can therefore be refused for its structure before it is parsed. Any bytes are accepted. The parser later decides
+ * whether they are JSON. If they are not, the counts have no meaning.
  */
 export class JsonScan implements JsonShape {
   values = 0
@@ -72,18 +78,21 @@ export class JsonScan implements JsonShape {
   plainMembers = 0
   depth = 0
   names = 0
-  /** The start and the end of each long text, quotes included; undefined if they are not noted. */
+  /** The start and end of each long text, including its quotes; undefined if they are not noted. */
   readonly longTexts: number[] | undefined
   #bytes: Uint8Array
   #at = 0
   #level = 0
-  /** Level of the outermost open list; infinite if no list is open. */
+  /** The level of the outermost open list; infinite if no list is open. */
   #listLevel = Number.POSITIVE_INFINITY
-  /** The range of the last string, and a hash of its first bytes. The string is a member's name if a colon follows. */
+  /**
+   * The range of the last string, and a hash of its first bytes. If a colon follows, the string is the name of a
+   * member.
+   */
   #start = 0
   #end = 0
   #hash = 0
-  /** The quoted name of the top-level member to look for, as written before its colon. */
+  /** The quoted name of the top-level member to search for, as it appears before the colon. */
   readonly #wanted: Uint8Array
   /** The position of the colon after the wanted name, until the next string has been read. */
   #wantedColon = -1
@@ -91,8 +100,8 @@ export class JsonScan implements JsonShape {
   #seen: Uint32Array | undefined
 
   /**
-   * `wanted` is the quoted name of a member of the top-level object whose string value is kept. `notesTexts`: the long
-   * texts are noted.
+   * `wanted` is the quoted name of the member of the top-level object whose string value is kept. If `notesTexts` is
+   * true, the ranges of long texts are noted.
    */
   constructor(bytes: Uint8Array, wanted: Uint8Array = nothing, notesTexts = false) {
     this.#bytes = bytes
@@ -111,7 +120,7 @@ export class JsonScan implements JsonShape {
     this.#seen ??= newNames()
   }
 
-  /** Must be the last call. Leaves memory to the next scan; the counts remain. */
+  /** Must be the last call. Makes the memory available to the next scan. The counts remain valid. */
   end(): void {
     if (!this.#seen) return
     this.#seen.fill(0)
@@ -123,12 +132,15 @@ export class JsonScan implements JsonShape {
     return this.#at >= this.#bytes.length
   }
 
-  /** The wanted member as a JSON string, if it occurred and is a string; the first one if it occurred twice. */
+  /**
+   * The value of the wanted member as a JSON string; undefined if it is missing or not a string. If the member occurs
+   * twice, the first value is returned.
+   */
   get wantedString(): string | undefined {
     return this.#wantedValue && new TextDecoder().decode(this.#wantedValue)
   }
 
-  /** Reads this many more bytes; a string that begins within them is read to its end. */
+  /** Reads `length` more bytes. A string that begins within them is read to its end. */
   step(length: number): void {
     const bytes = this.#bytes
     const end = Math.min(this.#at + length, bytes.length)
@@ -179,8 +191,8 @@ export class JsonScan implements JsonShape {
   }
 
   /**
-   * Adds the rest of a long name, which had been skipped, to the hash. It is added only once, however many colons
-   * follow a string.
+   * The hash of the last string. Adds the rest of a long name, which had been skipped. It is added only once, even if
+   * several colons follow the string.
    */
   #nameHash(): number {
     let hash = this.#hash
@@ -197,7 +209,10 @@ export class JsonScan implements JsonShape {
     return wanted.length > 0
   }
 
-  /** If there is anything but white space between the colon and the string, the string is not the member's value. */
+  /**
+   * Keeps a string as the value of the wanted member. If anything except white space is between the colon and the
+   * string, the string is not the value.
+   */
   #keepWanted(end: number): void {
     let at = this.#wantedColon + 1
     while ((this.#bytes[at] ?? quote) <= space) at++
@@ -205,7 +220,7 @@ export class JsonScan implements JsonShape {
     this.#wantedColon = -1
   }
 
-  /** Notes the last string if it is the value of a member for texts. */
+  /** Notes the last string if it is the value of a member that contains texts. */
   #noteText(texts: number[], end: number): void {
     const colonAt = this.#lastBefore(this.#start)
     if (this.#bytes[colonAt] !== colon) return
@@ -216,7 +231,7 @@ export class JsonScan implements JsonShape {
   #endsName(end: number, name: Uint8Array): boolean {
     const start = end - name.length
     for (let at = 0; at < name.length; at++) if (this.#bytes[start + at] !== name[at]) return false
-    // After a backslash, the quote would be part of a longer name.
+    // A quote after a backslash would be part of a longer name.
     return this.#bytes[start - 1] !== backslash
   }
 
@@ -227,7 +242,7 @@ export class JsonScan implements JsonShape {
     return before
   }
 
-  /** Reads the string that begins here and returns its end. */
+  /** Reads the string that begins at `start` and returns its end. */
   #string(start: number): number {
     const bytes = this.#bytes
     let hash = 0

@@ -6,12 +6,13 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The deepest nesting of lists and objects that is written. Real data has a few dozen levels. */
+/** The deepest nesting of lists and objects that is serialised. Real data has a few dozen levels. */
 const mostLevels = 500
 
 /**
- * The JSON text of a parsed value, or undefined if it is nested too deeply. The time that the runtime's own serializer
- * takes grows with the square of the depth: over a second for 200 KB of brackets.
+ * The JSON text of a parsed value. Undefined if the value is nested too deeply. The limit exists because the time that
+ * the runtime's serialiser takes grows with the square of the depth. Without it, 200 KB of brackets would take more
+ * than a second.
  */
 export function tryStringify(value: unknown): string | undefined {
   return isWithin(value, mostLevels) ? JSON.stringify(value) : undefined
@@ -34,7 +35,7 @@ function isWithin(value: unknown, levels: number): boolean {
   return true
 }
 
-/** The parsed text, or undefined if it is not JSON. */
+/** The parsed value of a text. Undefined if the text is not JSON. */
 export function tryParse(text: string): unknown {
   try {
     return JSON.parse(text)

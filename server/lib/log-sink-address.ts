@@ -1,19 +1,25 @@
 import { isAbsolute } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Where log rows are copied to. `name` has no credentials. */
+/** The destination to which log rows are copied. `name` contains no credentials. */
 export type LogSinkAddress =
   | { kind: 'clickhouse'; name: string; url: string; database: string; user: string; password: string }
   | { kind: 'folder'; name: string; folder: string }
 
 const databaseName = /^[A-Za-z_]\w{0,63}$/
 
-/** True for the name of a database of ClickHouse. It becomes part of statements, so nothing else is accepted. */
+/**
+ * True for a valid name of a ClickHouse database. The name becomes part of SQL statements, so only safe characters are
+ * accepted.
+ */
 export function isLogDatabase(name: string): boolean {
   return databaseName.test(name)
 }
 
-/** Reads `http://user:password@host:8123/database` or `file:///folder`. Throws an error with the end of a sentence. */
+/**
+ * Parses `http://user:password@host:8123/database` or `file:///folder`. Throws an error whose message completes a
+ * sentence that begins with the name of the setting.
+ */
 export function parseLogSink(text: string): LogSinkAddress {
   if (!URL.canParse(text)) throw new Error('is not an address')
   const url = new URL(text)

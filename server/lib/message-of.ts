@@ -1,7 +1,7 @@
-/** Bun adds this to the messages of lost connections. It is advice for whoever wrote the call to `fetch`. */
+/** Bun adds this text to the messages of lost connections. It is advice for the developer who called `fetch`. */
 const advice = / ?For more information, pass `verbose: true` in the second argument to fetch\(\)/
 
-/** The message of anything that was thrown, without advice of the runtime. */
+/** The message of any thrown value, without the runtime's advice. */
 export function messageOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).replace(advice, '')
 }

@@ -1,6 +1,6 @@
 interface Sums {
   /**
-   * The number of values in each bucket, not counting those of smaller buckets. The last count is for values above all
+   * The number of values in each bucket, without the values in smaller buckets. The last count is for values above all
    * bounds.
    */
   readonly counts: number[]
@@ -9,8 +9,8 @@ interface Sums {
 }
 
 /**
- * A Prometheus histogram with the label `mode`. The histogram of prom-client looks up and checks its labels again for
- * each value, which is expensive because every call reports two values.
+ * A Prometheus histogram with the label `mode`. It replaces prom-client's histogram, which looks up and checks its
+ * labels for each value. That is expensive, because every call reports two values.
  */
 export class ModeHistogram {
   readonly name: string
@@ -35,7 +35,7 @@ export class ModeHistogram {
     sums.sum += value
   }
 
-  /** What a prom-client registry needs from its metrics, besides their name. */
+  /** The method that a prom-client registry calls on its metrics. */
   async get() {
     return {
       name: this.name,

@@ -1,8 +1,8 @@
 import { capModels } from '../../contract/caps.ts'
 
 /**
- * A regular expression for names and patterns of models, in the syntax that JavaScript and PostgreSQL share; null for
- * all models. `*` stands for any characters.
+ * Converts a list of model names and patterns into a regular expression, in the syntax that JavaScript and PostgreSQL
+ * share. In a pattern, `*` matches any characters. Returns null if the list means all models.
  */
 export function patternOf(models: string): string | null {
   const names = capModels(models)

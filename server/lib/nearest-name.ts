@@ -1,7 +1,7 @@
-/** The longest name for which a near one is looked for. */
+/** The maximum length of a name for which a similar name is looked up. */
 const longest = 60
 
-/** The known name that differs least from a misspelled one; undefined if none is similar. */
+/** The known name that is most similar to a misspelled name. Undefined if no name is similar enough. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > longest) return undefined
   const wanted = name.toLowerCase()
@@ -14,7 +14,10 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return best?.name
 }
 
-/** How many letters must be inserted, removed, replaced or swapped with their neighbour. */
+/**
+ * The number of letters that must be inserted, removed, replaced or swapped with their neighbour to get from one name
+ * to the other.
+ */
 function editDistance(from: string, to: string): number {
   const rows = [Array.from({ length: to.length + 1 }, (_, index) => index)]
   for (let i = 1; i <= from.length; i++) {

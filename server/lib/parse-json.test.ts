@@ -17,7 +17,7 @@ async function outcome(text: string | Uint8Array, options: Partial<ParseOptions>
   }
 }
 
-/** The same text, made long by a string at its start. */
+/** The given text in a list that begins with a long string, so that the whole text is long. */
 const lengthened = (text: string, length = 3 * mebibyte) => `["${'x'.repeat(length)}",${text}]`
 
 describe('a text beyond a limit is not parsed, whether it is short or long:', () => {

@@ -4,17 +4,17 @@ import type { Turns } from './turns.ts'
 
 /** The limits for the contents of a JSON text. */
 export interface JsonLimits {
-  /** Strings, numbers, true, false, null, lists and objects. */
+  /** The maximum number of strings, numbers, true, false, null, lists and objects. */
   values: number
-  /** Lists and objects. */
+  /** The maximum number of lists and objects. */
   containers: number
-  /** Different member names. */
+  /** The maximum number of different member names. */
   names: number
-  /** The nesting of lists and objects. */
+  /** The deepest nesting of lists and objects. */
   depth: number
 }
 
-/** A parsed JSON text. If it has an outline, the text and the value are made when they are first read. */
+/** A parsed JSON text. If it has an outline, the text and the value are created on first access. */
 export interface ParsedJson {
   readonly text: string
   readonly value: unknown
@@ -22,7 +22,7 @@ export interface ParsedJson {
   readonly outline?: JsonOutline
 }
 
-/** The reason why a text was not parsed. The message completes a sentence that starts with the name of the text. */
+/** The error for a text that was not parsed. The message completes a sentence that begins with the name of the text. */
 export class JsonFault extends Error {
   readonly kind: 'encoding' | 'syntax' | 'limit'
 
@@ -32,11 +32,11 @@ export class JsonFault extends Error {
   }
 }
 
-/** Bytes read in one step, which takes a few milliseconds. */
+/** The number of bytes read in one step, which takes a few milliseconds. */
 const stepBytes = 2 * 1024 * 1024
-/** Up to this size everything is done in one step. */
+/** Up to this size, everything is done in one step. */
 const shortBytes = 256 * 1024
-/** Up to this size a text is parsed, because an outline would not be cheaper. */
+/** Up to this size, a text is always parsed, because an outline would not be cheaper. */
 const outlinedFromBytes = 64 * 1024
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -45,18 +45,21 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 export interface ParseOptions {
   limits: JsonLimits
   turns: Turns
-  /** Called between scanning and parsing, for texts that may not have to be parsed at all; throws to refuse a text. */
+  /**
+   * Called after a text has been scanned and before it is parsed. Throws to refuse the text, so that it need not be
+   * parsed.
+   */
   admit?: ((scan: JsonScan) => Promise<void>) | undefined
-  /** The name of the member that `admit` reads, in quotes. */
+  /** The quoted name of the member that `admit` reads. */
   wanted?: Uint8Array
   /** True if an outline is enough for a text that has long strings. */
   outlines?: boolean
 }
 
 /**
- * Parses JSON within limits. The parsed value can be a hundred times as large as the text, and parsing takes
- * correspondingly long. The text is therefore scanned first, and refused without parsing if it exceeds the limits. A
- * long text is read in steps that each wait for their turn. Throws JsonFault, or rejects with it.
+ * Parses JSON within limits. A parsed value can be a hundred times as large as its text, and parsing then takes
+ * correspondingly long. The text is therefore scanned first. If it exceeds the limits, it is refused without being
+ * parsed. A long text is read in steps, each of which waits for its turn. Throws JsonFault, or rejects with it.
  */
 export function parseJson(bytes: Uint8Array, options: ParseOptions): ParsedJson | Promise<ParsedJson> {
   if (bytes.length > shortBytes) return inSteps(bytes, options)
@@ -92,7 +95,7 @@ async function inSteps(
   return parsed(text, scan)
 }
 
-/** Undefined if no outline is wanted, or if it would not pay. */
+/** Undefined if no outline is requested, or if an outline would not save enough. */
 function outlineMaker(bytes: Uint8Array, { longTexts }: JsonScan): OutlineMaker | undefined {
   return longTexts && OutlineMaker.pays(bytes, longTexts) ? new OutlineMaker(bytes, longTexts) : undefined
 }

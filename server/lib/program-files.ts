@@ -1,14 +1,17 @@
 /**
- * The program runs in three forms: as TypeScript files in folders, as bundles side by side in one folder, and as an
- * executable file that holds the bundles in a file system of its own.
+ * True if the program runs as TypeScript files in folders. The two other forms are bundles in one folder, and an
+ * executable file that contains the bundles in its own file system.
  */
 
 const isSource = import.meta.path.endsWith('.ts')
 
-/** True in an executable file. Bun mounts its contents under one of these paths, depending on the operating system. */
+/**
+ * True if the program runs as an executable file. Bun mounts the contents of such a file under one of the paths in this
+ * pattern, depending on the operating system.
+ */
 export const isExecutableFile = /^(?:\/\$bunfs\/|[A-Z]:[\\/]~BUN[\\/])/i.test(import.meta.path)
 
-/** What people type in front of a command. */
+/** The text that people type before a command. */
 export const programName = isExecutableFile
   ? 'tollgate'
   : /[\\/]node_modules[\\/]tollgate[\\/]/.test(import.meta.path)
@@ -19,8 +22,8 @@ export const programName = isExecutableFile
 export const ownProgram: readonly string[] = isExecutableFile ? [] : process.argv.slice(1, 2)
 
 /**
- * URL of a program that is built into a bundle of its own. `path` is its file relative to the caller's, without
- * ending, such as './reader-worker'; `base` is the caller's `import.meta.url`.
+ * The URL of a program that is built as a separate bundle. `path` is the path of its file relative to the calling file,
+ * without extension, for example './reader-worker'. `base` is the calling file's `import.meta.url`.
  */
 export function programUrl(path: string, base: string): string {
   const file = isSource ? `${path}.ts` : `./${path.slice(path.lastIndexOf('/') + 1)}.js`

@@ -1,9 +1,12 @@
-/** A text longer than twice this is hashed by its ends and its length, so that the cost does not grow with the text. */
+/**
+ * If a text is longer than twice this, only its length and this many characters at each end are hashed, so that the
+ * cost does not grow with the text.
+ */
 const endCharacters = 1024
 
 /**
- * Mixes a text into a hash of 32 bits. The result is the same in every process. It spreads well and is cheap, but it is
- * not secret: whoever knows the texts can compute it.
+ * Adds a text to a hash of 32 bits. The result is the same in every process. The hash is cheap and distributes well,
+ * but it is not secret, because anybody who knows the texts can compute it.
  */
 export function hashText(hash: number, text: string): number {
   const { length } = text
@@ -12,7 +15,7 @@ export function hashText(hash: number, text: string): number {
   return hashNumber(hashRange(begun, text, length - endCharacters, length), length)
 }
 
-/** Mixes a whole number into a hash of 32 bits. */
+/** Adds a whole number to a hash of 32 bits. */
 export function hashNumber(hash: number, value: number): number {
   let mixed = Math.imul(hash ^ value, 0x85_eb_ca_6b)
   mixed = Math.imul(mixed ^ (mixed >>> 15), 0xc2_b2_ae_35)

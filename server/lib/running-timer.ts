@@ -1,11 +1,11 @@
-/** The length of one step of a wait, and the most time that is counted for one step. */
+/** The length of one step of a wait, and the maximum time that counts for one step, in milliseconds. */
 const stepMs = 250
 const mostOfStepMs = 500
 
 /**
- * Calls back after the process has run for this many milliseconds. Time in which the process was stopped, or busy with
- * long work, does not count, because the process cannot tell during that time whether others are silent. Returns a
- * function that ends the wait. Does not keep the process alive.
+ * Calls `due` after the process has run for `ms` milliseconds. Time in which the process was stopped or busy with long
+ * work does not count, because during that time the process cannot know whether other systems are silent. Returns a
+ * function that ends the wait. The timer does not keep the process alive.
  */
 export function runningTimer(ms: number, due: () => void): () => void {
   let leftMs = ms
@@ -27,7 +27,7 @@ export function runningTimer(ms: number, due: () => void): () => void {
   return () => clearTimeout(timer)
 }
 
-/** A signal that is aborted after the process has run for this many milliseconds, unless `end` is called before. */
+/** A signal that is aborted after the process has run for `ms` milliseconds, unless `end` is called before. */
 export function runningSignal(ms: number): { signal: AbortSignal; end(): void } {
   const controller = new AbortController()
   const end = runningTimer(ms, () => controller.abort(new DOMException('The operation timed out.', 'TimeoutError')))

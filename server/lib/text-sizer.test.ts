@@ -6,7 +6,7 @@ import { TextSizer } from './text-sizer.ts'
 const random = seeded(33)
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** What the parser makes of the string. */
+/** The sizes of the string as the parser reads it. */
 function parsed(bytes: Uint8Array): { characters: number; extraBytes: number } | undefined {
   try {
     const text: unknown = JSON.parse(decoder.decode(bytes))
@@ -17,7 +17,7 @@ function parsed(bytes: Uint8Array): { characters: number; extraBytes: number } |
   }
 }
 
-/** The string is put at every position within a word, with other bytes around it. */
+/** Measures the string at every offset within a machine word, with other bytes around it. */
 function sizes(string: Uint8Array) {
   return [0, 1, 2, 3].map((before) => {
     const bytes = new Uint8Array(before + string.length + 5).fill(0x5c)
@@ -37,7 +37,7 @@ const quoted = (...parts: (string | number[])[]) =>
     Buffer.concat([Buffer.from('"'), ...parts.map((part) => Buffer.from(part as string)), Buffer.from('"')]),
   )
 
-test('every byte, alone and after a backslash, between letters of every number', () => {
+test('every byte, alone and after a backslash, with different numbers of letters around it', () => {
   for (let byte = 0; byte < 256; byte++)
     for (const around of [0, 1, 3, 4, 15, 16, 17, 40]) {
       const letters = 'x'.repeat(around)

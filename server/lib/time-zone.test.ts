@@ -10,7 +10,7 @@ test('a zone has a name and an offset; other text is not a zone', () => {
   for (const name of ['', 'Mars/Base', '../etc', "'; --"]) expect(timeZone(name)).toBeUndefined()
 })
 
-test('a month begins and ends at midnight of the zone, on both sides of a change of the clocks', () => {
+test('a month begins and ends at midnight in its time zone, before and after a clock change', () => {
   const berlin = zone('Europe/Berlin')
   expect(startOfDay(berlin, 2026, 10, 1)).toBe(at('2026-09-30T22:00:00Z'))
   expect(startOfDay(berlin, 2026, 11, 1)).toBe(at('2026-10-31T23:00:00Z'))

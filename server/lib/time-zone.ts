@@ -1,14 +1,14 @@
 /** A time zone by its IANA name, such as Europe/Berlin. */
 export interface TimeZone {
   name: string
-  /** Minutes east of UTC at a time in epoch seconds. */
+  /** The offset in minutes east of UTC, at a time in epoch seconds. */
   offsetAt(seconds: number): number
 }
 
 const hourSeconds = 3600
 const weekSeconds = 7 * 86_400
 
-/** The time zone with this name; undefined if there is none. */
+/** The time zone with a name. Undefined if there is no such zone. */
 export function timeZone(name: string): TimeZone | undefined {
   let format: Intl.DateTimeFormat
   try {
@@ -36,14 +36,14 @@ export function timeZone(name: string): TimeZone | undefined {
   }
 }
 
-/** A zone whose clocks never change, by its minutes east of UTC. */
+/** A zone with a constant offset, in minutes east of UTC. */
 export function fixedZone(offset: number): TimeZone {
   return { name: 'UTC', offsetAt: () => offset }
 }
 
 /**
- * The parts of a time range in which the zone's offset stays the same, each with the hour since 1970 in which it begins.
- * Both ends are epoch seconds.
+ * Splits a time range into pieces in which the zone's offset stays the same. `from` is the hour since 1970 in which a
+ * piece begins. `start` and `end` are epoch seconds.
  */
 export function offsetPieces({ offsetAt }: TimeZone, start: number, end: number): { from: number; offset: number }[] {
   const pieces = [{ from: Math.floor(start / hourSeconds), offset: offsetAt(start) }]
@@ -63,7 +63,10 @@ export function offsetPieces({ offsetAt }: TimeZone, start: number, end: number)
   return pieces
 }
 
-/** The first second of a day in the zone. `month` begins at 1; days beyond the month are those of the next one. */
+/**
+ * The first second of a day in the zone. `month` begins at 1. Days beyond the end of the month are days of the next
+ * month.
+ */
 export function startOfDay({ offsetAt }: TimeZone, year: number, month: number, day: number): number {
   const local = Date.UTC(year, month - 1, day) / 1000
   const near = local - offsetAt(local) * 60

@@ -19,7 +19,7 @@ test('one turn is given in each round of the event loop, in the order in which t
   }
   await both
   expect(order).toEqual(['a1', 'b1', 'a2', 'b2'])
-  // There were never two turns in one round.
+  // No round had two turns.
   expect(given.every((count, index) => count <= index + 1)).toBe(true)
   expect(turns.count).toBe(4)
 })

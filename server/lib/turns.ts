@@ -1,14 +1,14 @@
 /**
- * Lets long work run in short steps. Each step waits for its turn, and one turn is given in each round of the event
- * loop. Other work of the process (streams, timers, health checks) can run in between, however many steps wait for
- * turns.
+ * Lets long work run in short steps. Each step waits for its turn, and only one turn is given in each round of the
+ * event loop. Between turns, other work of the process (streams, timers, health checks) can run, however many steps are
+ * waiting.
  */
 export class Turns {
   readonly #waiting: (() => void)[] = []
   #isScheduled = false
   #count = 0
 
-  /** How many turns have been given so far. */
+  /** The number of turns that have been given so far. */
   get count(): number {
     return this.#count
   }

@@ -1,6 +1,6 @@
 /**
- * Waits for work that accepts no signal. Rejects with the signal's reason when the signal is aborted; the work then
- * continues unobserved.
+ * Waits for work that accepts no signal. If the signal is aborted, rejects with the signal's reason. The work then
+ * continues, but its result is ignored.
  */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 const daySeconds = 86_400
 
-/** The calendar periods around a time, in UTC; all in epoch seconds. */
+/** The calendar periods around a time, in UTC. All values are in epoch seconds. */
 export interface UtcPeriods {
   dayStart: number
   nextDay: number

@@ -21,7 +21,7 @@ export function createMailRoot({
     if (!mailer.ready()) return
     const language = settings.current().MailLanguage as MailLanguage
     const roots = await rootsWithMail(store.read)
-    // Each email is sent separately, so that an address that rejects email does not keep the notice from anybody else.
+    // Each email is sent separately, so that one address that rejects email does not prevent the others.
     const sent = await Promise.allSettled(
       roots.map(({ email }) => mailer.send(email, language, ({ texts, name }) => texts.notice(name, subject, text))),
     )

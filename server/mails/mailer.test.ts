@@ -64,11 +64,11 @@ forEachDatabase((database, openFresh) => {
     await api.store.close()
   })
 
-  // The look of an email does not depend on the database.
+  // The look of an email does not depend on the database, so all languages are tested only on SQLite.
   for (const language of database === 'sqlite' ? (['en', 'zh', 'ja'] as const satisfies readonly MailLanguage[]) : [])
     describe(language, () => {
       for (const [kind, write] of Object.entries(mails)) {
-        test(`${kind} arrives in two forms with the same content, whatever the names are`, async () => {
+        test(`${kind} arrives in two forms with the same content, no matter what the names are`, async () => {
           await setOptions(api, { SystemName: `Gate ${evil}\r\nBcc: evil@example.com` })
           await api.mailer.send('Ada+gate@example.com', language, write)
           const [mail] = await smtp.arrived(1)
@@ -79,7 +79,7 @@ forEachDatabase((database, openFresh) => {
           const { subject = '' } = mail.headers
           expect(subject).toStartWith(`Gate ${evil} Bcc: evil@example.com${language === 'en' ? ': ' : '：'}`)
           expect([...subject].length).toBeLessThanOrEqual(200)
-          // The plain form comes first, because email programs show the last alternative that they support.
+          // The plain-text form comes first, because email programs show the last alternative that they support.
           expect(mail.raw).toMatch(/^Content-Type: multipart\/alternative;/m)
           expect([...mail.raw.matchAll(/^Content-Type: (text\/\w+); charset=utf-8/gm)].map((part) => part[1])).toEqual([
             'text/plain',
@@ -126,7 +126,7 @@ forEachDatabase((database, openFresh) => {
       }
     })
 
-  test('a super admin whose address rejects email does not keep a notice from anybody else', async () => {
+  test('if the address of one super admin rejects email, the others still get the notice', async () => {
     for (const username of ['first', 'second', 'third']) {
       const { id } = await api.addPerson({ username, role: 100 })
       const email = `${username}@example.com`

@@ -8,7 +8,8 @@ import { type MailLanguage, type MailText, mailTexts } from './texts.ts'
 type Texts = (typeof mailTexts)[MailLanguage]
 
 /**
- * What is needed to write an email: the texts of a language, the name of the installation, and the URLs of its pages.
+ * Everything needed to write an email: the texts of a language, the name of the installation, and the URLs of its
+ * pages.
  */
 export interface Pen {
   texts: Texts
@@ -17,13 +18,13 @@ export interface Pen {
   page(path: string): string
 }
 
-/** Writes emails and hands them to the mail server that is set in the options. */
+/** Writes emails, and sends them through the mail server in the options. */
 export interface Mailer {
   /** True if a mail server and a sender are set. */
   ready(): boolean
-  /** Resolves when the mail server has accepted the email; throws SmtpError. */
+  /** Resolves when the mail server has accepted the email. Throws SmtpError. */
   send(to: string, language: MailLanguage, write: (pen: Pen) => MailText): Promise<void>
-  /** Starts `work` without making the caller wait for it; a failure is reported as a warning. */
+  /** Starts `work` without making the caller wait. A failure is reported as a warning. */
   later(what: string, work: () => Promise<void>): void
   /** Waits until all work started by `later` is done. */
   idle(): Promise<void>
@@ -34,7 +35,7 @@ export interface MailerDeps {
   /** Public URL of this server, used while the option ServerAddress is empty. */
   localAddress: string
   warn(message: string): void
-  /** PEM of certificates to trust in addition to the usual ones. */
+  /** Certificates in PEM format to trust in addition to the default ones. */
   ca?: string
 }
 
@@ -46,7 +47,8 @@ export function createMailer({ settings, localAddress, warn, ca }: MailerDeps): 
       return SMTPServer !== '' && isMailAddress(SMTPFrom || SMTPAccount)
     },
     async send(to, language, write) {
-      // The address of an imported account may be any text, and several addresses in one field are not a valid address.
+      // The address of an imported account may be any text. Several addresses in one field do not count as a valid
+      // address.
       if (!isMailAddress(to)) throw new Error('the address is not a valid email address')
       const now = settings.current()
       const address = now.ServerAddress || localAddress
@@ -67,7 +69,7 @@ export function createMailer({ settings, localAddress, warn, ca }: MailerDeps): 
   }
 }
 
-/** The mail server of the options, and the sender with that name. */
+/** The mail server in the options, and the sender with the given name. */
 export function smtpServer(settings: Settings, name: string): SmtpServer {
   return {
     host: settings.SMTPServer,

@@ -8,7 +8,7 @@ export interface RenderedMail {
   html: string
 }
 
-/** The text around every email of an installation. */
+/** The frame around every email of an installation. */
 interface MailFrame {
   language: MailLanguage
   /** The option SystemName. */
@@ -17,11 +17,11 @@ interface MailFrame {
   address: string
 }
 
-/** Email programs truncate longer texts anyway. */
+/** The maximum length of a subject. Email programs truncate longer subjects anyway. */
 const longestSubject = 200
 const longestPreview = 140
 
-/** Formats an email as plain text, and as HTML that needs no images and loads nothing from outside. */
+/** Formats an email as plain text, and as HTML without images or other content that must be loaded. */
 export function renderMail(mail: MailText, frame: MailFrame): RenderedMail {
   const { code, link, note } = mail
   const parts = [
@@ -33,7 +33,7 @@ export function renderMail(mail: MailText, frame: MailFrame): RenderedMail {
     `-- \n${frame.name}\n${frame.address}`,
   ]
   const text = parts.filter((part) => part !== undefined && part.trim() !== '').join('\n\n')
-  // A line break would end the email's Subject header.
+  // A line break would end the Subject header of the email.
   const subject = cut(mail.subject.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim(), longestSubject)
   return { subject, text: `${text}\n`, html: htmlPage({ ...mail, subject }, frame) }
 }
@@ -91,8 +91,8 @@ ${bodyOf(mail, texts.openInstead)}
 }
 
 /**
- * The text that a list of emails shows next to the subject. The blanks keep the list from showing the text that
- * follows.
+ * The text that a list of emails shows next to the subject. It ends in blanks, so that the list does not show the text
+ * that follows.
  */
 function preview({ lines, code }: MailText): string {
   const text = cut([lines[0], code].filter(Boolean).join(' '), longestPreview)

@@ -9,20 +9,20 @@ export type MailLanguage = keyof typeof mailLanguageTags
 /** The content of an email, before formatting. */
 export interface MailText {
   subject: string
-  /** Heading above the lines, in the HTML form. */
+  /** The heading above the lines in the HTML form. */
   title: string
   lines: readonly string[]
-  /** Labels with amounts, as a table below the lines. */
+  /** Labels with amounts, shown as a table below the lines. */
   amounts?: readonly { label: string; amount: string; strong?: boolean }[]
-  /** Shown in large type, for copying. */
+  /** A code, shown in large type for copying. */
   code?: string
-  /** The one action that the email offers, as a button and as a plain URL. */
+  /** The only action that the email offers, as a button and as a plain URL. */
   link?: { label: string; address: string }
-  /** Shown in small type below. */
+  /** A note, shown in small type at the end. */
   note?: string
 }
 
-/** A monthly statement, as an email contains it. */
+/** A monthly statement in an email. */
 export interface StatementMail {
   username: string
   /** YYYY-MM. */
@@ -33,7 +33,7 @@ export interface StatementMail {
   address: string
 }
 
-/** The lines of a statement: the balance, what changed it, and the charges by model. */
+/** The lines of a statement: the balance, its changes, and the charges by model. */
 function statementAmounts(
   { amount, balances }: StatementMail,
   labels: Record<'opening' | 'top_ups' | 'bonuses' | 'adjustments' | 'charges' | 'closing' | 'unnamed', string>,
@@ -304,10 +304,7 @@ export const mailTexts: Readonly<Record<MailLanguage, MailTexts>> = { en, zh, ja
 const isMailLanguage = (language: string | undefined): language is MailLanguage =>
   language !== undefined && Object.hasOwn(mailTexts, language)
 
-/**
- * The language that a browser prefers (Accept-Language), of those that have texts; `fallback` if it accepts none of
- * them.
- */
+/** The language with texts that a browser prefers (Accept-Language). `fallback` if the browser accepts none of them. */
 export function languageOf(acceptLanguage: string | undefined, fallback: MailLanguage): MailLanguage {
   const wanted = (acceptLanguage ?? '')
     .split(',')

@@ -19,7 +19,7 @@ const none: AlertAddress = { url: '', token: '', secret: '', to: '' }
 
 type Kind = Parameters<typeof alertRequest>[0]
 
-/** Sends a message to a local service in place of the real one, and returns what arrived there. */
+/** Sends a message to a local service in place of the real one, and returns the request that arrived. */
 async function arrived(kind: Kind, address: (url: string) => Partial<AlertAddress>, answer = '{}', status = 200) {
   await using service = await startService((_, response) => response.writeHead(status).end(answer))
   const request = alertRequest(kind, { ...none, ...address(service.url) }, message, nowMs)

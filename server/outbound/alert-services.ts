@@ -4,7 +4,7 @@ import type { AlertEvent } from '../../contract/alert-text.ts'
 import { isObject, tryParse } from '../lib/json.ts'
 import type { MessageAnswer, OutgoingMessage } from './post-message.ts'
 
-/** Where a service gets its messages. Fields that a service does not have are ''. */
+/** The destination of messages to a service. Fields that the service does not use are ''. */
 export interface AlertAddress {
   url: string
   token: string
@@ -12,16 +12,16 @@ export interface AlertAddress {
   to: string
 }
 
-/** A message for a service. Except for the title and the text, only webhooks get its fields. */
+/** A message for a service. All services get its title and text. Only webhooks get the other fields. */
 export interface AlertMessage {
-  /** Id of the delivery; it stays the same if the message is sent again. */
+  /** The id of the delivery. It stays the same if the message is sent again. */
   id: string
   event: AlertEvent | 'summary' | 'test'
   title: string
   text: string
   rule: string
   target: string
-  /** Epoch seconds. */
+  /** The time of the event, in seconds since 1970. */
   time: number
   system: string
 }
@@ -29,7 +29,7 @@ export interface AlertMessage {
 type HttpKind = Exclude<DestinationKindName, 'mail'>
 type Build = (address: AlertAddress, message: AlertMessage, nowMs: number) => OutgoingMessage
 
-/** The request with which a service is given a message. `nowMs` goes into signatures. */
+/** The request that delivers a message to a service. `nowMs` is used in signatures. */
 export function alertRequest(
   kind: HttpKind,
   address: AlertAddress,
@@ -50,10 +50,10 @@ const both = ({ title, text }: AlertMessage) => (text === '' ? title : `${title}
 const server = (kind: DestinationKindName, { url }: AlertAddress) =>
   (url || (destinationKind(kind).server ?? '')).replace(/\/+$/, '')
 
-/** Names of channels and tokens are written by people, who must not be able to mention everybody. */
+/** Names of channels and tokens may contain any text, so they are escaped to prevent mentions of everybody. */
 const slackText = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
-/** WeCom counts bytes, and refuses longer texts. */
+/** The maximum length of a text for WeCom, which counts bytes and refuses longer texts. */
 const mostWecomBytes = 2048
 const discordColors = { firing: 0xd92d20, reminder: 0xd92d20, resolved: 0x067647, summary: 0x475467, test: 0x475467 }
 
@@ -89,14 +89,14 @@ const builders: Readonly<Record<HttpKind, Build>> = {
       ],
       allowed_mentions: { parse: [] },
     }),
-  // https://core.telegram.org/bots/api#sendmessage; without parse_mode, the text is shown as it is.
+  // https://core.telegram.org/bots/api#sendmessage; without parse_mode, the text is shown unchanged.
   telegram: (address, message) =>
     json(`${server('telegram', address)}/bot${encodeURIComponent(address.token).replaceAll('%3A', ':')}/sendMessage`, {
       chat_id: address.to,
       text: both(message),
       link_preview_options: { is_disabled: true },
     }),
-  // https://open.feishu.cn/document/client-docs/bot-v3/add-custom-bot; tags in a post's text are shown as they are.
+  // https://open.feishu.cn/document/client-docs/bot-v3/add-custom-bot; tags in a post's text are shown as plain text.
   feishu: ({ url, secret }, { title, text }, nowMs) => {
     const timestamp = String(Math.floor(nowMs / 1000))
     const content = text.split('\n').map((line) => [{ tag: 'text', text: line }])
@@ -168,7 +168,7 @@ export function refusalOf(
   return { error: `The service answered with status ${status}${reason ? `: ${clean(reason)}` : ''}`, final }
 }
 
-/** The text of the error, by the name that the service gives it. */
+/** The text of the error. Each service has its own name for the field. */
 function reasonIn(said: Readonly<Record<string, unknown>>): string {
   const reason = said['description'] ?? said['message'] ?? said['msg'] ?? said['errmsg'] ?? said['error']
   return typeof reason === 'string' ? clean(reason) : ''

@@ -2,19 +2,25 @@ import http, { type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import https from 'node:https'
 import { isIP } from 'node:net'
 
-/** A call to one IP address of a URL's host, so that a name cannot resolve to another address after it was checked. */
+/**
+ * A call to one IP address of a URL's host. The address is given, so that the name cannot resolve to another address
+ * after the check.
+ */
 export interface AddressCall {
   url: URL
   address: string
   method: 'GET' | 'POST'
   headers: OutgoingHttpHeaders
   body?: string | undefined
-  /** Certificates to trust besides the usual ones. */
+  /** Certificates that are trusted in addition to the usual ones. */
   ca?: string | undefined
   signal: AbortSignal
 }
 
-/** The response, whose body is not read yet; redirects are not followed. Rejects if there is no response. */
+/**
+ * Makes the call and resolves with the response, whose body has not been read yet. Redirects are not followed. Rejects
+ * if there is no response.
+ */
 export function callAddress(call: AddressCall): Promise<IncomingMessage> {
   const { url, address, method, headers, body, ca, signal } = call
   const isTls = url.protocol === 'https:'
@@ -30,7 +36,7 @@ export function callAddress(call: AddressCall): Promise<IncomingMessage> {
   }
   return new Promise((resolve, reject) => {
     const answered = (response: IncomingMessage) => {
-      // The response may break off while nothing is reading it. That must not end the process.
+      // The response may break off while no code is reading it. That must not end the process.
       response.on('error', () => undefined)
       resolve(response)
     }

@@ -7,9 +7,9 @@ import { leadsToMetadata } from './metadata-guard.ts'
 const usualLimits = { timeMs: 5_000, answerBytes: 64 * 1024 }
 
 /**
- * An outside service did not do what was requested. `refused`: the service declined, and the message may be shown to
- * the person who made the request. `unavailable`: the service could not be reached or its response could not be
- * understood; the cause is for the server's log.
+ * The failure of a call to an external service. `refused`: the service declined, and the message may be shown to the
+ * person who made the request. `unavailable`: the service could not be reached or its response could not be understood,
+ * and the cause is for the server's log.
  */
 export class OutboundError extends Error {
   readonly kind: 'refused' | 'unavailable'
@@ -28,8 +28,8 @@ interface JsonCall {
 
 /**
  * Calls a service that the operator set up and parses its response, whatever the status. The service may be in a
- * private network. Cloud metadata services are never called, not even under another name. Redirects are not followed,
- * because that would send secrets to another server.
+ * private network. Cloud metadata services are never called, even if another name resolves to them. Redirects are not
+ * followed, because that would send secrets to another server.
  */
 export async function callJson(service: string, url: string, call: JsonCall, limits = usualLimits): Promise<unknown> {
   const { signal, end } = runningSignal(limits.timeMs)
@@ -40,7 +40,8 @@ export async function callJson(service: string, url: string, call: JsonCall, lim
       headers: { accept: 'application/json', ...call.headers },
       ...(call.body !== undefined && { body: call.body }),
       redirect: 'manual',
-      // Such calls are rare, and the other side could close an idle connection just as it is used again.
+      // Connections are not reused. Calls are rare here, so the service might close an idle connection just when it is
+      // used again.
       keepalive: false,
       signal,
     })

@@ -5,7 +5,7 @@ import type { LogSink, SinkRow } from './log-sink.ts'
 import type { MetadataGuard } from './metadata-guard.ts'
 
 export interface ClickHouseAddress {
-  /** Without a path. */
+  /** The URL of the server, without a path. */
   url: string
   database: string
   user: string
@@ -16,11 +16,11 @@ const tableName = 'tollgate_logs'
 const timeoutMs = 30_000
 const longestAnswer = 300
 /**
- * Later times, which are errors of the program that wrote them, become this one: ClickHouse's type DateTime ends in
- * 2105 or 2106.
+ * The latest time that is stored. Later times can only be errors and are replaced by it, because ClickHouse's type
+ * DateTime ends in 2105 or 2106.
  */
 const lastSecond = Date.UTC(2100, 0) / 1000
-/** The first major version that recognizes an insert that it already has by a token (ClickHouse changelog, 22.2). */
+/** The first major version that recognizes a repeated insert by a token (ClickHouse changelog, 22.2). */
 const firstWithTokens = 22
 
 const text = (name: string) => [name, 'String']
@@ -40,9 +40,10 @@ const columns: readonly (readonly string[])[] = [
 ]
 
 /**
- * Writes log rows into a table of ClickHouse over HTTP. Each row is there exactly once, as long as one process at a time
- * writes. After an attempt that may or may not have arrived, it waits until the server no longer works on it, reads which of the
- * rows are there, and sends the others.
+ * Writes log rows into a ClickHouse table over HTTP. The table contains each row exactly once, provided that only one
+ * process writes at a time. If it is unknown whether an attempt arrived, the next attempt fails as long as the server
+ * is still working on the earlier one. Once the server has finished, the next attempt reads which of the rows are in
+ * the table and sends the others.
  */
 export function createClickHouse(address: ClickHouseAddress, guard: MetadataGuard): LogSink {
   const table = `${address.database}.${tableName}`
@@ -62,7 +63,7 @@ export function createClickHouse(address: ClickHouseAddress, guard: MetadataGuar
     return known
   }
 
-  /** The keys of the rows that the table has in the range of these rows. */
+  /** The keys of the stored rows whose ids and times are in the range of `rows`. */
   async function keysThere(rows: readonly SinkRow[]): Promise<Set<string>> {
     const times = rows.map(({ created_at }) => inRange(created_at))
     const busy = await ask(`select count() from system.processes where query like 'insert into ${table} %'`)
@@ -147,7 +148,7 @@ async function request(
     signal: AbortSignal.timeout(timeoutMs),
   })
   const answer = await response.text()
-  // ClickHouse may find a fault after it has sent the status.
+  // ClickHouse may detect an error after it has sent the status.
   if (response.status !== 200 || response.headers.has('x-clickhouse-exception-code'))
     throw new Error(`ClickHouse responded with status ${response.status}: ${answer.slice(0, longestAnswer).trim()}`)
   return answer.trim()

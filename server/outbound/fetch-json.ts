@@ -37,7 +37,8 @@ export function createFetchJson(timeoutMs: number, guard: MetadataGuard): FetchJ
         headers,
         signal,
         redirect: 'manual',
-        // Such calls are rare, and the other side could close an idle connection just as it is used again.
+        // Connections are not reused. Calls are rare here, so the service might close an idle connection just when it
+        // is used again.
         keepalive: false,
         ...(post && { method: 'POST', body: post.body }),
         proxy,

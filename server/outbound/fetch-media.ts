@@ -8,7 +8,7 @@ import { callAddress } from './call-address.ts'
 import { mediaTypeOf } from './media-type.ts'
 import { type Resolve, systemResolve } from './metadata-guard.ts'
 
-/** The content of a URL; `data` is base64. */
+/** The content of a URL. `data` is encoded in base64. */
 export interface FetchedMedia {
   readonly data: string
   readonly mediaType: string
@@ -16,7 +16,7 @@ export interface FetchedMedia {
 
 /**
  * Fetches an image, a sound or a PDF from a URL that a caller sent. Rejects with GatewayError (400) if the URL is
- * refused, cannot be reached or has other content. Aborting `signal` cancels the fetch.
+ * refused, cannot be reached or has a different type of content. Aborting `signal` cancels the fetch.
  */
 export type FetchMedia = (url: string, signal?: AbortSignal) => Promise<FetchedMedia>
 
@@ -42,8 +42,9 @@ const mostUrlCharacters = 8_192
 const mostAddresses = 3
 
 /**
- * Creates a fetcher that reaches only the public internet. The resolved address is checked and then called directly, so
- * that it cannot change in between. Each redirect is checked like the first URL.
+ * Creates a function that fetches files from the public internet only. The resolved address is checked and then called
+ * directly, so that the host cannot resolve to another address in between. The target of each redirect is checked like
+ * the first URL.
  */
 export function createFetchMedia(options: FetchMediaOptions = {}): FetchMedia {
   const { timeoutMs = defaultTimeoutMs } = options
@@ -91,7 +92,7 @@ async function addressesOf(url: URL, options: FetchMediaOptions, signal: AbortSi
   const { resolve = systemResolve, allows = isPublicAddress } = options
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const addresses = isIP(host) !== 0 ? [host] : await unlessAborted(resolve(host), signal)
-  // A private address next to public ones is unlikely to be an accident.
+  // All addresses must be allowed, because a private address among public ones is probably an attack.
   if (!addresses.every((address) => allows(address))) throw refused(url.href, 'it leads to a place that is not public')
   if (addresses.length === 0) throw refused(url.href, 'its name is not known')
   return [...addresses].sort((a, b) => isIP(a) - isIP(b)).slice(0, mostAddresses)
@@ -106,7 +107,7 @@ async function callFirst(
   let last: unknown
   for (const address of addresses) {
     try {
-      // Nothing that comes from the caller is sent, except the URL.
+      // The request contains no data of the caller except the URL.
       const headers = { accept: 'image/*, audio/*, application/pdf' }
       return await callAddress({ url, address, method: 'GET', headers, ca: options.ca, signal })
     } catch (error) {
@@ -159,7 +160,10 @@ function tooLarge(url: string, mostBytes: number): GatewayError {
   return refused(url, `it is larger than ${Math.floor(mostBytes / 1024)} KiB`)
 }
 
-/** The host shows the caller which URL failed. The rest of the URL may contain a secret, so it is not shown. */
+/**
+ * The error for a URL. Its message names the host, so that the caller knows which URL failed. The rest of the URL may
+ * contain a secret, so it is not shown.
+ */
 function refused(url: string, why: string, cause?: unknown): GatewayError {
   const at = URL.canParse(url) ? ` at ${new URL(url).host}` : ''
   return new GatewayError('invalid_field_value', `the file${at} cannot be fetched: ${why}`, { cause })

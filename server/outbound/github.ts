@@ -12,7 +12,9 @@ export interface GitHubApp {
 }
 
 export interface GitHubAccount {
-  /** The id and the host. The id stays the same when the login name changes, and means nothing at another host. */
+  /**
+   * The account's id and the host. The id stays the same if the login name changes, but it is valid only at this host.
+   */
   id: string
   login: string
   name: string
@@ -22,7 +24,9 @@ export interface GitHubAccount {
 
 const service = 'The login service'
 const tokenAnswer = z.object({ access_token: z.optional(z.string()), error: z.optional(z.string()) })
-/** Text that is shown and stored contains no control characters; PostgreSQL's text type cannot even store a NUL. */
+/**
+ * Control characters are removed from text that is shown and stored. PostgreSQL's text type cannot store a NUL at all.
+ */
 const cleaned = z.string().check(z.overwrite((value) => value.replaceAll(/\p{Cc}+/gu, ' ').trim()))
 const userAnswer = z.object({
   id: z.int().check(z.positive()),
@@ -31,7 +35,10 @@ const userAnswer = z.object({
   email: z.nullish(z.string()),
 })
 
-/** The URL at which the browser logs in. `challenge` is for PKCE, and services that do not support PKCE ignore it. */
+/**
+ * The URL at which the person logs in with the browser. `challenge` is for PKCE. Services that do not support PKCE
+ * ignore it.
+ */
 export function authorizeAddress(app: GitHubApp, state: string, challenge: string): string {
   const query = new URLSearchParams({
     client_id: app.clientId,
@@ -70,7 +77,7 @@ export async function githubAccount(
   return { id: `${id}@${new URL(app.oauthAddress).host}`, login, name: name ?? '', email: email ?? '' }
 }
 
-/** Error codes of OAuth are short words; anything else is not shown. */
+/** The error code to show. OAuth's error codes are short words, so any other text is not shown. */
 function reason(error: string | undefined): string {
   return error !== undefined && /^[a-z_]{1,40}$/.test(error) ? ` (${error})` : ''
 }

@@ -3,15 +3,15 @@ import { mkdir, open, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LogSink, SinkRow } from './log-sink.ts'
 
-/** A file that is larger than this is followed by the next one. */
+/** When a file has reached this size, a new file is begun. */
 const largestFile = 256 * 1024 * 1024
 
 const fileName = /^logs-(?<day>\d{4}-\d\d-\d\d)(?:-\d+)?\.jsonl$/
 const newline = 10
 
 /**
- * Appends log rows to `logs-<day>.jsonl` in a folder, a JSON object in each line. Each row is there at least once: rows that were written
- * just before a crash may follow again. `nowMs` decides about the day, UTC.
+ * Appends log rows to `logs-<day>.jsonl` in a folder, as one JSON object per line. Each row is written at least once.
+ * Rows that were written just before a crash may be repeated. The day is that of `nowMs` in UTC.
  */
 export function createJsonLinesFolder(folder: string, nowMs: () => number): LogSink {
   return {
@@ -34,7 +34,7 @@ async function append(folder: string, nowMs: number, rows: readonly SinkRow[]): 
     const { size } = await file.stat()
     const last = Buffer.alloc(1)
     if (size > 0) await file.read(last, 0, 1, size - 1)
-    // A crash may have left half a line.
+    // A crash may have left an incomplete line.
     const start = size > 0 && last[0] !== newline ? '\n' : ''
     await file.appendFile(start + rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
     await file.datasync()
@@ -50,7 +50,10 @@ async function tryOut(folder: string): Promise<void> {
   await rm(path)
 }
 
-/** The failure of a file as a sentence, without the path, which the name of the place has. */
+/**
+ * Reports the failure of a file operation as a sentence. The path is omitted, because the name of the log copy already
+ * contains it.
+ */
 async function writing(work: Promise<void>): Promise<void> {
   try {
     await work

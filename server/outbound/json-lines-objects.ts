@@ -4,13 +4,13 @@ import { gzip } from 'node:zlib'
 import type { LogSink, SinkRow } from './log-sink.ts'
 import type { S3 } from './s3.ts'
 
-/** Fewer, larger objects: stores charge for each of them. */
+/** Rows are collected into fewer, larger objects, because object stores charge for each request. */
 const collectSeconds = 60
 const compress = promisify(gzip)
 
 /**
- * Stores log rows as compressed JSON lines, an object for each call of `send`, in a folder for each day (UTC). The name of an object
- * follows from its rows, so rows that are sent again replace themselves.
+ * Stores log rows as compressed JSON lines. Each call of `send` creates one object, in a folder for its day (UTC). The
+ * name of an object is derived from its rows, so if the same rows are sent again, they replace the same object.
  */
 export function createJsonLinesObjects(s3: Pick<S3, 'put' | 'remove'>, prefix: string): LogSink {
   return {
@@ -19,7 +19,7 @@ export function createJsonLinesObjects(s3: Pick<S3, 'put' | 'remove'>, prefix: s
       const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
       await s3.put(`${prefix}${objectName(rows, text)}`, await compress(text))
     },
-    // A lifecycle rule of the bucket does this without listing everything.
+    // Not implemented, because a lifecycle rule of the bucket can delete old objects without listing all of them.
     forget: async () => undefined,
     async check() {
       const name = `${prefix}test.txt`
@@ -34,7 +34,8 @@ function objectName(rows: readonly SinkRow[], text: string): string {
   const day = new Date((first?.created_at ?? 0) * 1000)
   const folder = Number.isNaN(day.getTime()) ? 'undated' : day.toISOString().slice(0, 10)
   const ids = [first, rows.at(-1)].map((row) => String(row?.id).padStart(12, '0')).join('-')
-  // Ids are given out again after an earlier backup was restored; such rows must not replace others.
+  // After an old backup has been restored, ids are assigned a second time. The hash prevents new rows from replacing
+  // old rows with the same ids.
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 12)
   return `${folder}/${ids}-${hash}.jsonl.gz`
 }

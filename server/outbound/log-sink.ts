@@ -1,24 +1,28 @@
-/** A row of the log for a second place: columns with the names of the log. */
+/** A log row as it is copied. Its columns have the same names as in the log. */
 export type SinkRow = Readonly<Record<string, string | number | null>> & {
   readonly id: number
   readonly created_at: number
   readonly request_id: string
 }
 
-/** A second place for log rows. */
+/** A second store, to which log rows are copied. */
 export interface LogSink {
   /**
-   * Resolves when the rows are stored, and rejects with a sentence if that is not certain. Then the same rows are sent again,
-   * perhaps with more after them.
+   * Resolves when the rows are stored. If that is not certain, rejects with an error whose message is a sentence. In
+   * that case, the same rows are sent again, possibly followed by more rows.
    */
   send(rows: readonly SinkRow[]): Promise<void>
-  /** Deletes what is older than that time (epoch seconds), in whole months or files. */
+  /** Deletes rows that are older than the given time (epoch seconds). Deletes only whole months or files. */
   forget(before: number): Promise<void>
-  /** Resolves if rows could be stored now, and rejects with a sentence if not. Stores no row. */
+  /**
+   * Checks, without storing a row, whether rows could be stored now. If not, rejects with an error whose message is a
+   * sentence.
+   */
   check(): Promise<void>
   /**
-   * Rows are collected for this long (seconds), unless there are enough for a step, because each call makes an object. After a
-   * failure, exactly the same rows are sent again, also by another process.
+   * How long rows are collected before they are sent, in seconds. If there are enough rows for one call of `send`, they
+   * are sent at once. Set for stores in which each call creates an object. After a failure, exactly the same rows are
+   * sent again, even by another process.
    */
   collectSeconds?: number
 }

@@ -1,4 +1,4 @@
-/** The first bytes of each file type, and their offset. */
+/** The characteristic first bytes of each file type, with their offset. */
 const beginnings: readonly (readonly [mediaType: string, at: number, bytes: string])[] = [
   ['image/png', 0, '\x89PNG\r\n\x1a\n'],
   ['image/jpeg', 0, '\xff\xd8\xff'],
@@ -25,14 +25,15 @@ const sameAs: Readonly<Record<string, string>> = {
 }
 
 /**
- * The type of a file, determined from its bytes or else from the Content-Type header. Undefined if it is neither an
- * image, nor a sound, nor a PDF.
+ * The type of a file, determined from its bytes or, if they are not known, from the Content-Type header. Undefined if
+ * the file is not an image, a sound or a PDF.
  */
 export function mediaTypeOf(bytes: Uint8Array, contentType: string): string | undefined {
   const start = Buffer.from(bytes.subarray(0, 16)).toString('latin1')
   const headerType = contentType.split(';')[0]?.trim().toLowerCase() ?? ''
   const beginning = beginnings.find(([, at, text]) => start.startsWith(text, at))
-  // An HTML page that begins like an image is still a page.
+  // If the header names a different kind of file, the bytes are not considered: an HTML page that begins like an image
+  // is still a page.
   const isOther =
     headerType !== '' && !/^(?:image|audio|video)\/|^application\/(?:x-)?pdf$|octet-stream$/.test(headerType)
   if (isOther) return undefined

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { isMetadataHost } from '../lib/network/metadata-address.ts'
 
-/** Resolves the addresses of a name; rejects or returns none for an unknown name. */
+/** Resolves a name to its addresses. Rejects or returns an empty list for an unknown name. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
 /** Resolves names as the system does. */
@@ -13,7 +13,7 @@ export const systemResolve: Resolve = async (hostname) =>
 export async function leadsToMetadata(hostname: string, resolve: Resolve = systemResolve): Promise<boolean> {
   if (isMetadataHost(hostname)) return true
   if (isAddress(hostname)) return false
-  // A name that is unknown here may be known to a proxy, so a name that does not resolve is not refused.
+  // A name that does not resolve is not refused, because a proxy may know it.
   const addresses = await resolve(hostname).catch(() => [])
   return addresses.some(isMetadataHost)
 }
@@ -22,23 +22,26 @@ function isAddress(hostname: string): boolean {
   return isIP(hostname.replace(/^\[|\]$/g, '')) !== 0
 }
 
-/** Caches which hosts are not a metadata service, for calls that are too frequent to look the host up each time. */
+/** Remembers which hosts are not a metadata service, for calls that are too frequent to look up the host each time. */
 export interface MetadataGuard {
   /**
-   * Returns undefined if the URL may be called. Otherwise the host is being looked up, and the promise rejects if the
-   * URL must not be called.
+   * Returns undefined if the URL may be called. If the host must be looked up first, returns a promise, which rejects
+   * if the URL must not be called.
    */
   check(url: string): Promise<void> | undefined
 }
 
-/** How long a result is fresh. An older result is looked up again in the background while calls continue. */
+/**
+ * How long a result is fresh. If it is older, the host is looked up again in the background, and calls continue in the
+ * meantime.
+ */
 const freshMs = 30_000
 /** The age from which a result is no longer used. */
 const staleMs = 300_000
 const mostHosts = 10_000
 
 interface Known {
-  /** Infinity for an IP address, for which the result never changes. */
+  /** When the host was checked. Infinity for an IP address, because its result never changes. */
   checkedAtMs: number
   checking: Promise<void> | undefined
 }
@@ -62,7 +65,7 @@ export function createMetadataGuard(nowMs: () => number, resolve: Resolve = syst
 
   return {
     check(url) {
-      // The URL up to its path, which is the same for all calls of a channel and is found without parsing.
+      // The URL without its path, which is found without parsing and is the same for all calls of a channel.
       const end = url.indexOf('/', url.indexOf('://') + 3)
       const origin = end < 0 ? url : url.slice(0, end)
       let known = origins.get(origin)
@@ -75,7 +78,7 @@ export function createMetadataGuard(nowMs: () => number, resolve: Resolve = syst
       if (ageMs < freshMs) return undefined
       known.checking ??= look(origin, known)
       if (ageMs >= staleMs) return known.checking
-      // If the new result is a refusal, the next call is refused.
+      // If the host turns out to be refused, only the next call is refused.
       known.checking.catch(() => undefined)
       return undefined
     },

@@ -15,7 +15,7 @@ export interface OutgoingMessage {
   headers?: Readonly<Record<string, string>>
 }
 
-/** What the service responded. Redirects are not followed, so their status arrives here. */
+/** The response of a service. Redirects are not followed, so `status` may be that of a redirect. */
 export interface MessageAnswer {
   status: number
   /** The beginning of the body. */
@@ -23,14 +23,14 @@ export interface MessageAnswer {
 }
 
 /**
- * The person that chose the URL: an operator, whose services may be in a private network, or a user, for whom only the
- * public internet is reachable.
+ * The person who chose the URL. The services of an operator may be in a private network. A user can reach only the
+ * public internet.
  */
 export type ChosenBy = 'operator' | 'user'
 
 /**
- * Sends messages to URLs that people set. Throws an error that describes what went wrong without the URL, because the
- * URL may contain a secret.
+ * Sends a message to a URL that a person entered. Throws an error that describes the failure but does not contain the
+ * URL, because the URL may contain a secret.
  */
 export type PostMessage = (message: OutgoingMessage, chosenBy: ChosenBy) => Promise<MessageAnswer>
 
@@ -38,7 +38,7 @@ export type PostMessage = (message: OutgoingMessage, chosenBy: ChosenBy) => Prom
 export interface PostMessageOptions {
   readonly timeoutMs?: number
   readonly resolve?: Resolve
-  /** Whether users may reach an IP address; by default, only addresses of the public internet. */
+  /** Whether users may reach an IP address. By default, they can reach only addresses of the public internet. */
   readonly allows?: (address: string) => boolean
   /** Certificates that are trusted in addition to the usual ones. */
   readonly ca?: string
@@ -87,7 +87,7 @@ const headersOf = ({ headers, body }: OutgoingMessage) => ({
   ...headers,
 })
 
-/** Any host except the metadata service of a cloud. */
+/** Posts to any host except the metadata service of a cloud. */
 async function postAnywhere(
   url: URL,
   message: OutgoingMessage,
@@ -111,8 +111,8 @@ async function postAnywhere(
 }
 
 /**
- * Only hosts of the public internet. The resolved address is checked and then called directly, so that it cannot change
- * in between.
+ * Posts only to hosts of the public internet. The resolved address is checked and then called directly, so that the
+ * host cannot resolve to another address in between.
  */
 async function postPublic(
   url: URL,
@@ -124,7 +124,7 @@ async function postPublic(
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const found = isIP(host) !== 0 ? [host] : await unlessAborted(resolve(host), signal).catch(() => [])
   if (found.length === 0) throw new PostError('The host name could not be resolved.')
-  // A private address next to public ones is unlikely to be an accident.
+  // All addresses must be allowed, because a private address among public ones is probably an attack.
   if (!found.every((address) => allows(address))) throw new PostError('The URL leads to an address that is not public.')
   const addresses = [...found].sort((a, b) => isIP(a) - isIP(b)).slice(0, mostAddresses)
   let last: unknown
@@ -148,7 +148,7 @@ async function postPublic(
   throw last
 }
 
-/** The beginning of a body; the rest is not read. */
+/** Reads the beginning of a body. The rest is not read. */
 async function beginningOf(response: IncomingMessage, signal: AbortSignal): Promise<string> {
   const chunks: Buffer[] = []
   const read = new Promise<void>((resolve) => {

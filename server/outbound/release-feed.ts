@@ -7,7 +7,7 @@ const releaseSchema = z.object({
   body: z.nullish(z.string()),
 })
 
-/** Release notes may be long; anything longer than this is not a release record. */
+/** Release notes may be long, but a response that is longer than this cannot be a release record. */
 const limits = { timeMs: 10_000, answerBytes: 512 * 1024 }
 
 /** Reads the latest release from a feed. Throws OutboundError. */

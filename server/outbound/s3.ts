@@ -5,7 +5,7 @@ import { fetchPlain } from '../lib/network/fetch-plain.ts'
 import { runningSignal } from '../lib/running-timer.ts'
 import type { MetadataGuard } from './metadata-guard.ts'
 
-/** Where the bucket of an S3-compatible store is, and with which key it is used. */
+/** The location of a bucket in an S3-compatible store, and the key to access it. */
 export interface S3Place {
   /** URL of the store, without the bucket. */
   endpoint: string
@@ -15,23 +15,26 @@ export interface S3Place {
   secretAccessKey: string
 }
 
-/** The objects of a bucket. Every failure is an Error whose message says what failed, without keys. */
+/** Access to the objects of a bucket. Every failure is an Error whose message says what failed and contains no keys. */
 export interface S3 {
   put(key: string, bytes: Uint8Array): Promise<void>
   /** Stores any number of bytes without keeping them all in memory. Returns their number. */
   upload(key: string, bytes: AsyncIterable<Uint8Array>): Promise<number>
-  /** Undefined if there is no such object. */
+  /** Returns undefined if there is no such object. */
   get(key: string, mostBytes: number): Promise<Buffer | undefined>
-  /** Succeeds if there is no such object. */
+  /** Also succeeds if there is no such object. */
   remove(key: string): Promise<void>
 }
 
 const timeoutMs = 30_000
-/** A part of a large object may take longer. */
+/** The time limit for one part of a large object, which may take longer than other requests. */
 const partTimeoutMs = 300_000
 const errorBytes = 16 * 1024
 
-/** A client for one bucket, addressed by path, which every S3-compatible store understands. */
+/**
+ * Creates a client for one bucket. The bucket is part of the URL's path, because every S3-compatible store supports
+ * that.
+ */
 export function createS3(place: S3Place, guard: MetadataGuard): S3 {
   async function ask<Result>(
     method: Method,
@@ -50,7 +53,7 @@ export function createS3(place: S3Place, guard: MetadataGuard): S3 {
         service: 's3',
         method,
         url,
-        // The body is signed, too, because the endpoint may be reached without TLS.
+        // The signature also covers the body, because the endpoint may be used without TLS.
         headers: {
           'x-amz-content-sha256': createHash('sha256')
             .update(body ?? '')
@@ -61,7 +64,7 @@ export function createS3(place: S3Place, guard: MetadataGuard): S3 {
         method,
         headers: Object.fromEntries(signed.headers),
         signal,
-        // A redirect could lead anywhere, with a valid signature.
+        // Redirects are not followed, because they could lead to any server, with a valid signature.
         redirect: 'manual',
         ...(body && { body: body as Uint8Array<ArrayBuffer> }),
       })
@@ -103,7 +106,7 @@ type Ask = <Result>(
   query?: string,
 ) => Promise<Result>
 
-/** A failure of the store, in words for an operator. */
+/** A failure of the store, with a message for operators. */
 class S3Error extends Error {}
 
 async function succeeded(response: Response): Promise<void> {
@@ -111,7 +114,7 @@ async function succeeded(response: Response): Promise<void> {
   await response.body?.cancel()
 }
 
-/** 404 has two meanings: the object is missing, or the bucket. */
+/** Handles a 404, which means that either the object or the bucket is missing. */
 async function noObject(response: Response): Promise<undefined> {
   if ((await errorCode(response)) === 'NoSuchBucket') throw new S3Error('the object store has no such bucket')
   return undefined
@@ -128,10 +131,12 @@ async function errorCode(response: Response): Promise<string> {
   return /<Code>(\w{1,60})<\/Code>/.exec(text.toString())?.[1] ?? ''
 }
 
-/** Bytes per part: a store takes at most 10,000 parts, and every part but the last must have at least 5 MiB. */
+/** Bytes per part. A store accepts at most 10,000 parts, and every part except the last must have at least 5 MiB. */
 const partBytes = 8 * 1024 * 1024
 
-/** A multipart upload ("Amazon S3 API Reference", CreateMultipartUpload); a short object is sent in one piece. */
+/**
+ * Uploads an object in parts ("Amazon S3 API Reference", CreateMultipartUpload). A short object is sent in one request.
+ */
 async function uploadInParts(ask: Ask, key: string, bytes: AsyncIterable<Uint8Array>): Promise<number> {
   let uploadId: string | undefined
   const tags: string[] = []
@@ -161,7 +166,8 @@ async function uploadInParts(ask: Ask, key: string, bytes: AsyncIterable<Uint8Ar
     }
     return total
   } catch (error) {
-    // Parts that are not part of an object would be stored and paid for without being listed.
+    // Without this request, the parts of the failed upload would remain in the store. They are not listed, but the
+    // operator pays for them.
     if (uploadId !== undefined)
       await ask('DELETE', key, undefined, succeeded, `?uploadId=${encodeURIComponent(uploadId)}`).catch(() => undefined)
     throw error
@@ -191,7 +197,7 @@ function completion(tags: readonly string[]): Buffer {
   return Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`)
 }
 
-/** A store may report a failure of this call with status 200. */
+/** Checks the response to the completion of an upload, because a store may report its failure with status 200. */
 async function completed(response: Response): Promise<void> {
   if (!response.ok) await refused(response)
   const text = (await readAtMost(response.body, errorBytes, () => new S3Error('the response is too long'))).toString()

@@ -6,13 +6,13 @@ import { leadsToMetadata } from './metadata-guard.ts'
 export interface SmtpServer {
   host: string
   port: number
-  /** Has the values of the option SMTPSecurity. */
+  /** One of the values of the option SMTPSecurity. */
   security: 'auto' | 'tls' | 'starttls' | 'none'
   /** Empty = the server requires no login. */
   account: string
   password: string
   from: { name: string; address: string }
-  /** PEM of certificates to trust in addition to the usual ones. */
+  /** Certificates, in PEM format, that are trusted in addition to the usual ones. */
   ca?: string
 }
 
@@ -26,8 +26,8 @@ export interface Message {
 
 /**
  * An email that was not accepted. `refused`: the server refuses its recipient, and another attempt would change
- * nothing.
- * `put-off`: the server refuses its recipient for now. `failed`: no email can be sent to anyone at the moment.
+ * nothing. `put-off`: the server refuses its recipient for now. `failed`: at the moment, no email can be sent to
+ * anyone.
  */
 export class SmtpError extends Error {
   readonly kind: 'refused' | 'put-off' | 'failed'
@@ -43,7 +43,7 @@ const stepLimitMs = 5_000
 const wholeLimitMs = 15_000
 
 /**
- * Hands an email to the mail server. Certificates are always checked. The server's response becomes part of the error
+ * Passes an email to the mail server. Certificates are always checked. The server's response becomes part of the error
  * message.
  */
 export function sendMail(server: SmtpServer, message: Message): Promise<void> {
@@ -52,7 +52,7 @@ export function sendMail(server: SmtpServer, message: Message): Promise<void> {
     transport.sendMail({
       from,
       to: { name: '', address: message.to },
-      // The addresses are given separately, so that nothing in a display name can add a recipient.
+      // The addresses are passed separately, so that a display name cannot add a recipient.
       envelope: { from: from.address, to: [message.to] },
       subject: message.subject,
       text: message.text,
@@ -71,7 +71,7 @@ async function conversation(
   server: SmtpServer,
   talk: (transport: import('nodemailer').Transporter) => Promise<unknown>,
 ): Promise<void> {
-  // Loaded on demand, because most installations send no email and the module takes memory.
+  // The module is loaded on demand, because it takes memory and most installations send no email.
   const { createTransport } = await import('nodemailer')
   const transport = createTransport({
     host: server.host,
@@ -102,7 +102,7 @@ async function conversation(
 }
 
 /**
- * What the server reports about a recipient concerns only that email. What it reports about the sender or an account
+ * The kind of an error. An error about a recipient concerns only one email. An error about the sender or the account
  * concerns all emails.
  */
 function kindOf(error: unknown): SmtpError['kind'] {
@@ -116,7 +116,10 @@ function tlsMode({ security, host, port }: SmtpServer): { secure: boolean; requi
   return mode === 'starttls' ? { secure: false, requireTLS: true } : { secure: false, ignoreTLS: true }
 }
 
-/** A connection to the machine itself crosses no network, and a mail server there seldom has a certificate. */
+/**
+ * The security for the option value `auto`. A connection to the same machine does not cross a network, and a mail
+ * server on it rarely has a certificate.
+ */
 function automatic(host: string, port: number): 'tls' | 'starttls' | 'none' {
   if (port === 465) return 'tls'
   return ['localhost', '127.0.0.1', '::1'].includes(host.toLowerCase()) ? 'none' : 'starttls'

@@ -5,7 +5,8 @@ import { leadsToMetadata } from './metadata-guard.ts'
 const timeoutMs = 10_000
 
 /**
- * Posts a JSON message to a URL that the operator set. Throws an error that describes what went wrong, without the URL.
+ * Posts a JSON message to a URL that the operator set. Throws an error that describes the failure but does not contain
+ * the URL.
  */
 export async function postWebhook(url: string, message: Readonly<Record<string, unknown>>): Promise<void> {
   if (await leadsToMetadata(new URL(url).hostname)) throw new Error('it is the metadata service of a cloud')
@@ -20,7 +21,7 @@ export async function postWebhook(url: string, message: Readonly<Record<string, 
       signal,
     })
   } catch (error) {
-    // The URL may contain a secret.
+    // The message does not contain the URL, because the URL may contain a secret.
     throw new Error(`the URL cannot be reached (${(error as NodeJS.ErrnoException).code ?? 'no answer in time'})`)
   } finally {
     end()

@@ -3,14 +3,14 @@ import { callJson, OutboundError } from './call-json.ts'
 
 /** The helper server that knows which WeChat account requested a code. */
 export interface WeChatServer {
-  /** Without a trailing slash. */
+  /** The URL of the server, without a trailing slash. */
   address: string
   token: string
 }
 
 const answerSchema = z.object({ success: z.boolean(), data: z.nullish(z.string()) })
 
-/** The id of the WeChat account that a code was given to. */
+/** The id of the WeChat account to which a code was given. */
 export async function wechatId(server: WeChatServer, code: string): Promise<string> {
   const answer = await callJson(
     'The WeChat server',

@@ -6,47 +6,47 @@ import type { Losable } from '../dialects/wire/dropped-fields.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { ProxyServer } from '../lib/network/proxy.ts'
 
-/** What the channel form and lists show for a channel type. */
+/** The data about a channel type that the channel form and lists show. */
 export interface ProviderMeta {
-  /** `channels.type`; the numbers are one-api's. */
+  /** The number in `channels.type`, the same as in one-api. */
   type: number
   /** A unique machine-readable name. */
   name: string
   label: string
   color: string
-  /** Used if the channel has no base_url; empty = the channel must have one. */
+  /** Used if the channel has no base_url; empty = every channel must have one. */
   defaultBaseUrl: string
   models: readonly string[]
-  /** What to type into the key field. */
+  /** The hint that says what to enter in the key field. */
   keyHint: string
-  /** The default of `other`, and its label. */
+  /** The default value and the label of the field `other`. */
   otherDefault?: string
   otherLabel?: string
 }
 
-/** The part of a channel that a provider is allowed to see. */
+/** The part of a channel that its provider can see. */
 export interface Upstream {
-  /** Without a trailing slash; the channel's own or the provider's default. */
+  /** The channel's own base URL or the provider's default, without a trailing slash. */
   baseUrl: string
   key: string
   other: string
   config: Readonly<Record<string, unknown>>
 }
 
-/** The part of a call that decides where the call is sent. */
+/** The part of a call that determines where the call is sent. */
 export interface UpstreamCall {
   mode: RelayMode
   /** Path of the OpenAI API for this mode, e.g. `/v1/chat/completions`. */
   path: string
-  /** Model name after the channel's mapping. */
+  /** The model name after the channel's mapping. */
   model: string
-  /** The response should be a stream of events. */
+  /** True if the response should be a stream of events. */
   stream: boolean
-  /** The request ends with a turn of the model that is to be continued. */
+  /** Set if the request ends with an incomplete turn that the model must continue. */
   continues?: true
 }
 
-/** Where to send a call, and with which credentials. */
+/** The URL to which a call is sent, and the headers with its credentials. */
 export interface Target {
   url: string
   headers: Readonly<Record<string, string>>
@@ -55,8 +55,8 @@ export interface Target {
 /** Temporary upstream tokens that a service issues, kept until shortly before they expire. */
 export interface AccessTokens {
   /**
-   * The token kept under `name`, or a new one from `make`, which never runs twice at the same time. `name` must be
-   * unique for each service and key. An error thrown by `make` is passed on.
+   * Returns the token stored under `name`, or requests a new one with `make`. `make` never runs twice at the same time
+   * for a name. `name` must be unique for each service and key. An error thrown by `make` is passed on.
    */
   get(name: string, make: () => Promise<AccessToken>): Promise<string>
 }
@@ -67,7 +67,7 @@ export interface AccessToken {
   expiresAtMs: number
 }
 
-/** What is needed to sign a request or to get permission to make it. */
+/** The data that is needed to sign a request, or to get an upstream token for it. */
 export interface Signing {
   /** The body as it will be sent; '' if it is a stream. */
   readonly body: string
@@ -78,18 +78,15 @@ export interface Signing {
 
 /** One of a provider's endpoints for calls. */
 export interface Endpoint {
-  /** Throws GatewayError, or rejects with it. */
+  /** The target of a call. Throws GatewayError, or rejects with it. */
   target(upstream: Upstream, call: UpstreamCall, signing: Signing): Target | Promise<Target>
   /**
-   * Makes the call in some other way than one POST (a WebSocket, a job that is polled until it is done); the response
-   * is like that of a POST. Rejects with GatewayError. `signal` is aborted when nobody is waiting for the response any
-   * longer.
+   * Makes a call that is not a single POST, for example over a WebSocket or as a job that is polled until it is done.
+   * The response has the same form as after a POST. Rejects with GatewayError. `signal` is aborted when nobody waits
+   * for the response any longer.
    */
   open?(target: Target, body: string, context: OpenContext): Promise<Response>
-  /**
-   * Converts a response in another framing to JSON or server-sent events. Error responses (not 2xx) are not passed to
-   * it.
-   */
+  /** Converts a response in another framing to JSON or server-sent events. Not called for error responses (not 2xx). */
   read?(response: Response, call: UpstreamCall): Response
 }
 
@@ -105,15 +102,15 @@ export interface OpenContext {
   check(url: string): Promise<void>
 }
 
-/** An endpoint that answers conversations. */
+/** An endpoint for conversations. */
 export interface ChatEndpoint extends Endpoint {
-  /** Calls in the same dialect are passed through byte by byte; others are translated. */
+  /** Calls in the same dialect are passed on byte by byte. Other calls are translated. */
   readonly dialect: UpstreamDialect
   readonly options?: EncodeOptions
   /** Calls that need one of these features are refused, or are sent to another channel. */
   readonly lacks?: readonly Feature[]
   /**
-   * The last change to a body, translated or not, for a service that differs from its dialect. It calls `lose` for
+   * Makes the last changes to a body, translated or not, for a service that deviates from its dialect. Calls `lose` for
    * everything that it drops.
    */
   finish?(body: JsonObject, call: UpstreamCall, lose: (what: Losable) => void): JsonObject
@@ -134,11 +131,11 @@ export interface ChatEndpoint extends Endpoint {
   readonly forwards?: readonly string[]
   /** The parts of a caller's headers that the service requires in the body. Used for callers of the same dialect. */
   headersInBody?(headers: Readonly<Record<string, string>>, model: string): HeadersInBody
-  /** How the last turn is marked if the model is to continue it; absent = the service has no such mark. */
+  /** How the last turn is marked if the model must continue it; absent = the service has no such mark. */
   readonly continues?: ContinuedTurn
   /** Unlike Anthropic itself, the service accepts thoughts that it did not sign. */
   readonly takesUnsignedThoughts?: true
-  /** System messages may be anywhere in a conversation; absent = only at its start. */
+  /** The service accepts system messages anywhere in a conversation; absent = only at its start. */
   readonly takesSystemAnywhere?: true
   /**
    * The service does not open URLs, so images and files that the caller sends as URLs are fetched and sent as bytes.
@@ -146,7 +143,7 @@ export interface ChatEndpoint extends Endpoint {
   readonly wantsBytes?: true
 }
 
-/** The field that marks a turn of the model as begun and not finished. */
+/** The field that marks a turn of the model as incomplete. */
 export type ContinuedTurn = 'prefix' | 'partial'
 
 /** Body fields that replace headers, and the names of the values that the service does not accept. */
@@ -157,19 +154,19 @@ export interface HeadersInBody {
 
 /** An endpoint for another kind of call. The caller always uses OpenAI's format. */
 export interface ModeEndpoint extends Endpoint {
-  /** Absent = the service uses OpenAI's format, and the caller's bytes are passed through. */
+  /** Absent = the service uses OpenAI's format, and the caller's bytes are passed on. */
   readonly translation?: ModeTranslation
 }
 
 /**
- * Translates a call from OpenAI's format to the service's and back. Both methods throw GatewayError (400 for a request
- * that cannot be made).
+ * Translates a request from OpenAI's format to the service's, and the response back. Both methods throw GatewayError.
+ * Its status is 400 for a request that cannot be translated.
  */
 export interface ModeTranslation {
   request(body: JsonObject, call: UpstreamCall): JsonObject
   /**
-   * Returns the complete response to the caller's `request`. An object with `error` (OpenAI's error object) is a
-   * failure.
+   * Returns the complete response to the caller's `request`. An object with the field `error` (OpenAI's error object)
+   * is a failure.
    */
   reply(answer: JsonObject, call: UpstreamCall, request: JsonObject): JsonObject
 }
@@ -185,8 +182,8 @@ export type FetchJson = (
 ) => Promise<JsonObject>
 
 /**
- * An upstream service: its metadata, and an endpoint for each kind of call that it serves. An absent endpoint means
- * that the kind is not supported.
+ * An upstream service: its metadata, and an endpoint for each kind of call that it supports. If an endpoint is absent,
+ * the service does not support that kind of call.
  */
 export interface Provider {
   readonly meta: ProviderMeta
@@ -194,13 +191,16 @@ export interface Provider {
   readonly keyFault?: (key: string) => string | undefined
   /** Endpoints for every kind of call except conversations. */
   readonly modes: Partial<Record<Exclude<RelayMode, 'chat'>, ModeEndpoint>>
-  /** Channels of this provider can also be called by their number, by any caller whose groups and models allow it. */
+  /**
+   * Channels of this provider can also be called by their number, by any caller that may use the channel's group and
+   * the model.
+   */
   readonly byNumber?: true
   /**
    * The endpoints for conversations with a model, one per dialect. The first is the best for callers of other dialects.
    */
   chat(upstream: Upstream, model: string): readonly ChatEndpoint[]
-  /** The URL and credentials for WebSocket sessions with a model. Absent = the service has no such sessions. */
+  /** Returns the URL and credentials for WebSocket sessions with a model. Absent = the service has no such sessions. */
   readonly realtime?: (upstream: Upstream, model: string) => Target
   /** False if the service refuses `stream_options` or reports usage in every stream anyway. */
   readonly asksForStreamUsage: boolean
@@ -209,13 +209,15 @@ export interface Provider {
    * for it.
    */
   readonly addsToPrompt?: true
-  /** The remaining balance at the service, in the service's own currency. Absent = the service does not report it. */
+  /**
+   * Reads the remaining balance at the service, in the service's own currency. Absent = the service does not report it.
+   */
   readonly balance?: (upstream: Upstream, fetchJson: FetchJson, nowMs: number) => Promise<number>
-  /** The models that the service lists. Absent = the service has no list. */
+  /** Reads the service's list of models. Absent = the service has no list. */
   readonly listModels?: (upstream: Upstream, fetchJson: FetchJson, nowMs: number) => Promise<string[]>
 }
 
-/** The endpoint for callers that use a dialect: the one with the same dialect, or else the first. */
+/** The endpoint for callers that use a dialect: the one with the same dialect or, if there is none, the first. */
 export function chatEndpointFor(endpoints: readonly ChatEndpoint[], dialect: DialectName): ChatEndpoint | undefined {
   return endpoints.find((each) => each.dialect.name === dialect) ?? endpoints[0]
 }

@@ -30,7 +30,7 @@ import { vertex } from './vertex/index.ts'
 import { watsonx } from './watsonx/index.ts'
 import { zhipu } from './zhipu/index.ts'
 
-/** A service that resells the OpenAI API at its own URL. */
+/** Creates the provider for a service that resells the OpenAI API at its own URL. */
 const relay = (
   type: number,
   name: string,
@@ -52,7 +52,7 @@ const relay = (
     ...(balance && { balance }),
   })
 
-/** Every provider, in the order the channel form shows them. */
+/** Every provider, in the order in which the channel form shows them. */
 export const providers: readonly Provider[] = [
   openaiCompatible({
     type: 1,
@@ -132,7 +132,7 @@ export const providers: readonly Provider[] = [
 
 const byType = new Map(providers.map((provider) => [provider.meta.type, provider]))
 
-/** The provider of a channel type, or undefined for an unknown number. */
+/** The provider of a channel type. Undefined for an unknown number. */
 export function providerOf(type: number): Provider | undefined {
   return byType.get(type)
 }

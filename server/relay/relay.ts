@@ -1,5 +1,5 @@
 import { deliver } from './answer/deliver.ts'
-import { beginAttempt, sendTrial } from './attempts/send-trial.ts'
+import { beginAttempt, prepareTrial, sendTrial } from './attempts/send-trial.ts'
 import { throughChannels, toFailure } from './attempts/through-channels.ts'
 import type { Trial } from './attempts/trial.ts'
 import { noteAttempt } from './call/attempts.ts'
@@ -17,23 +17,25 @@ import { ownHeaders } from './headers/relay-headers.ts'
 import { noteSpeed } from './upstream/note-speed.ts'
 
 /**
- * All steps of one call: choose a channel, price the call, take the quota, send, deliver, settle. If an attempt fails
- * before the first byte of its response, a remedy is tried. Throws GatewayError or AttemptFailed, in which case nothing
- * has been charged.
+ * Serves one call: chooses a channel, prices the call, takes the quota, sends the request, delivers the response and
+ * settles. If an attempt fails before the first byte of its response, a remedy is tried, such as another channel.
+ * Throws GatewayError or AttemptFailed, in which case nothing has been charged.
  */
 export function relay(deps: RelayDeps, call: RelayCall): Promise<Response> {
   return throughChannels(deps, call, attempt)
 }
 
-/** One attempt at one endpoint of a channel: prepare, send, deliver. */
+/** Makes one attempt at one endpoint of a channel: prepares and sends the request, and delivers the response. */
 async function attempt(deps: RelayDeps, call: RelayCall, trial: Trial): Promise<Response | AttemptFailed> {
   const { channel, hold } = trial
   const made = beginAttempt(deps, call, trial)
   const { open, sentAtMs } = made
   try {
-    const { prepared, response } = await sendTrial(deps, made, trial)
+    const preparing = prepareTrial(deps, made, trial)
+    const ready = preparing instanceof Promise ? await preparing : preparing
+    const response = await sendTrial(deps, made, trial, ready)
     const headAtMs = deps.deadlineWatch.nowMs()
-    const delivered = await deliver({ deps, open, response, sentAtMs }, prepared)
+    const delivered = await deliver({ deps, open, response, sentAtMs }, ready.prepared)
     noteSpeed(deps, open, (call.facts.stream ? deps.deadlineWatch.nowMs() : headAtMs) - sentAtMs)
     return delivered
   } catch (error) {
@@ -50,8 +52,8 @@ async function attempt(deps: RelayDeps, call: RelayCall, trial: Trial): Promise<
 }
 
 /**
- * Charges for the prompt if the caller disconnected while the upstream was working, because the upstream charges for
- * the prompt that it has read.
+ * Charges for the prompt if the caller disconnected while the upstream was working, because the upstream charges for a
+ * prompt that it has read.
  */
 async function chargePrompt(deps: RelayDeps, open: OpenCall): Promise<Response> {
   noteHealth(deps, open, 'undecided')

@@ -35,8 +35,8 @@ const responses: CallRoute = { path: '/v1/responses', mode: 'chat', dialect: 'op
 const embeddings: CallRoute = { path: '/v1/embeddings', mode: 'embeddings', dialect: 'openai-chat' }
 
 /**
- * All routes under /v1 and /dashboard that accept a relay token, except the POSTs of `relayPathOf`. Those are the hot
- * path and are served before the router (see app.ts).
+ * Adds all routes under /v1 and /dashboard that accept a relay token, except the POSTs of `relayPathOf`. Those are the
+ * hot path, so they are served before the router is called (see app.ts).
  */
 export function mountRelay(app: Hono<AppEnv>, deps: RealtimeDeps, billingLimit: RateLimiter): void {
   const allowAll = cors({
@@ -82,13 +82,13 @@ export function mountRelay(app: Hono<AppEnv>, deps: RealtimeDeps, billingLimit: 
   }
 }
 
-/** A hint for a request whose path is right but whose method is not. */
+/** A hint for a request that has a known path but the wrong method. */
 function methodHint({ req: { method, path, url } }: AppContext): string | undefined {
   if (method !== 'POST' && callRouteOf(url)) return 'use POST'
   return method !== 'GET' && (path === '/v1/models' || path === '/v1beta/models') ? 'use GET' : undefined
 }
 
-/** The dialect of a caller who requests something that is not served here. */
+/** The dialect for the error response to a path that the gateway does not serve. */
 function notServedDialect(path: string, c: AppContext): DialectName {
   if (path.startsWith('/v1/messages')) return 'anthropic-messages'
   if (path.startsWith('/v1beta/') || path.startsWith('/v1alpha/') || path.startsWith('/upload/')) return 'gemini'
@@ -115,7 +115,7 @@ function mountStored(app: Hono<AppEnv>, deps: RelayRouteDeps): void {
 }
 
 function mountModels(app: Hono<AppEnv>, deps: RelayRouteDeps): void {
-  // Clients of every dialect request this path. The way they send their key shows which dialect they speak.
+  // Clients of every dialect request this path. The way in which they send their key shows which dialect they use.
   const dialectOf = (c: AppContext) => readerDialect(c.req.raw)
   const list = (c: AppContext) =>
     answer(c, deps, async (caller) => c.json(modelList(dialectOf(c))(await usable(deps, caller))), dialectOf(c))

@@ -37,7 +37,6 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
   let call: RelayCall | undefined
   try {
     const endsByMs = deadlineIn(incoming.request.headers, arrivedAtMs)
-    const times = { startedAtMs, arrivedAtMs, ...(endsByMs !== undefined && { endsByMs }) }
     const sent = await readBody(deps, incoming, caller, route)
     const read = incoming.complete && sent.kind === 'json' ? incoming.complete(sent) : sent
     if (read instanceof Response) return read
@@ -46,14 +45,20 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
     body = route.dialect === 'openai-responses' ? completeBody(deps, caller, named) : named
     if (route.embeds) {
       const asked = embeddingsIn(body, route)
-      call = buildCall(deps.relay.routing(), incoming, caller, route, asked, { ...times, affinity })
+      call = buildCall(deps.relay.routing(), incoming, caller, route, asked, {
+        startedAtMs,
+        arrivedAtMs,
+        endsByMs,
+        affinity,
+      })
       return await embeddingsOut(await relay(deps.relay, call), route.embeds)
     }
     const reading = readAside(deps.relay.asideReader, body, route)
     const known = reading && (await reading)
     const keeping = route.dialect === 'openai-responses' ? responseKeeper(deps.relay, caller, body) : undefined
     const keeper = keeping && (await keeping)
-    call = buildCall(deps.relay.routing(), incoming, caller, route, body, { ...times, known, keeper, affinity })
+    const options = { startedAtMs, arrivedAtMs, endsByMs, known, keeper, affinity }
+    call = buildCall(deps.relay.routing(), incoming, caller, route, body, options)
     if (call.recording) call.recording.isStreamed = call.facts.stream || call.mode === 'speech'
     if (route.countOnly) return await countCall(deps.relay, call)
     const response = await answered(deps, incoming, caller, call)
@@ -64,18 +69,22 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
     if (error instanceof GatewayError && error.code === 'token_exhausted') deps.exhausted(caller.tokenId)
     throw error
   } finally {
-    // By the time the upstream responds, it has read the upload, so the upload can be removed.
+    // When the upstream responds, it has read the upload, so the upload can be removed.
     if (body?.kind === 'form') await body.form.dispose()
   }
 }
 
-/** A body of the Responses API in which what is stored or encrypted here is replaced by its content. */
+/**
+ * A body of the Responses API in which references to items stored by the gateway, and summaries encrypted by it, are
+ * replaced by their content.
+ */
 function completeBody({ relay: { itemStore, compactionSeals } }: RelayRouteDeps, caller: Caller, read: CallBody) {
   return withSummaries(compactionSeals, caller, withItems(itemStore, caller, read))
 }
 
 /**
- * The response to a call. If an upstream is slow to begin a stream, the response head and keep-alives are sent first.
+ * Returns the response to a call. If an upstream is slow to begin a stream, the response head and keep-alives are sent
+ * first.
  */
 function answered(deps: RelayRouteDeps, incoming: Incoming, caller: Caller, call: RelayCall): Promise<Response> {
   const answering = relay(deps.relay, call)
@@ -111,7 +120,7 @@ function readBody(
   const type = request.headers.get('content-type') ?? ''
   const isJson = !form || (jsonToo && type.toLowerCase().startsWith('application/json'))
   if (isJson) {
-    // Counting tokens costs nothing.
+    // A call that only counts tokens is free, so its body is not checked against the quota.
     const admit = countOnly ? undefined : (named?: string) => admitLong(deps, caller, model ?? named ?? pathModel)
     const outlines = mode === 'chat' && dialect === 'openai-chat' && !countOnly
     return readJson(source, limits, deps.relay, { admit, outlines })

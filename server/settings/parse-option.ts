@@ -6,7 +6,7 @@ import { isObject, tryParse } from '../lib/json.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { parseRatioTable, type RatioTable, ratioTableOf } from './ratio-table.ts'
 
-/** A refused option value; the message is for the person who saved it. */
+/** A refused option value. The message is for the person who saved it. */
 export class OptionError extends Error {}
 
 /** Group of a user → group of a token → ratio in millionths. */
@@ -33,7 +33,7 @@ type ValueOf<D extends OptionDefinition> = D['kind'] extends 'boolean'
 
 export type OptionValues = { readonly [K in OptionKey]: ValueOf<(typeof optionDefinitions)[K]> }
 
-/** Stored text → typed value. Throws an OptionError that names the key and what is expected. */
+/** Stored text → typed value. Throws an OptionError that contains the key and says what is expected. */
 export function parseOption(key: OptionKey, text: string): OptionValues[OptionKey] {
   const definition: OptionDefinition = optionDefinitions[key]
   switch (definition.kind) {
@@ -134,7 +134,7 @@ function parseOrders(key: OptionKey, text: string): ReadonlyMap<string, ChannelO
   )
 }
 
-/** Name → limits; a name without limits is omitted. */
+/** Name → limits. Names without limits are omitted. */
 function parseLimits(key: OptionKey, text: string): ReadonlyMap<string, Limits> {
   const value = tryParse(text)
   if (!isObject(value)) throw new OptionError(`${key} must be a JSON object of names and limits; {} is an empty one`)

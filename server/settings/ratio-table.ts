@@ -7,7 +7,8 @@ import { messageOf } from '../lib/message-of.ts'
 export type RatioTable = ReadonlyMap<string, bigint>
 
 /**
- * A table, or the reason why the text is not a valid one. `rounded` names the entries that had more than six decimals.
+ * A table, or the reason why the text is not a valid table. `rounded` lists the names of entries that had more than six
+ * decimals.
  */
 export type ParsedRatioTable =
   | { readonly ok: true; readonly table: RatioTable; readonly rounded: readonly string[] }
@@ -18,9 +19,9 @@ const largestRatio = 1_000_000
 
 /**
  * Parses the text of a ratio option. It must be one JSON object whose values are numbers from 0 to `largestRatio`.
- * Ratios have six decimals. A ratio with more decimals is rounded to the nearest millionth and named in `rounded`; a
- * non-zero value that would round to 0 is an error, because it would make a model free. An empty text is not a table,
- * so that clearing a field by mistake does not delete all prices.
+ * Ratios have six decimals. A ratio with more decimals is rounded to the nearest millionth, and its name is listed in
+ * `rounded`. A non-zero value that would round to 0 is an error, because it would make a model free. An empty text is
+ * not a valid table, so that clearing a field by mistake does not delete all prices.
  */
 export function readRatioTable(text: string): ParsedRatioTable {
   if (text.trim() === '') return { ok: false, error: 'must be a JSON object of names and numbers; {} is an empty one' }
@@ -52,8 +53,8 @@ export function ratioTableOf(entries: object): ParsedRatioTable {
 type ParsedEntry = { readonly value: bigint; readonly rounded: boolean } | { readonly error: string }
 
 /**
- * A number is printed as the shortest decimal that denotes it. For up to fifteen digits, that is the text that was
- * read.
+ * Parses an entry from the text of its number. JavaScript prints a number as the shortest decimal with the same value,
+ * which for up to fifteen digits is the original text.
  */
 function parseEntry(entry: unknown): ParsedEntry {
   if (typeof entry !== 'number' || !Number.isFinite(entry)) return { error: 'must be a number' }
@@ -67,7 +68,7 @@ function parseEntry(entry: unknown): ParsedEntry {
 
 /**
  * Validates the JSON text of a ratio option and returns it as an object, with values rounded to six decimals. Throws an
- * Error whose message says what is wrong; see readRatioTable for the rules.
+ * Error whose message says what is wrong. See `readRatioTable` for the rules.
  */
 export function parseRatioTable(text: string): Readonly<Record<string, number>> {
   const parsed = readRatioTable(text)

@@ -6,10 +6,13 @@ import type { Store } from '../store/store.ts'
 
 const definitions: Readonly<Record<OptionKey, OptionDefinition>> = optionDefinitions
 
-/** Each text is bound to its option, so that it cannot be decrypted after being moved to another row. */
+/**
+ * The encryption context of an option. It binds a value to its option, so that the value cannot be decrypted in another
+ * row.
+ */
 export const optionContext = (key: string) => `option ${key}`
 
-/** The form in which a value is stored: secrets encrypted, everything else as it is. */
+/** The stored form of a value. Secrets are encrypted, and everything else is unchanged. */
 export function storedOption(secrets: Secrets, key: OptionKey, value: string): Pick<OptionRow, 'value' | 'sealed'> {
   if (!definitions[key].secret) return { value, sealed: false }
   return { value: secrets.seal(value, optionContext(key)), sealed: true }
@@ -21,8 +24,8 @@ export function openOption(secrets: Secrets, row: OptionRow): string {
 }
 
 /**
- * Encrypts secrets that an older version stored in plain text, or that somebody stored by hand. Returns the keys of
- * these options.
+ * Encrypts secrets that are stored in plain text, because an older version or a person stored them that way. Returns
+ * the keys of these options.
  */
 export function sealPlainOptions(store: Store, secrets: Secrets): Promise<string[]> {
   const keys = (Object.keys(definitions) as OptionKey[]).filter((key) => definitions[key].secret)

@@ -5,21 +5,21 @@ import type { Store } from '../store/store.ts'
 import { type OptionValues, parseOption } from './parse-option.ts'
 import { openOption } from './secret-options.ts'
 
-/** All options, typed and frozen. A new object is made on every change, so an old one is a consistent snapshot. */
+/** All options, typed and frozen. Every change creates a new object, so an old object is a consistent snapshot. */
 export type Settings = OptionValues
 
-/** Holds the current settings of this node and reloads them when any node changes one. */
+/** Holds the current settings of this node, and reloads them when any node changes one. */
 export interface SettingsSource {
   current(): Settings
   /** Runs after every change, with the new settings. */
   onChange(listener: (settings: Settings) => void): void
-  /** Reads the table again; listeners run only if something differs. */
+  /** Reads the table again. Listeners run only if something has changed. */
   reload(): Promise<void>
 }
 
 /**
- * Loads the settings. A stored value that no longer parses (edited by hand, written by an older version) is reported
- * through `warn`, and the option's default is used, because one bad row must not stop the gateway.
+ * Loads the settings. If a stored value cannot be parsed, because it was edited by hand or written by an older version,
+ * this is reported through `warn` and the default is used. A single bad row must not stop the gateway.
  */
 export async function loadSettings(
   store: Store,
@@ -32,7 +32,7 @@ export async function loadSettings(
   let begun = 0
   let applied = 0
   async function reload(): Promise<void> {
-    // Reloads may overlap; a reload that began later has newer rows.
+    // Reloads may overlap. The reload that began last has the newest rows.
     const mine = ++begun
     const next = await optionRows(store.read)
     if (mine < applied) return

@@ -3,7 +3,7 @@ import type { Tables } from './schema/tables.ts'
 
 /** One step of the schema's history. Migrations only go forward, and a released migration is never edited. */
 export interface Migration {
-  /** Four digits and some words, like the file name. */
+  /** Four digits and some words. It equals the file name. */
   name: string
   up(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Promise<void>
 }

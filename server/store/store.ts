@@ -5,7 +5,10 @@ import type { Tables } from './schema/tables.ts'
 export type Db = Kysely<Tables>
 export type Trx = Transaction<Tables>
 
-/** A message between nodes: which cached data is out of date, or (`lease`) which user's leases are to be returned. */
+/**
+ * A message between nodes. It names cached data that is out of date. With the topic `lease`, it names a user whose
+ * leases must be returned.
+ */
 export interface Notice {
   topic: 'settings' | 'channels' | 'token' | 'user' | 'capture' | 'import' | 'lease'
   /** Row id, or 0 for everything in the topic. */
@@ -16,9 +19,7 @@ export type NoticeListener = (notice: Notice | 'reconnected') => void | Promise<
 
 /** Sends notices to every node, including the sender. */
 export interface Notices {
-  /**
-   * Resolves when this node's own listeners are done, so that the person who made a change sees it in the next call.
-   */
+  /** Resolves when this node's own listeners are done, so that whoever made a change sees it in their next call. */
   publish(notice: Notice): Promise<void>
   subscribe(listener: NoticeListener): void
   close(): Promise<void>
@@ -27,12 +28,12 @@ export interface Notices {
 /** One database, SQLite or PostgreSQL, behind the same interface. */
 export interface Store {
   readonly dialect: 'sqlite' | 'postgres'
-  /** For reading only; on SQLite it is a separate connection. */
+  /** For reading only. On SQLite it is a separate connection. */
   readonly read: Db
   /**
    * Runs `work` in one transaction. On SQLite all writes of the process pass through one queue. After a deadlock `work`
    * runs again from its beginning, so its effects outside the transaction must be the same when it runs twice. It must
-   * lock rows of users before those of their sessions, and rows of one table in id order.
+   * lock rows of users before rows of their sessions, and rows of one table in id order.
    */
   write<T>(work: (trx: Trx) => Promise<T>): Promise<T>
   /**
@@ -41,7 +42,8 @@ export interface Store {
    */
   writeSoon(statement: (db: Db) => Compilable): Promise<void>
   /**
-   * A number that changes whenever another process has written to the database; absent if the database does not tell.
+   * A number that changes whenever another process has written to the database; absent if the database does not report
+   * this.
    */
   foreignWrites?(): number
   readonly ledger: LedgerStore

@@ -1,4 +1,5 @@
-// Objects of other users: knowing their ids gives no access, and a call writes only the fields that it accepts.
+// Knowing the id of another user's object gives no access to it, and a call writes only the fields that it accepts.
+// Numbers in titles, such as 8.5-10, are items of table.md.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabase } from '../helpers/databases.ts'
 import { type Attacker, belongings, type Scene, scene } from './setup.ts'
@@ -247,7 +248,7 @@ forEachDatabase((_, openFresh) => {
       inviter_id: 1,
       created_time: 1,
     }
-    // Columns that never appear in a response are rejected, and the error names them.
+    // Columns that never appear in a response are rejected in a request body, and the error names them.
     const hidden = {
       quota_delta: 1e9,
       granted_quota: 1e9,

@@ -1,5 +1,6 @@
-// X-Forwarded-For is trusted only when it comes from the operator's own proxies: rate limits, the allowed networks of
-// tokens and the audit log ignore what a caller writes there.
+// X-Forwarded-For is trusted only when it comes from the operator's own proxies. Addresses that a caller writes into it
+// are ignored by the rate limits, by the check of a token's allowed networks and by the audit log. Numbers in titles,
+// such as 8.6-2, are items of table.md.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabase } from '../helpers/databases.ts'
 import { startFakeUpstream } from '../helpers/fake-upstream.ts'

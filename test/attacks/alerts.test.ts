@@ -1,4 +1,4 @@
-// Alerts send requests to addresses that users choose, and texts that contain names that other users chose.
+// Alerts send requests to addresses that users choose. Their texts contain names that other users chose.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { createAlertSender } from '../../server/jobs/alert-sender.ts'
 import { deliverAlerts } from '../../server/jobs/deliver-alerts.ts'
@@ -26,7 +26,7 @@ forEachDatabase((_, openFresh) => {
   const call = async (method: string, path: string, as: Attacker, body?: unknown) =>
     (await set.api.call(method, path, { as: as.token, ...(body !== undefined && { body }) })).json
   const make = async (path: string, as: Attacker, body: object) => (await call('POST', path, as, body)).data
-  /** Evaluates the rules and sends the messages, as a server does within a minute. */
+  /** Evaluates the rules and sends the messages, which a running server does once a minute. */
   async function minute(): Promise<void> {
     const { api } = set
     api.time.ms += 60_000
@@ -34,7 +34,7 @@ forEachDatabase((_, openFresh) => {
     await deliverAlerts({ ...api, send: createAlertSender({ ...api, post: createPostMessage() }) })
   }
 
-  test('a user’s alerts call no private address, neither by test nor by rule, and follow no redirect', async () => {
+  test('a user’s alerts call no private address, whether a test or a rule sends them, and follow no redirect', async () => {
     await using inside = await startService((_request, response) => response.end('inside'))
     const port = new URL(inside.url).port
     const hosts = ['127.0.0.1', 'localhost', '[::1]', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', '169.254.169.254']
@@ -86,7 +86,7 @@ forEachDatabase((_, openFresh) => {
     expect(sent?.html).not.toContain('<script>')
   })
 
-  test('a user cannot send to destinations of others, or have emails sent to others', async () => {
+  test('a user cannot send to other users’ destinations, or have emails sent to other users', async () => {
     const theirs = await make('/api/alert/destination', admin, { kind: 'mail', name: 'ops', to: 'ops@example.com' })
     const rule = { kind: 'own_balance', name: 'r', threshold: 1e6, destinations: [theirs.id] }
     expect((await call('POST', '/api/alert/self/rule', user, rule)).success).toBe(false)

@@ -1,4 +1,5 @@
-// Backups contain everything, are written where an option says, and are deleted at paths that the database names.
+// Backups contain all data of an installation. An attacker could abuse the option that says where they are written, and
+// the database rows that say which files are deleted.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
@@ -26,7 +27,7 @@ const climbing = [
   `/${'x'.repeat(1100)}`,
 ]
 
-test('no folder of backups leads out of where it says it is', () => {
+test('a backup folder with a path that climbs out of the data folder, or that no folder can have, is refused', () => {
   for (const folder of climbing) expect(() => operatorFolder('/data', 'BackupFolder', folder)).toThrow()
   expect(operatorFolder('/data', 'BackupFolder', 'backups/daily')).toBe('/data/backups/daily')
   expect(operatorFolder('/data', 'BackupFolder', '/mnt/disk')).toBe('/mnt/disk')
@@ -62,7 +63,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     })
   }
 
-  test('users and admins neither see backups, nor begin one, nor say where they go', async () => {
+  test('users and admins cannot see backups, start one or choose where they are stored', async () => {
     for (const role of [1, 10]) {
       const attacker = await set.person(role)
       for (const method of ['GET', 'POST']) expect((await call(method, '/api/backup/', attacker)).success).toBe(false)
@@ -79,7 +80,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect((await call('GET', '/api/backup/', root)).success).toBe(true)
   })
 
-  test('a folder that climbs is refused, also if it is in the database already', async () => {
+  test('a folder with such a path is refused, even if it is already in the database', async () => {
     for (const folder of climbing) expect((await put('BackupFolder', folder)).success).toBe(false)
     await put('BackupPassphrase', 'a passphrase of root')
     await put('BackupStore', 'files')
@@ -112,7 +113,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(readdirSync(join(dataDir, 'backups'))).toHaveLength(1)
   })
 
-  test('an object store cannot be a cloud metadata service, neither by its URL nor by its name, nor by a redirect', async () => {
+  test('an object store cannot be a cloud metadata service, whether by its URL, by its host name or by a redirect', async () => {
     let asked = 0
     await using service = await startService((_request, response) => {
       asked++

@@ -1,4 +1,5 @@
 // What other sites' pages, or an attacker who has planted a cookie in the browser, can do with another user's session.
+// Numbers in titles, such as 8.5-13, are items of table.md.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { request as httpRequest } from 'node:http'
 import type { Endpoint } from '../../contract/api/endpoint.ts'
@@ -139,7 +140,7 @@ forEachDatabase((_, openFresh) => {
       expect([JSON.stringify(headers), answer.json.success]).toEqual([JSON.stringify(headers), true])
       expect((await set.api.call('GET', '/api/oauth/state', { headers })).json.success).toBe(true)
     }
-    // Only programs send an access token, so these headers do not matter.
+    // Only programs send an access token, so the headers of a page load do not matter.
     for (const headers of pageLoads) {
       expect((await set.api.call('GET', '/api/user/aff', { as: root.token, headers })).json.success).toBe(true)
     }

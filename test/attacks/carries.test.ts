@@ -1,4 +1,5 @@
-// What a channel may carry, and who may move the secrets that are stored with it.
+// The headers, parameters, statuses and proxy that a channel may set, and who may send the secrets in them to another
+// host.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabase } from '../helpers/databases.ts'
 import { type Attacker, type Scene, scene } from './setup.ts'
@@ -25,7 +26,7 @@ forEachDatabase((_, openFresh) => {
     (await set.api.call('PUT', '/api/channel/', { as: as.token, body: { id, ...fields } })).json
   const codeOf = async (fields: object) => (await create(fields)).code
 
-  test('headers of the connection, of the key and of the gateway are refused in any spelling', async () => {
+  test('headers that belong to the connection, to the key or to the gateway are refused in any spelling', async () => {
     const names = [
       'Authorization',
       ' authorization ',
@@ -77,7 +78,7 @@ forEachDatabase((_, openFresh) => {
     expect(({} as Record<string, unknown>)['b']).toBeUndefined()
   })
 
-  test('a proxy is an HTTP URL of a host that is not a metadata service, and statuses are error statuses', async () => {
+  test('a proxy must be an HTTP URL of a host that is not a metadata service, and statuses must be error statuses', async () => {
     for (const proxy of ['socks5://127.0.0.1:1080', 'SOCKS5h://x:1'])
       expect(await codeOf({ proxy })).toBe('proxy_socks')
     for (const proxy of ['file:///etc/passwd', 'ftp://x', 'x:80', 'javascript:1'])
@@ -91,7 +92,7 @@ forEachDatabase((_, openFresh) => {
       expect((await create({ status_map: map })).code).toBe('status_map_range')
   })
 
-  test('an admin cannot get at the key by a proxy or a header, but root can set them', async () => {
+  test('an admin cannot obtain the key through a proxy or a header, but root can set them', async () => {
     const [id] = (await create({ headers: { 'x-team': 'a', 'x-old': 'b' } })).data
     expect((await change(id, { proxy: 'http://attacker.example' })).code).toBe('key_needed_for_proxy')
     expect((await change(id, { headers: { 'x-target-url': 'https://attacker.example' } })).code).toBe(
@@ -133,7 +134,7 @@ forEachDatabase((_, openFresh) => {
     expect((await change(id, { base_url: 'https://elsewhere.example' }, root)).success).toBe(true)
   })
 
-  test('users see nothing of it', async () => {
+  test('users see none of these settings', async () => {
     const user = await set.person(1)
     const [id] = (await create({ remark: 'bought from Bob' })).data
     for (const path of ['/api/channel/', `/api/channel/${id}`, '/api/channel/?tag=x']) {

@@ -1,4 +1,5 @@
-// Codes, links and solved challenges work only once and only for their purpose, and allow few attempts.
+// Codes, links and solved challenges work only once and only for their purpose, and allow few attempts. Numbers in
+// titles, such as 8.6-10, are items of table.md.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { cookieOf } from '../helpers/api-app.ts'
 import { forEachDatabase } from '../helpers/databases.ts'

@@ -1,4 +1,5 @@
-// Concurrent calls: when several want the same name, only one gets it, and an edit writes only its own columns.
+// Concurrent calls: when several want the same name, only one gets it, and an edit writes only its own columns. Numbers
+// in titles, such as 8.6-1, are items of table.md.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { balanceFaults } from '../../server/store/ledger/balance-check.ts'
 import { forEachDatabase } from '../helpers/databases.ts'
@@ -146,7 +147,7 @@ forEachDatabase((_, openFresh) => {
       })
       expect((await set.rows('redemptions'))[0]).toMatchObject({ name: `code ${round}`, quota: 100 + round, status })
     }
-    // Routing depends on the channel's last state.
+    // The rows from which routing chooses agree with the channel's last state.
     const abilities = await set.api.store.read
       .selectFrom('abilities')
       .selectAll()

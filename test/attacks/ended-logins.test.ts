@@ -53,7 +53,7 @@ forEachDatabase((name, openFresh) => {
     return { users, sessions, events }
   }
 
-  /** Sends a request while another transaction has done its work but is paused before its commit. */
+  /** Sends a request while another transaction is paused between its work and its commit. */
   async function meanwhile(stand: (store: Store) => Promise<unknown>, request: (api: TestApi) => Answer) {
     const stands = Promise.withResolvers<void>()
     const mayEnd = Promise.withResolvers<void>()

@@ -1,5 +1,5 @@
 // HTML in every text that can be stored: the API returns it as plain text, in responses that no browser treats as a
-// page, and emails contain it as escaped text.
+// page, and emails contain it as escaped text. Numbers in titles, such as 8.5-1, are items of table.md.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { type OptionKey, optionDefinitions } from '../../contract/options.ts'
 import { forEachDatabase } from '../helpers/databases.ts'

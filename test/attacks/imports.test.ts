@@ -1,4 +1,4 @@
-// An import brings accounts of any role, reads a database that somebody names, and takes a file of any content.
+// An import can create accounts of any role. It reads a database that somebody names, or a file with any content.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -47,7 +47,7 @@ test('only the address of a database server is accepted: no file, no socket, no 
   })
 })
 
-test('a name is connected to at the address that was checked, and never at a cloud metadata service', async () => {
+test('a host name is connected to at the address that was checked, which is never a cloud metadata service', async () => {
   for (const host of ['169.254.169.254', 'metadata.google.internal', 'fd00:ec2::254', '64:ff9b::a9fe:a9fe'])
     await expect(operatorAddress(host)).rejects.toThrow('metadata')
   await expect(operatorAddress('rebound.example', async () => ['10.0.0.1', '169.254.169.254'])).rejects.toThrow(
@@ -85,7 +85,7 @@ forEachDatabase((_, openFresh) => {
     )
     return (await response.json()) as { success: boolean; message: string; data: { id: string; name: string } }
   }
-  /** Waits until no import is active. */
+  /** Waits until the import with this id has ended, and returns it. */
   const ended = async (id: number): Promise<ImportRun> => {
     for (let tries = 0; tries < 500; tries++) {
       const runs = (await call('GET', '/api/import/', root)).data as ImportRun[]
@@ -98,7 +98,7 @@ forEachDatabase((_, openFresh) => {
   const folder = () => join(set.api.dataDir, 'imports/uploads')
   const sample = () => readFileSync(ownSource('one-api', smallRows()))
 
-  test('users and admins neither see, begin, continue, cancel nor download an import, nor upload a file', async () => {
+  test('users and admins cannot see, start, continue, cancel or download an import, or upload a file', async () => {
     for (const attacker of others) {
       for (const [method, path, body] of [
         ['GET', '/api/import/'],
@@ -114,7 +114,7 @@ forEachDatabase((_, openFresh) => {
     expect(existsSync(folder())).toBe(false)
   })
 
-  test('an address is refused before anything is connected to, and no response has the password', async () => {
+  test('a bad address is refused before any connection is made, and no response contains the password', async () => {
     const start = (body: object) => call('POST', '/api/import/', root, { dry_run: true, ...body })
     for (const address of [
       '/etc/passwd',
@@ -153,7 +153,7 @@ forEachDatabase((_, openFresh) => {
       expect(JSON.stringify(await call('GET', path, root))).not.toContain('secret-pass')
   })
 
-  test('a file of another kind than it claims is refused, and nothing of it is kept', async () => {
+  test('a file that is not of the kind that it claims is refused, and no part of it is kept', async () => {
     for (const bytes of [
       '',
       'hello',
@@ -169,7 +169,7 @@ forEachDatabase((_, openFresh) => {
     const stated = await send('x', root, 'big.db', { 'content-length': String(mostUploadBytes + 1) })
     expect(stated.message).toContain('larger than 512 MiB')
     expect(readdirSync(folder())).toEqual([])
-    // It begins like a database and is none.
+    // The content begins like a database but is not one.
     const { data } = await send(`SQLite format 3\0${'x'.repeat(5000)}`)
     const started = await call('POST', '/api/import/', root, { upload: data.id, upload_name: data.name, dry_run: true })
     const run = await ended(started.data.id)
@@ -178,7 +178,7 @@ forEachDatabase((_, openFresh) => {
     expect(run.state).toBe('failed')
   })
 
-  test('a file that is longer than it says ends at the limit', async () => {
+  test('a file that is longer than its stated size is cut off at the limit', async () => {
     const uploads = createImportUploads(set.api.dataDir, () => set.api.time.ms, 1_000_000)
     const part = new Uint8Array(64 * 1024)
     let sent = 0
@@ -201,7 +201,7 @@ forEachDatabase((_, openFresh) => {
     expect(statSync(join(folder(), `${data.id}.db`)).mode & 0o777).toBe(0o600)
     for (const upload of ['../secret', `${'a'.repeat(31)}/`, '/etc/passwd', 'A'.repeat(32)])
       expect((await call('POST', '/api/import/', root, { upload, dry_run: true })).success).toBe(false)
-    // A report that names another file.
+    // If the stored report names another file, that file cannot be downloaded.
     const precious = join(set.api.dataDir, 'imports', 'precious.txt')
     writeFileSync(precious, 'secret')
     const started = await call('POST', '/api/import/', root, { upload: data.id, upload_name: data.name, dry_run: true })

@@ -1,4 +1,4 @@
-// The copy of the log sends every request of everybody to a place that an option names.
+// The log copy sends the requests of all users to a destination that an option names.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createLogCopy } from '../../server/jobs/copy-log.ts'
 import { createMetadataGuard } from '../../server/outbound/metadata-guard.ts'
@@ -41,7 +41,7 @@ forEachDatabase((_, openFresh) => {
     })
   }
 
-  test('users and admins neither see where the log is copied to, nor test a place, nor choose one', async () => {
+  test('users and admins cannot see, test or choose the destination of the log copy', async () => {
     for (const role of [1, 10]) {
       const attacker = await set.person(role)
       expect((await call('GET', '/api/log_copy/', attacker)).success).toBe(false)
@@ -57,7 +57,7 @@ forEachDatabase((_, openFresh) => {
     expect((await call('GET', '/api/log_copy/', root)).data).toMatchObject({ name: '', error: '' })
   })
 
-  test('the place cannot be a metadata service, by its URL, by its name or by a redirect; no row reaches one', async () => {
+  test('the destination cannot be a metadata service, whether by its URL, by its host name or by a redirect; no row reaches one', async () => {
     for (const url of [
       'http://169.254.169.254',
       'http://metadata.google.internal',
@@ -99,7 +99,7 @@ forEachDatabase((_, openFresh) => {
       ...{ waiting_rows: 1, sent_rows: 0, error: 'The object store responded with status 307.' },
       ...{ error_code: 'store_status', error_values: { status: '307' } },
     })
-    // Each place was asked once: no redirect was followed.
+    // Each destination got one request, so no redirect was followed.
     expect(asked.map((each) => each.split(' ')[0])).toEqual(['POST', 'PUT'])
   })
 

@@ -1,4 +1,5 @@
-// URLs that the server itself calls: who may set them, where they may lead, and what is sent there.
+// URLs that the server itself calls: who may set them, where they may lead, and what is sent there. Numbers in titles,
+// such as 8.5-4, are items of table.md.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabase } from '../helpers/databases.ts'
 import { startFakeUpstream } from '../helpers/fake-upstream.ts'

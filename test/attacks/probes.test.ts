@@ -72,7 +72,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('another user’s key is as unknown as one that does not exist, and so is a part of a key', async () => {
+  test('another user’s key is reported as unknown, exactly like a key that does not exist or a part of a key', async () => {
     const unknown = { success: false, code: 'key_without_token', message: 'No token has this key.' }
     expect((await find(`sk-${token.key}`, stranger)).json).toEqual(unknown)
     expect((await find(`sk-${'a'.repeat(48)}`, owner)).json).toEqual(unknown)
@@ -80,7 +80,7 @@ forEachDatabase((_, openFresh) => {
       expect((await find(part, owner)).json).toEqual(unknown)
   })
 
-  test('a key that cannot be one is refused, and nobody can look up many', async () => {
+  test('text that cannot be a key is refused, and nobody can look up many keys', async () => {
     for (const key of [
       '',
       'sk-',
@@ -96,11 +96,11 @@ forEachDatabase((_, openFresh) => {
     let last = 200
     for (let tries = 0; tries < 25; tries++) last = (await find('a'.repeat(48), stranger)).status
     expect(last).toBe(429)
-    // The limit counts people, so one who tries many keys does not keep others from finding theirs.
+    // The limit applies to each user, so a user who tries many keys does not keep others from finding theirs.
     expect((await find(token.key, owner)).json.success).toBe(true)
   })
 
-  test('looking up a key records it nowhere', async () => {
+  test('a lookup does not record the key anywhere', async () => {
     await find(`sk-${token.key}`, admin)
     const events = await set.api.store.read.selectFrom('audit_events').selectAll().execute()
     expect(JSON.stringify([events, await set.rows('logs'), set.api.warnings])).not.toContain(token.key)

@@ -1,5 +1,5 @@
 // Weaknesses that other gateways of this kind have in the relay: calls without a price, and callers who choose channels
-// freely.
+// freely. Numbers in titles, such as 8.6-4, are items of table.md.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { request as httpRequest } from 'node:http'
 import {

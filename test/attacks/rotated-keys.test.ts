@@ -1,4 +1,5 @@
-// The old key of a token that got a new one: it works until it ends, not a second longer, and nobody else can move it.
+// After a token got a new key, its old key works until its end time and not a second longer. Only the owner can change
+// that time.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { Token } from '../../contract/api/token.ts'
 import { forgetOldKeys } from '../../server/store/accounts/tokens.ts'
@@ -40,7 +41,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect([await status(first), await status(second), await status(`${first}-1`)]).toEqual([200, 200, 200])
     expect((await gateway.api<Token[]>('GET', '/api/token/'))[0]).toMatchObject({ id, old_key_until: now + hour })
     expect(await gateway.api<Token>('POST', '/api/token/find', { key: `sk-${first}` })).toMatchObject({ id })
-    // The last millisecond, and the next. The cache must not make it longer.
+    // Checks the last millisecond and the next one. The cache must not keep the key valid for longer.
     time.ms = (now + hour) * 1000 - 1
     expect([await status(first), await status(second)]).toEqual([200, 200])
     time.ms += 1
@@ -49,20 +50,20 @@ forEachDatabaseUrl((name, freshUrl) => {
     await expect(gateway.api('POST', '/api/token/find', { key: first })).rejects.toThrow('No token has this key')
     await gateway.context.store.write((trx) => forgetOldKeys(trx, now + hour))
 
-    // At once, although the key is in the cache.
+    // The old key ends immediately, although it is in the cache.
     const third = (await rotate(0)).key
     expect([await status(second), await status(third)]).toEqual([401, 200])
-    // Two rotations: only the last key but one stays.
+    // After two rotations, only the last key but one remains valid as an old key.
     const fourth = (await rotate()).key
     const fifth = (await rotate()).key
     expect([await status(third), await status(fourth), await status(fifth)]).toEqual([401, 200, 200])
     const ended = await gateway.api<Token>('DELETE', `/api/token/${id}/old-key`)
     expect(ended).toMatchObject({ key: fifth, old_key_until: 0 })
     expect([await status(fourth), await status(fifth)]).toEqual([401, 200])
-    // Ending it again changes nothing.
+    // Ending the old key again changes nothing.
     await gateway.api<Token>('DELETE', `/api/token/${id}/old-key`)
 
-    // What holds for the token holds for its old key.
+    // When the token is disabled, so is its old key.
     const sixth = (await rotate()).key
     await gateway.api('PUT', '/api/token/?status_only=true', { id, status: 2 })
     expect([await status(fifth), await status(sixth)]).toEqual([401, 401])

@@ -1,5 +1,5 @@
 // Text from search boxes and filters reaches the database only as a value; its length and the number of rows returned
-// are limited.
+// are limited. Numbers in titles, such as 8.6-12, are items of table.md.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { logRow } from '../helpers/accounts.ts'
 import { forEachDatabase, forEachDatabaseUrl } from '../helpers/databases.ts'

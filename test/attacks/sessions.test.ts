@@ -1,4 +1,5 @@
-// Users whose access has ended, and which of a user's secrets appear in responses.
+// Users whose access has ended, and which of a user's secrets appear in responses. Numbers in titles, such as 8.5-14,
+// are items of table.md.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabase } from '../helpers/databases.ts'
 import { type Attacker, password, type Scene, scene } from './setup.ts'
@@ -29,7 +30,7 @@ forEachDatabase((_, openFresh) => {
       (await set.api.call('POST', '/api/user/login', { body: { username: person.username, password } })).json.success,
     ).toBe(false)
     await manage('enable')
-    // Lifting the ban does not revive a session from before it.
+    // Lifting the ban does not revive a session from before the ban.
     expect((await self({ cookie })).status).toBe(401)
     const next = await set.session(person)
     expect((await self({ cookie: next })).json.success).toBe(true)

@@ -1,4 +1,5 @@
-// Only deliberately chosen packages are installed: versions are exact, and every package is pinned by its hash.
+// Only deliberately chosen packages are installed: versions are exact, and every package is pinned by its hash. Numbers
+// in titles, such as 8.5-18, are items of table.md.
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

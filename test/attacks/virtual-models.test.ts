@@ -46,7 +46,7 @@ test('nobody but an admin reads, changes or tries virtual models, whatever crede
   expect(list.map(({ name }) => name)).toEqual(['best', 'outer', 'staff-model'])
 })
 
-test('a user sees the names of the models that may answer, and neither channels nor virtual models of other groups', async () => {
+test('a user sees the names of the models that may answer, but no channels, and no virtual models of other groups', async () => {
   const user = await rig.caller()
   const seen = [await read('/v1/models', user)]
   rig.upstream.forKey('key-m', fake.status(503))
@@ -86,7 +86,7 @@ test('a token reaches no model that its list does not permit, by any name', asyn
   rig.upstream.forKey('key-m', fake.ok())
 })
 
-test('a user outside the group cannot use a virtual model, nor its steps through a list', async () => {
+test('a user outside the group cannot use a virtual model, not even its steps in a list of models', async () => {
   const caller = await rig.caller()
   rig.upstream.requests.length = 0
   for (const body of [{ model: 'staff-model' }, { model: 'secret' }, { model: 'staff-model', models: ['secret'] }])
@@ -103,7 +103,7 @@ test('a caller without quota pays for no step, and no step is called', async () 
   expect(rig.upstream.requests).toEqual([])
 })
 
-test('a caller whose quota covers only the cheap step is never served by the expensive one below its price', async () => {
+test('a caller whose quota covers only the cheap step is never served by the expensive one at less than its price', async () => {
   // `m` costs 15 units and `m2` 45.
   const caller = await rig.caller({ user: 20, token: 20 })
   rig.upstream.forKey('key-m', fake.status(503))

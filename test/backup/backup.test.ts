@@ -16,7 +16,7 @@ import { emptyUrl, targets, withPassphrase } from './support.ts'
 
 forEachDatabaseUrl((name, freshUrl) => {
   for (const target of targets) {
-    test(`a backup of ${name} beside running calls restores into ${target}: the books agree, keys work and calls are charged`, async () => {
+    test(`a backup of ${name} that is made during calls restores into ${target}: the books agree, keys work and calls are charged`, async () => {
       await using upstream = await startFakeUpstream()
       upstream.always(ok({ text: answer, promptTokens }))
       await using source = new Installation(name === 'postgres' ? await freshUrl() : undefined, withPassphrase)
@@ -25,7 +25,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       const token = await newToken(gateway, 100_000)
       const call = () => gateway.post('/v1/chat/completions', { model, messages }, token.key)
       for (let calls = 0; calls < 5; calls++) expect((await call()).status).toBe(200)
-      // Calls go on until the backup is written.
+      // Calls are made until the backup is written.
       let isDone = false
       const callers = Array.from({ length: 4 }, async () => {
         let calls = 0

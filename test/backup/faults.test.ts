@@ -13,7 +13,7 @@ import { allRowsOf, emptyUrl, targets, withPassphrase } from './support.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-backup-'))
 const encrypted = join(folder, 'encrypted.backup')
-/** Encrypted with a key file, which takes no time to check. */
+/** A backup that is encrypted with a key file. Unlike a passphrase, a key file takes no time to check. */
 const keyed = join(folder, 'keyed.backup')
 const plain = join(folder, 'plain.backup')
 const source = new Installation(undefined, withPassphrase)
@@ -76,7 +76,7 @@ describe.each([
     }
   })
 
-  test('is rejected with bytes after its end, twice in a row, and without its chunks', async () => {
+  test('is rejected if bytes follow its end, if it occurs twice in a row, and if its chunks are missing', async () => {
     const bytes = readFileSync(file)
     const head = magic.length + 4 + bytes.readUInt32BE(magic.length)
     expect(await rejects(Buffer.concat([bytes, Buffer.from('x')]))).toContain('bytes after its end')
@@ -104,7 +104,7 @@ test('a header of a newer format names the version that is needed', async () => 
 
 for (const kind of targets)
   describe(`restoring into ${kind}`, () => {
-    test('stops with what to do, and changes nothing', async () => {
+    test('stops with a message that says what to do, and changes nothing', async () => {
       await using empty = new Installation(await emptyUrl(kind), withPassphrase)
       const refusal = async (installation: Installation, ...args: string[]) => {
         const { code, output } = await installation.run('restore', ...args)
@@ -138,11 +138,11 @@ for (const kind of targets)
       })
       for (const { folder: dataDir } of [empty, stranger, keyless, silent])
         expect(readdirSync(dataDir).filter((each) => each !== 'server.lock')).toEqual([])
-      // It is still possible to start on the empty database.
+      // A server can still be started on the empty database.
       await (await empty.start()).stop()
     }, 120_000)
 
-    test('a filled database needs --replace, and no running server; the old one is kept', async () => {
+    test('a database with data is replaced only with --replace and while no server runs, and the old one is kept', async () => {
       await using filled = new Installation(await emptyUrl(kind), withPassphrase)
       const gateway = await filled.start()
       await newToken(gateway, 77)
@@ -183,7 +183,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     await gateway.stop()
     await addIncompressible(full.databaseUrl)
     const file = join(full.folder, 'full.backup')
-    // In blocks of 1024 bytes. SQLite's shared memory needs 32 of them.
+    // The limit is in blocks of 1024 bytes. SQLite's shared memory needs 32 of them.
     const done = await full.runUnder('ulimit -f 64', 'backup', file)
     expect(done.output).toContain(`The backup ${file} could not be written: the file would be larger than`)
     expect(done.code).toBe(1)

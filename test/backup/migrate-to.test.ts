@@ -21,7 +21,7 @@ test.skipIf(missing !== '')(
     const token = await newToken(gateway, 10_000)
     const call = (key: string) => gateway.post('/v1/chat/completions', { model, messages }, key)
     for (let calls = 0; calls < 8; calls++) expect((await call(token.key)).status).toBe(200)
-    // Ids that were used before are not used again.
+    // Ids of deleted rows are not used again.
     const gone = await newToken(gateway, 10)
     await gateway.api('DELETE', `/api/token/${gone.id}`)
 
@@ -54,7 +54,7 @@ test.skipIf(missing !== '')(
     expect({ ...last, audit_events: [] }).toEqual({ ...before, audit_events: [] })
     expect(lastEvents).toHaveLength(events.length + 1)
 
-    // The installation goes on where it was, with new ids.
+    // The installation continues where it stopped, and new rows get new ids.
     const other = await middle.start()
     expect((await other.post('/v1/chat/completions', { model, messages }, token.key)).status).toBe(200)
     expect((await newToken(other, 10)).id).toBe(gone.id + 1)

@@ -1,4 +1,5 @@
-// What can be wrong with an installation or with the other database: each stops with one sentence, and nothing is changed.
+// Problems of an installation or of the other database. For each of them, the command stops with one sentence and
+// changes nothing.
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'

@@ -17,7 +17,7 @@ const file = join(folder, 'one.backup')
 const keyFile = join(folder, 'key')
 const source = new Installation()
 const addedEvents = 10_000
-/** What a restored or moved installation must have, without the rows that say that it was restored or moved. */
+/** The rows that a restored or moved installation must have, except those that record the restore or the move. */
 let expected: Record<string, string[]> = {}
 
 beforeAll(async () => {
@@ -49,7 +49,7 @@ async function rowsOf(url: string): Promise<Record<string, string[]>> {
   return { ...rows, audit_events: (rows['audit_events'] ?? []).filter((row) => !/backup\.|installation\./.test(row)) }
 }
 
-/** Whether a database is complete; false if it has nothing. Throws if it has a part. */
+/** True if a database is complete, and false if it is empty. Throws if it has only a part of the rows. */
 async function isComplete(url: string): Promise<boolean> {
   if (!isPostgresUrl(url) && !existsSync(url)) return false
   const store = openStore({ url })
@@ -73,7 +73,7 @@ async function isComplete(url: string): Promise<boolean> {
 
 for (const kind of targets)
   test.each(['restore', 'migrate-to'] as const)(
-    `kill -9 at ${cuts} points of %s into ${kind}: nothing or everything, and the next run ends in the same state`,
+    `kill -9 at ${cuts} points of %s into ${kind}: the target has nothing or everything, and the next run ends in the same state`,
     async (command) => {
       await using rehearsal = new Installation(await emptyUrl(kind))
       await using target = new Installation(await emptyUrl(kind))
@@ -91,7 +91,7 @@ for (const kind of targets)
         const args = [...run(target), '--replace']
         if (await runner(target).runUntilKilled((wholeMs * cut) / cuts, ...args)) killed++
         const isNow = await isComplete(target.databaseUrl)
-        // What was there once is never lost.
+        // Once the target is complete, it is never incomplete again.
         expect(isNow || !hasBeenComplete).toBe(true)
         hasBeenComplete ||= isNow
       }

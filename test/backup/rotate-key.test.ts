@@ -76,7 +76,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     const again = await installation.start()
     expect((await call(again)).status).toBe(200)
     expect(upstream.requests.at(-1)?.headers.get('authorization')).toBe('Bearer upstream-key')
-    // The access token of before was known only as a hash.
+    // The old access token was stored only as a hash, so it no longer works.
     await expect(again.api('GET', '/api/user/self')).rejects.toThrow()
     const api = await loggedIn(again)
     expect(await api<{ remain_quota: number }>('GET', `/api/token/${token.id}`)).toMatchObject({
@@ -86,13 +86,13 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(again.said()).not.toContain('invalid stored value')
     expect(again.said()).not.toContain('cannot be decrypted')
     await again.stop()
-    // Nothing is left under the old key.
+    // Nothing is encrypted with the old key any more.
     expect(await openedWith(installation, oldKey)).toEqual([])
     expect((await openedWith(installation, newKey)).length).toBeGreaterThan(3)
     expect((await installation.run('audit')).output).toContain('; 0 faults.')
   }, 120_000)
 
-  test(`kill -9 at 20 points of rotate-key on ${name}: run again, and everything works`, async () => {
+  test(`kill -9 at 20 points of rotate-key on ${name}: after another run, everything works`, async () => {
     await using upstream = await startFakeUpstream()
     upstream.always(ok({ text: answer, promptTokens }))
     await using installation = new Installation(name === 'postgres' ? await freshUrl() : undefined, keyFromFile)
@@ -108,7 +108,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     let killed = 0
     for (const cut of sweptPoints(20, name)) {
       if (await installation.runUntilKilled((wholeMs * cut) / 20, 'rotate-key')) killed++
-      // Everything is under one of the keys that are there.
+      // Everything is encrypted with one of the existing keys.
       const files = readdirSync(installation.folder).filter((file) => /^secret\.key(?:\.next)?$/.test(file))
       const counts = await Promise.all(
         files.map(async (file) => {
@@ -126,7 +126,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await installation.run('audit')).output).toContain('; 0 faults.')
   }, 120_000)
 
-  test(`an interrupted rotate-key on ${name} keeps servers away until it has run again`, async () => {
+  test(`after an interrupted rotate-key on ${name}, no server starts until rotate-key has run again`, async () => {
     await using installation = new Installation(name === 'postgres' ? await freshUrl() : undefined, keyFromFile)
     const gateway = await installation.start()
     const token = await newToken(gateway, 100)
@@ -134,7 +134,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     const file = join(installation.folder, 'secret.key')
     const oldKey = readFileSync(file, 'utf8')
     expect((await installation.run('rotate-key')).code).toBe(0)
-    // As if the process had ended just before the last step.
+    // This is the state of an installation whose rotate-key ended just before the last step.
     writeFileSync(`${file}.next`, readFileSync(file, 'utf8'))
     writeFileSync(file, oldKey)
     await expect(installation.start()).rejects.toThrow('If rotate-key was interrupted, run it again.')
@@ -235,7 +235,7 @@ test('every use of the secret key is known to rotate-key', () => {
   expect(uses.toSorted()).toEqual(knownUses.map(([file]) => file).toSorted())
 })
 
-/** Where something is encrypted or hashed with the secret key, and what becomes of it. */
+/** Where something is encrypted or hashed with the secret key, and what happens to it when the key changes. */
 const knownUses: readonly [file: string, fate: string][] = [
   ['api/auth/known-browser.ts', 'a cookie; the next login is checked as one from a new browser'],
   ['api/bootstrap.ts', 'the check value, and the first token'],

@@ -21,7 +21,7 @@ import { passphrase, withPassphrase } from './support.ts'
 const hour = 3600
 const day = 24 * hour
 
-test('backups are due at their hour, at whole intervals from it, and at once if there is none', () => {
+test('backups are due at their hour, at whole intervals after it, and immediately if there is no backup yet', () => {
   const at = (text: string) => Date.parse(`${text}Z`) / 1000
   const daily = { BackupEveryHours: 24, BackupHour: 3 }
   expect(dueAt(daily, undefined)).toBeLessThan(at('2026-01-01T00:00:00'))
@@ -76,7 +76,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     // Root's access token works with the key from the backup.
     const again = await restored.start()
     await again.api('GET', '/api/user/self')
-    // The copy knows nothing of a backup that is being made.
+    // The copy does not show a backup as still being made.
     expect((await again.api<{ backups: BackupEntry[] }>('GET', '/api/backup/')).backups).toHaveLength(1)
   })
 
@@ -115,7 +115,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await runAll()
       expect(await good()).toBe(1)
       const files = () => readdirSync(join(folder, 'b'))
-      // A file that a dead process left is removed, and a file of somebody else is not.
+      // A file that a dead process left behind is removed. A file of somebody else is not.
       writeFileSync(join(folder, 'b/tollgate-20200101T000000Z.backup.partial'), 'x')
       writeFileSync(join(folder, 'b/notes.txt'), 'x')
       for (let days = 1; days <= 3; days++) {
@@ -180,7 +180,7 @@ test('a large backup is uploaded to an object store in parts, and old ones are r
   const file = join(installation.folder, 'downloaded.backup')
   writeFileSync(file, stored ?? '')
   expect((await installation.run('restore', file, '--check')).output).toContain('The backup is complete')
-  // Names have a resolution of a second.
+  // File names have a resolution of a second.
   while (Math.floor(Date.now() / 1000) === first.started_at) await new Promise((resolve) => setTimeout(resolve, 50))
   const second = await backUp(gateway)
   // The old one is removed after the new one has been recorded.

@@ -17,7 +17,7 @@ export async function emptyUrl(kind: 'sqlite' | 'postgres'): Promise<string | un
   return kind === 'postgres' ? (await newPostgresDatabase()).url : undefined
 }
 
-/** All rows of all tables but those of running processes, as sorted JSON. Booleans are 0 and 1, as in SQLite. */
+/** All rows of all tables, except those of running processes, as sorted JSON. Booleans are 0 and 1, as in SQLite. */
 export async function allRowsOf(
   databaseUrl: string,
   without: readonly string[] = [],
@@ -33,7 +33,10 @@ export async function allRowsOf(
   return found
 }
 
-/** The columns in order of their names, because the two databases list them in the order in which they were added. */
+/**
+ * The row with its columns sorted by name, because each of the two databases lists them in the order in which they were
+ * added.
+ */
 function plain(row: Record<string, unknown>): string {
   const entries = Object.entries(row).map(([name, value]) => [name, typeof value === 'boolean' ? Number(value) : value])
   return JSON.stringify(entries.toSorted(([a], [b]) => String(a).localeCompare(String(b))))

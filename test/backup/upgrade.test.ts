@@ -23,7 +23,7 @@ async function makeOld(url: string, lastMigration: string): Promise<void> {
   await store.close()
 }
 
-test('SQLite is copied before an upgrade, and the copy is the way back', async () => {
+test('a SQLite database is copied before an upgrade, and the copy can be used to go back', async () => {
   await using installation = new Installation()
   await makeOld(installation.databaseUrl, '0015')
   const before = await usersOf(installation.databaseUrl)
@@ -39,11 +39,11 @@ test('SQLite is copied before an upgrade, and the copy is the way back', async (
   await (await installation.start()).stop()
   expect(copiesIn(installation.folder)).toEqual([copy])
 
-  // The way back, as docs/upgrading.md describes it.
+  // Goes back to the copy as docs/upgrading.md describes.
   for (const end of ['', '-wal', '-shm']) rmSync(installation.databaseUrl + end, { force: true })
   renameSync(join(installation.folder, copy), installation.databaseUrl)
   expect(await usersOf(installation.databaseUrl)).toEqual(before)
-  // And the upgrade once more.
+  // Then the upgrade runs again.
   await (await installation.start()).stop()
   expect(copiesIn(installation.folder)).toHaveLength(1)
   expect((await installation.run('audit')).output).toContain('; 0 faults.')
@@ -67,7 +67,7 @@ test('only the newest three copies are kept', async () => {
     rmSync(installation.databaseUrl, { force: true })
     await makeOld(installation.databaseUrl, '0022')
     await installation.create()
-    // Names have a resolution of a second; an old name stands for an earlier time.
+    // File names have a resolution of a second, so an old name is used to represent an earlier time.
     const [newest = ''] = copiesIn(installation.folder).toSorted().slice(-1)
     renameSync(join(installation.folder, newest), join(installation.folder, `before-0.0.1-2020010${upgrade}T000000.db`))
   }

@@ -85,7 +85,7 @@ test('a store that does not work is reported before anything is recorded', async
   await gate.setOption('S3Bucket', 'another')
   await expect(begin()).rejects.toThrow('NoSuchBucket')
   await gate.setOption('S3Bucket', 'gateway')
-  // A redirect is not followed, because the signature would go along.
+  // A redirect is not followed, because the signature would be sent along.
   objects.instead.push(new Response(null, { status: 307, headers: { location: 'http://127.0.0.1:9/' } }))
   await expect(begin()).rejects.toThrow('status 307')
 })

@@ -97,7 +97,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await end(rule.id)
     })
 
-    test('what is stored can be read neither on disk nor in the database', async () => {
+    test('a stored recording can be read neither on disk nor in the database', async () => {
       const caller = await gate.addCaller({ user: 1e6 })
       const rule = await begin({ target: 'token', target_id: caller.tokenId })
       upstream.next(okChat({ text: 'zanzibar-answer' }))
@@ -124,7 +124,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await end(rule.id)
     })
 
-    test('a file of another node is not missing: the response names the node', async () => {
+    test('a file on another node is not reported as missing: the response names the node', async () => {
       const caller = await gate.addCaller({ user: 1e6 })
       const rule = await begin({ target: 'user', target_id: caller.userId })
       upstream.next(okChat({ text: 'one' }))
@@ -144,7 +144,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await end(rule.id).catch(() => undefined)
     })
 
-    test('a request that no rule selects leaves nothing', async () => {
+    test('a request that no rule selects is not recorded', async () => {
       const caller = await gate.addCaller({ user: 1e6 })
       const other = await gate.addCaller({ user: 1e6 })
       const rule = await begin({ target: 'user', target_id: other.userId })
@@ -341,7 +341,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(events).toContainEqual(expect.objectContaining({ action: 'capture.end', target: `user ${caller.userId}` }))
     })
 
-    test('storage that fails does not fail the call', async () => {
+    test('a call succeeds even if its recording cannot be stored', async () => {
       const caller = await gate.addCaller({ user: 1e6 })
       const rule = await begin({ target: 'user', target_id: caller.userId })
       await gate.setOption('S3Endpoint', 'http://127.0.0.1:9')

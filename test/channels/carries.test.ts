@@ -1,4 +1,4 @@
-// What a channel carries: headers, parameters, statuses, a proxy and a model for tests.
+// The extra settings of a channel: headers, parameters, statuses, a proxy and a model for tests.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { okChat } from '../helpers/fake-upstream.ts'
@@ -99,7 +99,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(JSON.stringify(shown)).not.toContain('pass word')
   })
 
-  test('a proxy that is down or refuses the login fails the call, which never goes around it', async () => {
+  test('if a proxy is down or refuses the login, the call fails and does not bypass the proxy', async () => {
     await using rig = await rigOf()
     await using proxy = await startProxy('name:right')
     rig.upstream.always(okChat({ text: 'Hello' }))
@@ -120,7 +120,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(JSON.parse(Buffer.from(rig.upstream.requests.at(-1)?.body ?? '').toString())).toMatchObject({ model: 'm' })
   })
 
-  test('channels are found by a tag, and a copy carries the same', async () => {
+  test('channels are found by a tag, and a copy of a channel has the same settings', async () => {
     await using rig = await rigOf()
     const id = await rig.channel({ tags: ['eu', 'eu', 'cheap'], remark: 'ask Ann', headers: { 'x-a': '1' } })
     await rig.channel({ tags: ['europe'] })

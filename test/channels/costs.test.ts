@@ -1,4 +1,5 @@
-// What a channel's upstream charges: tables by hand and from price lists, the cost of each call, and who sees it.
+// What a channel's upstream charges: prices that an admin types or reads from a price list, the cost of each call, and
+// who sees it.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { Overview } from '../../contract/api/overview.ts'
 import { rollUpUsage } from '../../server/store/usage/usage-rollup.ts'
@@ -25,7 +26,7 @@ forEachDatabaseUrl((_, freshUrl) => {
   const rows = async (rig: ChannelRig) =>
     (await rig.gateway.logs()).map(({ quota, cost }) => ({ quota, cost: cost === null ? null : Number(cost) }))
 
-  test('a call has the cost of its channel, at a multiplier or at prices of its own, and none if it is not known', async () => {
+  test('the cost of a call follows the multiplier or the prices of its channel, and is empty if these are not known', async () => {
     await using rig = await rigOf()
     rig.upstream.always(answered)
     const id = await rig.channel()
@@ -64,7 +65,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(cut?.cost).toBeGreaterThan(0)
   })
 
-  test('costs and margins are in usage, tables, files, statements and logs of admins, exactly, and nowhere for users', async () => {
+  test('admins see exact costs and margins in usage, tables, files, statements and logs, and users see them nowhere', async () => {
     await using rig = await rigOf()
     rig.upstream.always(answered)
     const id = await rig.channel()
@@ -118,7 +119,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await own(`/api/channel/${id}/costs`)).not.toContain('multiplier')
   })
 
-  test('a channel that costs more than is charged is first by margin, and needs attention', async () => {
+  test('a channel that costs more than its calls are charged comes first when sorted by margin, and needs attention', async () => {
     await using rig = await rigOf()
     rig.upstream.always(answered)
     const good = await rig.channel({ models: 'm' })
@@ -133,7 +134,7 @@ forEachDatabaseUrl((_, freshUrl) => {
       return items.filter(({ kind }) => kind === 'channel_loss')
     }
     expect(await ask(rig)).toBe(200)
-    // A loss of less than a cent is not worth a word.
+    // A loss of less than a cent is not reported.
     expect(await attention()).toEqual([])
     expect(await ask(rig)).toBe(200)
     for (const isCounted of [false, true]) {
@@ -205,7 +206,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(((await rig.raw('GET', `/api/channel/${id}/costs`))['data'] as typeof saved.costs).models).toEqual(models)
   })
 
-  test('a first price from a list is compared with the built-in one, and one that is typed is not', async () => {
+  test('a first price from a list is compared with the built-in one, but a typed price is not', async () => {
     await using rig = await rigOf()
     const id = await rig.channel({ models: 'gpt-4o,gpt-4o-mini' })
     const row = (model_name: string, model_ratio: number) => ({
@@ -235,7 +236,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect((await set(rig, id, { models }))['data']).toMatchObject({ held: [], costs: { models } })
   })
 
-  test('a price list comes through the proxy, and from no metadata service; what is no list is refused', async () => {
+  test('a price list is read through the proxy, and never from a metadata service; anything that is not a list is refused', async () => {
     await using rig = await rigOf()
     await using proxy = await startProxy()
     rig.upstream.always(json(200, { data: [{ id: 'm', pricing: { prompt: '0.000001', completion: '0.000002' } }] }))
@@ -286,7 +287,7 @@ interface UsageAnswer {
 const text = async (rig: ChannelRig, path: string) =>
   (await fetch(rig.gateway.url + path, { headers: { authorization: 'testgatewayaccesstoken' } })).text()
 
-/** Reads as the user of a caller. */
+/** Returns a function that reads a path as the user of a caller. */
 async function ownCaller(rig: ChannelRig, userId: number): Promise<(path: string) => Promise<string>> {
   const { username } = await rig.gateway.context.store.read
     .selectFrom('users')

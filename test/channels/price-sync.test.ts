@@ -111,7 +111,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(decided.models).toEqual({ m: { input: 10, output: 20 }, n: { input: 1, output: 2 } })
     expect(decided.feed?.held).toEqual({})
     expect(await attention(rig)).toEqual([])
-    // The same price is not asked about again, another one is.
+    // The same price is not asked about again, but a different price is.
     rig.time.ms += 24 * hourMs
     await sync.runIfDue()
     expect((await costs(rig, id)).feed?.held).toEqual({})
@@ -119,14 +119,14 @@ forEachDatabaseUrl((_, freshUrl) => {
     rig.time.ms += 24 * hourMs
     await sync.runIfDue()
     expect((await costs(rig, id)).feed?.held).toMatchObject({ n: { cost: { input: 50 } } })
-    // A list that comes back to its senses takes the question back.
+    // If the list has a plausible price again, the question is withdrawn.
     rig.upstream.always(list({ m: 10, n: 1.1 }))
     rig.time.ms += 24 * hourMs
     await sync.runIfDue()
     expect(await costs(rig, id)).toMatchObject({ models: { n: { input: 1.1 } }, feed: { held: {} } })
   })
 
-  test('a first price that is far from the built-in one waits for a decision, one of an unknown model does not', async () => {
+  test('a first price that is far from the built-in one waits for a decision, but the first price of an unknown model does not', async () => {
     await using rig = await rigOf()
     const sync = syncOf(rig)
     const id = await rig.channel({ models: 'gpt-4o,sent,gpt-4-turbo,house', model_mapping: '{"sent":"gpt-4o-mini"}' })
@@ -148,7 +148,7 @@ forEachDatabaseUrl((_, freshUrl) => {
       await rig.raw('POST', `/api/channel/${id}/costs/held`, { use: ['gpt-4-turbo'], refuse: ['gpt-4o'] })
     )['data'] as CostsWithFeed
     expect(decided.models).toEqual({ house: { input: 900, output: 1800 }, 'gpt-4-turbo': { input: 0, output: 0 } })
-    // What was refused is not asked about again. A plausible price is taken, and from then on it is the old one.
+    // A refused price is not asked about again. A plausible price is used, and later prices are compared with it.
     rig.upstream.always(list({ 'gpt-4o': 0.3, 'gpt-4o-mini': 0.3, 'gpt-4-turbo': 0, house: 900 }))
     rig.time.ms += 24 * hourMs
     await sync.runIfDue()
@@ -200,7 +200,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     for (const request of rig.upstream.requests) expect(request.headers.get('authorization')).toBeNull()
   })
 
-  test('several nodes read a list once, a node that was left alone reads none, and an option switches it off', async () => {
+  test('several nodes read a list only once, a channel without a feed reads none, and an option switches the schedule off', async () => {
     await using rig = await rigOf()
     const id = await rig.channel({ models: 'm' })
     rig.upstream.always(list({ m: 1 }))
@@ -211,7 +211,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     await rig.gateway.setOption('PriceSyncEnabled', 'false')
     await syncOf(rig).runIfDue()
     expect(rig.upstream.requests.length).toBe(1)
-    // Somebody who asks for it now gets it.
+    // A user who asks for a check still gets one.
     const checked = (await rig.raw('POST', `/api/channel/${id}/costs/feed/check`))['data'] as CostsWithFeed
     expect(checked.feed).toMatchObject({ checked_at: Math.floor(rig.time.ms / 1000), error: '' })
     await rig.gateway.setOption('PriceSyncEnabled', 'true')
@@ -223,7 +223,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect((await rig.raw('POST', `/api/channel/${id}/costs/feed/check`))['code']).toBe('price_feed_missing')
   })
 
-  test('a feed that was changed while its list was being read is left alone', async () => {
+  test('a feed that was changed while its list was being read keeps that change', async () => {
     await using rig = await rigOf()
     const id = await rig.channel({ models: 'm' })
     await setFeed(rig, id, every)
@@ -240,7 +240,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await costs(rig, id)).toMatchObject({ models: {}, feed: { kind: 'openrouter', checked_at: 0 } })
   })
 
-  test('a feed leads to no metadata service, when it is saved or read, and its input is checked', async () => {
+  test('a feed cannot lead to a metadata service, neither when it is saved nor when it is read, and its input is checked', async () => {
     await using rig = await rigOf()
     const id = await rig.channel({ models: 'm' })
     const codeOf = async (feed: object) => (await setFeed(rig, id, { ...every, ...feed }))['code']
@@ -251,12 +251,12 @@ forEachDatabaseUrl((_, freshUrl) => {
     for (const bad of [{ every_hours: 0 }, { every_hours: 721 }, { every_hours: 1.5 }, { kind: 'manual' }])
       expect((await setFeed(rig, id, { ...every, ...bad }))['success']).toBe(false)
     expect((await costs(rig, id)).feed).toBeNull()
-    // A redirect is not followed, so it cannot lead there either.
+    // A redirect is not followed, so it cannot lead to a metadata service either.
     rig.upstream.always(redirects('http://169.254.169.254/'))
     await setFeed(rig, id, every)
     await syncOf(rig).runIfDue()
     expect((await costs(rig, id)).feed?.error).toBe('status code: 302')
-    // A name that leads there now is refused when the list is read.
+    // A URL of a metadata service that is already in the database is refused when the list is read.
     await rig.gateway.context.store.write((trx) =>
       trx
         .updateTable('channels')

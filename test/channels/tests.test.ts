@@ -211,7 +211,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     await finished()
   })
 
-  test('setting ChannelTestFrequency starts a run at once, and the next run starts when it is due', async () => {
+  test('setting ChannelTestFrequency starts a run immediately, and the next run starts when it is due', async () => {
     const id = await rig.channel({ key })
     await rig.gateway.setOption('ChannelTestFrequency', '10')
     await finished()

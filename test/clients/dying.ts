@@ -9,13 +9,13 @@ import { foldersIn, lastId, type Outcome, startClient, type Upstream, upstreams 
 import { nothingSeen, scriptedModel, unsummedCalls } from './scripted-model.ts'
 import { after, commandOutput, noteText, secret } from './tasks.ts'
 
-/** The programs that are started with a dying service. */
+/** The programs that are tested with a service that dies. */
 export const dyingClients: readonly Client[] = [claudeCode, codexSockets, geminiCli]
 
-/** More than Codex may use before it has its conversation shortened. */
+/** More tokens than Codex may use before it asks for its conversation to be shortened. */
 const longPrompt = 2000
 
-/** A service that counts a long prompt once two tools were called, until the history is shortened. */
+/** A service that reports a long prompt after two tools were called, until the history is shortened. */
 function growing(inner: fake.Behaviour): fake.Behaviour {
   return fake.rewritten(inner, (text, { fields }) =>
     unsummedCalls(fields) < 2
@@ -24,11 +24,14 @@ function growing(inner: fake.Behaviour): fake.Behaviour {
   )
 }
 
-/** A way in which a service dies. It answers one request before. */
+/** A way in which a service dies after it has answered one request. */
 interface Death {
   title: string
   of(alive: fake.Behaviour): fake.Behaviour
-  /** True if the program sees it and has to ask again, because half a tool call can neither be used nor continued. */
+  /**
+   * True if the program notices the death and has to ask again, because half a tool call can neither be used nor
+   * continued.
+   */
   isSeen?: true
 }
 
@@ -41,10 +44,10 @@ const deaths: readonly Death[] = [
   { title: 'falls silent', of: () => fake.neverAnswers() },
 ]
 
-/** The columns of the table. */
+/** The titles of the table's columns. */
 export const dyingColumns = deaths.map(({ title }) => title)
 
-/** The services of the three steps. Every column begins with another of them. */
+/** The services of the three steps. Each column begins with a different one. */
 const services = upstreams.filter(({ dialect }) => dialect !== 'openai-responses')
 const rotated = (by: number) => services.map((_, at) => services[(at + by) % services.length] as Upstream)
 
@@ -106,7 +109,7 @@ interface Observed {
   printed: string
 }
 
-/** How the programs report an error, or that they try again. */
+/** Matches output in which a program reports an error or a new attempt. */
 const complaint = /reconnecting|stream (?:disconnected|error)|api error|"is_error": ?true|retrying|status 5\d\d/i
 
 async function faultsOf({ rig, note, since, exit, printed }: Observed, { isSeen }: Death): Promise<string[]> {

@@ -20,7 +20,7 @@ function pidsIn(folder: string): number[] {
   }
 }
 
-/** Empty for a process that has ended, or that belongs to another user. */
+/** The environment variables of a process. Empty if the process has ended or belongs to another user. */
 function environmentOf(pid: number): string[] {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')

@@ -1,5 +1,5 @@
 // Gives real agent programs and libraries a task through a running gateway: npm run clients [-- names of clients]. With
-// --python, it runs the libraries from PyPI.
+// --python, it runs the libraries from PyPI. With --table, it makes only one table of the page.
 import { parseArgs } from 'node:util'
 import { startMatrixRig } from '../matrix/support/rig.ts'
 import { dyingClients, dyingColumns, runDying } from './dying.ts'
@@ -14,7 +14,11 @@ import { type Outcome, runTask, upstreams } from './run.ts'
 
 const { values, positionals } = parseArgs({
   args: process.argv.slice(2),
-  options: { verbose: { type: 'boolean', default: false }, python: { type: 'boolean', default: false } },
+  options: {
+    verbose: { type: 'boolean', default: false },
+    python: { type: 'boolean', default: false },
+    table: { type: 'string' },
+  },
   allowPositionals: true,
 })
 
@@ -113,7 +117,12 @@ const plans: readonly Plan[] = values.python
       { name: 'dying', clients: dyingClients, columns: dyingColumns, cells: dyingCellsOf },
       { name: 'refusals', clients: programs, columns: refusals, cells: refusedCellsOf },
     ]
+if (values.table !== undefined && !plans.some(({ name }) => name === values.table)) {
+  console.error(`There is no table ${values.table}. Choose one of: ${plans.map(({ name }) => name).join(', ')}.`)
+  process.exit(2)
+}
 for (const plan of plans) {
+  if (values.table !== undefined && plan.name !== values.table) continue
   const table = await tableOf(plan, path)
   if (table.rows.length > 0) console.log(`\n${markdown(table)}\n`)
   // A partial run would remove the other clients from the page, so only a full run writes the table.

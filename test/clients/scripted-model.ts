@@ -17,14 +17,14 @@ export interface Seen {
   called: string[]
 }
 
-/** To be filled by a model. */
+/** What is known before a run: nothing. `scriptedModel` adds to it. */
 export const nothingSeen = (): Seen => ({ tasks: 0, all: 0, called: [] })
 
 /**
  * A model that reads the note, changes it, runs a command and reports what it learned, using whatever tools it is
  * offered. It derives its progress from the history alone, as a real model does. If a request forces one tool, the
- * model calls that tool. A request without tools is answered with a single word (it may be for a title), or with a
- * summary of what was done if anything was. Everything it does is added to `seen`.
+ * model calls that tool. If a request offers no tools, the answer is a summary if tools were called before, and
+ * otherwise a single word, because such a request may ask for a title. Everything it does is added to `seen`.
  */
 export function scriptedModel(fake: Fake, note: string, seen: Seen): Behaviour {
   const threads = new Threads()
@@ -48,7 +48,7 @@ export function scriptedModel(fake: Fake, note: string, seen: Seen): Behaviour {
 class Threads {
   readonly #kept = new Map<unknown, JsonObject>()
 
-  /** A request with the earlier part of its thread put in front. */
+  /** A request with the earlier messages of its thread put in front of its own. */
   whole(body: JsonObject): JsonObject {
     const { thread } = body
     const before = isObject(thread) ? this.#kept.get(thread['previous_message_id']) : undefined
@@ -95,18 +95,21 @@ function nextOf(body: JsonObject, note: string): Said {
   return { thought: '', text: '', calls: [made] }
 }
 
-/** What the model has to know in order to go on without the history. */
+/** What the model has to know in order to continue without the history. */
 function summaryOf(body: JsonObject): string {
   const output = JSON.stringify(body).includes(commandOutput) ? ` The output was ${commandOutput}.` : ''
   return `The password is ${secret}.${output} Calls so far: ${callsIn(body)}.`
 }
 
-/** Texts that stand for one call each: in the history for a summary, and in that of smolagents. */
+/**
+ * Texts that each stand for one tool call, in histories that contain calls only as text. The first text occurs in a
+ * history that is to be summarised, and the second in histories of smolagents.
+ */
 const toldCalls = ['[called the tool ', 'Calling tools:']
 
 const historyOf = (body: JsonObject) => [body['messages'], body['input'], body['contents']].find(Array.isArray) ?? []
 
-/** The number of tool calls in a request's history, and before the last summary in it. */
+/** The number of tool calls in a request's history, including those before the last summary in it. */
 function callsIn(body: JsonObject): number {
   const text = JSON.stringify(historyOf(body))
   const summed = Number([...text.matchAll(/Calls so far: (\d+)/g)].at(-1)?.[1] ?? 0)
@@ -114,7 +117,7 @@ function callsIn(body: JsonObject): number {
   return summed + (calls > 0 ? calls : Math.max(...toldCalls.map((told) => text.split(told).length - 1)))
 }
 
-/** The number of tool calls in a request's history. */
+/** The number of tool calls in a request's history, without those in a summary. */
 export function unsummedCalls(body: JsonObject): number {
   return historyOf(body)
     .filter(isObject)

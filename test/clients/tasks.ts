@@ -1,11 +1,14 @@
-/** The note's initial text. Its password can be learned only by reading the note. */
+/** The password in the note. It can be learned only by reading the note. */
 export const secret = 'PURPLE-ELEPHANT-77'
 export const before = 'State: draft'
 export const after = 'State: final'
 export const noteName = 'note.txt'
 export const noteText = `The password is ${secret}.\n${before}\n`
 
-/** The output is computed, so it appears only if the command was really run. Gemini CLI blocks `$(…)`. */
+/**
+ * The command computes its output, so the output appears only if the command was really run. It does not use `$(…)`,
+ * because Gemini CLI blocks that.
+ */
 export const command = 'expr 7654300 + 22'
 export const commandOutput = '7654322'
 

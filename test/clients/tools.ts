@@ -66,7 +66,7 @@ export function toolFor(step: Step, tools: readonly OfferedTool[]): OfferedTool 
 
 /**
  * The input of a tool for a step, filled according to the property names of its schema. A plain-text tool gets the
- * patch.
+ * patch or the line for the shell.
  */
 export function inputFor(step: Step, { name, schema, isFree }: OfferedTool, note: string): JsonObject | string {
   if (isFree) return step === 'edit' ? patch : shellLine(step, note)

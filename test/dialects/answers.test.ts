@@ -25,9 +25,9 @@ const programmatic = 'anthropic-messages-anthropic-programmatic-tool-calling-1-4
 const names = Object.keys(dialects) as DialectName[]
 
 /**
- * An answer reduced to what must survive a round trip. The id and the creation time are left out, because the gateway
+ * An answer reduced to what must survive a round trip. The id and the creation time are omitted, because the gateway
  * generates them if the service sends none or uses another format. The service's own finish reason, the default tier
- * and the flag for doubtful usage are left out too.
+ * and the flag for doubtful usage are omitted, too.
  */
 function told({ id: _id, createdAtSeconds: _created, choices, usage, ...reply }: Reply): object {
   const plain = choices.map(({ parts, stop }) => ({ parts, stop: stop.reason }))
@@ -36,7 +36,7 @@ function told({ id: _id, createdAtSeconds: _created, choices, usage, ...reply }:
   return withoutEmpty({ ...reply, ...(usage && { usage: used }), choices: plain }) as object
 }
 
-/** Adds zero usage for Anthropic, whose responses always contain token counts. */
+/** Adds usage of zero tokens if it is missing for Anthropic, whose responses always contain token counts. */
 function withZero(said: ReturnType<typeof saidOf>, to: DialectName): ReturnType<typeof saidOf> {
   const usage = said.usage ?? (to === 'anthropic-messages' ? { prompt: 0, completion: 0, cached: 0 } : undefined)
   return { ...said, usage }
@@ -59,11 +59,11 @@ function saidOf({ choices, usage }: Reply, to: DialectName) {
       calls: parts.flatMap((part) =>
         part.type === 'tool-call' ? [[part.id, part.name, JSON.parse(part.input || '{}') as unknown]] : [],
       ),
-      // Two citations of the same span count as one.
+      // Several citations of the same URL count as one.
       sources: new Set(
         parts.flatMap((part) => (part.type === 'text' ? (part.citations ?? []).flatMap(({ url }) => url ?? []) : [])),
       ),
-      // The dialect's own reasoning state, and that of other dialects in our envelopes.
+      // The dialect's own reasoning state, and that of other dialects, which the gateway wraps in an envelope.
       seals: parts.flatMap((part) => ('seal' in part && part.seal ? [`${part.seal.from} ${part.seal.value}`] : [])),
       stop: stopIn(stop, to),
     })),
@@ -236,7 +236,10 @@ function lastOf(name: DialectName, data: readonly string[]): number {
   return at < 0 ? data.length : at
 }
 
-/** A truncated stream leaves parts open, which is not the fault of its decoder. */
+/**
+ * Assembles a stream even if parts are still open. A truncated stream leaves parts open, which is not the fault of its
+ * decoder.
+ */
 function assembleLoosely(events: readonly StreamEvent[]): Pick<Assembled, 'ended' | 'failure'> {
   const last = events.at(-1)
   return { ended: last?.type === 'end', failure: last?.type === 'error' ? last.failure : undefined }

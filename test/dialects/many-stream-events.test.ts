@@ -3,7 +3,8 @@ import type { StreamEvent } from '../../server/dialects/neutral/reply.ts'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { dataOf, decodeAll, dialects, encodeAll, frameOf } from '../helpers/dialects.ts'
 
-// The time limit for handling one upstream answer. The work must grow with the answer's length, not with its square.
+// Each test handles one upstream answer with this many events within this time limit in milliseconds. The work must
+// grow with the answer's length, not with its square.
 const many = 100_000
 const inTime = 20_000
 const chunk = (delta: JsonObject) => JSON.stringify({ id: 'c', model: 'up', choices: [{ index: 0, delta }] })

@@ -1,5 +1,5 @@
-// Any part of a request that another dialect cannot express is reported by name, whatever field it is in. Nobody has to
-// maintain a list.
+// Any part of a request that another dialect cannot express is reported by name, whatever field it is in. No list of
+// such parts has to be maintained.
 import { describe, expect, test } from 'bun:test'
 import { bedrockConverse } from '../../server/dialects/bedrock-converse/index.ts'
 import { cohereChat } from '../../server/dialects/cohere-chat/index.ts'
@@ -260,7 +260,7 @@ describe('a feature that only Anthropic has', () => {
     })
   })
 
-  test('an error result stays an error where that can be expressed, and is reported as dropped elsewhere', () => {
+  test('an error result stays an error if the service’s format can express that; otherwise, it is reported as dropped', () => {
     const wire = toolTurns({ type: 'text', text: 'It broke.' })
     const result = { type: 'tool_result', tool_use_id: 'c1', content: 'It broke.', is_error: true }
     const failed = { ...wire, messages: [...wire.messages.slice(0, 2), { role: 'user', content: [result] }] }

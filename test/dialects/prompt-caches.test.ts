@@ -45,7 +45,7 @@ describe('account details that Claude Code sends', () => {
     }
   })
 
-  test('are kept for Anthropic, and are kept elsewhere if a user message quotes them', () => {
+  test('are kept for Anthropic, and are kept for other services if a user message quotes them', () => {
     const system = [text(note), text('You are Claude Code.')]
     expect(moved('anthropic-messages', ask(system), messages).body['system']).toEqual(system)
     const asked = { ...ask('Be brief.'), messages: [{ role: 'user', content: `What is ${note}` }] }

@@ -9,8 +9,8 @@ const names = Object.keys(dialects) as DialectName[]
 /** Recorded requests that the service itself refused, and that decoding refuses for the same reason. */
 const refused = ['invalid-role-a006bb']
 /**
- * Content that cannot be expressed in another dialect and is refused with an error that names it: files and responses
- * stored at a service, audio, URLs.
+ * Matches the errors for content that cannot be expressed in another dialect: files and responses stored at a service,
+ * audio, URLs.
  */
 const unsayable = /is stored at a service|a file stored at a service|^audio|^video|a document or audio file by URL/
 

@@ -193,7 +193,7 @@ describe('fields that only one dialect has', () => {
       contents: [{ parts: [{ fileData: { fileUri: 'gs://bucket/a.pdf', mimeType: 'application/pdf' } }] }],
     }
     expect(() => translated('gemini', 'openai-chat', file)).toThrow('a file stored at a service')
-    // At its own service, a stream may be continued with it.
+    // The service that stores the file accepts the reference.
     expect(translated('gemini', 'gemini', file).body).toMatchObject(file as never)
     const sound = {
       messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AA', format: 'wav' } }] }],
@@ -246,7 +246,7 @@ describe('thinking', () => {
     )
   })
 
-  test('is dropped if a tool call is required, or the requirement is dropped if the model cannot be forced to call a tool', () => {
+  test('is dropped if a tool call is required; if the model cannot be forced to call a tool, the requirement is dropped instead', () => {
     const forced = { tools: [chatTool], tool_choice: { type: 'function', function: { name: 'weather' } } }
     const old = claude('claude-sonnet-4-5', 'high', forced)
     expect(old.body).toMatchObject({ tool_choice: { type: 'tool', name: 'weather' }, temperature: 0.3 } as never)
@@ -487,7 +487,7 @@ describe('media', () => {
     ] as never)
   })
 
-  test('in a tool’s result are sent as the user’s, after all results, if the service accepts only text in results', () => {
+  test('in a tool’s result are sent as part of the user’s turn, after all results, if the service accepts only text in results', () => {
     const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } }
     const claude = {
       max_tokens: 5,

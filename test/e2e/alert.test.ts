@@ -1,4 +1,4 @@
-// Specification: 7 (pages of other calls).
+// Sections of the specification (see coverage.md): 7 (pages of other calls).
 
 import { expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
@@ -48,7 +48,7 @@ test('spec 7: an administrator starts from a ready rule, adds a destination, tes
   await site.api('POST', '/api/channel/', channel)
   using database = openDatabase(site)
   database.run("update channels set status = 3 where name = 'broken'")
-  // The rules are due again, although they were evaluated less than a minute ago.
+  // Makes the rules due again, although they were evaluated less than a minute ago.
   database.run("delete from job_runs where name = 'alerts'")
   await eventually(() => hook.requests.length).toBe(2)
   expect(JSON.parse(hook.requests[1]?.body ?? '')).toMatchObject({ event: 'firing', title: 'broken is off' })

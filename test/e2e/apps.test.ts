@@ -37,7 +37,7 @@ async function scanned(code: Locator): Promise<string> {
     const canvas = new OffscreenCanvas(image.width, image.height)
     canvas.getContext('2d')?.drawImage(image, 0, 0)
     const { data } = canvas.getContext('2d')?.getImageData(0, 0, image.width, image.height) ?? { data: [] }
-    // As text, because a list of half a million numbers takes seconds to pass on.
+    // The pixels are passed as text, because passing a list of half a million numbers takes seconds.
     const text = [...data].map((value) => String.fromCharCode(value)).join('')
     return { width: image.width, height: image.height, pixels: btoa(text) }
   }, picture)

@@ -25,7 +25,7 @@ test('the backup section makes a backup now, shows the last one, and says what f
   expect(readdirSync(folder)).toHaveLength(1)
   await page.getByText(/^Next backup/).waitFor()
 
-  // A folder that is a file.
+  // This folder is a file, so the backup fails.
   await site.api('PUT', '/api/option/', { key: 'BackupFolder', value: 'tollgate.db' })
   await page.reload()
   await now.click()
@@ -34,7 +34,7 @@ test('the backup section makes a backup now, shows the last one, and says what f
   expect(existsSync(join(site.folder, 'tollgate.db'))).toBe(true)
 })
 
-test('the copy of the log is chosen, tested and watched in its section, and faults are shown in the language of the page', async () => {
+test('the log copy is set up, tested and watched in its section, and failures are shown in the language of the page', async () => {
   await using visit = await site.visit({ as: rootAccount, width: 390, language: 'ja' })
   const { page } = visit
   await visit.open('/setting?tab=system#log-copy')
@@ -51,7 +51,7 @@ test('the copy of the log is chosen, tested and watched in its section, and faul
   await page.getByText('このコピー先にはログを保存できません').waitFor()
   await page.getByText('フォルダーに書き込めません（EEXIST）。').waitFor()
 
-  // Another node copies, so that this one leaves the state alone.
+  // Pretends that another node does the copying, so that this node does not change the state.
   await using db = openDatabase(site)
   const name = `file://${join(site.folder, 'copied')}`
   db.run(
@@ -69,7 +69,7 @@ test('the copy of the log is chosen, tested and watched in its section, and faul
   await site.api('PUT', '/api/option/', { key: 'LogCopyPlace', value: 'off' })
 })
 
-test('a channel that a file manages says so in the list and in its form', async () => {
+test('a channel that a file manages is marked as such in the list and in its form', async () => {
   const channel = { name: 'by file', type: 'openai', key: 'k', models: ['gpt-4o'], base_url: 'http://127.0.0.1:9' }
   const plan = await site.api('PUT', '/api/config', { version: 1, channels: [channel] })
   expect(plan).toMatchObject({ applied: true })

@@ -1,4 +1,4 @@
-// What the top bar says: where the page is, and what happened.
+// What the top bar shows: the page's place in the console, and what happened.
 import { describe, expect, test } from 'bun:test'
 import { openConsole, rootAccount } from './support/console.ts'
 import { openDatabase } from './support/database.ts'
@@ -69,7 +69,7 @@ describe('the bell', () => {
       .getByText('Disabled automatically: Incorrect API key')
       .waitFor()
     await panel.getByText('2 hours ago').first().waitFor()
-    // One request keeps the bell up to date.
+    // The bell has made only one request.
     expect(visit.calls().filter((call) => /\/api\/overview/.test(call))).toHaveLength(1)
     await panel.getByRole('button', { name: 'Mark all as read' }).click()
     await page.keyboard.press('Escape')

@@ -87,7 +87,7 @@ test('after a test of all channels, a report groups the failures by reason; a gr
   const [header, ...lines] = (await Bun.file(await (await saving).path()).text()).trim().split('\r\n')
   expect(header).toContain('ID,Name,Type,Status,Response time,Error')
   expect(lines.map((line) => line.split(',')[1]).sort()).toEqual(['busy', 'calm', 'idle'])
-  // A channel of the report is shown in its place; closing it leads back.
+  // Opening a channel of the report hides the report. Closing the channel shows it again.
   await group.getByRole('button', { name: 'busy', exact: true }).click()
   await page.getByRole('dialog', { name: 'busy' }).waitFor()
   await page.keyboard.press('Escape')

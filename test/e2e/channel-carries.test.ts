@@ -1,4 +1,5 @@
-// What a channel carries and what it costs: the form, the filter by tag, the costs, and where admins see them.
+// The headers, parameters and other extra settings of a channel, and what it costs: the form, the filter by tag, the
+// costs, and where admins see them.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { behaviour, type FakeUpstream, ok, okPricing, startFakeUpstream, status } from '../helpers/fake-upstream.ts'
 import { openConsole, rootAccount } from './support/console.ts'
@@ -20,7 +21,7 @@ const addChannel = async (fields: object) => {
   return id
 }
 
-test('what a channel carries is written as lines and JSON, checked at its field, and secret values are not shown again', async () => {
+test('the extra settings of a channel are written as lines and JSON and checked at their fields, and secret values are not shown again', async () => {
   const id = await addChannel({ name: 'carrier' })
   const shown = () => site.api<Record<string, unknown>>('GET', `/api/channel/${id}`)
   await using visit = await site.visit({ as: rootAccount })
@@ -85,7 +86,7 @@ test('costs are set by hand or from a price list, where a tenfold price has to b
   await dialog.getByRole('button', { name: 'Save' }).click()
   await eventually(async () => (await costs()).models).toEqual({ 'gpt-4o': { input: 2.5, output: 10 } })
 
-  // The same list on a schedule, with a price that another ten times separate from the one that is used.
+  // The same list is now read on a schedule. One of its prices is more than ten times the price that is used.
   await site.api('PUT', `/api/channel/${id}/costs`, {
     multiplier: null,
     models: { 'gpt-4o': { input: 0.1, output: 0.4 } },

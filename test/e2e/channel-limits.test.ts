@@ -18,7 +18,7 @@ test('limits are set in the form of a channel, and the board shows what they hav
   await page.getByRole('button', { name: 'Add limit' }).click()
   await page.getByRole('button', { name: 'Submit' }).click()
   const limit = page.getByRole('group', { name: 'Limit 1' })
-  // The empty maximum is a problem of its own.
+  // The empty maximum is reported at its field.
   await limit.locator('[aria-invalid="true"]').waitFor()
   await limit.getByLabel('Maximum').fill('7')
   await page.getByRole('button', { name: 'Add limit' }).click()

@@ -1,4 +1,5 @@
-// Specification: 2 (channel list and form), 4 (channel status, latency colours), 5 (channel form), 8 (messages), 9.
+// Sections of the specification (see coverage.md): 2 (channel list and form), 4 (channel status, latency colours), 5
+// (channel form), 8 (messages), 9.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type FakeUpstream, ok, okModels, startFakeUpstream, status } from '../helpers/fake-upstream.ts'
@@ -194,13 +195,16 @@ describe('the list of channels', () => {
   })
 })
 
-/** The other ways to add models are in a menu. */
+/** Adds the basic models. Their entry is in the menu with the other ways to add models. */
 async function addBasic(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'More ways to add models' }).click()
   await page.getByRole('menuitem', { name: 'Add basic' }).click()
 }
 
-/** The default name comes with the list of types, and a box that was cleared before then would be filled in again. */
+/**
+ * Waits for the default name, which comes with the list of types. If the box were cleared earlier, it would be filled
+ * in again.
+ */
 async function clearDefaultName(page: Page) {
   const name = page.getByLabel('Name', { exact: true })
   await eventually(() => name.inputValue()).toBe('OpenAI')
@@ -231,7 +235,7 @@ describe('the form of a channel', () => {
     await openAdvanced(page)
     await submit(page)
     await toastShown(page, 'info', 'model mapping must be valid JSON format!')
-    // The problem opens the folded part, and its field gets the focus.
+    // The error opens the folded part, and the field with the error gets the focus.
     const mapping = page.getByLabel('Model mapping').last()
     await eventually(() => mapping.evaluate((it) => it === document.activeElement)).toBe(true)
     await page.getByLabel('Model mapping').last().fill('')
@@ -274,7 +278,7 @@ describe('the form of a channel', () => {
     await name.fill('all at once')
     await addBasic(page)
     await submit(page)
-    // If the toast were not closed, it would stay while the pointer is on it.
+    // While the pointer is on a toast, it disappears only if the page closes it.
     await toastOf(page, 'info', 'please fill in channel name and channel key!').last().hover()
     await page.getByLabel('Key', { exact: true }).fill('k')
     await eventually(all).toEqual([null, null, null])
@@ -394,7 +398,7 @@ describe('the form of a channel', () => {
     await page.getByText('The test of gpt-4o failed').waitFor()
     await page.getByText('Incorrect API key provided').waitFor()
     await page.getByLabel('Key', { exact: true }).fill('sk-after')
-    // The report was about the other key.
+    // The report was about the previous key, so it is no longer shown.
     await eventually(() => page.getByText('The test of gpt-4o failed').count()).toBe(0)
     upstream.next(okModels(['gpt-4o', 'o3']), ok())
     await test.click()
@@ -423,7 +427,7 @@ describe('the form of a channel', () => {
     }
     await eventually(() => name.inputValue()).toBe('OpenAI')
     await eventually(() => page.getByLabel('Other').count()).toBe(0)
-    // A name that was filled in is no unsaved change.
+    // A name that the form filled in does not count as an unsaved change.
     await page.getByRole('link', { name: 'Channels' }).first().click()
     await page.waitForURL('**/channel')
     await visit.open('/channel/add')
@@ -447,7 +451,7 @@ describe('the form of a channel', () => {
     await state.getByText('Enabled').waitFor()
     await state.getByText('Test failed').waitFor()
     await state.getByText('out of service').waitFor()
-    // It is not an ordinary channel, so the advanced settings are open.
+    // The channel has a priority, so the advanced settings are open.
     await eventually(() => page.getByLabel('Priority').inputValue()).toBe('3')
     await state.getByRole('link', { name: 'View logs' }).click()
     await page.waitForURL(`**/log?channel=${id}`)
@@ -658,7 +662,7 @@ describe('the form of a channel', () => {
     await eventually(isInSight).toBe(true)
   })
 
-  test('the name of the type, when it loads late, does not join what is being typed', async () => {
+  test('if the name of the type loads late, it is not added to the text that is being typed', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const letGo = await hold(page, '**/api/channel/types')

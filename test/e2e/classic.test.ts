@@ -1,5 +1,5 @@
-// Specification: 7. The console with a server that has only the endpoints of the specification: every page works
-// without errors, and features that need more endpoints are not offered.
+// Sections of the specification (see coverage.md): 7. The console with a server that has only the endpoints of the
+// specification: every page works without errors, and features that need more endpoints are not offered.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'

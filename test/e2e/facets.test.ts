@@ -104,7 +104,7 @@ describe('facets of the logs', () => {
     await eventually(() => rowsOf(page).count()).toBe(10)
   })
 
-  test('the group is that of the user, in the logs and on the usage page', async () => {
+  test('the filter by group uses the user’s group, in the logs and on the usage page', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/log?type=2&not_in=default')
@@ -172,7 +172,7 @@ test('facets of the usage page apply to the figures, the table and the file, and
   await eventually(() => rowsOf(page).count()).toBe(2)
 })
 
-test('users are filtered by role, status, group and balance, and tokens by the status that the next request finds', async () => {
+test('users are filtered by role, status, group and balance, and tokens by the status that their next request would find', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/user')

@@ -1,4 +1,5 @@
-// Failed calls in the log and on the start page, and figures and statuses that are consistent on all pages.
+// Failed calls in the log and on the start page, and figures and statuses that are consistent on all pages. In titles,
+// "spec 2" is section 2 of the specification (see coverage.md).
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { Channel } from '../../contract/api/channel.ts'
@@ -88,7 +89,7 @@ describe('a failed call', () => {
     await page.getByText('This is not a request ID.').waitFor()
   })
 
-  test('shows its caller no channel on the page of the request, and nobody else the request', async () => {
+  test('has a page that shows its caller no channel, and that no other user can open', async () => {
     await using visit = await site.visit({ as: caller })
     await visit.open(`/log/${request}`)
     await visit.page

@@ -1,5 +1,6 @@
-// Specification: 1, 2 (home, channels, tokens). From a fresh server to the first successful call, using only the
-// console. With UPDATE_SCREENSHOTS=1, it also takes screenshots of the README; jobs.test.ts takes the one of the overview.
+// Sections of the specification (see coverage.md): 1, 2 (home, channels, tokens). From a fresh server to the first
+// successful call, using only the console. With UPDATE_SCREENSHOTS=1, it also takes screenshots of the README;
+// jobs.test.ts takes the one of the overview.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -47,7 +48,7 @@ async function addChannel(page: Page): Promise<void> {
   }
   await models.press('Escape')
   await page.getByRole('button', { name: 'Save and test' }).click()
-  // Save and test opens this page only after the test has ended.
+  // The button "Save and test" opens this page only after the test has ended.
   await page.waitForURL('**/channel/edit/*')
 }
 

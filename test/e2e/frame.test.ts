@@ -85,7 +85,8 @@ for (const { who, options, shown } of looks) {
       }
       expect([path, before]).toEqual([path, after])
       expect([path, await page.locator(frame).count()]).toEqual([path, 0])
-      // The next page is the first one of a visitor again. A new context for each would take half of the time.
+      // Makes the next page a visitor's first page again. Creating a new context for each page would take half of the
+      // test's time.
       await page.evaluate(() => {
         localStorage.clear()
         sessionStorage.clear()

@@ -1,4 +1,5 @@
-// Specification: 2 (home), 3 (status document), 9 (a notice stays until closed and may contain HTML).
+// Sections of the specification (see coverage.md): 2 (home), 3 (status document), 9 (a notice stays until closed and
+// may contain HTML).
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
@@ -91,7 +92,7 @@ describe('without a custom home page', () => {
     try {
       await using admin = await site.visit({ as: rootAccount })
       await admin.open('/')
-      // Calls were made before, so the steps are folded into one line.
+      // The installation has served calls, so the steps are folded into one line.
       await admin.page.getByRole('button', { name: 'Show steps' }).click()
       await admin.page.getByRole('link', { name: 'Open prices' }).click()
       await admin.page.waitForURL('**/setting?tab=operation#ratios')
@@ -129,7 +130,7 @@ describe('without a custom home page', () => {
     await kpi(page, 'Requests, 7 days').getByText('0', { exact: true }).waitFor()
   })
 
-  test('an administrator sees what needs attention, mends it, and the page is refreshed without a reload', async () => {
+  test('an administrator sees what needs attention and fixes it, and the page is refreshed without a reload', async () => {
     const fields = { type: 8, name: 'broken', key: 'k', models: 'gpt-4o', group: 'default', base_url: upstream.url }
     const [id] = await site.api<number[]>('POST', '/api/channel/', fields)
     using database = openDatabase(site)
@@ -149,7 +150,7 @@ describe('without a custom home page', () => {
     await site.api('DELETE', `/api/channel/${id}/`)
   })
 
-  test('a user sees the own failed requests and tokens, and how long the balance lasts', async () => {
+  test('a user sees their own failed requests and tokens, and how long the balance lasts', async () => {
     await using visit = await site.visit({ as: user })
     const { page } = visit
     const { key } = await site.apiAs<{ key: string }>(user, 'POST', '/api/token/', {

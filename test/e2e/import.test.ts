@@ -1,3 +1,4 @@
+// In titles, "spec 7" is section 7 of the specification (see coverage.md).
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -38,7 +39,7 @@ test('spec 7: root uploads a database, sees what would happen, imports it, and f
   await page.getByRole('rowheader', { name: 'ModelRatio' }).waitFor()
   expect(await site.api<unknown[]>('GET', '/api/user/?p=0')).toHaveLength(1)
 
-  // What a reload shows is the same.
+  // After a reload, the page still offers to start the import.
   await page.reload()
   await page.getByRole('button', { name: 'Start the import' }).click()
   await page.getByText('The import is complete.').waitFor()
@@ -71,7 +72,7 @@ test('spec 7: root uploads a database, sees what would happen, imports it, and f
 test('a running import survives a reload, and can be cancelled; one that was killed can be continued', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
-  // A run as other nodes see it.
+  // A run, as other nodes see it.
   const run = {
     ...{ id: 77, state: 'running', dry_run: false, source: 'mysql://10.0.0.5:3306/oneapi', merge: false, only: [] },
     ...{ since: 0, started_by: 'root', created_at: 1_790_000_000, finished_at: 0, stage: 'logs', done: 250_000 },

@@ -1,5 +1,6 @@
-// What people come to the console for, on an installation with 60 channels, 300 users and 20,000 calls. Each story ends
-// with the answer on the screen. The first job, from an empty installation to the first call, is first-call.test.ts.
+// The jobs for which people open the console, on an installation with 60 channels, 300 users and 20,000 calls. Each
+// test ends with the answer on the screen. The first job, from an empty installation to the first call, is in
+// first-call.test.ts.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -45,7 +46,7 @@ test('an incident: the channel that fails every request is found, with its error
   await visit.open('/channel')
   await page.getByText('Health', { exact: true }).click()
   const board = page.getByRole('region', { name: 'Health' })
-  // Before the busy channels: those that the gateway disabled, then those that fail.
+  // The channels that the gateway disabled come first, then those that fail, then the busy ones.
   const names = board.getByRole('rowheader')
   await names.nth(2).waitFor()
   const failing = board.getByRole('row').filter({ hasText: '100.0%' }).first()
@@ -116,7 +117,7 @@ test('on a phone: from the overview to the reason of a failed request, without s
   expect(await scrollsSideways(page)).toBe(false)
 })
 
-test('by keyboard alone: log in, find a user, read the balance', async () => {
+test('with only the keyboard: log in, find a user, read the balance', async () => {
   const user = busiestUser(site)
   await using visit = await site.visit()
   const { page } = visit
@@ -151,7 +152,7 @@ test('in Chinese: the failed requests and their number', async () => {
     .waitFor()
 })
 
-test('in the dark theme: what needs attention is listed with what to do, is dealt with, and then no longer listed', async () => {
+test('in the dark theme: problems are listed with what to do about them, and disappear from the list once they are fixed', async () => {
   await using visit = await site.visit({ as: rootAccount, theme: 'dark' })
   const { page } = visit
   await visit.open('/')

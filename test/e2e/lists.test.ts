@@ -1,5 +1,5 @@
-// Specification: 2 (lists, loading text), 4 (paging), 5 (search), 8 (failed calls), 9 (page size). The same tests run
-// for each list; the token list has separate tests.
+// Sections of the specification (see coverage.md): 2 (lists, loading text), 4 (paging), 5 (search), 8 (failed calls), 9
+// (page size). The same tests run for each list; the token list has separate tests.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { openConsole, rootAccount } from './support/console.ts'

@@ -1,4 +1,5 @@
-// Specification: 2 (log page), 3 (log), 4 (log types), 6 (roles), 9 (decimals, times).
+// Sections of the specification (see coverage.md): 2 (log page), 3 (log), 4 (log types), 6 (roles), 9 (decimals,
+// times).
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type FakeUpstream, ok, startFakeUpstream, status } from '../helpers/fake-upstream.ts'

@@ -1,5 +1,5 @@
-// Specification: 2 (login screen, route guard), 4 (login, logout), 5 (login), 8 (401, messages), 9 (durations,
-// positions).
+// Sections of the specification (see coverage.md): 2 (login screen, route guard), 4 (login, logout), 5 (login), 8 (401,
+// messages), 9 (durations, positions).
 import { describe, expect, test } from 'bun:test'
 import { axeFaults } from './support/audit.ts'
 import { openConsole, rootAccount } from './support/console.ts'
@@ -57,7 +57,7 @@ describe('logging in', () => {
       await page.keyboard.press('Enter')
     }
     await submit('not the password')
-    // If the toast were not closed, it would stay while the pointer is on it.
+    // While the pointer is on a toast, it disappears only if the page closes it.
     await page.locator('[data-toast="error"]').hover()
     await submit(rootAccount.password)
     await page.waitForURL('**/token?q=mine')

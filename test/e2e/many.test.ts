@@ -1,5 +1,6 @@
 // With 1,000 channels, 5,000 users and 10,000 log rows, the lists are correct up to the last page, nothing moves while
-// they load, and no page requests more than it shows. bench/console measures the speed of these lists.
+// they load, and no page requests more than it shows. bench/console measures the speed of these lists. In titles, "spec
+// 9" is section 9 of the specification (see coverage.md).
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { openConsole, rootAccount } from './support/console.ts'

@@ -1,4 +1,5 @@
-// Specification: 8 (failed calls, specific messages), 9 (durations of messages, clipboard), 4 (resend), 2 (top-up).
+// Sections of the specification (see coverage.md): 8 (failed calls, specific messages), 9 (durations of messages,
+// clipboard), 4 (resend), 2 (top-up).
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { startService } from '../helpers/outside-services.ts'
@@ -11,7 +12,10 @@ import { toastOf, toastShown } from './support/toasts.ts'
 
 const site = openConsole()
 
-/** What the browser says without a network; parts of the page that load late, such as the bell's, may then fail. */
+/**
+ * The errors that the browser reports without a network. Parts of the page that load late, such as the bell's, may then
+ * fail.
+ */
 const offline = /ERR_INTERNET_DISCONNECTED|dynamically imported module/
 
 /** An upstream that reports its balance. */

@@ -51,7 +51,8 @@ beforeAll(async () => {
 const cells = async (page: Page, model: string) => {
   // The column appears when the facts about the models have arrived.
   await page.getByRole('columnheader', { name: 'Context' }).waitFor()
-  // Before them is the checkbox, between them the context, after them the figures of this server and the buttons.
+  // The checkbox comes before these cells, the context between them, and this server's figures and the buttons after
+  // them.
   const [, name, kind, , ...others] = await rowOf(page, model).locator('th, td').allInnerTexts()
   return [name, kind, ...others.slice(0, 3)].map((text) => text?.trim())
 }
@@ -197,7 +198,7 @@ test('a failure shows the server’s message, and a retry works', async () => {
     route.fulfill({ status: 503, json: { success: false, message: 'out of order' } }),
   )
   await visit.open('/model')
-  await page.getByRole('alert').getByText('out of order').waitFor()
+  await page.getByRole('alert').getByText('out of order', { exact: true }).waitFor()
   await page.unroute('**/api/price/**')
   await page.getByRole('button', { name: 'Retry' }).click()
   await eventually(() => rowsOf(page).count()).toBe(6)

@@ -1,4 +1,5 @@
-// Who spent what last month: the table of usage, its file, and the ranges that people ask for.
+// Who spent what last month: the table of usage, its file, and the ranges that people ask for. In titles, "spec 7" is
+// section 7 of the specification (see coverage.md).
 import { beforeAll, expect, test } from 'bun:test'
 import { openConsole, rootAccount } from './support/console.ts'
 import { openDatabase } from './support/database.ts'
@@ -26,7 +27,7 @@ const written: Written[] = []
 beforeAll(() => {
   using database = openDatabase(site)
   const insert = logWriter(database)
-  // Two days more than the month at both ends.
+  // The rows cover the month and two more days at each end.
   const step = Math.floor((end - start + 4 * 86_400) / 300)
   for (let index = 0; index < 300; index++) {
     const person = index % people.length
@@ -102,7 +103,7 @@ test('all names are in the table, page by page; it is sorted and searched, and r
   expect(await page.getByRole('radio', { name: 'Last month' }).isChecked()).toBe(true)
 })
 
-test('a custom range is two days, and both of them are included', async () => {
+test('a custom range has a first and a last day, and both are included', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/usage?range=custom&group=user')
@@ -166,7 +167,7 @@ test('spec 7: statements by email are offered if the installation sends them, an
   await site.api('PUT', '/api/option/', { key: 'StatementEmailEnabled', value: 'false' })
 })
 
-test('spec 7: the budgets page lists the limits that are closest first', async () => {
+test('spec 7: the budgets page first lists the limits that are closest to being reached', async () => {
   using database = openDatabase(site)
   database
     .query('UPDATE users SET monthly_budget = 1000, spent_month = 990, spent_at = ? WHERE username = ?')

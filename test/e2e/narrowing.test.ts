@@ -1,5 +1,6 @@
 // Lists that are narrowed by search, filters and pages: what is announced, what is cleared, what stays selected, and
-// what a list shows after a form that was opened from it is closed.
+// what a list shows after a form that was opened from it is closed. In titles, "spec 2" is section 2 of the
+// specification (see coverage.md).
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { openConsole, rootAccount } from './support/console.ts'

@@ -1,4 +1,4 @@
-// Specification: 2 (about, chat, not found), 6 (roles).
+// Sections of the specification (see coverage.md): 2 (about, chat, not found), 6 (roles).
 import { expect, test } from 'bun:test'
 import { openConsole, rootAccount } from './support/console.ts'
 import { eventually } from './support/eventually.ts'

@@ -86,7 +86,7 @@ describe('files', () => {
         ],
       },
     ])
-    // The message shows them, the box is empty again, and the next request repeats them.
+    // The message shows the files, the box is empty again, and the next request repeats the files.
     await eventually(() => files.count()).toBe(1)
     await send(page, 'And now?')
     await eventually(() => card(page, 'gpt-4o').count()).toBe(2)
@@ -211,7 +211,8 @@ describe('tools', () => {
       { role: 'tool', tool_call_id: 'call_Oslo', content: '{"degrees": -3}' },
       { role: 'tool', tool_call_id: 'call_Rome', content: '{"degrees": 21}' },
     ])
-    // Each of the two requests has figures of its own, and the next question contains everything.
+    // Each of the two requests has figures of its own, and the request with the next question contains the whole
+    // conversation.
     await eventually(() =>
       card(page)
         .getByText(/cost \$/)
@@ -490,7 +491,7 @@ describe('kept conversations', () => {
     await page.getByText('1 conversation is deleted from this browser. New ones are not kept.').waitFor()
     await page.getByRole('button', { name: 'Delete and turn off' }).click()
     await eventually(() => page.getByLabel('Keep conversations in this browser').isChecked()).toBe(false)
-    // The conversation on the screen would be kept again.
+    // Otherwise, the conversation on the screen would be kept again.
     await page.keyboard.press('Escape')
     await button(page, 'New conversation').click()
     await open(page)

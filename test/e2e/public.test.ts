@@ -1,4 +1,5 @@
-// Beyond the specification: the pages that visitors see if the administrators switch them on.
+// The pages that visitors see if the administrators switch them on. In titles, "spec 2" is section 2 of the
+// specification (see coverage.md).
 import { afterEach, beforeAll, expect, test } from 'bun:test'
 import { openConsole, rootAccount } from './support/console.ts'
 import { eventually } from './support/eventually.ts'

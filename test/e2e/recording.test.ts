@@ -1,4 +1,5 @@
-// Recordings: root starts one, sees both sides of a request, and ends it; the people concerned are told.
+// Recordings: root starts one, sees both sides of a request, and ends it; the people concerned are informed. In titles,
+// "spec 7" is section 7 of the specification (see coverage.md).
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type FakeUpstream, okStream, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { type Account, openConsole, rootAccount } from './support/console.ts'
@@ -54,7 +55,7 @@ test('spec 7: a recorded request shows both sides, and the people concerned are 
   await eventually(() => page.getByRole('combobox', { name: 'Token' }).inputValue()).toBe(
     `laptop · caller (#${token.id})`,
   )
-  // Another choice is found by a part of its name, and this one by its id.
+  // Chooses a channel by a part of its name, and then the token by its id.
   const kind = page.getByRole('combobox', { name: 'Record requests of' })
   await kind.selectOption('Channel')
   await page.getByRole('combobox', { name: 'Channel' }).fill('in chan')

@@ -1,4 +1,5 @@
-// Specification: 2 (redemption list and form, top-up page), 4 (redemption status), 5 (top-up), 8 (messages), 9 (defaults).
+// Sections of the specification (see coverage.md): 2 (redemption list and form, top-up page), 4 (redemption status), 5
+// (top-up), 8 (messages), 9 (defaults).
 
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -186,7 +187,7 @@ describe('redemption codes', () => {
     await eventually(() => page.getByRole('img', { name: /^QR code of the code that ends in/ }).count()).toBe(2)
     for (const { key } of made) await page.getByRole('main').getByRole('listitem').getByText(key).waitFor()
     await eventually(() => page.getByRole('main').getByRole('listitem').first().textContent()).toContain('Valid until')
-    // On paper there are only the codes.
+    // Only the codes are printed.
     await page.emulateMedia({ media: 'print' })
     expect(await page.getByRole('button', { name: 'Print' }).isVisible()).toBe(false)
     expect(
@@ -203,7 +204,7 @@ describe('redemption codes', () => {
     await eventually(async () => (await codes()).find(({ id }) => id === made[0]?.id)?.expired_time).toBe(0)
   })
 
-  test('spec 2: batches count codes, show who is outstanding, and are disabled at once', async () => {
+  test('spec 2: batches show how many codes they have and how much is outstanding, and can be disabled as a whole', async () => {
     const [used = '', ...others] = await make('harvest', 4)
     const person = await site.addUser('harvester')
     await site.apiAs(person, 'POST', '/api/user/topup', { key: used })

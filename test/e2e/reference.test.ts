@@ -1,4 +1,5 @@
-// The API reference: who sees it, its search, and samples with the reader's own address and token.
+// The API reference: who sees it, its search, and samples with the reader's own address and token. In titles, "spec 7"
+// is section 7 of the specification (see coverage.md).
 import { beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type Account, openConsole, rootAccount } from './support/console.ts'
@@ -15,7 +16,7 @@ beforeAll(async () => {
   key = (await site.apiAs<{ key: string }>(user, 'POST', '/api/token/', fields)).key
 })
 
-/** What the page's content security policy has forbidden. */
+/** Records what the page's content security policy forbids, and returns a function that reads the record. */
 async function watchPolicy(page: Page): Promise<() => Promise<string[]>> {
   await page.addInitScript(() => {
     const seen: string[] = []

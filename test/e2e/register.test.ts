@@ -1,4 +1,5 @@
-// Specification: 2 (register screen), 5 (registration), 8 (messages), 9 (resend countdown).
+// Sections of the specification (see coverage.md): 2 (register screen), 5 (registration), 8 (messages), 9 (resend
+// countdown).
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type MailServer, startMailServer } from '../helpers/mail-server.ts'

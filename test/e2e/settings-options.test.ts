@@ -1,5 +1,6 @@
-// Specification: 2 (settings: operations, system, other), 3 (options), 4 (turning password login off), 5 (settings),
-// 6 (admins), 7 (reading and writing options, update check), 8 (messages), 9 (default port).
+// Sections of the specification (see coverage.md): 2 (settings: operations, system, other), 3 (options), 4 (turning
+// password login off), 5 (settings), 6 (admins), 7 (reading and writing options, update check), 8 (messages), 9
+// (default port).
 import { beforeEach, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type OptionKey, optionDefinitions } from '../../contract/options.ts'
@@ -177,7 +178,7 @@ describe('the page', () => {
   test('if the server has no option definitions, the console uses its own', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
-    // This is how a server responds that has only the endpoints of the specification.
+    // Responds like a server that has only the endpoints of the specification.
     for (const path of ['definitions', 'prices']) {
       await page.route(`**/api/option/${path}`, (route) =>
         route.fulfill({ status: 404, json: { success: false, message: 'not found' } }),
@@ -194,7 +195,7 @@ describe('the page', () => {
 })
 
 describe('switches', () => {
-  test('spec 2, 8: are saved at once and can be undone', async () => {
+  test('spec 2, 8: are saved immediately and can be undone', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')
@@ -352,7 +353,7 @@ describe('texts and numbers', () => {
   })
 
   test('spec 5: numbers outside their limits are not sent', async () => {
-    // The gateways of tests start without retries. The default is in force again.
+    // The gateways of tests start without retries, so the default is set again.
     await put('RetryTimes', '2')
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit

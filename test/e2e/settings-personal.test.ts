@@ -1,5 +1,6 @@
-// Specification: 2 (settings, personal), 3 (user), 4 (resend countdown, deleting the own account), 5 (email and WeChat
-// binding, account deletion), 6 (who sees which tabs), 7 (access token, invite link), 8 (messages), 9 (countdown, codes).
+// Sections of the specification (see coverage.md): 2 (settings, personal), 3 (user), 4 (resend countdown, deleting the
+// own account), 5 (email and WeChat binding, account deletion), 6 (who sees which tabs), 7 (access token, invite link),
+// 8 (messages), 9 (countdown, codes).
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type MailServer, startMailServer } from '../helpers/mail-server.ts'

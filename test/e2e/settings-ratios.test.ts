@@ -1,4 +1,5 @@
-// Specification: 2 (operations: ratios), 3 (ModelRatio, GroupRatio), 5 (valid JSON), 8 (messages).
+// Sections of the specification (see coverage.md): 2 (operations: ratios), 3 (ModelRatio, GroupRatio), 5 (valid JSON),
+// 8 (messages).
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'

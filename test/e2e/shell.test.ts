@@ -1,5 +1,5 @@
-// Specification: 1 (status document, footer), 2 (routes, top menu, 404, chunk limit), 3 (stored data), 8 (failed
-// calls), 9 (durations, positions of messages).
+// Sections of the specification (see coverage.md): 1 (status document, footer), 2 (routes, top menu, 404, chunk limit),
+// 3 (stored data), 8 (failed calls), 9 (durations, positions of messages).
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { axeFaults } from './support/audit.ts'
@@ -570,7 +570,7 @@ describe('the keyboard', () => {
     await own.page.keyboard.press('Control+k')
     await own.page.getByRole('combobox', { name: 'Search and commands' }).fill('zebra')
     await own.page.getByRole('option', { name: 'zebra laptop' }).waitFor()
-    // For users who are not administrators, only their own things are searched.
+    // For a user who is not an administrator, the palette searches only what belongs to that user.
     expect(own.calls().filter((call) => /\/api\/(?:channel|user|redemption)\/search/.test(call))).toEqual([])
   })
 
@@ -608,7 +608,7 @@ describe('the keyboard', () => {
     await (await find(own)).click()
     await own.page.waitForURL(`**/token?peek=${id}`)
     await own.page.getByRole('dialog', { name: 'lost one' }).waitFor()
-    // Administrators are led to its owner.
+    // An administrator is led to the owner of the token.
     await using other = await site.visit({ as: rootAccount })
     const found = await find(other)
     await found.getByText('owned by keyholder').waitFor()

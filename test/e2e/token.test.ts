@@ -1,5 +1,5 @@
-// Specification: 2 (token list and form), 4 (token status, paging), 5 (token form, search), 6 (ordinary users), 8
-// (messages, clipboard), 9 (page size, default quota, presets, quota and time display).
+// Sections of the specification (see coverage.md): 2 (token list and form), 4 (token status, paging), 5 (token form,
+// search), 6 (ordinary users), 8 (messages, clipboard), 9 (page size, default quota, presets, quota and time display).
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
@@ -272,7 +272,7 @@ describe('the list of tokens', () => {
     )
   })
 
-  test('spec 4: disabling takes effect at once and can be undone', async () => {
+  test('spec 4: disabling takes effect immediately and can be undone', async () => {
     const token = await addToken(owner, { name: 'to toggle' })
     await using visit = await site.visit({ as: owner })
     const { page } = visit
@@ -378,7 +378,7 @@ describe('the list of tokens', () => {
     expect(line).toBe(`"'=risky, ""name""",Enabled,0,5,Never used,-1`)
   })
 
-  test('shows when a token was last used, and of a new token that it never was', async () => {
+  test('shows when a token was last used, or that it was never used', async () => {
     const user = await site.addUser('user-of-keys')
     await addToken(user, { name: 'idle' })
     const busy = await addToken(user, { name: 'busy' })
@@ -705,7 +705,7 @@ describe('the form of a token', () => {
     await visit.open(`/token/edit/${made?.id}`)
     await eventually(() => quota.inputValue()).toBe('1234.29')
     await eventually(() => page.getByLabel('Daily budget').inputValue()).toBe('0.000002')
-    // What nobody edits is sent back as it was.
+    // Fields that nobody edits are sent back unchanged.
     await page.getByLabel('Name').fill('renamed')
     await page.getByRole('button', { name: 'Submit' }).click()
     await toastShown(page, 'success', 'token updated successfully!')

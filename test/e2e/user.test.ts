@@ -1,4 +1,5 @@
-// Specification: 2 (user management, user edit form), 4 (user status and role), 5 (user create), 8 (messages).
+// Sections of the specification (see coverage.md): 2 (user management, user edit form), 4 (user status and role), 5
+// (user create), 8 (messages).
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { openConsole, rootAccount } from './support/console.ts'
 import { openDatabase } from './support/database.ts'

@@ -1,5 +1,6 @@
-// Specification: 2 (columns, groups, truncated names), 4 (statuses, roles, latency colours), 8 (unknown values), 9
-// (numbers, quotas, balances, times). Rows that cannot be created through the API are written to the database.
+// Sections of the specification (see coverage.md): 2 (columns, groups, truncated names), 4 (statuses, roles, latency
+// colours), 8 (unknown values), 9 (numbers, quotas, balances, times). Rows that cannot be created through the API are
+// written to the database.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { type Account, openConsole, rootAccount } from './support/console.ts'

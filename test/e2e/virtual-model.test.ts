@@ -1,4 +1,4 @@
-// Specification: 7 (pages of other calls).
+// Sections of the specification (see coverage.md): 7 (pages of other calls).
 
 import { expect, test } from 'bun:test'
 import { openConsole, rootAccount } from './support/console.ts'
@@ -23,7 +23,7 @@ test('spec 7: an administrator makes a virtual model, moves its steps by keyboar
   await page.getByRole('button', { name: 'Add step' }).click()
   await page.keyboard.type('gpt-4o-mini')
   const models = async () => Promise.all([1, 2].map((place) => page.getByLabel(`Model of step ${place}`).inputValue()))
-  // The row that was moved keeps the focus, so that it can be moved on.
+  // The row that was moved keeps the focus, so that it can be moved further.
   await page.keyboard.press('Alt+ArrowUp')
   await eventually(models).toEqual(['gpt-4o-mini', 'gpt-4o'])
   await eventually(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe(
@@ -59,7 +59,7 @@ test('spec 7: an administrator makes a virtual model, moves its steps by keyboar
   await eventually(async () => (await stored())[0]?.enabled).toBe(true)
 })
 
-test('the form shows what the server refuses, warnings, and the stored values; deleting asks first', async () => {
+test('the form shows refusals of the server, warnings and the stored values; deleting asks for confirmation', async () => {
   await site.api('POST', '/api/virtual-model/', { name: 'first', steps: [{ model: 'second' }] })
   await site.api('POST', '/api/virtual-model/', {
     name: 'second',
@@ -91,7 +91,7 @@ test('the form shows what the server refuses, warnings, and the stored values; d
   await page.getByRole('heading', { name: 'second' }).waitFor({ state: 'detached' })
 })
 
-test('people without the role neither see the page nor its menu entry', async () => {
+test('people without the role see neither the page nor its menu entry', async () => {
   const ada = await site.addUser('virtual-ada')
   await using visit = await site.visit({ as: ada })
   const { page } = visit

@@ -1,5 +1,6 @@
-// Specification: 2 (login, register and reset screens, OAuth callback), 4 (OAuth callback, countdown, WeChat dialog,
-// registration), 5 (bot check, reset), 8 (messages), 9 (countdown, waits, code validity).
+// Sections of the specification (see coverage.md): 2 (login, register and reset screens, OAuth callback), 4 (OAuth
+// callback, countdown, WeChat dialog, registration), 5 (bot check, reset), 8 (messages), 9 (countdown, waits, code
+// validity).
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type MailServer, startMailServer } from '../helpers/mail-server.ts'

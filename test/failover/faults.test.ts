@@ -1,5 +1,5 @@
-// The faults of Failover Bench on a fresh installation with two channels, no option touched except where a fault says so.
-// `npm run bench:faults` plays the same faults in real time.
+// The faults of Failover Bench, on a fresh installation with two channels. No option is changed unless a fault requires
+// it. `npm run bench:faults` plays the same faults in real time.
 import { expect, test } from 'bun:test'
 import { faults } from './faults.ts'
 import { startStage } from './stage.ts'

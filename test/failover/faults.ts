@@ -3,17 +3,17 @@ import { eventsOf, textOf } from '../relay/setup.ts'
 import { type Heard, longModel, model, type Stage } from './stage.ts'
 
 /**
- * The sixteen faults of Failover Bench, written from its public description. A fault passes only if the caller gets what
- * it would have got without the fault, or, where this is the right conduct, a clear error at no cost.
+ * The sixteen faults of Failover Bench, written from its public description. A fault passes only if the caller gets
+ * what it would have got without the fault, or, where that is the correct behaviour, a clear error at no cost.
  */
 export interface Fault {
   id: string
   name: string
-  /** What the fault needs that cannot be had with the defaults; absent = nothing. */
+  /** What the fault needs in addition to the defaults. Undefined if it needs nothing. */
   needs?: 'StreamRescue' | 'a virtual model'
-  /** The answer that passes, for the table. */
+  /** The result with which the fault passes, as the table shows it. */
   passes: string
-  /** Plays the fault. Returns what came of it, for the table; throws if it does not pass. */
+  /** Plays the fault. Returns the result for the table, and throws if the fault does not pass. */
   play?(stage: Stage): Promise<string>
 }
 
@@ -21,10 +21,10 @@ const text = 'The bridge was opened in 1932.'
 const stream = { stream: true }
 const words = text.match(/\s*\S+/g) ?? []
 const well = () => fake.ok({ text })
-/** The number of the channel type of a service that continues a given text. */
+/** The channel type of a service that can continue a given text. */
 const mistral = 28
 
-/** A service that goes on with what it was given of the text. It may refuse to continue a turn that was begun. */
+/** A service that continues the part of the text that it was given. It may refuse to continue a turn that has begun. */
 function continues(prefill?: 'refuses') {
   return fake.behaviour('continues', (exchange) => {
     const { messages } = exchange.request.json as { messages: { role: string; content: string }[] }
@@ -47,7 +47,7 @@ function stallsAfterOnePiece() {
   })
 }
 
-/** The row tells of both attempts and of how the answer was completed. */
+/** Checks that the log row says that the stream was rescued. */
 function isRescued({ rows }: Heard): void {
   must(rows[0]?.outcome === 'rescued', `the outcome is ${rows[0]?.outcome}`)
 }
@@ -58,7 +58,7 @@ function must(condition: boolean, what: string, heard?: Heard): void {
   throw new Error(`${what}${seen ?? ''}`)
 }
 
-/** The whole answer arrived, was charged once and is in the log once. */
+/** Checks that the whole answer arrived, was charged once and is in the log once. */
 function isWhole(heard: Heard, isStreamed = false): void {
   must(heard.status === 200 && !heard.broken && heard.error === undefined, 'there is no answer', heard)
   if (isStreamed) {
@@ -319,7 +319,7 @@ export const faults: readonly Fault[] = [
   },
 ]
 
-/** The primary is away for a minute. A call is made every two seconds, until the primary serves ten calls in a row. */
+/** The primary fails for a minute. A call is made every two seconds, until the primary serves ten calls in a row. */
 async function playFlap(stage: Stage): Promise<string> {
   stage.upstream.forKey('fallback', well())
   stage.upstream.forKey('primary', well())

@@ -7,10 +7,10 @@ export const model = 'gpt-4o'
 /** A model with more context, which only the fallback serves. */
 export const longModel = 'gpt-4.1'
 
-/** What a caller got, and what it took. */
+/** What a caller received, which upstreams were called, and what it cost. */
 export interface Heard extends Seen {
   elapsedMs: number
-  /** Which upstreams were called for it: `primary` and `fallback`, in order. */
+  /** Which upstreams the gateway called for the call: `primary` and `fallback`, in order. */
   called: (string | undefined)[]
   /** Quota units that the call cost, and its log rows. */
   cost: number
@@ -28,8 +28,8 @@ export interface Stage extends AsyncDisposable {
   /** True once the answer to the last call has begun. */
   hasBegun(): boolean
   /**
-   * Lets time pass in which the gateway waits. With a clock of its own, the stage moves that clock once `isWaiting`
-   * holds; in real time there is nothing to do, because the call takes as long.
+   * Lets time pass while the gateway waits. A stage with its own clock moves that clock once `isWaiting` returns true.
+   * In real time there is nothing to do, because the call itself takes that long.
    */
   whileWaiting(ms: number, isWaiting: () => boolean): Promise<void>
   /** Changes the channels. */
@@ -38,7 +38,7 @@ export interface Stage extends AsyncDisposable {
   pass(ms: number): Promise<void>
 }
 
-/** Begins a fault's stage, in real time or with a clock that the stage moves. */
+/** Starts the stage for a fault, in real time or with a clock that the stage moves. */
 export async function startStage(
   time: 'real' | 'fake',
   options: Readonly<Record<string, string>> = {},

@@ -50,10 +50,10 @@ const numbers: readonly JsonText[] = [
 
 const numberLikeTexts = ['1', '-1', '0', '1e3', '0x10', '٣', ' 7 ', '1,5', 'NaN', 'Infinity', '-Infinity', 'undefined']
 
-/** Texts that are not JSON at all. */
+/** Tokens that are not JSON at all. */
 const tokens: readonly JsonText[] = ['NaN', 'Infinity', '-Infinity', 'undefined', '+1', '01', '.5', "'x'", '0x10', '1n']
 
-/** Written as escapes, because JSON.stringify would change or drop them. */
+/** Strings that are written with escapes, because JSON.stringify would change or drop these characters. */
 const escapes: readonly JsonText[] = [
   '"\\ud800"',
   '"a\\udc00b"',
@@ -126,7 +126,7 @@ function nested(random: Random): JsonText {
   ])()
 }
 
-/** Most of these fit into a body of 1 MiB, and some do not. */
+/** A long value. Most of these values fit into a body of 1 MiB, and some do not. */
 function long(random: Random): JsonText {
   const unit = random.pick(['a', '9', '%', '\\\\', '😀', ' ', 'é', ','])
   const size = random.pick([129, 1_001, 20_001, 200_001, 200_001, 1_000_000, 1_048_577])

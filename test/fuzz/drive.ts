@@ -15,7 +15,7 @@ export interface Shot {
   target: string
   role: string
   request: FuzzRequest
-  /** True if the call does not respond with an envelope. */
+  /** True if the call does not respond with an envelope (`{ success, message, data }`). */
   media: boolean
 }
 
@@ -61,7 +61,7 @@ async function sendOne(url: string, { request, media }: Shot): Promise<{ status:
       signal: AbortSignal.timeout(hangMs),
     })
     const text = await readAnswer(response)
-    // Documents are answered as they are.
+    // Documents are sent without an envelope.
     const isFree = media || method === 'HEAD' || /^\/api\/config\/schema\.json\/?$/.test(path.split('?')[0] ?? '')
     const what = faultOf(response, text, isFree)
     return { status: response.status, ...(what !== undefined && { what }) }
@@ -73,7 +73,7 @@ async function sendOne(url: string, { request, media }: Shot): Promise<{ status:
   }
 }
 
-/** An event stream does not end without being closed, so only its beginning is read. */
+/** The text of a response. An event stream does not end by itself, so it is closed without being read. */
 async function readAnswer(response: Response): Promise<string> {
   if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response.text()
   await response.body?.cancel()

@@ -3,7 +3,10 @@ import { badParameter, badValue, type JsonText, strayNames } from './bad-values.
 import type { Random } from './random.ts'
 import type { Field, FieldSchema, Target } from './routes.ts'
 
-/** Existing rows that requests can name. A request names another row only by chance, and that row does not exist. */
+/**
+ * Existing rows that requests can name. If a request names any other row, it does so by chance, and there is no such
+ * row.
+ */
 export interface World {
   users: readonly { id: number; username: string }[]
   tokens: readonly number[]

@@ -32,7 +32,7 @@ const figures = {
   tokens: ['remain_quota', 'used_quota', 'granted_quota', 'unlogged_quota'],
 } as const
 
-/** Accounts and tokens that existed before and whose balances have changed, as text. Deleted rows are not included. */
+/** Accounts and tokens of the snapshot `before` whose balances have changed, as text. Deleted rows are not included. */
 export function movedBalances(before: Snapshot, after: Snapshot): string[] {
   return (['users', 'tokens'] as const).flatMap((table) =>
     [...before[table]].flatMap(([id, row]) => {
@@ -45,10 +45,12 @@ export function movedBalances(before: Snapshot, after: Snapshot): string[] {
   )
 }
 
-/** Columns that the gateway writes itself over time. */
+/** Columns that the gateway itself changes over time. */
 const noted = new Set(['quota_armed'])
 
-/** Rows that existed before and are now gone or changed, except those for which `mayChange` returns true, as text. */
+/**
+ * Rows of the snapshot `before` that are now gone or changed, except those for which `mayChange` returns true, as text.
+ */
 export function harmed(
   before: Snapshot,
   after: Snapshot,

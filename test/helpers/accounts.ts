@@ -79,7 +79,7 @@ async function addTokenTo(
   return token.id
 }
 
-/** A hold of the account. Omitted fields have these defaults. */
+/** A hold on the account. Fields that are omitted get these defaults. */
 export function holdOp(account: Account, amount: number, fields: Partial<HoldOp> = {}): HoldOp {
   return {
     kind: 'hold',

@@ -9,7 +9,10 @@ import {
 } from '../../server/config.ts'
 import { faultOf } from '../../server/lib/fault-of.ts'
 
-/** The module of the commands. Its own type would bring the whole server into the program of the browser tests. */
+/**
+ * The functions of the command module that are used here. With the module's own type, the TypeScript program of the
+ * browser tests would include the whole server.
+ */
 interface Commands {
   runCommand(args: readonly string[], environment: CommandEnvironment): Promise<number>
 }
@@ -21,8 +24,9 @@ export interface Outcome {
 }
 
 /**
- * Runs a command of the command line in this process, as server/main.ts does in one of its own, which takes a hundred
- * times as long. What only a process has (exit codes that reach the shell, signals, limits) is tested with a process.
+ * Runs a command of the command line in this process. Running server/main.ts in its own process does the same but takes
+ * a hundred times as long. Whatever only a process has (exit codes that reach the shell, signals, limits) is tested
+ * with a process.
  */
 export async function runHere(args: readonly string[], env: Record<string, string | undefined>): Promise<Outcome> {
   const { runCommand }: Commands = await import(new URL('../../server/commands/run-command.ts', import.meta.url).href)
@@ -31,7 +35,7 @@ export async function runHere(args: readonly string[], env: Record<string, strin
   const written = () =>
     new Writable({
       write(chunk: Buffer, _encoding, done) {
-        // With a wrong configuration the process has ended by now.
+        // A real process would have ended by now because of its wrong configuration.
         if (!isMisconfigured) output += chunk.toString()
         done()
       },

@@ -26,7 +26,7 @@ const recordedApis: Readonly<Record<DialectName, RecordingFilter>> = {
   gemini: { api: 'generateContent' },
 }
 
-/** The recorded cases of a dialect, without services whose chat API has its own format. */
+/** The recorded cases of a dialect, except those of services whose chat API has its own format. */
 export function casesOf(name: DialectName, filter: RecordingFilter): RecordingCase[] {
   const foreign = ['baidu', 'spark', 'hunyuan', 'bedrock', 'cohere', 'ollama', 'replicate', '360']
   return listCases({ ...recordedApis[name], ...filter })
@@ -164,7 +164,7 @@ function detailed(part: ReplyPart, detail: Extract<StreamEvent, { type: 'detail'
   }
 }
 
-/** A value without its fields that are null, undefined or empty, which mean the same as absent fields. */
+/** A value without the fields that are null, undefined or empty, because such fields mean the same as absent ones. */
 export function withoutEmpty(value: unknown): unknown {
   if (Array.isArray(value)) return (value as unknown[]).map(withoutEmpty)
   if (!isObject(value)) return value

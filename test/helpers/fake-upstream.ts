@@ -1,5 +1,6 @@
 /**
- * An OpenAI-dialect upstream for tests that can also misbehave, down to single TCP segments and HTTP/2 frames.
+ * An upstream for tests that uses OpenAI's dialect. It can also misbehave, down to single TCP segments and HTTP/2
+ * frames.
  *
  * ```ts
  * await using upstream = await startFakeUpstream()

@@ -20,25 +20,34 @@ interface Output {
 
 const accessToken = 'gatewayprocessaccesstoken'
 
-/** One build for all test files of a process, although each file has its own instances of the modules. */
+/**
+ * One build for all test files of a process. It is stored globally, because each file has its own instances of the
+ * modules.
+ */
 const shared = globalThis as typeof globalThis & { tollgateServerProgram?: string }
 
-/** The program that processes run. Whether it is up to date is determined once per run, because that reads all sources. */
+/**
+ * The program that the processes run. Whether it is up to date is checked once per run, because the check reads all
+ * sources.
+ */
 function builtProgram(): string {
   shared.tollgateServerProgram ??= serverProgram()
   return shared.tollgateServerProgram
 }
 
 /**
- * Commands that put a new file in the place of a database. SQLite shares its state within a process by file, also with
- * connections that were closed a moment ago, so a process that goes on must not do this.
+ * Commands that replace the file of a database. Within a process, SQLite shares its state between all connections to a
+ * file, even those that have just been closed. A process that continues to run must therefore not replace the file.
  */
 const replacing: ReadonlySet<string> = new Set(['restore', 'migrate-to'])
 
 /** Makes password hashes cheap in the server, too. */
 const quickPasswords = join(import.meta.dir, 'quick-passwords.ts')
 
-/** The server's module. Its own type would bring the whole server into the program of the browser tests. */
+/**
+ * The parts of the server's module that are used here. With the module's own type, the TypeScript program of the
+ * browser tests would include the whole server.
+ */
 interface Contexts {
   createContext(config: Config, log: Logger): Promise<{ close(): Promise<void> }>
 }
@@ -54,7 +63,7 @@ export class Installation implements AsyncDisposable {
 
   /**
    * Uses SQLite in a temporary folder, or the given PostgreSQL database. An undefined variable is removed. `program` is
-   * the command that starts Tollgate; without it, that is the build of the repository.
+   * the command that starts Tollgate. Without it, the build of the repository is started.
    */
   constructor(postgresUrl?: string, env: Record<string, string | undefined> = {}, program?: readonly string[]) {
     this.#program = program
@@ -64,7 +73,7 @@ export class Installation implements AsyncDisposable {
     this.#env = {
       ...serverEngine,
       ...inherited,
-      // With these variables a single process serves. Without them, it would start another one.
+      // With these variables, a single process serves. Without them, it would start a second process.
       BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
       BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: '1',
       PORT: '0',
@@ -81,8 +90,8 @@ export class Installation implements AsyncDisposable {
   }
 
   /**
-   * Makes the installation as its first start would (schema, first account, secret key), or does what a later start
-   * does to the data, but without a server.
+   * Does what the first start of an installation does to its data (schema, first account, secret key), or what a later
+   * start does, but starts no server.
    */
   async create(): Promise<void> {
     if (!existsSync(this.databaseUrl) && !isPostgresUrl(this.databaseUrl)) await copySqliteTemplate(this.databaseUrl)
@@ -133,12 +142,12 @@ export class Installation implements AsyncDisposable {
     return isHere ? runHere(args, this.#env) : this.runProcess(...args)
   }
 
-  /** Runs a subcommand in a process, or, without arguments, a server that is expected to end. */
+  /** Runs a subcommand in its own process. Without arguments, runs a server that is expected to end. */
   runProcess(...args: string[]): Promise<Outcome> {
     return outcomeOf(this.#spawn(args))
   }
 
-  /** Begins a subcommand that goes on until it is stopped. */
+  /** Starts a subcommand that runs until it is stopped. */
   begin(...args: string[]) {
     const child = this.#spawn(args)
     let output = ''
@@ -192,8 +201,8 @@ export class Installation implements AsyncDisposable {
   }
 
   /**
-   * Runs a subcommand once for each point and kills it (kill -9), 15 ms later per point after the first line of its
-   * output. Returns how many runs were killed before they ended.
+   * Runs a subcommand once for each point and kills it (kill -9). Point 1 is the first line of the output, and each
+   * further point is 15 ms later. Returns how many runs were killed before they ended.
    */
   async killedRuns(args: readonly string[], points: readonly number[]): Promise<number> {
     let killed = 0

@@ -14,7 +14,7 @@ import type { LedgerStore } from '../../server/store/schema/ledger-types.ts'
 import type { Store } from '../../server/store/store.ts'
 import { type Account, logRow } from './accounts.ts'
 
-/** How the connection of a node to the database fails. */
+/** How a node's connection to the database fails. */
 export type Trouble =
   /** The statement is not sent. */
   | 'unsent'
@@ -23,31 +23,34 @@ export type Trouble =
   /** The statement seems to fail, and takes effect later. */
   | 'late'
 
-/** A process with leases, without the rest of a gateway: its ledger, on connections that can fail. */
+/** A node with leases. It is only the ledger of a gateway, on connections that can fail. */
 export interface LeaseNode {
   nodeId: string
   store: Store
   ledger: Ledger
-  /** Applies a batch as it is, without the ledger's queue and its second attempts. */
+  /** Applies a batch directly, without the ledger's queue and its retries. */
   apply: LedgerStore['apply']
   leases: Leases
-  /** Chooses how the next statement of the ledger fails; undefined if it does not. */
+  /** Chooses how the next statement of the ledger fails; undefined if it does not fail. */
   trouble: (statement: string) => Trouble | undefined
-  /** The charges of calls that could not be charged. */
+  /** The amounts of calls that could not be charged. */
   lost: number[]
-  /** From now on nothing of this process reaches the database, and nothing comes back. */
+  /** From now on, no statement of this node reaches the database, and no response comes back. */
   crash(): void
   /** Waits for statements that take effect late. */
   late(): Promise<unknown>
-  /** Ends the process in good order, or closes the connections of a crashed one. */
+  /** Shuts down the node properly, or closes the connections of a crashed node. */
   close(): Promise<void>
 }
 
 const never = new Promise<never>(() => undefined)
-/** A number that no process of this machine has. */
+/** A process id that no process on this machine has. */
 const noPid = 4_194_999
 
-/** Starts a node on a PostgreSQL database. It is listed as a process of this machine that has ended, so it can be swept. */
+/**
+ * Starts a node on a PostgreSQL database. The node is registered as a process of this machine that has ended, so that
+ * it can be swept.
+ */
 export async function startLeaseNode(url: string, share: number): Promise<LeaseNode> {
   const store = openStore({ url })
   const pool = new pg.Pool({ connectionString: url, max: 2, onConnect: setUp } as pg.PoolConfig)
@@ -108,7 +111,7 @@ export async function startLeaseNode(url: string, share: number): Promise<LeaseN
   return node
 }
 
-/** Lists a node as a process of this machine that has ended. */
+/** Registers a node as a process of this machine that has ended. */
 export function list(store: Store, nodeId: string): Promise<void> {
   return beat(store, { id: nodeId, host: machineName(), pid: noPid })
 }
@@ -130,7 +133,7 @@ export function charging(account: Account, charge: number, fields: Partial<Settl
   return { charge, channelId: account.channelId, log, mayGoNegative: false, ...rest }
 }
 
-/** Makes calls of an account until the node has a lease on it. */
+/** Makes calls for an account until the node has a lease on it. */
 export async function untilLeased(node: LeaseNode, account: Account, amount: number): Promise<void> {
   while (!node.leases.covers({ tokenId: account.tokenId, amount })) {
     const hold = await node.ledger.hold(asking(account, amount))

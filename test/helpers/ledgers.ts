@@ -9,8 +9,11 @@ import { postgresMissing } from './postgres.ts'
 import { newMigratedPostgresDatabase } from './templates.ts'
 
 /**
- * Runs the suite with every ledger: that of SQLite, that of PostgreSQL as it is used, that of PostgreSQL with every batch
- * given to the function that decides one operation after the other, and the function that older versions call.
+ * Runs the suite with each of four ledgers:
+ * - SQLite's
+ * - PostgreSQL's, as the product uses it
+ * - PostgreSQL's, with every batch passed to the function that decides one operation after the other
+ * - the function that older versions call
  */
 export function forEachLedger(suite: DatabaseSuite): void {
   forEachDatabase(suite)
@@ -55,7 +58,7 @@ async function setUp(client: pg.ClientBase): Promise<void> {
 function olderLedger(pool: pg.Pool): LedgerStore {
   return {
     async apply(ops) {
-      // These functions have never been given NUL or half of a surrogate pair.
+      // Older versions never passed NUL or half of a surrogate pair to these functions.
       const clean = JSON.stringify(ops, (_key, value: unknown) =>
         typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value,
       )

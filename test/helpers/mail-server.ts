@@ -101,7 +101,7 @@ export async function mailThrough(api: TestApi, server: Pick<MailServer, 'port'>
   })
 }
 
-/** Turns on the pages that installations can show to everybody, whose calls answer 404 otherwise. */
+/** Turns on the pages that an installation can show to everybody. While they are off, their calls get a 404. */
 export const openPublicPages = (api: TestApi) =>
   setOptions(api, { StatusPageEnabled: 'true', PublicModelsEnabled: 'true' })
 

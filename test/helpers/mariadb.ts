@@ -37,7 +37,7 @@ export interface Mariadb extends AsyncDisposable {
   load(name: string, dump: string): Promise<string>
 }
 
-/** Starts a private MariaDB server. It ends with the test run, for whatever reason that ends. */
+/** Starts a private MariaDB server. It ends when the test run ends, for whatever reason. */
 export async function startMariadb(): Promise<Mariadb> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-mariadb-'))
   const data = join(folder, 'data')

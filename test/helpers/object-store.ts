@@ -6,9 +6,9 @@ export interface ObjectStore extends AsyncDisposable {
   objects: Map<string, Uint8Array>
   /** Why requests were refused. */
   refusals: string[]
-  /** What to answer instead, once. */
+  /** Responses that are sent instead of the usual ones, each once. */
   instead: Response[]
-  /** How many objects are stored without the client being told so. */
+  /** How many of the next objects are stored although the client gets an error. */
   lostAnswers: number
 }
 

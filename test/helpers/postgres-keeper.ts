@@ -1,7 +1,7 @@
 /**
  * A PostgreSQL server that runs as long as the process that started it. It creates a cluster in a temporary folder and
  * writes the URL to stdout. When stdin ends, for whatever reason, it stops the server and deletes the folder. It is a
- * separate program so that a test run that is killed leaves nothing behind either.
+ * separate program, so that even a killed test run leaves nothing behind.
  */
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -49,8 +49,8 @@ function unprivileged(): { uid: number; gid: number } | undefined {
 }
 
 /**
- * Returns these binaries, or a copy if the unprivileged user cannot read them, because a home folder is often closed to
- * other users.
+ * Returns these binaries, or a copy if the unprivileged user cannot read them. Home folders are often closed to other
+ * users.
  */
 function readableBinaries(binaries: Binaries, folder: string, options: SpawnOptions): Binaries {
   for (const each of [binaries.initdb, binaries.postgres]) {

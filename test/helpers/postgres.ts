@@ -17,15 +17,18 @@ const platforms = new Set([
 ])
 
 /**
- * Why PostgreSQL cannot be tested on this machine. Undefined means that it can, so that a failure to start it fails the
- * tests.
+ * Why PostgreSQL cannot be tested on this machine; undefined means that it can. If it can be tested but does not start,
+ * the tests fail.
  */
 export const postgresMissing: string | undefined =
   process.env.TEST_POSTGRES_URL || platforms.has(`${process.platform}-${process.arch}`)
     ? undefined
     : `there is no PostgreSQL binary for ${process.platform}-${process.arch}, set TEST_POSTGRES_URL`
 
-/** One server for all test files of a run, although each file has its own instances of the modules. */
+/**
+ * One server for all test files of a run. It is stored globally, because each file has its own instances of the
+ * modules.
+ */
 const shared = globalThis as typeof globalThis & { tollgateTestPostgres?: Promise<string> }
 
 /**

@@ -1,10 +1,13 @@
-// Loaded before the tests and before the servers that they start. A password hash takes 64 MiB and a tenth of a second of a
-// core, and the tests make thousands, mostly of accounts that only have to log in. Here they take a hundredth of that. The
-// tests that are about the cost of a hash use `realPasswords`.
+// This module is loaded before the tests, and before the servers that they start. A password hash takes 64 MiB and a
+// tenth of a second of CPU time. The tests make thousands of hashes, mostly for accounts that only have to log in.
+// Here, a hash takes a hundredth of that. Tests about the cost of a hash use `realPasswords`.
 
 const { hash } = Bun.password
 
-/** All test files of a process share this, even if each has its own module instances. */
+/**
+ * All test files of a process share this. It is stored globally, because each file has its own instances of the
+ * modules.
+ */
 const shared = globalThis as typeof globalThis & { tollgateRealPasswords?: boolean }
 
 Bun.password.hash = (password, options) => {

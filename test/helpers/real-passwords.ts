@@ -1,6 +1,6 @@
 const shared = globalThis as typeof globalThis & { tollgateRealPasswords?: boolean }
 
-/** Until it is disposed of, passwords are hashed at their real cost: see `quick-passwords.ts`. */
+/** Hashes passwords at their real cost until the returned object is disposed of; see `quick-passwords.ts`. */
 export function realPasswords(): Disposable {
   shared.tollgateRealPasswords = true
   return {

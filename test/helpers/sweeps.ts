@@ -1,15 +1,14 @@
-// During development only a part of the long sweeps (screens, recordings, invalid requests, kills) is run: `npm test`
-// chooses a tenth by a seed, or a fifth of the points at which a program is killed.
+// During development, only a part of the long sweeps (screens, recordings, invalid requests, kills) is run. `npm test`
+// uses a seed to choose a tenth of the cases, and a fifth of the points at which a program is killed.
 
 /** Set by `npm test` unless it runs everything, as it does in CI. The same seed chooses the same cases. */
 const seed = process.env['SWEEP_SEED']
 
-/** True if all cases are run, which is the only situation in which a test can count them. */
+/** True if all cases are run. Only then can a test count them. */
 export const runsAll = seed === undefined
 
 /**
- * The cases of a sweep that this run executes: all of them, or those that the seed chooses, which is about one in
- * `share`, but at least one.
+ * The cases of a sweep that this run executes: either all, or about one in `share` (at least one), chosen by the seed.
  */
 export function swept<Case>(cases: readonly Case[], nameOf: (each: Case) => string, share = 10): readonly Case[] {
   if (seed === undefined) return cases

@@ -6,7 +6,8 @@ import { migrate } from '../../server/store/migrations/migrate.ts'
 import { newPostgresDatabase, type TestDatabase } from './postgres.ts'
 
 /**
- * One template of each kind for all test files of a process, although each file has its own instances of the modules.
+ * One template of each kind for all test files of a process. They are stored globally, because each file has its own
+ * instances of the modules.
  */
 const shared = globalThis as typeof globalThis & {
   tollgateSqliteTemplate?: Promise<string>

@@ -67,8 +67,8 @@ const readLogs = (context: Context) =>
   context.store.read.selectFrom('logs').selectAll().where('type', '=', 2).orderBy('id', 'desc').execute()
 
 /**
- * Starts a gateway on SQLite in a temporary folder, or on the given database. Most tests of failures assert what comes of
- * one attempt, so failed calls are not retried; `retries` leaves the defaults of the product in force.
+ * Starts a gateway on SQLite in a temporary folder, or on the given database. Failed calls are not retried, because
+ * most tests of failures check the result of a single attempt. `retries` keeps the product's defaults.
  */
 export async function startTestGateway(
   options: {
@@ -124,7 +124,7 @@ export async function startTestGateway(
   return started
 }
 
-/** Written directly, because calls of the management API count towards the limits that some tests set. */
+/** Writes the options directly, because calls of the management API count towards the limits that some tests set. */
 async function withoutRetries({ store, api: { settings } }: Context): Promise<void> {
   const rows = ['RetryTimes', 'SameChannelRetries'].map((key) => ({ key, value: '0' }))
   await store.write((trx) =>

@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import type { Store } from '../../server/store/store.ts'
 
 /**
- * Resolves when a transaction waits for a lock that another transaction holds. Resolves at once on SQLite, where all
- * writes are queued.
+ * Resolves when a transaction waits for a lock that another transaction holds. Resolves immediately on SQLite, where
+ * all writes are queued.
  */
 export async function untilOneWaits({ dialect, read }: Store): Promise<void> {
   if (dialect === 'sqlite') return

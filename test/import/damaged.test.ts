@@ -1,4 +1,5 @@
-// Sources whose rows no program writes: what can be carried is, and the books agree; the rest is one sentence.
+// Sources with rows that no program writes. Rows that can be imported are imported, and the books agree. Everything
+// else is reported in one sentence.
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { openStore } from '../../server/store/connection/open.ts'
@@ -19,7 +20,7 @@ const columns = (database: Database, table: string) =>
     .flat()
     .map((name) => `"${name}"`)
 
-/** A source with everything that databases accept and programs do not write. */
+/** A source with everything that databases accept but programs do not write. */
 function oddSource(): string {
   const rows = smallRows()
   rows.users.push(
@@ -78,7 +79,7 @@ function oddSource(): string {
 }
 
 forEachDatabaseUrl((target, freshUrl) => {
-  test('rows that no program writes are carried with a stated remedy, and the books agree', async () => {
+  test('rows that no program writes are imported with corrections that the report states, and the books agree', async () => {
     await using installation = new Installation(target === 'postgres' ? await freshUrl() : undefined)
     await installation.create()
     const report = await imported(installation, '--from', oddSource())
@@ -114,7 +115,7 @@ forEachDatabaseUrl((target, freshUrl) => {
   }, 60_000)
 })
 
-test('an id that is too large, and a view in place of a table, are named, and nothing changes', async () => {
+test('an id that is too large, and a view in place of a table, are reported, and nothing changes', async () => {
   await using installation = new Installation()
   await installation.create()
   for (const [statements, words] of [

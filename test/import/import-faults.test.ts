@@ -26,7 +26,7 @@ async function imported(installation: Installation, ...args: string[]): Promise<
 
 const found = (report: ImportReport, words: string) => report.findings.find(({ text }) => text.includes(words))
 
-describe('a source that cannot be imported is named, with what to do, and nothing changes', () => {
+describe('a source that cannot be imported is reported with what to do, and nothing changes', () => {
   const cases: [name: string, source: (folder: string) => string, words: string][] = [
     ['a file that does not exist', (folder) => join(folder, 'none.db'), 'There is no file'],
     ['an empty file', (folder) => written(folder, ''), 'is empty'],
@@ -93,7 +93,7 @@ function manyLogs(count: number): Row[] {
 forEachDatabaseUrl((target, freshUrl) => {
   const empty = async () => emptyInstallation(target === 'postgres' ? await freshUrl() : undefined)
 
-  test('odd rows are carried with a stated remedy, and the books agree', async () => {
+  test('odd rows are imported with corrections that the report states, and the books agree', async () => {
     const rows = smallRows()
     rows.users.push(
       { id: 3, username: 'debtor', password: oldHash, quota: -2_147_483_000, used_quota: -5, aff_code: 'AAAA' },
@@ -251,7 +251,7 @@ forEachDatabaseUrl((target, freshUrl) => {
     ])
     expect((await installation.run('audit')).output).toContain('0 faults.')
 
-    // The source goes on: it charges 40 more, and gives 1000.
+    // The source is still in use: it charges 40 more, and gives 1000.
     const database = new Database(from)
     database.run('update users set quota = quota + 960, used_quota = used_quota + 40, request_count = 3 where id = 2')
     database.run('update channels set used_quota = used_quota + 40')
@@ -285,7 +285,7 @@ forEachDatabaseUrl((target, freshUrl) => {
     expect((await installation.run('audit')).output).toContain('0 faults.')
   }, 120_000)
 
-  test("new-api 1.x and Laisky's one-api are recognised, and what their channels carry is imported", async () => {
+  test("new-api 1.x and Laisky's one-api are recognised, and the extra settings of their channels are imported", async () => {
     const small = smallRows()
     const newer = ownSource('new-api', {
       ...small,
@@ -417,7 +417,7 @@ forEachDatabaseUrl((target, freshUrl) => {
     await gateway.stop()
   }, 120_000)
 
-  test("prices and rows that only Laisky's one-api has are carried", async () => {
+  test("prices and rows that only Laisky's one-api has are imported", async () => {
     const small = smallRows()
     await using upstream = await startFakeUpstream()
     upstream.always(ok({ text: 'a a a a', promptTokens: 10 }))
@@ -537,7 +537,7 @@ forEachDatabaseUrl((target, freshUrl) => {
     expect((await installation.run('audit')).output).toContain('0 faults.')
   }, 120_000)
 
-  test('a log in a database of its own, and parts of a source', async () => {
+  test('a log in a separate database, and single parts of a source, can be imported', async () => {
     const { logs, ...accounts } = smallRows()
     const from = ownSource('one-api', accounts)
     const logsFrom = ownSource('one-api', { logs })

@@ -1,7 +1,7 @@
 import type { ImportReport, SumLine } from '../../contract/api/import.ts'
 import type { Installation } from '../helpers/gateway-process.ts'
 
-/** Imports, and returns the report. Throws with what the command said if it failed. */
+/** Runs an import and returns its report. Throws with the output of the command if it failed. */
 export async function imported(installation: Installation, ...args: string[]): Promise<ImportReport> {
   const { code, output } = await installation.run('import', ...args, '--json')
   const line = output.split('\n').find((each) => each.startsWith('{'))

@@ -1,4 +1,4 @@
-// What happens after an import: the source is followed until the switch, and leftovers are taken in by a later version.
+// What happens after an import: the source is followed until the switch, and a later version imports the leftovers.
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
@@ -28,7 +28,7 @@ test('--follow imports rows that are written in the meantime, each once, and end
   await following.said(/2500 log rows, 0 users, 0 tokens, 0 channels; up to date/)
   fillSource(from, { logs: charges(5000, 7), users: [{ id: 9, username: 'late', password: 'x', quota: 11 }] })
   await following.said(/7 log rows, 1 user, 0 tokens, 0 channels; up to date/)
-  // A second import beside it is refused.
+  // A second import at the same time is refused.
   const beside = await installation.run('import', '--from', from)
   expect([beside.code, beside.output]).toEqual([1, expect.stringContaining('running already, started by command line')])
   expect(await following.stop('SIGINT')).toBe(0)
@@ -49,14 +49,14 @@ test('--follow imports rows that are written in the meantime, each once, and end
   expect((await installation.run('audit')).output).toContain('0 faults.')
 })
 
-test("--follow waits for charges that Laisky's one-api has not settled yet, and takes over what they became", async () => {
+test("--follow waits for charges that Laisky's one-api has not settled yet, and imports their final amounts", async () => {
   const now = Math.floor(Date.now() / 1000)
   const row = { user_id: 2, created_at: now, username: 'mia', token_name: 'main', model_name: 'gpt-4o', channel_id: 1 }
   const from = ownSource('laisky', {
     ...smallRows(),
     logs: [
       { ...row, id: 1, type: 2, quota: 10 },
-      // An old one belongs to a call that nobody will settle.
+      // An old charge belongs to a call that nobody will settle.
       { ...row, id: 2, type: 6, quota: 7, created_at: now - 4000 },
       { ...row, id: 3, type: 6, quota: 500 },
       { ...row, id: 4, type: 2, quota: 20 },
@@ -83,7 +83,7 @@ test("--follow waits for charges that Laisky's one-api has not settled yet, and 
   expect((await installation.run('audit')).output).toContain('0 faults.')
 }, 90_000)
 
-test('leftovers are taken in by a version that knows them, once, and the others are named', async () => {
+test('leftovers are imported once by a version that knows them, and the others are reported', async () => {
   await using installation = await emptyInstallation()
   const file = join(installation.folder, 'leftovers.jsonl')
   const option = (key: string, value: string) =>

@@ -9,14 +9,14 @@ export const sha256 = (text: string) => createHash('sha256').update(text).digest
 
 const keyOf = (salt: string) => createHash('sha256').update(salt).digest()
 
-/** Seals as LiteLLM's older form does. */
+/** Encrypts a text in LiteLLM's older form. */
 export function boxed(text: string, salt = saltKey): string {
   const nonce = randomBytes(24)
   const box = xsalsa20poly1305(keyOf(salt), nonce).encrypt(Buffer.from(text))
   return base64(Buffer.concat([nonce, box]))
 }
 
-/** Seals as LiteLLM's `v2:gcm:` form does. */
+/** Encrypts a text in LiteLLM's `v2:gcm:` form. */
 export function gcmSealed(text: string, salt = saltKey): string {
   const nonce = randomBytes(12)
   const cipher = createCipheriv('aes-256-gcm', keyOf(salt), nonce)
@@ -45,7 +45,10 @@ const schema = `
 /** A row by column. Lists are written as arrays, objects as JSON. */
 export type SmallRow = Readonly<Record<string, unknown>>
 
-/** A database of LiteLLM with these rows, by the ends of the names of its tables. Returns its address. */
+/**
+ * Creates a database of LiteLLM with these rows. The keys are the last parts of LiteLLM's table names. Returns its
+ * address.
+ */
 export async function smallLitellm(rows: Readonly<Record<string, readonly SmallRow[]>>): Promise<string> {
   const { url } = await newPostgresDatabase()
   await onLitellm(url, schema)

@@ -22,7 +22,7 @@ import {
 
 const found = (report: ImportReport, words: string) => report.findings.find(({ text }) => text.includes(words))
 
-/** A user, a team and nobody, each with a key, and a channel. */
+/** A key of a user, a key of a team, a key of nobody, and a channel. */
 function smallRows(seal = boxed): Record<string, SmallRow[]> {
   const key = (text: string, rest: SmallRow): SmallRow => ({
     token: sha256(text),
@@ -90,7 +90,7 @@ const logRow = (id: string, key: string, user: string, spend: number): SmallRow 
   endTime: '2026-11-01 10:00:02',
 })
 
-test('dollars become units by their shortest decimal, rounded half up', () => {
+test('dollars become units by their shortest decimal notation, rounded half up', () => {
   const cases: [unknown, number][] = [
     [0.00046545, 233],
     [0.000001, 1],
@@ -144,7 +144,7 @@ general_settings: {master_key: sk-master-1}
     await store.close()
   })
 
-  test('that is of no use is named, and nothing changes', async () => {
+  test('that cannot be used is reported, and nothing changes', async () => {
     await using installation = new Installation()
     await installation.create()
     const cases: [name: string, text: string, words: string][] = [
@@ -186,11 +186,11 @@ describe.skipIf(postgresMissing !== undefined)(`LiteLLM's database (${postgresMi
   forEachDatabaseUrl((target, freshUrl) => {
     const url = async () => (target === 'postgres' ? await freshUrl() : undefined)
 
-    test('becomes users, tokens with limits, channels and log; a key works and is learnt', async () => {
+    test('becomes users, tokens with limits, channels and log; a key works, and the gateway learns it when it is first used', async () => {
       const from = await smallLitellm(smallRows(gcmSealed))
       await using upstream = await startFakeUpstream()
       upstream.always(ok({ text: 'a a a a', promptTokens: 10 }))
-      // Without a salt key, LiteLLM seals with its master key.
+      // Without a salt key, LiteLLM encrypts with its master key.
       await using installation = new Installation(await url(), { LITELLM_MASTER_KEY: saltKey })
       await installation.create()
       const report = await imported(installation, '--from', from)
@@ -255,7 +255,7 @@ describe.skipIf(postgresMissing !== undefined)(`LiteLLM's database (${postgresMi
       const gateway = await installation.start()
       const body = { model: 'gpt-4o', messages: [{ role: 'user', content: 'hi' }] }
       const before = await tokenOf()
-      // Several first calls at once find the same token.
+      // Several simultaneous first calls find the same token.
       const answers = await Promise.all([1, 2, 3, 4].map(() => gateway.post('/v1/chat/completions', body, 'sk-of-mia')))
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
       await Promise.all(answers.map((each) => each.text()))
@@ -270,7 +270,7 @@ describe.skipIf(postgresMissing !== undefined)(`LiteLLM's database (${postgresMi
       expect((await installation.run('audit')).output).toContain('0 faults.')
     }, 120_000)
 
-    test('is imported beside what is here with --merge, and a later run imports what is new', async () => {
+    test('is merged into existing data with --merge, and a later run imports new rows', async () => {
       const from = await smallLitellm(smallRows())
       await using installation = new Installation(await url(), { LITELLM_SALT_KEY: saltKey })
       const gateway = await installation.start()

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 export type Row = Record<string, string | number | null>
 
-/** Small databases in the forms of the programs, made from the documentation of their tables. */
+/** Tables of small databases in the form of each program, made from the documentation of their tables. */
 const schemas = {
   'one-api': {
     users:
@@ -82,7 +82,7 @@ function fill(database: Database, rows: Readonly<Record<string, readonly Row[]>>
   })()
 }
 
-/** bcrypt of "old password 1", cost 4. */
+/** The password of the accounts. Its hash is bcrypt with cost 4. */
 export const oldPassword = 'old password 1'
 export const oldHash = Bun.password.hashSync(oldPassword, { algorithm: 'bcrypt', cost: 4 })
 

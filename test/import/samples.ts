@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 /** The folder with databases that the real programs made; see CONTRIBUTING.md. */
 const folder = resolve(process.env['MIGRATION_DIR'] ?? join(import.meta.dir, '../../../shared/migration'))
 
-/** What the README of the samples says must come out. */
+/** The result that the README of the samples requires. */
 export interface Expected {
   users: number
   quotaButRoot: number

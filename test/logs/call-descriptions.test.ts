@@ -1,4 +1,5 @@
-// The log row of a call says how the call was made: endpoint, dialects, parameters and client. It never has content.
+// The log row of a call says how the call was made: endpoint, dialects, parameters and client. It never contains the
+// content of the call.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type { Log } from '../../contract/api/log.ts'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
@@ -106,7 +107,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(row?.request?.parameters).toEqual({ messages: 1 })
   })
 
-  test('the row of a failed call has the same; a call that was not sent has no upstream dialect', async () => {
+  test('the row of a failed call has the same description; if the call was not sent, it has no upstream dialect', async () => {
     rig.upstream.next(fake.status(400))
     const request = { path, dialect: 'openai-chat', client, parameters: { temperature: 2, messages: 1 } }
     const refused = await send(path, { ...chat, temperature: 2 })
@@ -125,7 +126,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(row?.request).toEqual({ path: '/v1/embeddings', client, parameters: { inputs: 2, dimensions: 256 } })
   })
 
-  test('the caller sees the same without the upstream’s dialect, which would show the kind of channel', async () => {
+  test('the caller sees the same description without the upstream’s dialect, which would show the kind of channel', async () => {
     const response = await send('/v1/messages', { ...chat, max_tokens: 10 })
     expect((await rowOf(response, true))?.request).toEqual({
       path: '/v1/messages',
@@ -135,7 +136,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     })
   })
 
-  test('lists do not have it', async () => {
+  test('lists do not contain the description', async () => {
     await rowOf(await send(path, chat))
     for (const list of ['/api/log/', '/api/log/self']) {
       const [row] = await rig.gateway.api<Log[]>('GET', list)
@@ -144,7 +145,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     }
   })
 
-  test('no content gets in, whatever the parameters and the client are made of', async () => {
+  test('no content gets into the description, whatever the parameters and the client contain', async () => {
     const secret = 'the-word-nobody-may-read'
     const nested = { type: secret, name: secret, [secret]: { type: secret, deep: [secret] } }
     const hostile = {

@@ -1,4 +1,4 @@
-// The copy of the log in a second place: ClickHouse, real and faked, and JSON lines in a folder.
+// The copy of the log at a second destination: ClickHouse, real and simulated, and JSON lines in a folder.
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -40,7 +40,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('an address is a database of ClickHouse or a folder; a wrong one stops the start without showing the password', () => {
+test('an address names a ClickHouse database or a folder; a wrong address stops the start without showing the password', () => {
   expect(parseLogSink('https://me:a%20b@click.example:8443/logs')).toEqual({
     ...{ kind: 'clickhouse', name: 'https://click.example:8443/logs', url: 'https://click.example:8443' },
     ...{ database: 'logs', user: 'me', password: 'a b' },
@@ -129,19 +129,19 @@ forEachDatabase((name, openFresh) => {
       expect(JSON.parse(shown).data).toEqual([
         [`quotes ' " \\ and\nlines, 日本語 ${'\t'}`, null, expect.any(Number), 'r6'],
       ])
-      // A process that does not know what has arrived sends nothing twice.
+      // A process that does not know which rows have arrived sends none of them twice.
       await store.write((trx) => trx.updateTable('log_sinks').set({ sent_to: 10 }).execute())
       now += 200
       await jobFor(url, { nodeId: 'b' }).run()
       expect(await ask('select count(), uniqExact(id) from tollgate_logs')).toBe('102\t102')
       expect(figures).toEqual({ waiting: 0, sent: expect.any(Number), lost: 0, failing: false })
-      // Half a year later, everything is older than six months.
+      // 400 days later, everything is older than six months.
       now += 400 * 86_400
       await jobFor(url, { nodeId: 'b', months: 6 }).run()
       expect(await ask("select count() from tollgate_logs where created_at < '2027-01-01 00:00:00'")).toBe('0')
     })
 
-  test('whatever goes wrong on the way, each row is in ClickHouse once in the end', async () => {
+  test('whatever goes wrong on the way, each row is in ClickHouse exactly once in the end', async () => {
     await addRows(40)
     const job = jobFor(fake.url)
     for (const fault of ['refuse', 'store and break', 'store half', 'late', 'redirect', undefined] as const) {
@@ -167,7 +167,7 @@ forEachDatabase((name, openFresh) => {
     expect(fake.tokens.every((token) => /^[0-9a-f]{64}$/.test(token))).toBe(true)
   })
 
-  test('one process copies, and another continues when it has ended or is silent', async () => {
+  test('one process copies the log, and another continues when the first one has ended or is silent', async () => {
     await addRows(5)
     const [first, second] = [jobFor(fake.url), jobFor(fake.url, { nodeId: 'b' })]
     await Promise.all([first.run(), second.run()])
@@ -272,7 +272,7 @@ forEachDatabase((name, openFresh) => {
     await set({ ...objectStore, S3Endpoint: objects.url, LogCopyPlace: 's3' })
     const first = copyTo(undefined)
     await addRows(4)
-    // The store has the object, but its response does not say so.
+    // The store has the object, but its response does not confirm that.
     objects.lostAnswers = 1
     await first.job.run()
     expect(idsIn(objects)).toEqual(numbers(4))
@@ -304,7 +304,7 @@ forEachDatabase((name, openFresh) => {
     expect(await second.state()).toMatchObject({ lostRows: 1, lostAt: expect.any(Number), waiting: 0, error: '' })
   })
 
-  test('a place that is chosen in the settings is used at once, and the former one is released', async () => {
+  test('a destination that is chosen in the settings is used immediately, and the previous one is released', async () => {
     const target = join(folder, `chosen-${name}`)
     const copy = copyTo(undefined)
     await addRows(2)
@@ -325,7 +325,7 @@ forEachDatabase((name, openFresh) => {
     expect(fake.ids()).toEqual(numbers(2))
     expect(fake.logins).toEqual(new Set(['me:secret']))
     expect((await sinkState(store.read, `file://${target}`))?.holder).toBe('')
-    // The environment decides if both are set.
+    // If both are set, the environment decides.
     expect(await copyTo('file:///elsewhere').state()).toMatchObject({
       name: 'file:///elsewhere',
       isSetByEnvironment: true,

@@ -1,4 +1,5 @@
-// The log on PostgreSQL: one partition for each month, retention that drops them, and the takeover of older tables.
+// The log on PostgreSQL: one partition for each month, retention that drops them, and the takeover of older tables. In
+// a takeover, the old table becomes the partition for everything before a date in the near future, the cut.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'kysely'
 import { divideLog } from '../../server/jobs/log-jobs.ts'
@@ -45,7 +46,7 @@ function suite(): void {
     databases.push(database)
     return open(database.url)
   }
-  /** A database of the version before the division, and its URL. */
+  /** A database of the last version without partitions, and its URL. */
   async function undivided(): Promise<{ store: OpenedStore; url: string }> {
     const database = await newPostgresDatabase()
     databases.push(database)
@@ -55,7 +56,7 @@ function suite(): void {
     return { store, url: database.url }
   }
 
-  test('a new installation has partitions of this month and of the next three; odd times go to the default one', async () => {
+  test('a new installation has partitions of this month and of the next three; rows with odd times go to the default partition', async () => {
     const store = await fresh()
     const account = await addAccount(store, { user: 1_000 })
     for (const at of [0, -5, now, month(3).until - 1, month(4).from, now * 1000]) await addRow(store, account, at)
@@ -66,7 +67,7 @@ function suite(): void {
       [month(2).name]: 0,
       [month(3).name]: 1,
     })
-    // Several nodes at once, two months later.
+    // Two months later, several nodes run the job at the same time.
     const later = month(2).from + 5
     await Promise.all([1, 2, 3].map(() => keepPartitions(store, later)))
     expect(await rowsByPartition(store)).toMatchObject({ logs_default: 3, [month(4).name]: 1, [month(5).name]: 0 })
@@ -90,7 +91,7 @@ function suite(): void {
     expect((await balanceFaults(store)).faults).toEqual([])
   })
 
-  test('the job runs on one of the nodes, and says if it cannot divide the log', async () => {
+  test('the job runs on one of the nodes, and reports if it cannot divide the log', async () => {
     const { store, url } = await undivided()
     const account = await addAccount(store, { user: 1_000 })
     await addRow(store, account, now)
@@ -114,7 +115,7 @@ function suite(): void {
     })
   })
 
-  test('retention drops whole months and deletes rows of the month that is cut; books, caps and usage stay exact', async () => {
+  test('retention drops whole months, and deletes rows of a month that is only partly too old; books, caps and usage stay exact', async () => {
     const store = await fresh()
     const accounts = [
       await addAccount(store, { user: 1_000_000 }),
@@ -156,7 +157,7 @@ function suite(): void {
     ])
   })
 
-  test('a month with rows that are kept longer loses the others in steps, and is dropped when they have expired, too', async () => {
+  test('in a month with rows that are kept longer, the other rows are deleted in steps; the month is dropped when all have expired', async () => {
     const store = await fresh()
     const account = await addAccount(store, { user: 1_000 })
     await store.write((trx) => createCoverTimes(now)(trx, [month(-2).from]))
@@ -170,7 +171,7 @@ function suite(): void {
     expect((await balanceFaults(store)).faults).toEqual([])
   })
 
-  test('a month that a backup reads stays until the backup is done, and calls do not wait for either', async () => {
+  test('a month that a backup reads is kept until the backup is done, and calls do not wait for either', async () => {
     const store = await fresh()
     const account = await addAccount(store, { user: 1_000 })
     await store.write((trx) => createCoverTimes(now)(trx, [month(-2).from]))
@@ -229,7 +230,7 @@ function suite(): void {
     expect((await balanceFaults(store)).faults).toEqual([])
   })
 
-  test('an interrupted takeover is finished by the next attempt, or undone when its cut has come too near', async () => {
+  test('an interrupted takeover is finished by the next attempt, or undone if its cut has come too near', async () => {
     for (const days of [1, 20]) {
       const { store } = await undivided()
       const account = await addAccount(store, { user: 1_000 })

@@ -37,7 +37,8 @@ forEachDatabase((name, openFresh) => {
       // A search reads the newest rows backwards and stops, which SQLite calls a scan.
       if (question === 'search' && name === 'sqlite') continue
       expect([question, reads.filter((line) => readsByIndex[name].test(line)).length > 0]).toEqual([question, true])
-      // SQLite also calls reading the rows found in an index of outcomes a scan, because they have the alias `l`, too.
+      // SQLite also reports a scan when it reads rows that it has found in an index of outcomes, because these have the
+      // alias `l`, too.
       const results = reads.filter((line) => /^SEARCH l USING INDEX idx_logs_/.test(line)).length
       expect([question, reads.filter((line) => readsAll[name].test(line)).slice(results)]).toEqual([question, []])
     }

@@ -90,7 +90,8 @@ describe('an item of an earlier answer, referenced by its id,', () => {
     const [, kept] = await firstAnswer(openai, true)
     const stranger = await rig.gateway.addCaller({ user: 1_000_000, token: 1_000_000 })
     const other = new OpenAI({ apiKey: stranger.token, baseURL: `${rig.gateway.url}/v1`, maxRetries: 0 })
-    // The priority puts this channel before the channels of other tests. One of those channels has such ids itself.
+    // The priority puts this channel before the channels of other tests. One of those channels leads to a service that
+    // has such ids itself.
     await rig.gateway.addChannel({ type: 14, base_url: rig.upstream.url, models: model, priority: 10 })
     expect((await askOn(other, [kept?.id ?? '']).then(() => undefined, failureIn))?.status).toBe(400)
   })

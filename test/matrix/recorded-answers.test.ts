@@ -36,7 +36,7 @@ function expected(recorded: Recorded, learned: Learned, to: CallerDialect): Lear
   }
 }
 
-/** Anthropic's ids allow only these characters. An id with others is encoded inside another id. */
+/** Anthropic's ids allow only these characters. An id with other characters is encoded in a valid id. */
 function idFor(to: CallerDialect, id: string | undefined): string | undefined {
   if (id === undefined || to !== 'anthropic-messages' || /^[\w-]+$/.test(id)) return id
   return `tgid_${Buffer.from(id).toString('base64url')}`

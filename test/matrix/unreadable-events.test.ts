@@ -16,8 +16,8 @@ beforeAll(async () => {
 afterAll(() => rig[Symbol.asyncDispose]())
 
 /**
- * Excludes binary frames, which have checksums, Zhipu's old format, in which every text is an event, and Replicate's
- * events, which come from another endpoint.
+ * Excludes three formats: binary frames, which have checksums; Zhipu's old format, in which every text is an event; and
+ * Replicate's events, which come from another endpoint.
  */
 const hasLines = (each: StreamedCase) =>
   !usesSockets(each) &&

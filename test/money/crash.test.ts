@@ -4,9 +4,9 @@ import type { Store } from '../../server/store/store.ts'
 import { type FakeUpstream, late, okChat, okStream, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { type GatewayProcess, Installation } from '../helpers/gateway-process.ts'
 import { newPostgresDatabase, postgresMissing } from '../helpers/postgres.ts'
-import { installFor, messages, model, newToken } from './installed.ts'
+import { allowLeases, installFor, messages, model, newToken } from './installed.ts'
 
-/** How often a gateway is killed: 30 times or more for a thorough run, a few times in every run. */
+/** How often a gateway is killed: a few times in every run, and 30 times or more in a thorough run. */
 const rounds = Number(process.env.CRASH_ROUNDS ?? 3)
 const openCalls = 200
 
@@ -16,14 +16,16 @@ describe(`kill -9 with ${openCalls} open calls, ${rounds} times`, () => {
     test.skip(`postgres (${postgresMissing})`, () => undefined)
     return
   }
-  test(
-    'postgres',
-    async () => {
-      await using database = await newPostgresDatabase()
-      await proof(database.url, Math.ceil(rounds / 3))
-    },
-    60_000 + rounds * 20_000,
-  )
+  for (const leases of [false, true]) {
+    test(
+      leases ? 'postgres, with leases' : 'postgres',
+      async () => {
+        await using database = await newPostgresDatabase()
+        await proof(database.url, Math.ceil(rounds / 3), leases)
+      },
+      60_000 + rounds * 20_000,
+    )
+  }
 })
 
 interface Seen {
@@ -32,20 +34,22 @@ interface Seen {
   complete: boolean
 }
 
-async function proof(databaseUrl: string | undefined, times: number): Promise<void> {
+async function proof(databaseUrl: string | undefined, times: number, leases = false): Promise<void> {
   await using upstream = await startFakeUpstream()
   paced(upstream)
   await using installation = new Installation(databaseUrl)
   let gateway = await installation.start()
   await installFor(gateway, upstream.url)
+  if (leases) await allowLeases(gateway)
   const token = await newToken(gateway, 100_000_000)
   const store = openStore({ url: installation.databaseUrl })
   const totals = { calls: 0, complete: 0, swept: 0 }
   for (let round = 0; round < times; round++) {
     const seen = await killedUnderLoad(gateway, upstream, token.key, 20 + Math.floor(Math.random() * 400))
-    const left = await openHoldsOf(store)
+    const left = (await openHoldsOf(store)) + (await leasesOf(store))
     gateway = await installation.start()
     expect(await openHoldsOf(store)).toBe(0)
+    expect(await leasesOf(store)).toBe(0)
     await expectOneRowEach(store, seen)
     const audit = await installation.run('audit')
     expect(audit.output).toContain(' 0 holds open; 0 faults.')
@@ -54,7 +58,7 @@ async function proof(databaseUrl: string | undefined, times: number): Promise<vo
     totals.complete += seen.filter(({ complete }) => complete).length
     totals.swept += left
   }
-  // With fewer, the kills would have hit no calls and the test would prove nothing.
+  // With fewer complete calls, the kills would have hit no calls and the test would prove nothing.
   expect(totals.complete).toBeGreaterThanOrEqual(20 * times)
   expect(totals.swept).toBeGreaterThanOrEqual(times)
   if (process.env.CRASH_ROUNDS) console.log(store.dialect, { rounds: times, ...totals })
@@ -108,7 +112,7 @@ async function oneCall(gateway: GatewayProcess, key: string, stream: boolean): P
     const decoder = new TextDecoder()
     for await (const chunk of response.body ?? []) text += decoder.decode(chunk, { stream: true })
   } catch {
-    // The gateway was killed. What had arrived before that still counts.
+    // The gateway was killed. Whatever had arrived before that still counts.
   }
   if (requestId === '') return undefined
   return { requestId, complete: stream ? text.includes('data: [DONE]') : isJson(text) }
@@ -125,6 +129,12 @@ function isJson(text: string): boolean {
 
 async function openHoldsOf(store: Store): Promise<number> {
   return (await store.read.selectFrom('holds').select('id').execute()).length
+}
+
+/** The number of leases that have not been returned. It is 0 on SQLite, which has no such table. */
+async function leasesOf(store: Store): Promise<number> {
+  if (store.dialect === 'sqlite') return 0
+  return (await store.read.selectFrom('leases').select('id').execute()).length
 }
 
 /**

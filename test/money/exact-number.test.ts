@@ -5,6 +5,7 @@ import { ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { Installation } from '../helpers/gateway-process.ts'
 import { newPostgresDatabase, postgresMissing } from '../helpers/postgres.ts'
 import {
+  allowLeases,
   answer,
   completionTokens,
   installFor,
@@ -33,22 +34,30 @@ describe(`of ${calls} concurrent calls with quota for ${paid}, exactly ${paid} a
     return
   }
   for (const [name, fields] of variants) {
-    test(`postgres, three processes: ${name}`, async () => {
-      await using database = await newPostgresDatabase()
-      await proof(database.url, 3, fields)
-    }, 120_000)
+    for (const leases of [false, true]) {
+      test(`postgres, three processes${leases ? ' with leases' : ''}: ${name}`, async () => {
+        await using database = await newPostgresDatabase()
+        await proof(database.url, 3, fields, leases)
+      }, 120_000)
+    }
   }
 })
 
-async function proof(databaseUrl: string | undefined, processes: number, fields: object): Promise<void> {
+async function proof(
+  databaseUrl: string | undefined,
+  processes: number,
+  fields: object,
+  leases = false,
+): Promise<void> {
   await using upstream = await startFakeUpstream()
   upstream.always(ok({ text: answer, promptTokens }))
   await using installation = new Installation(databaseUrl)
   const first = await installation.start()
   await installFor(first, upstream.url)
-  // Makes calls wait long enough that even on a slow machine, a call is refused because the quota is used up and not
+  // Makes calls wait long enough that, even on a slow machine, a call is refused because the quota is used up and not
   // because it waited too long.
   await first.api('PUT', '/api/option/', { key: 'HoldWaitTime', value: '60' })
+  if (leases) await allowLeases(first)
   const gateways = [first]
   while (gateways.length < processes) gateways.push(await installation.start())
   const token = await newToken(first, paid * pricePerCall)

@@ -28,6 +28,11 @@ export async function installFor(gateway: GatewayProcess, upstreamUrl: string): 
   await gateway.api('PUT', '/api/user/', { id: 1, username: 'root', quota: 1_000_000_000 })
 }
 
+/** Lets the processes lease quota, which they do only on PostgreSQL. They read the option within a moment. */
+export async function allowLeases(gateway: GatewayProcess): Promise<void> {
+  await gateway.api('PUT', '/api/option/', { key: 'QuotaLeaseShare', value: '20' })
+}
+
 /** Creates a token of root with this quota (unlimited if omitted) and other fields. Returns the key to call with. */
 export async function newToken(
   gateway: GatewayProcess,

@@ -67,7 +67,8 @@ else
           await response.body?.getReader().read()
         }),
       )
-      // A stream whose hold was not written yet would be free of charge.
+      // Waits until all holds are written. A stream whose hold is not written yet would cost nothing when its process
+      // is killed.
       const held = () => store.read.selectFrom('holds').select('id').execute()
       while ((await held()).length < streams) await new Promise((resolve) => setTimeout(resolve, 10))
       await doomed.kill()
@@ -76,7 +77,8 @@ else
       while (((await ofDoomed()) ?? 0) > 0) await new Promise((resolve) => setTimeout(resolve, 100))
       expect(Date.now() - killedAtMs).toBeLessThan(30_000)
       gateways[1] = await installation.start()
-      // Enough for the calls until every process has a lease, and for those that leave the balance of 300.
+      // The quota is enough for the calls that are made until every process has a lease, and for the calls that reduce
+      // the balance to what 300 calls cost.
       const tight = await newToken(first, 1_000 * pricePerCall)
       await leaseAll(tight)
       const { remain_quota: left } = await first.api<{ remain_quota: number }>('GET', `/api/token/${tight.id}`)
@@ -93,7 +95,7 @@ else
       expect(new Set(statuses)).toEqual(new Set([200, 401]))
       const row = await store.read.selectFrom('tokens').selectAll().where('id', '=', tight.id).executeTakeFirstOrThrow()
       expect([row.remain_quota, row.used_quota]).toEqual([0, 1_000 * pricePerCall])
-      // A new balance is exact, whatever is leased of the old one.
+      // A new balance is exact, however much of the old balance is leased.
       await first.api('PUT', '/api/token/', { id: wide.id, remain_quota: 12_345 })
       expect(await first.api('GET', `/api/token/${wide.id}`)).toMatchObject({ remain_quota: 12_345 })
       for (const gateway of gateways) await gateway.stop()
@@ -123,7 +125,7 @@ async function untilAllLease(
   }
 }
 
-/** The holds and leases of a process that has ended. */
+/** The number of rows that are left of a process that has ended: its node, its holds and its leases. */
 async function openOf(store: Store, { pid }: GatewayProcess): Promise<number> {
   const nodes = await store.read.selectFrom('nodes').select('id').where('pid', '=', pid).execute()
   const known = await store.read.selectFrom('nodes').select('id').execute()

@@ -55,7 +55,7 @@ function suite(): void {
     return rows.map(({ quota, outcome }) => `${quota} ${outcome}`).sort()
   }
 
-  test('a lease is a share of the remaining balance, and a call that ends at once is charged to it', async () => {
+  test('a lease is a share of the remaining balance, and a call that ends immediately is charged to it', async () => {
     const node = await start()
     const account = await addAccount(node.store, { user: 100_000, token: 50_000 })
     await untilLeased(node, account, 10)
@@ -104,7 +104,7 @@ function suite(): void {
     expect(await faultsOf(node)).toEqual([])
   })
 
-  test('of 1,000 calls at once on two nodes with leases, as many are served as the balance pays for', async () => {
+  test('of 1,000 simultaneous calls on two nodes with leases, as many are served as the balance pays for', async () => {
     const nodes = [await start(50), await start(50)] as const
     for (const token of [undefined, 3_000]) {
       const account = await addAccount(nodes[0].store, {
@@ -124,7 +124,7 @@ function suite(): void {
     }
   }, 60_000)
 
-  test('the last unit in a lease of another node pays for a hold, for a stream that grows, and for a charge above the hold', async () => {
+  test('even the last unit in another node’s lease can pay for a hold, for a stream that grows, and for a charge above the hold', async () => {
     const [rich, poor] = [await start(50), await start(50)]
     for (const grow of ['hold', 'extend', 'settle'] as const) {
       const account = await addAccount(rich.store, { user: 1_000, token: 5_000 })
@@ -142,14 +142,14 @@ function suite(): void {
     expect(await faultsOf(rich)).toEqual([])
   })
 
-  test('a crash with leases out loses nothing and spends nothing twice', async () => {
+  test('when a node that has leases crashes, nothing is lost and nothing is spent twice', async () => {
     const [doomed, other] = [await start(), await start()]
     const account = await addAccount(other.store, { user: 100_000, token: 50_000 })
     await untilLeased(doomed, account, 10)
     expect(await settled(doomed, account, 10, 7)).toBe(7)
     const stored = await doomed.ledger.hold(asking(account, 10, { crashCharge: 3 }))
     await stored.stored()
-    // These two have no row yet: one is free of charge, and the end of the other never reaches the database.
+    // These two calls have no row yet. One remains free of charge, and the end of the other never reaches the database.
     await doomed.ledger.hold(asking(account, 10, { crashCharge: 3 }))
     const ending = await doomed.ledger.hold(asking(account, 10, { crashCharge: 3 }))
     doomed.crash()
@@ -173,7 +173,8 @@ function suite(): void {
         const hold = await node.ledger.hold(request)
         let times = 0
         node.trouble = (statement) => (statement.startsWith('ledger') && times++ === 0 ? trouble : undefined)
-        // If the row of the call is written first, that statement fails, otherwise the end of the call.
+        // If the row of the call is written first, the statement that writes it fails. Otherwise, the statement at the
+        // end of the call fails.
         if (wait) await hold.stored()
         expect(await hold.settle(charging(account, 7, request))).toBe(7)
         charged += 7
@@ -227,7 +228,7 @@ function suite(): void {
     await node.apply([{ ...ended, id: taken.id, charge: 0, log: undefined, lease: undefined }])
   })
 
-  test('what a person takes from a balance is not taken from the leased part', async () => {
+  test('an amount that a person takes from a balance is not taken from the leased part', async () => {
     const node = await start(50)
     const account = await addAccount(node.store, { user: 100_000, token: 100_000 })
     const { userId, tokenId } = account
@@ -251,7 +252,7 @@ function suite(): void {
     expect(await faultsOf(node)).toEqual([])
   })
 
-  test('what is leased counts for the largest balance, and for the balance that a change leaves', async () => {
+  test('the leased part counts towards the largest balance, and towards the balance that a change leaves', async () => {
     const node = await start(50)
     const account = await addAccount(node.store, { user: 100_000, token: 100_000 })
     const { userId, tokenId } = account
@@ -265,7 +266,7 @@ function suite(): void {
       expect(await addTokenQuota(trx, tokenId, 5)).toBe(100_005)
       expect(await setUserQuota(trx, userId, 99_000)).toBe(99_000)
       expect(await setTokenQuota(trx, tokenId, 99_000)).toBe(99_000)
-      // What is leased stays.
+      // No change takes the balance below the leased part.
       expect([await setUserQuota(trx, userId, 10), await setTokenQuota(trx, tokenId, 10)]).toEqual([leased, leased])
       expect([await addUserQuota(trx, userId, -10), await addTokenQuota(trx, tokenId, -10)]).toEqual([leased, leased])
     })
@@ -274,7 +275,7 @@ function suite(): void {
     expect(await faultsOf(node)).toEqual([])
   })
 
-  test('a call from a lease is counted by a cap that its channel got in the meantime, and overdraws only if it may', async () => {
+  test('a call from a lease counts towards a cap that its channel got in the meantime; a charge that may overdraw the balance may exceed its hold', async () => {
     const node = await start()
     const account = await addAccount(node.store, { user: 100_000, token: 50_000 })
     await untilLeased(node, account, 10)
@@ -390,7 +391,7 @@ function suite(): void {
     const rows = await store.read.selectFrom('logs').select(['request_id', 'quota']).execute()
     const ofRequest = new Map<string, number[]>()
     for (const { request_id, quota } of rows) ofRequest.set(request_id, [...(ofRequest.get(request_id) ?? []), quota])
-    // Every call that was answered has one row, with what its caller was told; no call has two.
+    // Every call that was answered has one row, which agrees with what its caller was told. No call has two rows.
     expect([...ofRequest].filter(([id, { length }]) => id !== '' && length !== 1)).toEqual([])
     expect(seen.filter(({ id, charged }) => charged > 0 && ofRequest.get(id)?.[0] !== charged)).toEqual([])
     expect(seen.length).toBeGreaterThan(100)

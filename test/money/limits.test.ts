@@ -123,7 +123,7 @@ function forEachSetup(suite: (database: () => Promise<Database>, processes: numb
 
 /** A gate at which calls to the upstream wait until the test lets them be answered. */
 interface Gate {
-  /** When true, every call is answered at once. */
+  /** If true, every call is answered immediately. */
   open: boolean
   /** Calls that wait for their response, and the highest number that have waited at once. */
   waiting: (() => void)[]

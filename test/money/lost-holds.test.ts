@@ -23,7 +23,8 @@ async function badNetwork(databaseUrl: string) {
         kept = Buffer.alloc(0)
       }
       if (kept === undefined) {
-        // A release of quota that may never have been taken is not a simple batch.
+        // The gateway releases quota that may never have been taken. It does this outside the simple batches, so the
+        // release can be recognised here.
         if (bytes.includes('ledger-batch')) releases++
         far.write(bytes)
         return

@@ -23,7 +23,7 @@ class Counted {
         this.most = Math.max(this.most, ++this.inside)
         exchange.callerLeft.addEventListener('abort', () => this.inside--)
         if (this.isHeld) return exchange.hang()
-        // Long enough for calls of other processes to arrive.
+        // Waits long enough for calls of other processes to arrive.
         await new Promise((resolve) => setTimeout(resolve, 5))
         if (exchange.callerLeft.aborted) return
         this.inside--
@@ -71,7 +71,7 @@ else {
     const token = await newToken(first, 100_000_000)
     const store = openStore({ url: database.url })
     const post = (gateway: GatewayProcess) => gateway.post('/v1/chat/completions', { model, messages }, token.key)
-    // All nodes must know of the limit before the calls come.
+    // All nodes must know the limit before the calls arrive.
     for (const gateway of gateways)
       await until(async () => {
         await (await post(gateway)).text()
@@ -79,7 +79,7 @@ else {
         return requests >= counted.served
       })
 
-    // The order of the line: the tickets that are left are always later than those that were served.
+    // Checks the order of the line: tickets that still wait are always later than those that were served.
     const statuses = new Map<number, number>()
     counted.most = 0
     const before = counted.served
@@ -105,10 +105,11 @@ else {
     expect([...statuses]).toEqual([[200, calls]])
     expect(counted.served - before).toBe(calls)
     expect(counted.most).toBeLessThanOrEqual(mostAtOnce)
-    // With fewer, the calls would not have met.
+    // Without this check, the test would also pass if no two calls were at the upstream at the same time.
     expect(counted.most).toBeGreaterThan(1)
 
-    // One process dies with all places, and with calls in the line before those of the others.
+    // One process dies while it holds all places, and while its waiting calls are ahead of the others' calls in the
+    // line.
     counted.isHeld = true
     const lost = Array.from({ length: mostAtOnce }, () => post(doomed).catch(() => undefined))
     await until(() => counted.inside === mostAtOnce)

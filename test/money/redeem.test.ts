@@ -77,7 +77,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     }
   })
 
-  test('one person who sends the same code many times at once gets the quota once', async () => {
+  test('one person who sends the same code many times simultaneously gets the quota once', async () => {
     const store = openStore({ url: await freshUrl() })
     await migrate(store)
     try {
@@ -100,7 +100,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     }
   })
 
-  test('of people who redeem a code at once in its last second one gets the quota, and nobody in the next', async () => {
+  test('when people redeem a code simultaneously in its last second, one gets the quota; in the next second, nobody does', async () => {
     const store = openStore({ url: await freshUrl() })
     await migrate(store)
     try {

@@ -69,8 +69,8 @@ else {
     await pulse.beat()
     expect(await sweepHolds(watcher)).toBe(0)
     await beatFor30s()
-    // The other node serves calls of the same token the whole time. Whichever of the two releases the holds, it happens
-    // only once.
+    // The other node serves calls of the same token the whole time. Whichever of the two nodes releases the holds, they
+    // are released only once.
     const [, served] = await Promise.all([
       sweepHolds(watcher),
       Promise.all(Array.from({ length: 20 }, () => other.post('/v1/chat/completions', { model, messages }, token.key))),

@@ -1,5 +1,5 @@
-// A response with status 200 that is not an answer: a message from the relay itself, or something else entirely. It
-// must never be treated as an empty answer.
+// A response with status 200 that is not an answer: a message from the upstream gateway itself, or something else
+// entirely. It must never be treated as an empty answer.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { startWired, type Wired } from './service.ts'
 
@@ -48,7 +48,7 @@ describe.each(types)('%s', (_label, type, model, fields) => {
   }
 })
 
-test('a relay’s own message also reaches callers who use the channel’s dialect', async () => {
+test('an upstream gateway’s own message also reaches callers who use the channel’s dialect', async () => {
   await wired.channel(14, 'claude-sonnet-4-5')
   wired.service.answer = () => Response.json({ code: 422, msg: 'no such thing' })
   const answer = await wired.post('/v1/messages', {

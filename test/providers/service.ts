@@ -90,7 +90,7 @@ export async function startWired(): Promise<Wired> {
   }
 }
 
-/** The data of a stream of chat chunks: the text, the finish reason, and whether it ended properly. */
+/** The data of a stream of chat chunks: the text, the finish reason, the usage, and whether it ended properly. */
 export function readChunks(text: string): { content: string; finish: unknown; usage: unknown; done: boolean } {
   const data = text.split('\n\n').flatMap((block) => (block.startsWith('data: ') ? [block.slice(6)] : []))
   const chunks = data.filter((each) => each.startsWith('{')).map((each) => JSON.parse(each) as Chunk)

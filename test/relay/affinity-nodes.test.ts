@@ -1,4 +1,4 @@
-// Nodes that share a database place a session alike, without talking to each other.
+// Nodes that share a database place a session on the same channel, without communicating with each other.
 import { expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { newPostgresDatabase, postgresMissing } from '../helpers/postgres.ts'

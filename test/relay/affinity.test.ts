@@ -34,7 +34,7 @@ async function places(caller: Caller, sessions: readonly string[]): Promise<Map<
 const sessions = Array.from({ length: 20 }, (_, index) => `session ${index}`)
 
 describe('a session', () => {
-  test('of 20 with 30 turns each stays on one of 6 channels; one channel dies, and only its sessions move, once', async () => {
+  test('stays on one of 6 channels (20 sessions with 30 turns each); if one channel dies, only its sessions move, once', async () => {
     for (const key of sixKeys) await rig.channel({ key })
     const caller = await rig.caller()
     const home = await places(caller, sessions)
@@ -56,7 +56,7 @@ describe('a session', () => {
     expect(Boolean(row?.kept_place)).toBe(moved.get('session 19') === home.get('session 19'))
   })
 
-  test('without a name is recognised by its beginning, and only one with a name is recognised if the option says so', async () => {
+  test('without a name is recognised by its beginning, unless an option says that only sessions with a name are recognised', async () => {
     for (const key of sixKeys) await rig.channel({ key })
     const caller = await rig.caller()
     const conversation = (first: string, turns: number) => ({
@@ -88,7 +88,7 @@ describe('a session', () => {
     expect((await rig.gateway.logs())[0]?.kept_place).toBeNull()
   })
 
-  test('is placed apart for each token, even if two tokens use the same name', async () => {
+  test('is placed separately for each token, even if two tokens use the same name', async () => {
     for (const key of sixKeys) await rig.channel({ key })
     const homes = new Set<string>()
     for (let count = 0; count < 12; count++) homes.add(await ask(await rig.caller(), 'the same'))
@@ -111,7 +111,7 @@ describe('a session', () => {
     expect(await ask(caller, 's')).toBe(home)
   })
 
-  test('is placed by priority first, and only there by its hash', async () => {
+  test('is placed by priority first, and by its hash only within a priority', async () => {
     for (const key of ['a', 'b', 'c']) await rig.channel({ key, priority: 1 })
     for (const key of ['d', 'e', 'f']) await rig.channel({ key })
     const caller = await rig.caller()
@@ -119,7 +119,7 @@ describe('a session', () => {
     expect([...new Set(found.values())].sort()).toEqual(['a', 'b', 'c'])
   })
 
-  test('keeps to one key of a channel with several, and moves on while that key rests', async () => {
+  test('stays with one key of a channel that has several, and uses another key while that one rests', async () => {
     await rig.channel({ key: sixKeys.join('\n'), key_mode: 'multi' })
     const caller = await rig.caller()
     const home = await places(caller, sessions)
@@ -135,7 +135,7 @@ describe('a session', () => {
     expect(rows.filter((row) => !row.kept_place)).toHaveLength([...home.values()].filter((key) => key === busy).length)
   })
 
-  test('of an admin’s log row shows whether the call kept its place, and a user never sees this', async () => {
+  test('keeps its place or loses it, which the log row shows to admins and never to users', async () => {
     for (const key of sixKeys) await rig.channel({ key })
     expect(keys()).toEqual([])
     const asked = rig.gateway.post('/v1/chat/completions', chat, rig.gateway.token, {
@@ -168,9 +168,9 @@ describe('a session whose channel broke a stream', () => {
   const stream = { ...chat, stream: true }
 
   test.each([broken, failed])(
-    'goes elsewhere with its next turns and comes back, and the others stay',
+    'goes elsewhere with its next turns and comes back, and the other sessions stay',
     async (fault) => {
-      // Other keys than those that tests above have made rest.
+      // These keys differ from those that rest because of earlier tests.
       for (const key of sixKeys) await rig.channel({ key: `own ${key}` })
       const caller = await rig.caller()
       const home = await places(caller, sessions)
@@ -189,7 +189,7 @@ describe('a session whose channel broke a stream', () => {
     },
   )
 
-  test('stays where it is if no other channel is well', async () => {
+  test('stays where it is if no other channel is healthy', async () => {
     const first = await rig.channel({ key: 'a' })
     const second = await rig.channel({ key: 'b' })
     const caller = await rig.caller()
@@ -208,7 +208,7 @@ describe('a session whose channel broke a stream', () => {
     expect(rig.upstream.requests.length).toBe(before + 1)
   })
 
-  test('is left by its own turns only: calls without a session may still go there', async () => {
+  test('does not keep calls without a session away from that channel', async () => {
     await rig.gateway.setOption('ChannelAffinity', 'off')
     for (const key of ['a', 'b']) await rig.channel({ key })
     const caller = await rig.caller()
@@ -249,7 +249,7 @@ describe('rendezvous hashing', () => {
     expect(share(weighted, 11)).toBeWithin(150, 251)
   })
 
-  test('moves only the share of a channel that is added', () => {
+  test('moves to an added channel only its share of the sessions', () => {
     const more = new Map([...equal, [7, 1]])
     const moved = many.filter((session) => placeAmong(session, equal) !== placeAmong(session, more))
     expect(moved.every((session) => placeAmong(session, more) === 7)).toBe(true)

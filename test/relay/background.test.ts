@@ -1,4 +1,5 @@
-// Responses that a service makes in the background: charged exactly once when they end, whoever notices it.
+// Responses that a service generates in the background are charged exactly once when they end, no matter who notices
+// the end.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { pollJobs } from '../../server/relay/background/poll-jobs.ts'
@@ -37,7 +38,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   })
   afterAll(() => rig[Symbol.asyncDispose]())
   beforeEach(async () => {
-    // What a failed test has left would fail the next ones, too.
+    // Rows that a failed test leaves behind would make the next tests fail, too.
     await rig.gateway.context.store.write(async (trx) => {
       await trx.deleteFrom('background_jobs').execute()
       await trx.deleteFrom('holds').execute()
@@ -48,7 +49,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   })
 
   const relay = () => rig.gateway.context.relay.relay
-  /** Lets all nodes ask their services, `seconds` later. */
+  /** Advances the clock by `seconds` and lets all nodes ask their services. */
   const poll = async (seconds = 3, ...others: TestGateway[]) => {
     time.skewMs += seconds * 1000
     await Promise.all([relay(), ...others.map((each) => each.context.relay.relay)].map(pollJobs))
@@ -80,9 +81,9 @@ forEachDatabaseUrl((name, freshUrl) => {
   }
 
   describe('a response in the background', () => {
-    test('is held for in full while it is made, and charged once when a node sees its end', async () => {
+    test('has its full cost held while it is generated, and is charged once when a node sees its end', async () => {
       const { caller, id } = await begun()
-      // The most that it may cost, under no process that could die.
+      // The hold is for the most that the response may cost. It belongs to no process, because a process could die.
       expect(await held(caller)).toMatchObject([{ node_id: 'background' }])
       expect((await held(caller))[0]?.amount).toBeGreaterThanOrEqual(50)
       await poll()
@@ -96,7 +97,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await charged(rig, caller, 15)
     })
 
-    test('is charged at once when its caller sees its end', async () => {
+    test('is charged immediately when its caller sees its end', async () => {
       const { caller, id } = await begun()
       const under = await call('GET', `/v1/responses/${id}`, caller)
       expect(JSON.parse(under.text)).toMatchObject({ id, status: 'queued' })
@@ -136,7 +137,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await charged(rig, caller, units)
     })
 
-    test('is not charged more than its hold by a report that cannot be true', async () => {
+    test('is charged no more than its hold if the service reports impossible usage', async () => {
       const { caller, id } = await begun()
       service.end(id, 'completed', { ...ended, usage: { input_tokens: 9e9, output_tokens: 9e9, total_tokens: 18e9 } })
       await poll()
@@ -145,7 +146,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(Boolean(rows[0]?.estimated)).toBe(true)
     })
 
-    test('whose charge the database rejects, also without its log row, costs its prompt, and nothing stays held', async () => {
+    test('costs its prompt if the database rejects its charge, even without the log row, and nothing stays held', async () => {
       const { caller, id } = await begun()
       const { store } = rig.gateway.context
       const isTooMuch = 'new.used_quota - old.used_quota > 30'
@@ -172,7 +173,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect([await held(caller), await jobs()]).toEqual([[], []])
     })
 
-    test('needs quota for all of it', async () => {
+    test('needs quota for its full cost', async () => {
       await rig.channel()
       const caller = await rig.caller({ user: 3 })
       expectError(await see(create(caller)), 403, 'insufficient_user_quota')
@@ -216,7 +217,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await charged(rig, caller, 15)
     })
 
-    test('and forgets the response is believed after some time; the prompt is charged', async () => {
+    test('and reports that it does not know the response is believed after some time; the prompt is charged', async () => {
       const { caller, id } = await begun()
       service.forget(id)
       await poll()
@@ -230,14 +231,14 @@ forEachDatabaseUrl((name, freshUrl) => {
       ])
     })
 
-    test('and never ends the response is told to, and what it reports then is charged', async () => {
+    test('and never ends the response is told to cancel it, and the usage that it then reports is charged', async () => {
       const { caller, id } = await begun()
       await poll(360 * 60 + 1)
       expect(rig.upstream.requests.at(-1)).toMatchObject({ method: 'POST', path: `/v1/responses/${id}/cancel` })
       expect((await chargedUnits(rig, caller)).rows).toMatchObject([{ outcome: 'aborted' }])
     })
 
-    test('and cannot even be told to loses the response at the end of its time; the prompt is charged', async () => {
+    test('and cannot even cancel the response is no longer asked once the time is up; the prompt is charged', async () => {
       const { caller } = await begun()
       service.fault = 500
       await poll(360 * 60 + 1)
@@ -295,7 +296,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await charged(rig, caller, 15)
     })
 
-    test('that stays to the end is charged once', async () => {
+    test('that is read to its end is charged once', async () => {
       await rig.channel()
       const caller = await rig.caller()
       const answer = await create(caller, { stream: true })
@@ -311,7 +312,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await charged(rig, caller, 15)
     })
 
-    test('that breaks off says how to go on, and the response is charged when it ends', async () => {
+    test('that breaks off tells the caller how to continue, and the response is charged when it ends', async () => {
       await rig.channel()
       const caller = await rig.caller()
       const answer = await create(caller, { stream: true })
@@ -330,7 +331,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   })
 
   describe('attacks', () => {
-    test('another user reaches nothing by the id, and settles nothing', async () => {
+    test('another user can neither reach the response by its id nor settle its charge', async () => {
       const { caller, id } = await begun()
       service.end(id, 'completed', ended)
       const thief = await rig.caller()
@@ -349,7 +350,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await charged(rig, caller, 15)
     })
 
-    test('deleting a response that is being made does not make it free', async () => {
+    test('deleting a response that is being generated does not make it free', async () => {
       const { caller, id } = await begun()
       expectError(await call('DELETE', `/v1/responses/${id}`, caller), 400, 'invalid_field_value')
       service.end(id, 'completed', ended)
@@ -386,7 +387,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect([rig.upstream.requests, await jobs()]).toEqual([[], []])
     })
 
-    test('a channel that cannot make responses in the background is not asked to', async () => {
+    test('a channel that cannot generate responses in the background is not asked to', async () => {
       await rig.channel({ type: 14 })
       expectError(await see(create(await rig.caller())), 400, 'feature_not_supported')
       await rig.channel({ priority: -1 })
@@ -397,7 +398,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   })
 
   if (name === 'postgres')
-    test('of several nodes that ask at once, one charges', async () => {
+    test('if several nodes ask at the same time, only one charges', async () => {
       const url = rig.gateway.config.databaseUrl
       const clock = { nowMs: () => Date.now() + time.skewMs }
       await using other = await startTestGateway({ databaseUrl: url, clock })
@@ -431,7 +432,7 @@ describe('kill -9 of the process that began it', () => {
         ({ quota, outcome }) => ({ quota, outcome }),
       )
     await until(async () => (await rows()).length > 0)
-    // 10 × 1 + 5 × 2.
+    // 10 prompt tokens at 1 unit, and 5 completion tokens at 2 units.
     expect(await rows()).toEqual([{ quota: 20, outcome: 'complete' }])
     const audit = await installation.run('audit')
     expect(audit.output).toContain(' 0 holds open; 0 faults.')

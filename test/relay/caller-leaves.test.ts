@@ -85,7 +85,7 @@ describe('a caller who disconnects before the first byte, while the upstream is 
     })
   }
 
-  test('or, for speech, its price, which is known before the speech is produced', async () => {
+  test('of speech, whose price is known before the speech is produced', async () => {
     const body = { model: 'tts-1', input: 'Hello', voice: 'alloy' }
     const whole = await rig.caller()
     await rig.gateway.post('/v1/audio/speech', body, whole.token).then((response) => response.arrayBuffer())
@@ -98,7 +98,7 @@ describe('a caller who disconnects before the first byte, while the upstream is 
 })
 
 test.each(['embedContent', 'batchEmbedContents'])(
-  'a caller who disconnects from %s is no failed call',
+  'a caller who disconnects from %s does not make it a failed call',
   async (method) => {
     const caller = await rig.caller()
     rig.upstream.next(fake.neverAnswers())

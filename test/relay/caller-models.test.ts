@@ -36,7 +36,7 @@ test('the first model answers, and the list is not sent upstream', async () => {
   expect(row).toMatchObject({ model_name: 'm', asked_model: '' })
 })
 
-test('if it fails, the next one answers at its price; the log names what was requested', async () => {
+test('if the first model fails, the next one answers at its own price; the log names what was requested', async () => {
   rig.upstream.forKey('key-m', fake.status(503))
   const { caller, seen } = await call({ models: ['m', 'm2'] })
   expect([seen.status, seen.headers.get('x-tollgate-model'), keys()]).toEqual([200, 'm2', ['key-m', 'key-m2']])
@@ -45,7 +45,7 @@ test('if it fails, the next one answers at its price; the log names what was req
   expect(row).toMatchObject({ model_name: 'm2', asked_model: 'm' })
 })
 
-test('works in the Messages and Responses APIs, and may name virtual models', async () => {
+test('a list works in the Messages and Responses APIs, too, and may name virtual models', async () => {
   rig.upstream.forKey('key-m', fake.status(503))
   for (const name of ['messages', 'responses'] as const) {
     const { path, body } = callerCalls[name]
@@ -89,7 +89,7 @@ test.each([
   await charged(rig, caller, 0)
 })
 
-test('an empty list means nothing, and is not sent upstream', async () => {
+test('an empty list has no effect, and is not sent upstream', async () => {
   for (const models of [[], null]) {
     const { seen } = await call({ model: 'm', models })
     expect([seen.status, seen.headers.get('x-tollgate-model')]).toEqual([200, null])

@@ -10,14 +10,21 @@ let aheadMs = 0
 beforeAll(async () => {
   rig = await startRelayRig({ channels: false, clock: { nowMs: () => Date.now() + aheadMs } })
 })
-beforeEach(() => rig.clear({ RetryTimes: '0', ChannelWaitTime: '30', AutomaticDisableChannelEnabled: 'false' }))
+beforeEach(() =>
+  rig.clear({
+    RetryTimes: '0',
+    SameChannelRetries: '0',
+    ChannelWaitTime: '30',
+    AutomaticDisableChannelEnabled: 'false',
+  }),
+)
 afterAll(() => rig[Symbol.asyncDispose]())
 
 const calls = (most: number, fields = {}) => ({ metric: 'calls', window: 'now', most, ...fields })
 const perDay = (metric: string, most: number, fields = {}) => ({ metric, window: 'day', most, ...fields })
 const post = (caller: Caller, body: object = chat) => see(rig.gateway.post('/v1/chat/completions', body, caller.token))
 
-/** Requests at the upstream that wait until the test lets them go on. */
+/** Requests at the upstream that wait until the test lets them continue. */
 class Gate {
   inside = 0
   most = 0
@@ -36,7 +43,7 @@ class Gate {
     if (!exchange.callerLeft.aborted) await fake.ok().run(exchange)
   })
 
-  /** Lets the request that came first go on. */
+  /** Lets the request that arrived first continue. */
   async letOneGo(): Promise<void> {
     await until(() => this.#open.length > 0)
     this.#open.shift()?.()
@@ -128,7 +135,7 @@ describe('a full channel', () => {
     await clean()
   })
 
-  test('a call that no window will admit in time is refused at once, with the time to wait', async () => {
+  test('a call that no window will admit in time is refused immediately, with the time to wait', async () => {
     await rig.channel({ limits: [perDay('requests', 1)] })
     const caller = await rig.caller()
     expect((await post(caller)).status).toBe(200)
@@ -138,7 +145,7 @@ describe('a full channel', () => {
     await clean()
   })
 
-  test('a request that alone is larger than a limit is refused at once', async () => {
+  test('a request that alone is larger than a limit is refused immediately', async () => {
     await rig.channel({ limits: [{ metric: 'tokens', window: 'minute', most: 5 }] })
     const refused = await post(await rig.caller())
     expectError(refused, 429, 'channels_full')
@@ -197,7 +204,7 @@ describe('a full channel', () => {
     await clean()
   })
 
-  test('a call waits for a full channel rather than use one that rests, and uses that in the end', async () => {
+  test('a call waits for a full channel before it uses one that rests, but uses the resting one in the end', async () => {
     const full = await rig.channel({ key: 'full', priority: 2, limits: [calls(1)] })
     const resting = await rig.channel({ key: 'resting', priority: 1 })
     const { routing, rests } = rig.gateway.context.relay.relay
@@ -292,7 +299,46 @@ describe('retries', () => {
     })
   })
 
-  test('to a channel without limits, and back to one with', async () => {
+  test('a request that is repeated on the same channel is counted twice', async () => {
+    const limits = [calls(1), perDay('requests', 3), perDay('quota', 9999)]
+    const channel = await rig.channel({ limits })
+    await rig.gateway.setOption('SameChannelRetries', '1')
+    rig.upstream.next(fake.status(500), fake.ok())
+    const caller = await rig.caller()
+    expect((await post(caller)).status).toBe(200)
+    await clean()
+    expect(await used()).toEqual({ [channel]: { calls: 0, requests: 2, quota: 15 } })
+    // The third request uses the limit up, so it is not repeated.
+    rig.upstream.next(fake.status(500), fake.ok())
+    expect((await post(caller)).status).toBe(500)
+    expect(rig.upstream.requests).toHaveLength(3)
+    await clean()
+    expect(await used()).toEqual({ [channel]: { calls: 0, requests: 3, quota: 15 } })
+  })
+
+  test('a request is repeated before the calls that wait for its channel', async () => {
+    await rig.channel({ limits: [calls(1)] })
+    await rig.gateway.setOption('SameChannelRetries', '1')
+    const caller = await rig.caller()
+    const { promise: release, resolve: letGo } = Promise.withResolvers<void>()
+    const failsLate = fake.behaviour('fails when the test says so', async (exchange) => {
+      await release
+      await fake.status(500).run(exchange)
+    })
+    rig.upstream.next(failsLate)
+    const said = (text: string) => post(caller, { ...chat, messages: [{ role: 'user', content: text }] })
+    const first = said('first')
+    await rig.upstream.received(1)
+    const second = said('second')
+    await until(async () => (await waiting()).length === 1)
+    letGo()
+    expect([(await first).status, (await second).status]).toEqual([200, 200])
+    const texts = rig.upstream.requests.map(({ fields }) => (fields['messages'] as { content: string }[])[0]?.content)
+    expect(texts).toEqual(['first', 'first', 'second'])
+    await clean()
+  })
+
+  test('a call can move to a channel without limits, and back to one with limits', async () => {
     await rig.channel({ key: 'key-a', priority: 2, limits: [calls(1)] })
     await rig.channel({ key: 'key-b', priority: 1 })
     await rig.channel({ key: 'key-c', limits: [calls(1)] })
@@ -305,7 +351,7 @@ describe('retries', () => {
     await clean()
   })
 
-  test('a call waits if the channels that are left are full, without quota', async () => {
+  test('if the remaining channels are full, a call waits without holding quota', async () => {
     await rig.channel({ key: 'key-a', priority: 1 })
     await rig.channel({ key: 'key-b', limits: [calls(1)], models: 'm,m2' })
     await rig.gateway.setOption('RetryTimes', '1')
@@ -369,7 +415,7 @@ describe('limits of keys', () => {
     await clean()
   })
 
-  test('a refused key gives way to another with room', async () => {
+  test('if a key is refused, another key with room is used', async () => {
     await rig.channel({ ...keys, limits: [calls(1, { owner: 'key' }), perDay('requests', 9)] })
     const caller = await rig.caller()
     for (const key of ['k1', 'k2', 'k3']) rig.upstream.forKey(key, fake.status(429), fake.ok())
@@ -425,7 +471,7 @@ describe('windows', () => {
 })
 
 describe('draining', () => {
-  test('a drained channel takes no new calls, and the ones that run finish', async () => {
+  test('a drained channel takes no new calls, and its running calls finish', async () => {
     const id = await rig.channel({ key: 'key-a', priority: 1 })
     await rig.channel({ key: 'key-b' })
     const caller = await rig.caller()

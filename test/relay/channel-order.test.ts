@@ -1,4 +1,4 @@
-// What decides among channels of the same priority: an option, and for a group another one.
+// An option decides the order of channels with the same priority. A group can have its own order.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { chat, chatStream, type Rig, see, startRelayRig } from './setup.ts'
@@ -13,7 +13,7 @@ beforeAll(async () => {
 beforeEach(() => rig.clear({ ChannelOrder: 'weight', GroupChannelOrder: '{}', ChannelAffinity: 'off' }))
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** Responds only after the gateway's clock has moved. */
+/** Moves the gateway's clock by `ms` before it responds. */
 const slowly = (ms: number, then: fake.Behaviour) =>
   fake.behaviour('slow', async (exchange) => {
     aheadMs += ms
@@ -37,7 +37,8 @@ test.each([
   rig.upstream.forKey('slow', slowly(500, then()))
   await rig.channel({ key: 'fast' })
   await rig.channel({ key: 'slow' })
-  // The first calls measure both channels: a chance below 0.05 explores, and 0 and 0.04 pick the first by weight.
+  // The first calls measure both channels. A call explores if its random number is below 0.05. The next random number,
+  // 0.1 or 0.9, then picks a channel by weight.
   let chances: number[] = []
   relay.random = () => chances.shift() ?? 0.5
   chances = [0.01, 0.1, 0.01, 0.9]

@@ -92,7 +92,7 @@ export async function startChildGateway(
     if (!answer.success) throw new Error(`${method} ${path}: ${answer.message}`)
     return answer.data
   }
-  // Tests of failures assert what comes of one attempt.
+  // Tests of failures check the result of a single attempt.
   for (const key of ['RetryTimes', 'SameChannelRetries']) await api('PUT', '/api/option/', { key, value: '0' })
   return {
     url,

@@ -1,4 +1,4 @@
-// Compaction: one item takes the place of a conversation, made by the service or by the gateway.
+// Compaction: one item takes the place of a conversation. Either the service or the gateway makes it.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
@@ -92,7 +92,7 @@ describe('a channel that compacts conversations itself', () => {
     expect(sent()['input']).toEqual(input)
   })
 
-  test('is asked for a summary if its server turns out not to have the endpoint, and from then on at once', async () => {
+  test('is asked for a summary if its server turns out not to have the endpoint; later calls ask for the summary immediately', async () => {
     await rig.channel()
     const caller = await rig.caller()
     rig.upstream.next(status(404, { message: 'Invalid URL (POST /v1/responses/compact)', code: null }))
@@ -210,7 +210,7 @@ describe('any other channel', () => {
     },
   )
 
-  test('a model that writes nothing gives an error, not an empty memory', async () => {
+  test('if the model writes nothing, the result is an error and not an empty memory', async () => {
     await rig.channel({ type: 8 })
     rig.upstream.next(okChat({ text: ' ' }))
     expectError(await see(compact((await rig.caller()).token)), 502, 'bad_response_body')

@@ -131,7 +131,7 @@ describe('when the database fails', () => {
     }
     expectErrorEvent(await seeing, 'database_unavailable')
     const { units, rows } = await chargedUnits(rig, caller)
-    // The charge covers what the quota held so far pays for, which excludes the last chunk.
+    // The charge is for the output that the held quota pays for, which excludes the last chunk.
     expect(units).toBeWithin(350, 510)
     expect(rows[0]).toMatchObject({ outcome: 'interrupted' })
     expect(rows[0]?.content).toContain('ended: database_unavailable')

@@ -1,4 +1,4 @@
-// A channel that is drained: its sessions go on there for a day, and new ones begin elsewhere and stay there.
+// When a channel is drained, its sessions stay there for a day. New sessions begin on other channels and stay on those.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -46,13 +46,14 @@ forEachDatabaseUrl((name, freshUrl) => {
   }
 
   describe(`a drained channel (${name})`, () => {
-    test('keeps its sessions, and takes none that begins', async () => {
+    test('keeps its sessions, and takes no new ones', async () => {
       const { a, caller, home } = await homes()
       await drain(a)
       for (const session of names) expect(await ask(caller, session, again)).toBe(home.get(session) ?? '')
       const begun = names.map((session) => `new ${session}`)
       for (const session of begun) expect(await ask(caller, session, [user])).toBe('key-b')
-      // Their later turns stay where they began, although some of them would belong to the drained channel.
+      // The later turns of the new sessions stay where these began, although some of them would belong to the drained
+      // channel.
       for (const session of begun) expect(await ask(caller, session, again)).toBe('key-b')
       await drain(a, false)
       const back = new Set<string>()
@@ -62,7 +63,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(rows).toEqual([])
     })
 
-    test('takes no sessions of channels that fail, and gives its own away when it fails', async () => {
+    test('takes over no sessions from channels that fail, and loses its own when it fails', async () => {
       const { a, caller, home, ofA } = await homes()
       await drain(a)
       rig.upstream.forKey('key-b', fake.status(503))
@@ -83,7 +84,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(await ask(caller, ofA[0] ?? '', again)).toBe('key-b')
     })
 
-    test('that is the only one for its model finishes its sessions, and refuses others', async () => {
+    test('that is the only one for its model finishes its sessions, and refuses new ones', async () => {
       const a = await rig.channel({ key: 'key-a' })
       const caller = await rig.caller()
       await drain(a)
@@ -92,7 +93,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(await ask(caller, 'new', again)).toBe('status 503')
     })
 
-    test('recognises what has begun before in every dialect', async () => {
+    test('recognises conversations that have already begun, in every dialect', async () => {
       const a = await rig.channel({ key: 'key-a' })
       const caller = await rig.caller()
       await drain(a)

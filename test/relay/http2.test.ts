@@ -38,7 +38,7 @@ function call(body: object = chat, init: RequestInit = {}): Promise<Seen> {
   return see(gateway.post('/v1/chat/completions', { ...body, user: `caller-${++last}` }, init))
 }
 
-/** Makes such a call, and calls `heard` when the first word has arrived. */
+/** Makes a call with a unique body, and calls `heard` when the first word has arrived. */
 async function seeWord(body: object, heard: () => void): Promise<Seen> {
   const response = await gateway.post('/v1/chat/completions', { ...body, user: `caller-${++last}` })
   const decoder = new TextDecoder()
@@ -177,7 +177,7 @@ describe('an HTTP/2 upstream that fails', () => {
       }
       expect(new Set(upstream.requests.map(({ connection }) => connection)).size).toBe(1)
       expect(upstream.mostArrivals).toBe(1)
-      // The prompt of 8 tokens, and one word.
+      // Each of the 100 calls costs the prompt of 8 tokens, and one word.
       const after = (await gateway.api<{ quota: number }>('GET', '/api/log/stat?type=2')).quota
       expect(after - before).toBe(900)
       upstream.always(fake.ok())

@@ -14,10 +14,10 @@ afterAll(() => rig[Symbol.asyncDispose]())
 const text = `caf\\u00e9 言葉 \\ud83d\\ude80 \\/ \\"m\\" ${'words of a page\\n'.repeat(300)}`
 const messages = (count: number, more = '') =>
   `[{"role":"system","content":"${text}"}${`,\n {"content" : "${text}", "role":"user"}`.repeat(count)}${more}]`
-/** A body whose formatting would change if it were parsed and serialised again. `count` × 5 KB. */
+/** A body whose formatting would change if it were parsed and serialised again. It is about `count` × 5 KB long. */
 const odd = (count: number, more = '') =>
   `{ "model" : "m","messages":${messages(count, more)},\t"temperature":0.0, "seed": 12345678901234567890, "x": {"model":"m","text":"${text}"}}`
-/** Without an unknown text, so that the outline is enough. */
+/** The same body without the unknown text, so that the outline is enough. */
 const plain = (count: number, more = '') => odd(count, more).replace(/, "x": .*$/s, '}')
 
 async function call(body: string) {
@@ -47,7 +47,7 @@ describe.each([
     expect((await call(odd(count))).sent).toBe(odd(count).replace('"model" : "m"', '"model" : "m2"'))
   })
 
-  test('gets a usage option if it is streamed, next to the options it has', async () => {
+  test('gets a usage option if it is streamed, in addition to the options that it has', async () => {
     await rig.channel()
     const streamed = plain(count).replace('"seed"', '"stream":true, "seed"')
     expect((await call(streamed)).sent).toBe(`{"stream_options":{"include_usage":true},${streamed.slice(1)}`)

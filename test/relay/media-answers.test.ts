@@ -253,7 +253,7 @@ describe('an image endpoint', () => {
       body,
       headers: { authorization: `Bearer ${token}` },
     })
-  /** What the prompt and one image of 1024 × 1024 at low quality cost. */
+  /** The cost of the prompt and one image of 1024 × 1024 at low quality. */
   const least = 6 * 2.5 + 272 * 20
   const asked = { size: '1024x1024', quality: 'low' }
 

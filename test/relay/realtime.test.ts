@@ -665,7 +665,7 @@ describe('the end of the process', () => {
     return { gateway, token: key.startsWith('sk-') ? key : `sk-${key}`, logs, name }
   }
 
-  test('SIGTERM ends an idle session at once, and a session with a running response after that response; both are charged', async () => {
+  test('SIGTERM ends an idle session immediately, and a session with a running response after that response; both are charged', async () => {
     const { gateway, token, name } = await start()
     upstream.onMessage = (connection, message) => {
       if (String(message).includes('response.create')) connection.send(response('r1', textUsage(10, 5))[0])

@@ -1,4 +1,4 @@
-// A refusal that was held back for the next step is delivered if no other step answers.
+// A refusal is held back while the next step of the virtual model is tried. It is delivered if no other step answers.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { VirtualModel } from '../../contract/api/virtual-model.ts'
 import { balanceFaults } from '../../server/store/ledger/balance-check.ts'
@@ -62,7 +62,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     return { caller, seen }
   }
 
-  /** A stream of chat that refuses, at a step whose calls go on to the next. */
+  /** Makes a streamed chat call that is refused, at a step whose refusals lead to the next step. */
   async function refusedStream(quota?: { user: number; token: number }) {
     rig.upstream.forKey('key-m', chatStream(...refusalChunks))
     return call('chat', true, quota)
@@ -84,33 +84,36 @@ forEachDatabaseUrl((name, freshUrl) => {
   }
 
   describe(`a refusal that no other step answers (${name})`, () => {
-    test.each(refusals)('%s is delivered as without the condition, in every dialect', async (...refusal) => {
-      const [, type, failure, stream, answer, only] = refusal
-      const channelId = await first(type)
-      for (const each of only ? [only] : callers)
-        for (const isStream of [true, false]) {
-          rig.upstream.forKey('key-m', isStream ? stream : answer)
-          await change({ failures: ['server_error'] })
-          const plain = await call(each, isStream)
-          const [plainRow] = await rig.gateway.logs()
-          await change({ failures: [failure] })
-          const { caller, seen } = await call(each, isStream)
-          expect([each, isStream, seen.status, lasting(seen.text)]).toEqual([
-            ...[each, isStream, plain.seen.status],
-            lasting(plain.seen.text),
-          ])
-          const headers = ({ headers: all }: Seen) =>
-            [...all].filter(([header]) => !/^(date|request-id|x-.*request-id|.*remaining.*|.*reset.*)$/.test(header))
-          expect(headers(seen)).toEqual(headers(plain.seen))
-          const [row, ...more] = await charged(rig, caller, plainRow?.quota ?? -1)
-          expect(more).toEqual([])
-          for (const column of ['prompt_tokens', 'completion_tokens', 'outcome', 'estimated', 'is_stream'] as const)
-            expect([column, row?.[column]]).toEqual([column, plainRow?.[column]])
-          expect(row?.channel_id).toBe(channelId)
-        }
-    })
+    test.each(refusals)(
+      '%s is delivered as it would be if refusals did not lead to the next step, in every dialect',
+      async (...refusal) => {
+        const [, type, failure, stream, answer, only] = refusal
+        const channelId = await first(type)
+        for (const each of only ? [only] : callers)
+          for (const isStream of [true, false]) {
+            rig.upstream.forKey('key-m', isStream ? stream : answer)
+            await change({ failures: ['server_error'] })
+            const plain = await call(each, isStream)
+            const [plainRow] = await rig.gateway.logs()
+            await change({ failures: [failure] })
+            const { caller, seen } = await call(each, isStream)
+            expect([each, isStream, seen.status, lasting(seen.text)]).toEqual([
+              ...[each, isStream, plain.seen.status],
+              lasting(plain.seen.text),
+            ])
+            const headers = ({ headers: all }: Seen) =>
+              [...all].filter(([header]) => !/^(date|request-id|x-.*request-id|.*remaining.*|.*reset.*)$/.test(header))
+            expect(headers(seen)).toEqual(headers(plain.seen))
+            const [row, ...more] = await charged(rig, caller, plainRow?.quota ?? -1)
+            expect(more).toEqual([])
+            for (const column of ['prompt_tokens', 'completion_tokens', 'outcome', 'estimated', 'is_stream'] as const)
+              expect([column, row?.[column]]).toEqual([column, plainRow?.[column]])
+            expect(row?.channel_id).toBe(channelId)
+          }
+      },
+    )
 
-    test('the channel of the next step fails, or is broken', async () => {
+    test('is delivered if the channel of the next step fails or is broken', async () => {
       const channelId = await first()
       const other = await second()
       await change({ failures: ['refusal'] })
@@ -125,7 +128,7 @@ forEachDatabaseUrl((name, freshUrl) => {
           { channelId, status: 200, error: '', model: 'm' },
         ])
       }
-      // Channels that are broken are tried if there is no other step, so a step that nobody serves follows.
+      // Broken channels are tried if there is no other step, so a step that nobody serves comes last.
       await change({ failures: ['refusal', 'no_channel'], steps: [{ model: 'm' }, { model: 'm2' }, { model: 'm3' }] })
       rig.upstream.requests.length = 0
       const { caller, seen } = await refusedStream()
@@ -135,7 +138,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(keys()).toEqual(['key-m'])
     })
 
-    test('the channel of the next step is off, or its model has no price', async () => {
+    test('is delivered if the channel of the next step is off, or its model has no price', async () => {
       const channelId = await first()
       await second({ status: 2 })
       await change({ failures: ['refusal'] })
@@ -152,7 +155,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(new Set(keys())).toEqual(new Set(['key-m']))
     })
 
-    test('the channel of the next step is full: its place and its limits stay as they are', async () => {
+    test('is delivered if the channel of the next step is full; the channel’s place and limits stay unchanged', async () => {
       const channelId = await rig.channel({
         ...{ type: 28, key: 'key-m' },
         limits: [
@@ -165,7 +168,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await change({ failures: ['refusal'] })
       const answered = await refusedStream()
       expect(answered.seen.headers.get('x-tollgate-model')).toBe('m2')
-      // A call whose quota was given back while it asked for a place, and one that may not wait.
+      // Tests a call whose quota is given back while it asks for a place, and a call that may not wait.
       for (const failures of [['refusal'], ['refusal', 'overloaded']]) {
         await change({ failures })
         const { caller, seen } = await refusedStream()
@@ -183,7 +186,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect((await balanceFaults(rig.gateway.context.store)).faults).toEqual([])
     })
 
-    test('a place at a next step that fails is given up', async () => {
+    test('gives up its place at a next step that fails', async () => {
       const channelId = await first()
       const other = await second({
         limits: [
@@ -205,7 +208,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect((await balanceFaults(rig.gateway.context.store)).faults).toEqual([])
     })
 
-    test('the quota covers the refusal and not the next step', async () => {
+    test('is delivered if the quota covers the refusal but not the next step', async () => {
       const channelId = await first()
       await second()
       rig.upstream.forKey('key-m2', fine)
@@ -216,7 +219,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(keys()).toEqual(['key-m'])
     })
 
-    test('the second refusal is the answer if both refuse, and the operator pays the first', async () => {
+    test('is not delivered if the second step refuses, too: the second refusal is the answer, and the operator pays for the first', async () => {
       const one = await first()
       const two = await second()
       const three = await rig.channel({ type: 28, key: 'key-m3', models: 'm' })
@@ -230,7 +233,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(seen.text).not.toContain('I will not.')
       const [row] = await charged(rig, caller, 45)
       expect([row?.channel_id, row?.cost]).toEqual([two, 45])
-      // With one refusal only its own cost counts.
+      // With only one refusal, only its own cost counts.
       await rig.gateway.api('PUT', '/api/channel/', { id: two, status: 2 })
       const again = await refusedStream()
       expectRefusal(again.seen)
@@ -239,7 +242,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await change({ steps: [{ model: 'm' }, { model: 'm2' }] })
     })
 
-    test('a refusal without its end or its usage ends like any stream that does', async () => {
+    test('without its end or its usage ends like any other such stream', async () => {
       await first()
       await change({ failures: ['refusal'] })
       for (const events of [refusalChunks, [...refusalChunks, { ...chunk({}), choices: [], usage }]]) {
@@ -269,7 +272,8 @@ forEachDatabaseUrl((name, freshUrl) => {
       await until(() => keys().includes('key-m2'))
       leaving.abort()
       await sent
-      // The prompt of the step that was working, at its price, as for every caller who leaves.
+      // The charge is the prompt of the step that was working, at the price of that step, as for every caller who
+      // leaves.
       const [row, ...more] = await charged(rig, caller, 24)
       expect([row?.outcome, more]).toEqual(['aborted', []])
     })

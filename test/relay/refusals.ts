@@ -5,7 +5,7 @@ import type { CallerName } from './setup.ts'
 /** The text of a stream of events. */
 export const sse = (events: readonly (object | string)[]) =>
   events.map((each) => `data: ${typeof each === 'string' ? each : JSON.stringify(each)}\n\n`).join('')
-/** A service that streams these events. */
+/** A service that responds with a stream of these events. */
 export const streaming = (events: readonly (object | string)[]) =>
   fake.behaviour('streams', async (exchange) => {
     exchange.head(200, [['content-type', 'text/event-stream']])
@@ -85,7 +85,10 @@ const filteredEvents = [
   { type: 'response.incomplete', response: filteredResponse },
 ]
 
-/** Services: type of channel, the failure, the stream, the same as a whole response, and the callers it is tried with. */
+/**
+ * Services that refuse: the channel type, the failure, the refusal as a stream, the same refusal as a whole response,
+ * and the callers with which it is tested.
+ */
 export const refusals: readonly (readonly [
   name: string,
   type: number,

@@ -1,4 +1,4 @@
-// A refusal within a stream leads to the next step of a virtual model, as one in a whole response does.
+// A refusal within a stream leads to the next step of a virtual model, just like a refusal in a whole response.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { VirtualModel } from '../../contract/api/virtual-model.ts'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
@@ -67,7 +67,7 @@ forEachDatabaseUrl((name, freshUrl) => {
         }
     })
 
-    test('without the setting the refusal is the answer, and is charged', async () => {
+    test('without the setting, the refusal is the answer and is charged', async () => {
       await rig.channel({ type: 28, key: 'key-m' })
       await rig.channel({ type: 28, key: 'key-m2', models: 'm2' })
       await failures('server_error', 'content_filter')
@@ -87,7 +87,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await charged(rig, caller, 45)
     })
 
-    test('text before a filter has been sent and stays, and so do tool calls and long thoughts', async () => {
+    test('text that was sent before a filter stepped in stays, and so do tool calls and long thoughts', async () => {
       await rig.channel({ type: 28, key: 'key-m' })
       await rig.channel({ type: 28, key: 'key-m2', models: 'm2' })
       await failures('refusal', 'content_filter')
@@ -103,7 +103,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(keys()).toEqual(['key-m', 'key-m', 'key-m'])
     })
 
-    test('a stream with something to say is passed on byte for byte, thoughts included', async () => {
+    test('a stream with content is passed on byte for byte, including its thoughts', async () => {
       await rig.channel({ type: 28, key: 'key-m' })
       await rig.channel({ type: 28, key: 'key-m2', models: 'm2' })
       const events = [
@@ -127,7 +127,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(texts[1]).toBe(sse(events))
     })
 
-    test('a stream that fails while it is held back fails as one that has not begun', async () => {
+    test('a stream that fails while it is held back fails like one that has not begun', async () => {
       await rig.channel({ type: 28, key: 'key-m' })
       await rig.channel({ type: 28, key: 'key-m2', models: 'm2' })
       await failures('refusal', 'content_filter', 'server_error')
@@ -146,7 +146,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       }
     })
 
-    test('several choices: one that answers keeps the stream, two that refuse leave it', async () => {
+    test('with two choices, the stream is kept if one of them answers, and left if both refuse', async () => {
       await rig.channel({ type: 28, key: 'key-m' })
       await rig.channel({ type: 28, key: 'key-m2', models: 'm2' })
       await failures('refusal')
@@ -180,8 +180,9 @@ forEachDatabaseUrl((name, freshUrl) => {
       }
     })
 
-    test('the refused response is a part of what the request costs the operator, if all costs are known', async () => {
-      // Without prices of its own, the quota of a dollar makes a token at $2 a million cost one unit.
+    test('the cost of the request to the operator includes the refused response, if all costs are known', async () => {
+      // This channel has no prices of its own. At the default quota per dollar, a token at $2 per million costs one
+      // unit.
       const first = await rig.channel({ type: 28, key: 'key-m' })
       const second = await rig.channel({ type: 28, key: 'key-m2', models: 'm2' })
       await failures('refusal')

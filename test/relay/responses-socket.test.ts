@@ -188,7 +188,7 @@ describe('a turn', () => {
 })
 
 describe('a socket', () => {
-  test('is closed if nothing is asked within 30 seconds, or for 300 seconds between turns', async () => {
+  test('is closed if no request arrives within 30 seconds, or for 300 seconds between turns', async () => {
     const { caller, socket } = await opened()
     expect(await closedAfter(socket, 30_000)).toMatchObject({ code: 1001 })
     const second = await open(caller.token)
@@ -221,7 +221,7 @@ describe('a socket', () => {
     for (const each of [again, sockets[1]]) each?.socket.close()
   })
 
-  test('answers nonsense with errors, and is closed if nothing else arrives', async () => {
+  test('answers nonsense with errors, and is closed if only nonsense arrives', async () => {
     const { caller, socket } = await opened()
     for (const each of ['{', '[]', 'null', '{"type":"session.update"}', '"response.create"']) socket.send(each)
     socket.socket.send(new Uint8Array([1, 2, 3]))
@@ -234,7 +234,7 @@ describe('a socket', () => {
     await charged(rig, caller, 0)
   })
 
-  test('is closed by a message beyond every limit, without a call', async () => {
+  test('is closed by a message that exceeds all limits, and no call is made', async () => {
     const { caller, socket } = await opened()
     create(socket, { input: 'x'.repeat(17 * 1024 * 1024) })
     expect((await socket.closed).code).not.toBe(1000)

@@ -346,7 +346,7 @@ describe('the circuit breaker of a channel', () => {
       aheadMs += 400
       expectError((await call()).seen, 503, null)
     }
-    // A channel that comes back and fails twice is skipped again at once.
+    // A channel that comes back and fails twice is immediately skipped again.
     aheadMs += 20_400
     rig.upstream.forKey('bad', fake.ok(), fake.status(503))
     rig.gateway.context.relay.relay.random = () => 0.1

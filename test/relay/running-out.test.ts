@@ -292,7 +292,7 @@ describe('if nothing is held for output in advance', () => {
   beforeAll(() => rig.gateway.setOption('PreConsumedQuota', '0'))
   afterAll(() => rig.gateway.setOption('PreConsumedQuota', '20'))
 
-  test.each(['user', 'token'])('a stream goes on until the quota of the %s runs out', async (who) => {
+  test.each(['user', 'token'])('a stream continues until the quota of the %s runs out', async (who) => {
     const enough = await rig.caller({ user: 1000, token: 1000 })
     rig.upstream.next(fake.okStream({ chunks: 100 }))
     const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, enough.token))

@@ -1,4 +1,4 @@
-// What happens to a call before another channel is tried, and how long it may take: with the defaults of the product.
+// With the product's defaults: what happens to a call before another channel is tried, and how long the call may take.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { charged, chat, chatStream, eventsOf, expectError, type Rig, see, startRelayRig, until } from './setup.ts'
@@ -6,7 +6,7 @@ import { charged, chat, chatStream, eventsOf, expectError, type Rig, see, startR
 let rig: Rig
 /** How far the gateway's clock is ahead of the real time. */
 let aheadMs = 0
-/** Each test has a model of its own, because the budget of retries is for a model. */
+/** Each test uses its own model, because each model has its own budget of retries. */
 let count = 0
 let model = ''
 
@@ -44,7 +44,7 @@ function withoutModel({ model: _, ...body }: { model?: string }): object {
 async function callAndGo(requests: number, ms: number, body: object = chat) {
   const calling = call(body)
   await rig.upstream.received(requests)
-  // The time passes while the gateway waits, which it does once it knows of the pause.
+  // Moves the clock while the gateway waits. The gateway waits once it knows of the pause.
   await until(() => rig.gateway.context.relay.relay.rests.count() > 0)
   aheadMs += ms
   return calling
@@ -89,7 +89,7 @@ describe('the same channel is called once more', () => {
     expect(keys()).toEqual(['only'])
   })
 
-  test('but not if the service says that this is of no use, and not without the option', async () => {
+  test('but not if the service says that it would not help, or if the option is off', async () => {
     await channel({ key: 'only' })
     rig.upstream.next(fake.status(503, { headers: [['x-should-retry', 'false']] }))
     expect((await call()).seen.status).toBe(503)
@@ -120,7 +120,7 @@ describe('Retry-After', () => {
     await charged(rig, caller, 15)
   })
 
-  test('of more is waited out only if no other channel is left', async () => {
+  test('of more than a few seconds is waited out only if no other channel is left', async () => {
     await channel({ key: 'busy', priority: 1 })
     const other = await channel({ key: 'idle' })
     rig.upstream.forKey('busy', fake.status(429, { retryAfter: 20 }), fake.okChat())
@@ -134,7 +134,7 @@ describe('Retry-After', () => {
     expect(keys()).toEqual(['busy', 'busy'])
   })
 
-  test('that a call cannot wait for is passed on to the caller, and so is a 429 without it', async () => {
+  test('that a call cannot wait for is passed on to the caller, and so is a 429 without Retry-After', async () => {
     await channel({ key: 'busy' })
     for (const [answer, wait] of [
       [fake.status(429, { retryAfter: 60 }), '60'],
@@ -154,7 +154,7 @@ describe('Retry-After', () => {
     return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
   }
 
-  test('ends the wait if the caller disconnects: nothing more is sent, and nothing is charged', async () => {
+  test('is no longer waited out if the caller disconnects: nothing more is sent, and nothing is charged', async () => {
     await channel({ key: 'busy' })
     rig.upstream.always(fake.status(429, { retryAfter: 20 }))
     const caller = await rig.caller()
@@ -162,7 +162,8 @@ describe('Retry-After', () => {
     const failed = await failedAttempts()
     const asked = rig.gateway.post('/v1/chat/completions', { ...chat, model }, caller.token, { signal: leave.signal })
     asked.catch(() => undefined)
-    // The wait begins when the gateway has read the 429. A caller who leaves before that pays for the prompt.
+    // The wait begins when the gateway has read the 429. A caller who leaves before the wait begins pays for the
+    // prompt.
     await until(async () => (await failedAttempts()) > failed)
     leave.abort()
     await charged(rig, caller, 0)
@@ -196,7 +197,7 @@ describe('the budget of retries', () => {
     await rig.gateway.setOption('SameChannelRetries', '0')
     await channel({ key: 'a', priority: 1 })
     await channel({ key: 'b' })
-    // 400 is no retry; 404 is retried and says nothing about the health of a channel.
+    // A 400 is not retried. A 404 is retried and says nothing about the health of a channel.
     rig.upstream.forKey('a', fake.status(404))
     const caller = await rig.caller()
     const post = () => see(rig.gateway.post('/v1/chat/completions', { ...chat, model }, caller.token))
@@ -204,7 +205,7 @@ describe('the budget of retries', () => {
     for (let index = 0; index < 40; index++) statuses.push((await post()).status)
     expect(statuses.filter((each) => each === 200)).toHaveLength(30)
     expect(statuses.slice(30)).toEqual(new Array(10).fill(404))
-    // Other models have budgets of their own, and in another minute there is a new one.
+    // Other models have budgets of their own, and a minute later there is a new budget.
     aheadMs += 70_000
     expect((await post()).status).toBe(200)
     await rig.gateway.setOption('RetryTimes', '2')
@@ -230,7 +231,7 @@ describe('callers who disconnect', () => {
   })
 })
 
-/** Sends events without content and comments, but says nothing. */
+/** Sends comments and events without content, but no answer. */
 const mute = () =>
   fake.behaviour('mute', async (exchange) => {
     exchange.head(200, fake.streamHeaders())
@@ -242,7 +243,7 @@ describe('FirstTokenTimeout', () => {
   test.each([
     ['sends keep-alives and events without content', mute],
     ['sends no headers', fake.neverAnswers],
-  ])('a stream of a model that does not think, and that only %s, goes to the next channel', async (_, fault) => {
+  ])('if a model does not think, its stream that only %s goes to the next channel', async (_, fault) => {
     await channel({ key: 'mute', models: 'gpt-4o', priority: 1 })
     await channel({ key: 'good', models: 'gpt-4o' })
     rig.upstream.forKey('mute', fault())
@@ -279,7 +280,7 @@ describe('FirstTokenTimeout', () => {
     const calling = rig.gateway.post('/v1/chat/completions', { ...chatStream, model, ...fields }, caller.token)
     await rig.upstream.received(1)
     aheadMs += 60_000
-    // The head is sent with the first keep-alive, when the limit would have been over for long.
+    // The head is sent with the first keep-alive. By then, the limit would have passed long ago.
     const answer = await calling
     release.resolve()
     expect(eventsOf((await see(answer)).text).at(-1)).toBe('[DONE]')

@@ -58,7 +58,7 @@ export async function startRelayRig(
       const rows = await gateway.context.store.read.selectFrom('channels').select('id').execute()
       for (const { id } of rows) await gateway.api('DELETE', `/api/channel/${id}`)
       for (const [key, value] of Object.entries(changed)) await gateway.setOption(key, value)
-      // A test makes no use of the retries of the tests before it.
+      // Each test begins with a full budget of retries.
       gateway.context.relay.relay.retryBudget = createRetryBudget()
       await upstream.until(({ openStreams }) => openStreams === 0)
       upstream.clear()

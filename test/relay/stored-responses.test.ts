@@ -1,4 +1,5 @@
-// Responses and conversations that a service stores: only the user who made them reaches them, at their channel.
+// Responses and conversations that a service stores: only the user who made them reaches them, through the channel that
+// stores them.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
@@ -78,7 +79,7 @@ describe('a stored response', () => {
     ['GET', '/input_items', '?limit=5&order=asc'],
     ['POST', '/cancel', ''],
     ['DELETE', '', ''],
-  ] as const)('%s %s reaches the channel that stores it, for nothing', async (method, rest, query) => {
+  ] as const)('%s %s reaches the channel that stores it, and costs nothing', async (method, rest, query) => {
     const { caller, id } = await storedAtSecond()
     const before = await chargedUnits(rig, caller)
     second.next(gives({ id, object: 'response', note: 'second-key' }))
@@ -108,7 +109,7 @@ describe('a stored response', () => {
     expect((await call('GET', `/v1/responses/${id}`, caller)).status).toBe(200)
   })
 
-  test('that the service does not store is not remembered', async () => {
+  test('is not remembered if the service does not store it', async () => {
     const { caller, id } = await storedAtSecond({ store: false })
     expectError(await call('GET', `/v1/responses/${id}`, caller), 404, 'response_not_found')
     expect(second.requests).toEqual([])
@@ -125,7 +126,7 @@ describe('a stored response', () => {
 })
 
 describe('another user', () => {
-  test.each([false, true])('reaches nothing by the id; written to the database: %p', async (isWritten) => {
+  test.each([false, true])('reaches nothing by the id (written to the database: %p)', async (isWritten) => {
     const { id } = await storedAtSecond()
     if (isWritten) await rig.gateway.context.relay.relay.responseOwners.write()
     const thief = await rig.caller()
@@ -142,7 +143,7 @@ describe('another user', () => {
     expect((await chargedUnits(rig, thief)).units).toBe(0)
   })
 
-  test('not even where only one channel could have made it', async () => {
+  test('reaches nothing, even if only one channel could have made the response', async () => {
     await rig.channel()
     const [owner, thief] = [await rig.caller(), await rig.caller()]
     rig.upstream.next(responds('resp_alone'))

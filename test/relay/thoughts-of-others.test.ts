@@ -1,4 +1,5 @@
-// Reasoning state in requests whose dialect the service uses too: what is sent, and what is reported as dropped.
+// Reasoning state in requests to a service that uses the caller's dialect: what is sent, and what is reported as
+// dropped.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { writeSeal } from '../../server/dialects/wire/thought-signature.ts'
 import type { JsonObject } from '../../server/lib/json.ts'

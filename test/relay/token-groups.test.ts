@@ -1,4 +1,5 @@
-// Tokens with a group: it decides channels and price in place of the group of the token's owner, whose limits stay.
+// The group of a token decides its channels and its price in place of the group of the token's owner. The limits are
+// still those of the owner's group.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -57,7 +58,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await call(again.token, { ...chat, model: 'only-fast' })).status).toBe(200)
   })
 
-  test('a ratio for the pair of groups replaces that of the token’s group, for users of that group alone', async () => {
+  test('a ratio for a pair of groups replaces that of the token’s group, only for users of the other group in the pair', async () => {
     const plain = await rig.caller(plenty, { token: { group: 'fast' } })
     const vip = await rig.caller(plenty, { user: { group: 'vip' }, token: { group: 'fast' } })
     await set({ GroupRatio: '{"default":1,"fast":3,"vip":1}', GroupGroupRatio: '{"vip":{"fast":1}}' })
@@ -75,7 +76,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expectError(await call(caller.token), 429, 'rate_limit_exceeded')
   })
 
-  test('a group that its owner may not use any more is refused, and nothing is sent or charged', async () => {
+  test('a token whose owner may no longer use its group is refused, and nothing is sent or charged', async () => {
     const caller = await rig.caller(plenty, { token: { group: 'fast' } })
     expect((await call(caller.token)).status).toBe(200)
     const spent = await spentBy(caller.userId)

@@ -1,5 +1,5 @@
-// Usage whose numbers leave open what they include, and what callers are charged for it, for streamed and non-streamed
-// answers, passed on and translated.
+// Some usage reports do not say which tokens their totals include. These tests check what callers are charged for them,
+// whether the answer is streamed or not, and passed on or translated.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'

@@ -33,7 +33,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   }, 120_000)
   afterAll(() => rig[Symbol.asyncDispose]())
   beforeEach(async () => {
-    // Calls of the management API are limited by the minute.
+    // Calls of the management API are limited per minute.
     aheadMs += 60_000
     for (const { id } of await rig.gateway.api<VirtualModel[]>('GET', '/api/virtual-model/'))
       await rig.gateway.api('DELETE', `/api/virtual-model/${id}`)
@@ -83,7 +83,7 @@ forEachDatabaseUrl((name, freshUrl) => {
         expect([each, seen.status, seen.headers.get('x-tollgate-model')]).toEqual([each, 200, 'm2'])
         const [row] = await charged(rig, caller, 45)
         expect(row).toMatchObject({ model_name: 'm2', asked_model: 'm-alias' })
-        // The body names the model that answered, and nowhere the virtual one.
+        // The body names the model that answered, and never the virtual model.
         expect(seen.text).not.toContain('m-alias')
       }
     })
@@ -206,7 +206,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await charged(rig, caller, 0)
     })
 
-    test('a step whose channels are all unhealthy is passed over, but is tried if nothing else is left', async () => {
+    test('a step whose channels are all unhealthy is skipped, but is tried if no other step is left', async () => {
       await steps()
       await virtual()
       rig.upstream.forKey('key-m', fake.status(503))
@@ -227,7 +227,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       aheadMs += 60_000
     })
 
-    test('retries at other channels of a step come before the next step', async () => {
+    test('retries on other channels of a step come before the next step', async () => {
       await steps()
       await rig.channel({ key: 'key-other', priority: -1 })
       await virtual()
@@ -251,7 +251,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await charged(rig, caller, 45)
     })
 
-    test('its own setting decides whether a stream that breaks is continued, at its step', async () => {
+    test('the virtual model’s own setting decides whether a stream that breaks is continued, which happens at the same step', async () => {
       await steps()
       await rig.channel({ key: 'key-other', priority: -1 })
       const { id } = await virtual({ stream_rescue: true })
@@ -269,7 +269,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect([broken.seen.error?.code, keys()]).toEqual(['upstream_stream_error', ['key-m']])
     })
 
-    test('the first-token limit of a step applies to it, whatever the model is', async () => {
+    test('the first-token limit of a step applies to the step, whatever its model is', async () => {
       await steps()
       await virtual({ steps: [{ model: 'm', first_token_timeout: 7 }, { model: 'm2' }] })
       rig.upstream.forKey('key-m', fake.neverAnswers())
@@ -293,7 +293,7 @@ forEachDatabaseUrl((name, freshUrl) => {
 
     test('a fixed price applies whichever step answers', async () => {
       await steps()
-      // One dollar is 500,000 units: a prompt token costs 2 units, and one of the response 4.
+      // One dollar is 500,000 units: a prompt token costs 2 units, and a token of the response 4.
       await virtual({ price: { input: 4, output: 8 } })
       const { caller } = await call()
       const [row] = await charged(rig, caller, 40)
@@ -358,7 +358,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect([plain.seen.status, keys()]).toEqual([200, ['key-m']])
     })
 
-    test('a full channel leads to the next step at once, and its place is free again', async () => {
+    test('a full channel immediately leads to the next step; later calls can use the channel again', async () => {
       const limits = [{ metric: 'calls', window: 'now', most: 1 }]
       await rig.channel({ key: 'key-m', limits })
       await rig.channel({ key: 'key-m2', models: 'm2' })
@@ -371,7 +371,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await until(async () => (await rig.gateway.balances(caller.userId, caller.tokenId)).holds === 0)
       const { seen } = await call()
       expect(seen.headers.get('x-tollgate-model')).toBe('m')
-      // A call that leaves a capped channel for another step gives its place there back.
+      // A call that leaves a capped channel for another step gives up its place on that channel.
       rig.upstream.forKey('key-m', fake.status(503))
       const moved = await call()
       expect(moved.seen.headers.get('x-tollgate-model')).toBe('m2')
@@ -413,7 +413,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await clean()
     })
 
-    test('and may not be made any more: the place and the quota are free again', async () => {
+    test('and is no longer allowed: the place and the quota are free again', async () => {
       const caller = await rig.caller()
       let answer: Promise<unknown> | undefined
       await full({}, async () => {
@@ -437,7 +437,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       return ((await answer.json()) as { data: { id: string }[] }).data.map(({ id }) => id)
     }
 
-    test('it is listed for the groups that see it, and for them alone it exists', async () => {
+    test('it is listed only for the groups that may see it, and exists only for them', async () => {
       await steps()
       await virtual({ groups: ['vip'] })
       const plain = await rig.caller()
@@ -477,7 +477,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       rig.upstream.requests.length = 0
       expect((await call({}, part)).seen.headers.get('x-tollgate-model')).toBe('m2')
       expect(keys()).toEqual(['key-m2'])
-      // The step that it may not use is not a way out either.
+      // A failure of the allowed step does not lead to the step that the token may not use.
       rig.upstream.forKey('key-m2', fake.status(503))
       expectError((await call({}, part)).seen, 503, null)
       expect(keys()).not.toContain('key-m')
@@ -485,7 +485,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expectError((await call({}, other)).seen, 403, 'model_not_allowed')
     })
 
-    test('it hides a real model of the same name, with a warning, and gives it back when it is switched off', async () => {
+    test('it hides a real model of the same name, with a warning; the real model is served again when the virtual one is switched off', async () => {
       await steps()
       const { id, warnings } = await virtual({ name: 'm', steps: [{ model: 'm2' }] })
       expect(warnings).toContainEqual({ kind: 'real_model', model: 'm', group: '' })

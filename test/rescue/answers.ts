@@ -6,7 +6,7 @@ import type { Seen } from '../relay/setup.ts'
 /** A stream without its keep-alives. */
 export const withoutComments = (body: string) => body.replace(/^:.*\n\n/gm, '')
 
-/** The answer as a careful program reads it. Throws if the events do not make one answer with one end. */
+/** The answer as a careful program reads it. Throws if the events do not form one answer with one end. */
 export function answerIn(
   caller: DialectName,
   seen: Seen,
@@ -18,7 +18,7 @@ export function answerIn(
   if (failure || !ended) throw new Error(`the stream did not end: ${seen.text.slice(-500)}`)
   expect(reply.choices).toHaveLength(1)
   const parts = reply.choices[0]?.parts ?? []
-  // One message, and not one before the seam and one after it.
+  // There must be one message, not one before the seam and another one after it.
   expect(parts.filter(({ type }) => type === 'text').length).toBeLessThanOrEqual(mostTexts)
   const of = (kind: string) => parts.map((part) => (part.type === kind && 'text' in part ? part.text : '')).join('')
   const calls = parts.flatMap((part) =>
@@ -27,7 +27,7 @@ export function answerIn(
   return { text: of('text'), thought: of('reasoning'), usage: reply.usage, calls }
 }
 
-/** What each dialect says of the numbers and names of events. */
+/** Checks the numbers and names of events according to the rules of each dialect. */
 export function checkNames(caller: DialectName, { text }: Seen): void {
   const events = dataOf(withoutComments(text))
     .filter((data) => data !== '[DONE]')

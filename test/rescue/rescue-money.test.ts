@@ -1,4 +1,5 @@
-// What a rescued stream costs, and that nothing is left behind however it ends.
+// What a rescued stream costs (one that broke off and is continued by another attempt), and that no hold is left
+// behind, however it ends.
 import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { audit } from '../../server/commands/audit.ts'
 import { AnswerBody } from '../../server/relay/stream/answer-body.ts'
@@ -107,7 +108,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     },
   )
 
-  test('a stream of a virtual model that may not go on for this failure ends as broken', async () => {
+  test('a stream of a virtual model ends as broken if the model may not continue after this failure', async () => {
     await rig.services('openai-chat')
     await rig.channel({ type: 14, models: 'm2', key: 'key-2' })
     await rig.gateway.setOption('SameChannelRetries', '0')
@@ -123,7 +124,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     await isSound()
   })
 
-  test('a usage that the first service has reported counts', async () => {
+  test('usage that the first service has reported is charged', async () => {
     await rig.services('anthropic-messages', 'openai-chat')
     const caller = await rig.caller()
     const early = says({
@@ -138,7 +139,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     await isSound()
   })
 
-  test('where the quota does not cover the second attempt, nothing is sent and the stream ends as broken', async () => {
+  test('if the quota does not cover the second attempt, nothing is sent and the stream ends as broken', async () => {
     const caller = await rig.caller({ user: 75, token: 75 })
     rig.next(breaksOff(), goesOn(text))
     const seen = await rig.whole('openai-chat', {}, caller)
@@ -156,7 +157,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     const answer = see(rig.ask('openai-chat', {}, caller.token, { signal: leave.signal })).catch(() => undefined)
     await rig.upstream.received(2)
     const [hold] = await rig.gateway.context.store.read.selectFrom('holds').selectAll().execute()
-    // The prompt and the text so far, and the prompt of the second attempt, which includes that text.
+    // The hold must cover the first prompt and the text so far, and the second prompt, which includes that text.
     const least = promptTokens + 20 + promptTokens + 20
     expect(hold?.crash_charge).toBeGreaterThan(least)
     expect(hold?.amount).toBeGreaterThanOrEqual(hold?.crash_charge ?? 0)
@@ -194,7 +195,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     await isSound()
   })
 
-  test('a caller who has not read for too long while nobody goes on yet pays for both, and no third attempt is made', async () => {
+  test('a caller who stops reading for too long before the second service answers pays for both attempts, and no third attempt is made', async () => {
     const { relay } = rig.gateway.context.relay
     const { deadlineWatch } = relay
     const add = deadlineWatch.add.bind(deadlineWatch)
@@ -255,7 +256,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   test.each([
     { promptTokens: 1e9, completionTokens: 1e9 },
     { promptTokens: 900, completionTokens: 60_000 },
-  ])('a second service that reports %o cannot charge more than there is', async (usage) => {
+  ])('a second service that reports %o cannot charge more than the balance', async (usage) => {
     const caller = await rig.caller({ user: 1000, token: 1000 })
     rig.next(breaksOff(), goesOn(text, { usage }))
     await rig.whole('openai-chat', {}, caller)
@@ -265,7 +266,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     await isSound()
   })
 
-  describe('places', () => {
+  describe('places on channels with limits', () => {
     const calls = (most: number) => ({ metric: 'calls', window: 'now', most })
     const capped = async (...most: number[]) => {
       await rig.clear()
@@ -292,7 +293,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await isSound()
     })
 
-    test('are given back if no channel can go on', async () => {
+    test('are given back if no channel can continue', async () => {
       const [from] = await capped(1, 1)
       const caller = await rig.caller()
       rig.next(breaksOff(), ...Array.from({ length: 6 }, () => fake.status(500)))
@@ -305,7 +306,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await isSound()
     })
 
-    test('that are taken are not waited for: the channel that broke the stream off is asked again', async () => {
+    test('that are taken are not waited for: the channel that broke off the stream is asked again', async () => {
       const [, left] = await capped(1, 1)
       const [busy, caller] = [await rig.caller(), await rig.caller()]
       const leave = new AbortController()
@@ -325,7 +326,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     })
   })
 
-  test('a stream that is not rescued is as before', async () => {
+  test('if the option is off, a stream is not rescued and ends as broken', async () => {
     await rig.gateway.setOption('StreamRescue', 'false')
     const caller = await rig.caller()
     rig.next(breaksOff(), goesOn(text))

@@ -1,4 +1,5 @@
-// A stream that breaks off and is continued by another channel equals the unbroken one, for callers of every dialect.
+// If a stream breaks off and another channel continues it, callers of every dialect get the same stream as without the
+// break.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { DialectName } from '../../server/dialects/neutral/conversation.ts'
 import { type Seen, textOf } from '../relay/setup.ts'
@@ -14,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => rig[Symbol.asyncDispose]())
 
 const callers: readonly DialectName[] = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini']
-/** Breaks a text off and lets it go on. Returns what the caller got. */
+/** Breaks off a text and lets another service continue it. Returns what the caller received. */
 async function rescued(
   caller: DialectName,
   text: string,

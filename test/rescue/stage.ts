@@ -50,17 +50,17 @@ interface Said {
   /** UTF-16 code units per event. */
   size?: number
   thought?: string
-  /** Breaks off after the text; absent = the answer is complete. */
+  /** How the stream breaks off after the text. If omitted, the answer is complete. */
   breaks?: Break
-  /** Ends the text before it breaks off. */
+  /** If true, the text part ends before the stream breaks off. */
   endsText?: boolean
-  /** The usage with which the answer begins. */
+  /** The usage in the first event of the answer. */
   early?: { promptTokens: number; completionTokens: number; cachedTokens?: number }
-  /** Reports usage. */
+  /** The usage at the end of the answer. */
   usage?: { promptTokens: number; completionTokens: number } | undefined
 }
 
-/** A service that says a text in the dialect of the request. */
+/** A service that answers with a text, in the dialect of the request. */
 export function says({
   text,
   size = 7,
@@ -115,7 +115,7 @@ async function breakOff(exchange: fake.Exchange, name: DialectName, how: Break):
   exchange.reset()
 }
 
-/** The last text of the model in a request, and whether the model is to continue that very turn. */
+/** The last text of the model in a request, and whether the model is asked to continue that same turn. */
 export function givenIn(request: fake.RecordedRequest): { given: string; isBegun: boolean } {
   const json = request.json as JsonObject
   const name = dialectOf(request)
@@ -125,7 +125,7 @@ export function givenIn(request: fake.RecordedRequest): { given: string; isBegun
   return { given, isBegun: messages.at(-1)?.role === 'assistant' }
 }
 
-/** A service that goes on with the text it was given, in pieces, perhaps with its last words once more. */
+/** A service that continues the text that it was given, in pieces. It may first repeat the last words of that text. */
 export function goesOn(
   whole: string,
   said: Omit<Said, 'text'> & { repeats?: number; most?: number } = {},
@@ -152,23 +152,23 @@ function isBoundary(text: string, at: number): boolean {
   return /[\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text[at - 1] ?? '')
 }
 
-/** A gateway on which streams are rescued, with two channels that speak a dialect each. */
+/** A gateway that rescues streams, with two channels that use one dialect each. */
 export interface RescueRig extends Rig {
-  /** Replaces the channels: the first is tried first. */
+  /** Replaces the channels. The first channel is tried first. */
   services(...names: readonly DialectName[]): Promise<number[]>
   ask(caller: DialectName, fields?: JsonObject, token?: string, init?: RequestInit): Promise<Response>
-  /** What the upstreams are to do, one request after the other. No channel rests from what happened before. */
+  /** Sets what the upstreams do, one behaviour for each request. No channel rests because of earlier failures. */
   next(...behaviours: fake.Behaviour[]): void
   whole(caller: DialectName, fields?: JsonObject, by?: Caller): ReturnType<typeof see>
 }
 
-/** Starts the gateway. A token of model `m` costs one unit, in the prompt as in the answer. */
+/** Starts the gateway. A token of model `m` costs one unit, both in the prompt and in the answer. */
 export async function startRescueRig(options: Parameters<typeof startRelayRig>[0] = {}): Promise<RescueRig> {
   const rig = await startRelayRig({
     channels: false,
     retries: true,
     ...options,
-    // Channels are replaced often.
+    // Channels are replaced often, so the rate limit is off.
     env: { GLOBAL_API_RATE_LIMIT: '0' },
     settings: { StreamRescue: 'true', ApproximateTokenEnabled: 'true', ...options.settings },
   })

@@ -1,4 +1,4 @@
-/** Answers of the kinds whose seams differ. */
+/** Answers of different kinds. Each kind has other positions at which a continuation can be joined. */
 export const texts = {
   plain:
     'The bridge was opened in 1932, after nine years of work. Its two towers are 89 metres high, and the arch between them carries eight lanes, two railway tracks, a footway and a cycleway. On most days more than two hundred thousand people cross it, and on the days of the fair even more. Painting it takes so long that the painters never stop: when they have come to the end, they begin again at the beginning.',
@@ -47,7 +47,7 @@ test('an empty list', () => {
 export type TextName = keyof typeof texts
 export const textNames = Object.keys(texts) as TextName[]
 
-/** `count` places at which a text breaks off, the first and the last possible ones included. */
+/** `count` positions at which a text breaks off, including the first and the last possible position. */
 export function cutsOf(text: string, count: number): number[] {
   const last = text.length - 1
   const cuts = Array.from({ length: count }, (_, index) => 1 + Math.round((index * (last - 1)) / (count - 1)))

@@ -1,4 +1,5 @@
-// Which streams are rescued, how the services are asked to go on, and what callers see of it.
+// Which streams are rescued (continued by another attempt after they broke off), how the services are asked to
+// continue, and what callers see of it.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { DialectName } from '../../server/dialects/neutral/conversation.ts'
 import type { JsonObject } from '../../server/lib/json.ts'
@@ -26,7 +27,7 @@ const lastRequest = () => rig.upstream.requests.at(-1)?.json as JsonObject & { m
 
 const chunk = (delta: object, reason: string | null = null) =>
   `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`
-/** Sends chunks of a chat and breaks off. */
+/** Sends chunks of a chat stream and breaks off. */
 const chunks = (...deltas: object[]) =>
   fake.behaviour('chunks', async (exchange) => {
     exchange.head(200, fake.streamHeaders())
@@ -34,7 +35,7 @@ const chunks = (...deltas: object[]) =>
     exchange.end()
   })
 
-describe('not rescued is', () => {
+describe('there is no rescue for', () => {
   const tool = { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }
   const call = { tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'look', arguments: '' } }] }
   const cases: Record<string, { first: fake.Behaviour; asked?: JsonObject }> = {
@@ -106,7 +107,7 @@ describe('the service that continues', () => {
     await rig.channel({ type, key: 'second', priority: 1, ...fields })
   }
 
-  test('is asked to, after the answer so far', async () => {
+  test('is asked to continue, after the answer so far', async () => {
     rig.next(breaksOff(), goesOn(text))
     await rig.whole('openai-chat', { max_tokens: 500 })
     const { messages, max_tokens: limit } = lastRequest()
@@ -139,7 +140,7 @@ describe('the service that continues', () => {
   ])('continues its turn if it is a Claude that can: $model', async ({ model, isBegun }) => {
     await rig.gateway.setOption('ModelRatio', `{"m":1,"${model}":1}`)
     await use(14, { model_mapping: `{"m":"${model}"}` })
-    // White space at the end is not given to Claude, which sends it again.
+    // Trailing white space is not sent to Claude, so Claude generates it again.
     const at = text.indexOf(' in 1932') + 1
     rig.next(says({ text: text.slice(0, at), breaks: 'end' }), goesOn(text))
     expect(answerIn('openai-chat', await rig.whole('openai-chat')).text).toBe(text)
@@ -148,7 +149,7 @@ describe('the service that continues', () => {
     expect(given).toBe(isBegun ? text.slice(0, at).trimEnd() : text.slice(0, at))
   })
 
-  test('is asked in the other way if it refuses to continue its turn', async () => {
+  test('is asked with a user message if it refuses to continue its turn', async () => {
     await use(28)
     rig.next(breaksOff(), fake.status(400, { message: 'prefix is not supported by this model' }), goesOn(text))
     expect(answerIn('openai-chat', await rig.whole('openai-chat')).text).toBe(text)
@@ -169,7 +170,7 @@ describe('the service that continues', () => {
     expect(answerIn('openai-chat', await rig.whole('openai-chat')).text).toBe(text)
   })
 
-  test('gets the caller’s own beginning of the turn as part of it', async () => {
+  test('gets the beginning of the turn that the caller wrote, as part of the turn', async () => {
     await use(14)
     const messages = [
       { role: 'user', content: 'Hi' },
@@ -205,7 +206,7 @@ describe.each(callers)('a caller of %s', (caller) => {
     }
   })
 
-  test('gets the error of the service as before if the stream cannot be rescued', async () => {
+  test('gets the same error as without the option if the stream cannot be rescued', async () => {
     for (const service of ['openai-chat', caller] as const) {
       await rig.services(service, service)
       const refusals = Array.from({ length: 9 }, () => fake.status(400, { message: 'no' }))
@@ -282,7 +283,8 @@ test('an answer with only keep-alives so far is begun by another channel', async
   for (const caller of callers)
     for (const service of new Set<DialectName>(['openai-chat', caller])) {
       await rig.services(service, service)
-      // On a busy machine, the first keep-alive may be sent before the service has begun. Then the call is no rescue.
+      // On a busy machine, the first keep-alive may be sent before the service has begun. Then the call does not count
+      // as a rescue.
       let outcome: string | undefined
       for (let tries = 0; tries < 5 && outcome !== 'rescued'; tries++) outcome = await begunByAnother(caller, service)
       expect([caller, service, outcome]).toEqual([caller, service, 'rescued'])
@@ -367,7 +369,7 @@ test('whatever services do, a call ends, within its retries and its quota', asyn
     const { quota: left, used } = await rig.gateway.balances(by.userId, by.tokenId)
     expect(left).toBeGreaterThanOrEqual(0)
     expect(used).toBeLessThanOrEqual(quota)
-    // One attempt and two more channels, each perhaps twice, before the stream begins and for each rescue.
+    // 18 = one attempt and two more channels, each perhaps called twice, before the stream begins and for each rescue.
     expect(rig.upstream.requests.length).toBeLessThanOrEqual(18)
     await chargedUnits(rig, by, quota)
   }

@@ -152,7 +152,7 @@ describe('the systemd unit', () => {
     const file = join(base, 'tollgate.service')
     writeFileSync(file, unit.replace('ExecStart=/usr/local/bin/tollgate', 'ExecStart=/bin/true'))
     expect(run('systemd-analyze', ['verify', file])).toEqual({ status: 0, stdout: '', stderr: '' })
-    // Higher is worse; systemd's own words end with "OK" below 5.
+    // A higher score is worse. systemd itself describes scores below 5 as "OK".
     const safety = run('systemd-analyze', ['security', '--offline=true', '--threshold=25', file])
     expect({ status: safety.status, stderr: safety.stderr }).toEqual({ status: 0, stderr: '' })
   })

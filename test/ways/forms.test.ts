@@ -1,5 +1,5 @@
 // The forms in which people install Tollgate: the package for npm, and the executable file. Each is made by its own
-// command, and runs in an empty folder without anything of the repository around it.
+// command, and runs in an empty folder, with no other file of the repository.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
@@ -16,7 +16,10 @@ const root = resolve(import.meta.dir, '../..')
 const base = mkdtempSync(join(tmpdir(), 'tollgate-forms-'))
 const minutes = 60_000
 
-/** Node without the variables that `npm` sets for a script, and without Bun's, which a person does not have. */
+/**
+ * The environment without the variables that `npm` sets for a script and without Bun's, because a user does not have
+ * them.
+ */
 const bare = Object.fromEntries(
   Object.keys(process.env)
     .filter((name) => /^(?:npm_|BUN_)/.test(name))
@@ -75,7 +78,7 @@ describe.each([
       expect(await response.json()).toMatchObject({ choices: [{ message: { content: answer } }] })
       expect(await gateway.api('GET', `/api/token/${token.id}`)).toMatchObject({ remain_quota: 100_000 - pricePerCall })
 
-      // These two programs run in workers, which are files of their own.
+      // These two programs run in workers, which are separate files.
       const words = [{ role: 'user', content: ' a'.repeat(400) }]
       const counted = await gateway.post('/v1/messages/count_tokens', { model, messages: words }, token.key)
       // Each word is a token. An estimate by length would be lower than the number of words.
@@ -101,7 +104,7 @@ describe.each([
   )
 
   test(
-    'ends with what is wrong and code 78 if the configuration is not valid',
+    'reports what is wrong and ends with code 78 if the configuration is not valid',
     async () => {
       await using installation = new Installation(undefined, { ...bare, PORT: 'ninety' }, program)
       expect(await installation.run()).toEqual({
@@ -114,7 +117,7 @@ describe.each([
 })
 
 test(
-  'the package contains nothing but what is built, and depends on the runtime alone',
+  'the package contains nothing except what is built, and depends only on the runtime',
   async () => {
     const tarball = await buildPackage()
     const listed = spawnSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).stdout.trim().split('\n')

@@ -1,5 +1,6 @@
-// The container image: really built, and its file system started the way a container is, as the image's own user with
-// everything read-only but the data. It needs podman and root, and takes minutes, so it runs with CI=true alone.
+// Really builds the container image, and starts its file system the way a container is started: as the image's own
+// user, with everything read-only except the data. This needs podman and root and takes minutes, so it runs only with
+// CI=true.
 import { afterAll, expect, test } from 'bun:test'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -41,7 +42,9 @@ function provideDebian(image: string): void {
   podman('import', archive, image)
 }
 
-/** In place of Node's image, this one has the Node and the certificates of this machine. */
+/**
+ * If Node's image cannot be pulled, makes one of the same name with the Node and the certificates of this machine.
+ */
 function provideNode(image: string, debian: string): void {
   if (has(image) || pulls(image)) return
   provideDebian(debian)

@@ -205,7 +205,7 @@ test('a gateway serves the document to everybody, and sends it again only if it 
       expect([known, again.status, await again.text(), again.headers.get('etag')]).toEqual([known, 304, '', tag])
     }
     expect((await fetch(gateway.url + path, { headers: { 'if-none-match': '"old"' } })).status).toBe(200)
-    // The document is large, so it is sent compressed to those who accept that.
+    // The document is large, so it is sent compressed to clients that accept compression.
     for (const [accepted, coding] of [
       ['gzip, br', 'gzip'],
       ['br', null],

@@ -219,7 +219,8 @@ POST   /api/topup                         401   no    ok    ok    ban    401|bad
 `
 
 /**
- * What callers may do to a user: first an admin, to a user, another admin, root and themselves; then root, to the same.
+ * What callers may do to a user. In the first four columns, the caller is an admin, and the user is an ordinary user,
+ * another admin, root, or the caller. In the other columns, the caller is root, and the users are the same.
  */
 const whoseRows = `
                           admin→user admin→admin admin→root admin→self root→user root→admin root→root root→self

@@ -25,9 +25,11 @@ const statusesOf = new Map(
 
 /** The endpoints for which the document promises the given status. */
 const having = (status: number) => endpoints.filter(({ name }) => statusesOf.get(name)?.includes(status))
-/** The path of an endpoint, with a value for every required parameter. */
+/** The operation with this name in the document. */
 const operationOf = (name: string) =>
   operationsOf(document).find(({ operation }) => operation.operationId === name)?.operation
+
+/** The path of an endpoint, with a value for every required parameter. */
 function address(name: string, { path }: Endpoint): string {
   const query = (operationOf(name)?.parameters ?? []).filter((each) => each.in === 'query' && each.required)
   const values = query.map((each): [string, string] => [each.name, each.name === 'email' ? 'a@example.com' : '1'])
@@ -72,7 +74,7 @@ test('403: a request triggered by another site’s page', async () => {
   }
 })
 
-test('a call that promises no 403, so that another site’s page can trigger it, changes nothing', async () => {
+test('a call that promises no 403, and that another site’s page can therefore trigger, changes nothing', async () => {
   await using it = await failingApi()
   const watcher = new Database(it.file, { readonly: true })
   // SQLite changes this value when another connection writes to the database.

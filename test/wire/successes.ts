@@ -258,7 +258,7 @@ export const successes: Readonly<Record<string, Success>> = {
   docsPage: plain('GET', '/api/docs'),
 }
 
-/** The key of the caller's token. A caller who is not allowed to see one gets the key of nobody. */
+/** The key of the caller's token. A caller who is not allowed to see one gets a key that belongs to nobody. */
 async function ownKey({ call }: WireGate, { as, tokenId }: Me): Promise<string> {
   const { data } = (await (await call('GET', `/api/token/${tokenId}`, { as })).json()) as { data?: { key: string } }
   return data?.key ?? 'x'.repeat(48)
@@ -381,10 +381,13 @@ async function virtualModel({ gateway }: WireGate): Promise<number> {
   return (await gateway.api<{ id: number }>('POST', '/api/virtual-model/', body)).id
 }
 
-/** The calls for alert rules and destinations. Only people who may make them can create what the others need. */
+/**
+ * The calls for alert rules and destinations. Only people who may make these calls can create the objects that other
+ * calls need.
+ */
 function alertSuccesses(prefix: string, base: string, rule: object): Readonly<Record<string, Success>> {
   const names = (name: string) => (prefix === 'alert' ? `alert${name}` : `alertSelf${name}`)
-  // A configuration file cannot list two of the same name.
+  // A configuration file cannot list two destinations with the same name.
   const destination = () => ({ kind: 'webhook', name: `hook${next()}`, url: 'https://192.0.2.1/hook' })
   const create = async (gate: WireGate, me: Me, path: string, body: object): Promise<number> => {
     const answer = await gate.call('POST', `${base}${path}`, { as: me.as, body })
@@ -445,7 +448,7 @@ async function activeImport({ gateway: { context } }: WireGate): Promise<number>
   })
 }
 
-/** An import that has ended and left something over. */
+/** An import that has ended with leftovers. */
 async function importRun(gate: WireGate): Promise<number> {
   const id = await activeImport(gate)
   const { context } = gate.gateway

@@ -5,7 +5,7 @@ const changes = (text: string) =>
   faultsIn('a.ts', text).map(({ kind, before, after }) => `${kind}: ${before} → ${after}`.trim())
 
 describe('the faults of a file', () => {
-  test('are operators, conditions, bounds, numbers and awaits', () => {
+  test('change operators, conditions, bounds, numbers and awaits', () => {
     expect(changes('const a = b === c && !d')).toEqual(['operator: && → ||', 'operator: === → !==', 'operator: ! →'])
     expect(changes('if (a) b()')).toEqual(['condition: a → true', 'condition: a → false'])
     expect(changes('const a = b < c')).toEqual(['off by one: < → <='])
@@ -34,7 +34,7 @@ describe('the chosen faults', () => {
   const text = `${'if (a) b(c === d)\n'.repeat(20)}${'async () => { await f(1) }\n'.repeat(20)}`
   const all = faultsIn('a.ts', text)
 
-  test('include the same number of each kind, and are the same for the same seed', () => {
+  test('include the same number of each kind, and do not change if the seed is the same', () => {
     const some = chosen(all, 8, 5)
     for (const kind of faultKinds) expect(some.filter((fault) => fault.kind === kind)).toHaveLength(2)
     expect(chosen(all, 8, 5)).toEqual(some)

@@ -4,7 +4,7 @@ import { type Random, seeded } from '../../test/fuzz/random.ts'
 export const faultKinds = ['operator', 'condition', 'off by one', 'dropped await'] as const
 export type FaultKind = (typeof faultKinds)[number]
 
-/** A fault that can be planted: one piece of a file, and the text that replaces it. */
+/** A fault that can be planted: a piece of a file, and the text that replaces it. */
 export interface Fault {
   readonly kind: FaultKind
   readonly file: string
@@ -15,7 +15,7 @@ export interface Fault {
   readonly to: number
   readonly before: string
   readonly after: string
-  /** The whole line, without surrounding whitespace. It identifies the fault even after lines above it have changed. */
+  /** The whole line, without surrounding whitespace. It identifies the fault even if lines above it have changed. */
   readonly text: string
 }
 
@@ -93,19 +93,19 @@ function joinsTexts({ left, right, operatorToken }: ts.BinaryExpression): boolea
   return isText(left) || isText(right)
 }
 
-/** True for `return await` outside of a try block, which does the same without the await. */
+/** True for `return await` outside of a try block, where the await makes no difference. */
 function isPassedOn(node: ts.AwaitExpression): boolean {
   if (!ts.isReturnStatement(node.parent)) return false
   for (let at: ts.Node = node; at && !ts.isFunctionLike(at); at = at.parent) if (ts.isTryStatement(at)) return false
   return true
 }
 
-/** The text of a file with a fault in it. */
+/** The text of a file with the fault planted. */
 export function planted(text: string, { from, to, after }: Fault): string {
   return text.slice(0, from) + after + text.slice(to)
 }
 
-/** `count` of the faults, spread evenly over the kinds, in an order that the seed decides. */
+/** Chooses `count` faults, evenly spread over the kinds, in an order that depends on the seed. */
 export function chosen(faults: readonly Fault[], count: number, seed: number): Fault[] {
   const random = seeded(seed)
   const byKind = faultKinds.map((kind) =>

@@ -1,5 +1,5 @@
-// Plants faults in the server, one at a time, and reports the faults that no test notices. An interrupted run continues
-// where it stopped.
+// Plants faults in the server, one at a time, and reports the faults that no test notices. If a run was interrupted,
+// the next run continues where it stopped.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -10,21 +10,21 @@ import { type Reach, reachOf } from './reach.ts'
 import { runTests } from './run-tests.ts'
 
 const root = resolve(import.meta.dir, '../..')
-// Not below node_modules, because the coverage of Bun leaves out files there.
+// The folder is not below node_modules, because Bun's coverage omits files there.
 const cache = join(root, 'dist/mutate')
 const tree = join(cache, 'tree')
 
-/** Faults that change nothing that a test could notice, each with the reason. */
+/** Faults without an effect that a test could notice, each with the reason. */
 const equivalent = JSON.parse(readFileSync(join(import.meta.dir, 'equivalent.json'), 'utf8')) as (Pick<
   Fault,
   'file' | 'text' | 'before' | 'after'
 > & { why: string })[]
 
-/** Where faults are planted. */
+/** The folders in which faults are planted. */
 const folders = ['server/relay', 'server/billing', 'server/store', 'server/dialects']
 /**
- * Folders whose tests are run, except test/e2e: the browser tests run the server as another process, whose lines are
- * not counted.
+ * The folders whose tests are run, except test/e2e. The browser tests run the server as another process, so its lines
+ * are not counted.
  */
 const testFolders = ['./contract/', './server/', './test/']
 const usage = `Usage: npm run mutate -- [--count 200] [--seed 1] [--only server/billing] [--patience 4] [--fresh]
@@ -49,7 +49,7 @@ interface State {
   readonly results: Record<string, Result>
 }
 
-/** Test files that together take at most this many seconds are run in one process. */
+/** Test files are run in one process if they take at most this many seconds together. */
 const batchSeconds = 40
 const leastLimitMs = 60_000
 
@@ -94,7 +94,7 @@ function git(folder: string, ...args: string[]): string {
   return stdout.trim()
 }
 
-/** A checkout of the commit, so that nobody's work is disturbed. */
+/** Creates a separate checkout of the commit, so that nobody's work is disturbed. */
 function prepareTree(commit: string): void {
   mkdirSync(cache, { recursive: true })
   if (!existsSync(join(tree, '.git'))) {
@@ -107,7 +107,7 @@ function prepareTree(commit: string): void {
 
 const stateFile = join(cache, 'state.json')
 
-/** What an earlier run found out about this commit. */
+/** The results of an earlier run for this commit. */
 function readState(commit: string): State | undefined {
   if (!existsSync(stateFile)) return undefined
   const state = JSON.parse(readFileSync(stateFile, 'utf8')) as State
@@ -164,7 +164,7 @@ async function tryFault(state: State, fault: Fault, patience: number): Promise<R
       const seconds = batch.reduce((sum, each) => sum + each.seconds, 0)
       const limitMs = Math.max(leastLimitMs, seconds * patience * 1000)
       const files = batch.map((each) => each.file)
-      // A busy machine can fail a test by itself, so a failure counts only if it happens again.
+      // A test may fail only because the machine is busy, so a failure counts only if it happens again.
       const fails = async () => (await runTests(tree, ['--bail=1', ...files], limitMs)) !== 'passed'
       if ((await fails()) && (await fails())) return { fault, noticedBy: files, reachedBy: reaching.length }
     }
@@ -174,7 +174,7 @@ async function tryFault(state: State, fault: Fault, patience: number): Promise<R
   }
 }
 
-/** Tests of the file itself come first, then the tests in its folder. */
+/** The order in which tests are tried: tests of the file itself come first, then tests in its folder. */
 function nearness({ file }: Fault, testFile: string): number {
   if (testFile === `./${file.replace(/\.ts$/, '.test.ts')}`) return 2
   return testFile.startsWith(`./${file.slice(0, file.lastIndexOf('/') + 1)}`) ? 1 : 0

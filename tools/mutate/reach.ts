@@ -1,4 +1,4 @@
-// Finds which tests run which lines of the server, from one run of each test file with coverage.
+// Finds the lines of the server that each test file runs. For this, each test file is run once with coverage.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,8 +11,8 @@ export interface Reach {
 }
 
 /**
- * Runs a test file and reads what it reaches below `server/`; undefined if it fails, since a failing test would seem to
- * notice every fault.
+ * Runs a test file and returns the lines below `server/` that it reaches. Undefined if it fails, because a failing test
+ * would seem to notice every fault.
  */
 export async function reachOf(tree: string, testFile: string): Promise<Reach | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-reach-'))
@@ -22,7 +22,7 @@ export async function reachOf(tree: string, testFile: string): Promise<Reach | u
     const outcome = await runTests(tree, [...coverage, testFile], 300_000)
     if (outcome !== 'passed') return undefined
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10
-    // A test that loads no source file has no report.
+    // There is no report if a test does not load a source file.
     const report = join(folder, 'lcov.info')
     return { seconds, lines: existsSync(report) ? linesIn(readFileSync(report, 'utf8')) : {} }
   } finally {

@@ -3,7 +3,7 @@ import { bunEnvironment, findBun } from '../bun.mjs'
 
 export type TestsOutcome = 'passed' | 'failed' | 'too slow'
 
-/** Runs test files, or flags of "bun test", in a checkout. Tests that take longer than `limitMs` are killed. */
+/** Runs "bun test" with these files or flags in a checkout. Tests that take longer than `limitMs` are killed. */
 export function runTests(tree: string, args: readonly string[], limitMs: number): Promise<TestsOutcome> {
   const child = spawn(findBun(), ['test', '--timeout=60000', ...args], {
     cwd: tree,
@@ -15,7 +15,7 @@ export function runTests(tree: string, args: readonly string[], limitMs: number)
     let isLate = false
     const timer = setTimeout(() => {
       isLate = true
-      // Also kills everything that the tests have started.
+      // This also kills everything that the tests have started.
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
     }, limitMs)
     child.once('error', reject)

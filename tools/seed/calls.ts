@@ -14,7 +14,7 @@ const days = 60
 const daySeconds = 86_400
 const hourSeconds = 3600
 const rowsPerStatement = 200
-/** The first user spends this many times the usual on this day, counted back from today. */
+/** The first user makes this many additional calls on this day, counted back from today. */
 const burst = { daysAgo: 3, calls: 400 }
 
 interface CallsPlan {
@@ -23,13 +23,13 @@ interface CallsPlan {
   readonly random: Random
   readonly nowSeconds: number
   readonly calls: number
-  /** No request fails because of a channel or a balance, and nobody spends much more than usual. */
+  /** If true, no request fails because of a channel or a balance, and nobody spends much more than usual. */
   readonly healthy: boolean
 }
 
 type Row = Insertable<LogsTable>
 
-/** Adds the calls, and the balances and counts that belong to them, so that `tollgate audit` finds the books in order. */
+/** Adds the calls, with matching balances and counts, so that `tollgate audit` finds no fault. */
 export async function addCalls(store: Store, plan: CallsPlan): Promise<void> {
   const { random, nowSeconds, calls } = plan
   const start = nowSeconds - days * daySeconds
@@ -37,7 +37,7 @@ export async function addCalls(store: Store, plan: CallsPlan): Promise<void> {
   const burstCalls = plan.healthy ? 0 : Math.min(burst.calls, calls)
   const spread = calls - burstCalls
   for (let index = 0; index < spread; index++) {
-    // More calls by day than by night, and more now than two months ago.
+    // There are more calls by day than by night, and more now than two months ago.
     const at = start + Math.floor(Math.sqrt((index + 1) / spread) * days * daySeconds)
     const isNight = Math.floor(at / hourSeconds) % 24 < 7
     rows.push(call(plan, isNight && random.chance(0.7) ? at - 8 * hourSeconds : at, busyToken(plan)))
@@ -58,7 +58,7 @@ export async function addCalls(store: Store, plan: CallsPlan): Promise<void> {
   })
 }
 
-/** A few tokens make most of the calls, unless the installation is healthy. */
+/** Chooses a token. A few tokens make most of the calls, unless the installation is healthy. */
 function busyToken({ people, random, healthy }: CallsPlan): SeededToken {
   if (healthy) return random.pick(people)
   const index = Math.floor((random.int(1000) / 1000) ** 2.5 * people.length)
@@ -108,7 +108,7 @@ function call({ channels, random, healthy }: CallsPlan, at: number, token: Seede
   }
 }
 
-/** All rows of one statement need the same columns. */
+/** Default values, because all rows of one statement need the same columns. */
 const emptyFailure = { asked_model: '', endpoint: '', status: 0, code: '', upstream_message: '', left_out: 0 }
 
 const failures = [
@@ -140,7 +140,7 @@ function failedCall(row: Omit<Row, 'type' | 'content'>, channel: SeededChannel, 
   }
 }
 
-/** A call that failed because of what its caller sent. */
+/** Turns a row into a call that failed because its request was invalid. */
 function invalidCall(row: Omit<Row, 'type' | 'content'>): Row {
   return {
     ...row,
@@ -172,7 +172,7 @@ async function addFailures(trx: Trx, rows: readonly Row[]): Promise<void> {
   await addChannelFailures(trx, [...counts.values()])
 }
 
-/** Adds what was used to users, tokens and channels. */
+/** Adds the used amounts to users, tokens and channels. */
 async function addUse(trx: Trx, rows: readonly Row[], periods: UtcPeriods): Promise<void> {
   const sums = { users: new Map<number, Sum>(), tokens: new Map<number, Sum>(), channels: new Map<number, Sum>() }
   for (const row of rows) {
@@ -215,7 +215,7 @@ interface Sum {
   spent_at: number
 }
 
-/** Adds a call to a sum. The calls come in the order of their times. */
+/** Adds a call to a sum. Calls must be added in the order of their times. */
 function add(sums: Map<number, Sum>, id: number, { quota, created_at }: Row, periods: UtcPeriods): void {
   const sum = sums.get(id) ?? { quota: 0, calls: 0, spent_today: 0, spent_month: 0, spent_at: 0 }
   sums.set(id, {
@@ -227,7 +227,7 @@ function add(sums: Map<number, Sum>, id: number, { quota, created_at }: Row, per
   })
 }
 
-/** The credit of each user as one entry in the log, without which their statements would be incomplete. */
+/** Adds one log entry for the credit of each user. Without it, their statements would be incomplete. */
 async function addCredit(trx: Trx, at: number): Promise<void> {
   const users = await trx
     .selectFrom('users')
@@ -251,7 +251,7 @@ async function addCredit(trx: Trx, at: number): Promise<void> {
       .execute()
 }
 
-/** A request id as the gateway makes them: when the request began, then 17 digits. */
+/** A request id in the gateway's format: the time at which the request began, then 17 digits. */
 function requestIdAt(startMs: number, random: Random): string {
   const digits = (length: number) => String(random.int(10 ** length)).padStart(length, '0')
   return new Date(startMs).toISOString().replace(/\D/g, '').slice(0, 14) + digits(9) + digits(8)

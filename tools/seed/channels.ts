@@ -9,7 +9,7 @@ import type { Store, Trx } from '../../server/store/store.ts'
 import type { Random } from '../../test/fuzz/random.ts'
 import { groups } from './people.ts'
 
-/** The example models, the most used first, with their price in quota units per thousand tokens. */
+/** The example models with their price in quota units per thousand tokens. The most used models come first. */
 export const models: readonly (readonly [name: string, price: number])[] = [
   ['gpt-4o-mini', 300],
   ['gpt-4o', 5000],
@@ -30,7 +30,7 @@ export const models: readonly (readonly [name: string, price: number])[] = [
   ['text-embedding-3-small', 20],
 ]
 
-/** What a channel does in the example: most answer, one fails half of its calls, and some are off. */
+/** The behaviour of a channel in the example. Most channels respond, one fails half of its calls, and some are off. */
 export type Conduct = 'sound' | 'failing' | 'disabled' | 'off'
 
 export interface SeededChannel {
@@ -51,8 +51,8 @@ interface ChannelsPlan {
 const refusal = 'Incorrect API key provided: sk-…. You can find your API key in the dashboard.'
 
 /**
- * Adds the channels. Their addresses lead to a port of this machine on which nothing listens, so that trying the example
- * calls no provider.
+ * Adds the channels. Their URLs lead to a port of this machine on which nothing listens, so that the example never
+ * calls a provider.
  */
 export async function addChannels(store: Store, plan: ChannelsPlan): Promise<SeededChannel[]> {
   const { random } = plan
@@ -61,7 +61,7 @@ export async function addChannels(store: Store, plan: ChannelsPlan): Promise<See
     for (let index = 0; index < plan.channels; index++) {
       const { meta } = providers[index % Math.min(providers.length, 37)] as (typeof providers)[number]
       const conduct = plan.healthy ? 'sound' : conductOf(index)
-      // The first channels serve every model, so that each call of the example has a route.
+      // The first channels serve every model, so that each call in the example has a channel.
       const own =
         index < 4 ? models.map(([name]) => name) : models.map(([name]) => name).filter(() => random.chance(0.3))
       const id = await addChannel(trx, {

@@ -1,5 +1,5 @@
-// Fills a new installation with example data, to try the console with: 60 channels, 300 users, 400 tokens and 20,000 calls
-// of the last 60 days. Some channels fail, unless `--healthy` is given. See the usage below.
+// Fills a new installation with example data for trying out the console: 60 channels, 300 users, 400 tokens and 20,000
+// calls from the last 60 days. Some channels fail, unless `--healthy` is given. See the usage below.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'

@@ -16,10 +16,10 @@ const lastNames = ['archer', 'becker', 'costa', 'dupont', 'evans', 'fujita', 'ga
 const tokenNames = ['laptop', 'server', 'ci', 'notebook', 'support bot', 'nightly report', 'phone', 'trial']
 const projects = ['Search', 'Support', 'Reports'] as const
 const daySeconds = 86_400
-/** The quota units of one dollar. */
+/** The number of quota units per dollar. */
 const dollar = 500_000
 
-/** A token and its owner, as calls need them. */
+/** A token and its owner, with the fields that calls need. */
 export interface SeededToken {
   readonly id: number
   readonly name: string
@@ -38,7 +38,7 @@ interface PeoplePlan {
   readonly users: number
 }
 
-/** Adds the users and four tokens for every three of them. The first user will have the most calls. */
+/** Adds the users, and four tokens for every three users. The first user will have the most calls. */
 export async function addPeople(store: Store, plan: PeoplePlan): Promise<SeededToken[]> {
   const hash = await hashPassword(password)
   const { random, nowSeconds } = plan

@@ -12,7 +12,7 @@ interface BarsProps extends ChartData {
   height?: number
   /** Called when a bar is chosen by click or Enter. */
   onPick?: (index: number) => void
-  /** Called when neighbouring bars are chosen by dragging over them, or by Shift with the arrow keys and Enter. */
+  /** Called when neighbouring bars are chosen: by dragging over them, or with Shift, the arrow keys and Enter. */
   onRange?: (range: Range) => void
   /** Describes the chart to screen readers. */
   summary: string
@@ -20,20 +20,23 @@ interface BarsProps extends ChartData {
 
 const space = { top: 8, right: 0, bottom: 22, left: 52 }
 
-/** Half the width of a letter in the labels under the bars, in pixels; a label that would be cut off is not drawn. */
+/** Half the width of a letter in the labels under the bars, in pixels. A label that does not fit is not drawn. */
 const halfLetter = 3.2
-/** Pixels between the centres of two short labels, and the gap between long ones. */
+/** The distance between the centres of two short labels, and the gap between long labels, in pixels. */
 const labelStep = 64
 const labelGap = 12
 /** Space between two grid lines. */
 const tickGap = 21
 
-/** The space for the longest label of the axis, in pixels, so that no sign is cut off. */
+/** The space for the longest label of the axis, in pixels, so that no character is cut off. */
 function leftOf(labels: readonly string[]): number {
   return Math.max(space.left, ...labels.map((label) => label.length * 2 * halfLetter + labelGap))
 }
 
-/** The bars, one layer for each series, and the range of the axis. Negative values, such as a loss, are stacked below zero. */
+/**
+ * The bars, with one layer for each series, and the range of the axis. Negative values, such as losses, are stacked
+ * below zero.
+ */
 function stacked(labels: ChartData['labels'], series: ChartData['series']) {
   const rows = labels.map((_, index) => Object.fromEntries(series.map((each) => [each.id, each.values[index] ?? 0])))
   const layers = stack<Record<string, number>>()
@@ -44,7 +47,7 @@ function stacked(labels: ChartData['labels'], series: ChartData['series']) {
   return { layers, domain: [bottom, bottom === top ? 1e-9 : top] }
 }
 
-/** Stacked bars along an axis, those of negative values below it. Arrow keys go from bar to bar; Enter picks one. */
+/** Stacked bars along an axis, with negative values below it. The arrow keys move between bars, and Enter picks one. */
 export function Bars({ labels, series, format, height = 220, onPick, onRange, summary }: BarsProps) {
   const [box, width] = useWidth<HTMLDivElement>()
   const [at, setAt] = useState<number>()
@@ -75,7 +78,7 @@ export function Bars({ labels, series, format, height = 220, onPick, onRange, su
         aria-label={summary}
         width={width}
         height={height}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: the values of a picture must be reachable by the keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the values of the chart must be reachable by the keyboard
         tabIndex={0}
         className={`block max-w-full rounded-sm ${onRange ? 'touch-pan-y select-none' : ''}`}
         onBlur={() => {
@@ -110,7 +113,7 @@ export function Bars({ labels, series, format, height = 220, onPick, onRange, su
             {layer.map(([from, to], index) => {
               const place = { x: x(index), width: x.bandwidth(), y: y(to), height: Math.max(0, y(from) - y(to)) }
               return (
-                // biome-ignore lint/suspicious/noArrayIndexKey: places along the axis
+                // biome-ignore lint/suspicious/noArrayIndexKey: a bar is identified by its position on the axis
                 <g key={index} opacity={isLit(index, at, range) ? 1 : 0.45}>
                   <rect {...place} rx={1} />
                   {layer.key === patterned && place.height > 0 && (
@@ -128,7 +131,7 @@ export function Bars({ labels, series, format, height = 220, onPick, onRange, su
                 {label}
               </text>
             )}
-            {/* biome-ignore lint/a11y/noStaticElementInteractions: Enter on the picture does the same */}
+            {/* biome-ignore lint/a11y/noStaticElementInteractions: pressing Enter on the chart does the same */}
             <rect
               x={(x(index) ?? 0) - (x.step() - x.bandwidth()) / 2}
               width={x.step()}
@@ -194,7 +197,7 @@ function onBarKey(event: KeyboardEvent, keys: BarKeys): void {
   }
 }
 
-/** Values at the selected indexes; announced when the keyboard moves there. */
+/** The values at the selected indexes. They are announced when the selection is moved with the keyboard. */
 function Tip(props: ChartData & { format: FormatValue; range: Range; left: number; right: number }) {
   const { labels, series, format, range, left, right } = props
   const { from, to } = range

@@ -8,7 +8,7 @@ import { type ChartData, type FormatValue, markOf, patternedOf, type Series } fr
 
 interface FrameProps extends ChartData {
   title: string
-  /** One sentence that says what the chart shows; screen readers read it instead of the picture. */
+  /** One sentence that says what the chart shows. Screen readers read it instead of the chart. */
   summary: string
   /** Heading of the label column in the table. */
   labelHeading: string
@@ -28,7 +28,7 @@ export function ChartFrame(props: FrameProps) {
   const [asTable, setAsTable] = useState(false)
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set())
   const figure = useRef<HTMLElement>(null)
-  // A hidden series stays in its place, so that the colours of the others do not change.
+  // A hidden series stays in the list without values, so that the colours of the others do not change.
   const shown = series.map((each) => (hidden.has(each.id) ? { ...each, values: [] } : each))
   const toggle = (id: string) => {
     const next = new Set(hidden)
@@ -80,7 +80,7 @@ interface LegendProps {
   className: string
 }
 
-/** The names of the series; each is a switch that hides its series. */
+/** The names of the series. Each name is a switch that shows or hides its series. */
 function Legend({ series, hidden, onToggle, className }: LegendProps) {
   const t = useText()
   if (series.length < 2) return null
@@ -115,7 +115,7 @@ function Legend({ series, hidden, onToggle, className }: LegendProps) {
 function ValueTable(props: ChartData & { labelHeading: string; format: FormatValue; title: string }) {
   const { labels, series, labelHeading, format, title } = props
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to reach a scrollable region
     <section className="max-h-72 overflow-auto" tabIndex={0} aria-label={title}>
       <table className="w-full text-sm">
         <thead className="text-muted">

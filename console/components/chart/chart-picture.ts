@@ -1,12 +1,15 @@
 import { downloadFile } from '../../lib/download.ts'
 
-/** Image pixels per screen pixel, so that the image is sharp in a document. */
+/** Image pixels per screen pixel. With two, the image is sharp in a document. */
 const scale = 2
 const margin = 16
 const captionPx = 24
 const markPx = 10
 
-/** Properties that the style sheet sets on the shapes; outside the page they would be lost. */
+/**
+ * Properties that the style sheet sets on the shapes. They are inlined, because the image does not have the style
+ * sheet.
+ */
 const styles = [
   'fill',
   'stroke',

@@ -1,4 +1,4 @@
-/** Diagonal lines in the colour of the background, to be laid over shapes as `url(#id)`. */
+/** A pattern of diagonal lines in the colour of the background. It is laid over shapes as `url(#id)`. */
 export function Hatch({ id }: { id: string }) {
   return (
     <pattern id={id} width={6} height={6} patternUnits="userSpaceOnUse" patternTransform="rotate(45)">

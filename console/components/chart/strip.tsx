@@ -5,7 +5,7 @@ import { dotFill } from './types.ts'
 export interface StripMark {
   id: string | number
   color: DotColor
-  /** 0 to 1: how high the mark is; failures are full height in red. */
+  /** The height of the mark, from 0 to 1. Failures have full height and are red. */
   size: number
   /** Text shown on hover. */
   title: string

@@ -5,9 +5,11 @@ export interface Series {
   id: string
   name: string
   values: readonly number[]
-  /** Set if the series has its own colour, such as the colour of a status; otherwise its index decides. */
+  /**
+   * Set if the series has its own colour, such as the colour of a status. Otherwise the colour depends on the index.
+   */
   color?: DotColor
-  /** The model that the series is about, whose maker's mark the legend shows. */
+  /** The model that the series is about. The legend shows the mark of its maker. */
   model?: string
 }
 
@@ -18,7 +20,7 @@ export interface ChartData {
   series: readonly Series[]
 }
 
-/** How values are written on axes, in tooltips and in the table. */
+/** Formats values for axes, tooltips and the table. */
 export type FormatValue = (value: number) => string
 
 /** Colour class of a series by its index; the last colour is for "other". */
@@ -66,8 +68,8 @@ export function markOf(color: DotColor | undefined, index: number): string | und
 }
 
 /**
- * The id of the series that is also marked by a pattern, so that it can be told from the others without its colour: the
- * one that means trouble or, if no colour has a meaning, the largest. Undefined if there is only one series to see.
+ * The id of the series that also gets a pattern, so that it can be distinguished without colour. It is the series that
+ * indicates trouble or, if no colour has a meaning, the largest. Undefined if only one series is visible.
  */
 export function patternedOf(series: readonly Series[]): string | undefined {
   const sums = series.map(({ values }) => values.reduce((sum, value) => sum + value, 0))

@@ -9,8 +9,8 @@ export interface Range {
 const ordered = (a: number, b: number): Range => ({ from: Math.min(a, b), to: Math.max(a, b) })
 
 /**
- * Selects adjacent indexes of a chart by dragging. `indexAt` gives the index at a pointer position; `onRange` gets the
- * selection when the pointer is released. A press that stays on one index selects nothing.
+ * Selects adjacent indexes of a chart by dragging. `indexAt` returns the index at a pointer position. `onRange` is
+ * called with the selection when the pointer is released. A press that stays on one index selects nothing.
  */
 export function useRangeDrag(indexAt: (clientX: number) => number, onRange: ((range: Range) => void) | undefined) {
   const start = useRef<number>(undefined)
@@ -28,7 +28,7 @@ export function useRangeDrag(indexAt: (clientX: number) => number, onRange: ((ra
       if (first === undefined) return
       const last = indexAt(event.clientX)
       if (last === first && range === undefined) return
-      // From here on the drag ends wherever the pointer is released.
+      // With pointer capture, the drag ends wherever the pointer is released.
       event.currentTarget.setPointerCapture(event.pointerId)
       setRange(ordered(first, last))
     },

@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useRef, useState } from 'react'
 
-/** Width of an element in pixels, 0 until it is on the page; updated when the width changes. */
+/** The current width of an element in pixels; 0 until the element is on the page. */
 export function useWidth<T extends HTMLElement>(): [RefObject<T | null>, number] {
   const element = useRef<T>(null)
   const [width, setWidth] = useState(0)

@@ -13,12 +13,12 @@ interface BulkBarProps<Row> {
   rows: readonly Row[]
   actions: readonly BulkAction<Row>[]
   onClear(): void
-  /** Called after an action, so that the list is loaded again. */
+  /** Called after an action, in order to reload the list. */
   onDone(): void
   onExport(rows: readonly Row[]): void
 }
 
-/** Actions for the selected rows; shown at the bottom while any are selected. */
+/** The actions for the selected rows, at the bottom of the page. Shown while any rows are selected. */
 export function BulkBar<Row>({ rows, actions, onClear, onDone, onExport }: BulkBarProps<Row>) {
   const t = useText()
   const [asking, setAsking] = useState<BulkAction<Row>>()

@@ -7,7 +7,7 @@ import { IconButton } from '../ui/icon-button.tsx'
 import { Popover } from '../ui/popover.tsx'
 import type { ColumnLayout } from './use-column-layout.ts'
 
-/** Which columns are shown, and in which order. */
+/** Lets the user choose the visible columns and their order. */
 export function ColumnChooser<Row>({ layout }: { layout: ColumnLayout<Row> }) {
   const t = useText()
   const density = useDensity()

@@ -1,6 +1,6 @@
 const collators = new Map<string, Intl.Collator>()
 
-/** Collators are cached, because creating one costs more than many comparisons. */
+/** Collators are cached, because creating one takes longer than many comparisons. */
 function collatorOf(language: string): Intl.Collator {
   const known = collators.get(language)
   if (known) return known
@@ -9,7 +9,7 @@ function collatorOf(language: string): Intl.Collator {
   return collator
 }
 
-/** Orders numbers by size and text by the rules of the language; missing values come last. */
+/** Orders numbers by size and text by the rules of the language. Missing values come last. */
 export function compareValues(a: unknown, b: unknown, language: string): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b
   if (a === undefined || a === null || a === '') return b === undefined || b === null || b === '' ? 0 : 1

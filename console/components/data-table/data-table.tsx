@@ -23,7 +23,7 @@ import { useTableEngine } from './use-table-engine.ts'
 import { useTableKeys } from './use-table-keys.ts'
 
 export interface DataTableProps<Row extends object> {
-  /** Name of the list, used as the key of its stored columns and as the name of its export file. */
+  /** The name of the list. It is the key of the stored columns and the name of the export file. */
   name: string
   /** Describes the list to screen readers. */
   caption: string
@@ -31,16 +31,13 @@ export interface DataTableProps<Row extends object> {
   list: ListState<Row>
   search: ListSearch
   setSearch: SetSearch<ListSearch>
-  /**
-   * This function and the next two must be the same functions in every render, because the rows are drawn again when
-   * one of them changes.
-   */
+  /** This function and the next two must not change between renders, because a change redraws all rows. */
   rowId(row: Row): string
-  /** What a row is called in button labels and questions. */
+  /** The name of a row in button labels and questions. */
   rowName(row: Row): string
   actions?: ((row: Row) => RowAction[]) | undefined
   bulk?: readonly BulkAction<Row>[]
-  /** Background of a row that is highlighted; a word in the row shows the reason. Must be a stable function. */
+  /** The background of a highlighted row. A word in the row must give the reason. Must be a stable function. */
   rowTone?: ((row: Row) => 'bad' | undefined) | undefined
   /** Clicking a row opens a drawer (`?peek=id`), which the page renders. */
   peeks?: boolean
@@ -48,7 +45,7 @@ export interface DataTableProps<Row extends object> {
   nearRow?: ((row: Row) => void) | undefined
   /** Label of the search box; if omitted, the list cannot be searched. */
   searchLabel?: string
-  /** Filters beside the search; `filtered` says whether any is set. */
+  /** The filters beside the search box. `filtered` is true if any filter is set. */
   filters?: ReactNode
   filtered?: boolean
   /** Clears the search and all filters; if omitted, only the search is cleared. */
@@ -67,7 +64,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   useNextPage(list)
   const engine = useTableEngine({ list, columns: layout.shown, rowId, sort: search.sort })
   const [current, setCurrent] = useState(-1)
-  // Rows are most of the rendering work, so they are drawn in slices after the click has been acknowledged.
+  // Drawing the rows is most of the work, so it is deferred and done in slices. The page responds to the click first.
   const drawn = useDeferredValue(engine.rows)
   const answeredAt = useDeferredValue(list.answeredAt)
   const shown = drawn.map((row) => row.original)
@@ -209,7 +206,7 @@ interface BodyProps<Row extends object> extends DataTableProps<Row> {
   engine: ReturnType<typeof useTableEngine<Row>>
   /** The engine's rows, or the previous rows while the new ones are being drawn. */
   drawn: ReturnType<typeof useTableEngine<Row>>['rows']
-  /** When these rows arrived, in epoch milliseconds. */
+  /** The time at which these rows arrived, in epoch milliseconds. */
   answeredAt: number
   current: number
   onOpen(row: Row): void
@@ -254,7 +251,8 @@ function ListBody<Row extends object>(props: BodyProps<Row>) {
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to reach a scrollable region */}
       <section aria-label={t('table.region', { name: caption })} tabIndex={0} className="table-scroll rounded-lg">
-        {/* Roles are explicit, because the card layout displays the table as blocks, which would drop the implicit roles. */}
+        {/* Roles are explicit, because the card layout displays the table as blocks, which removes the implicit roles.
+         */}
         <table
           role="table"
           className={`data-table ${list.stale ? 'opacity-60' : ''}`}

@@ -13,7 +13,7 @@ interface FilterBarProps {
   /** How many filters are set. */
   active: number
   onClear(): void
-  /** The filters wrap in the rows of the search box and the toolbar's buttons. For lists with many filters. */
+  /** For lists with many filters: the filters share the lines of the search box and the toolbar's buttons, and wrap. */
   flows?: boolean
   /** Filters with one value each. */
   selects?: readonly FilterSelectProps[]
@@ -25,7 +25,9 @@ interface FilterBarProps {
   extra?: ReactNode
 }
 
-/** The filters of a list, beside its search box. On a phone, a button opens them, and chips say which are set. */
+/**
+ * The filters of a list, beside its search box. On a phone, a button opens the filters, and chips show which are set.
+ */
 export function FilterBar(props: FilterBarProps) {
   const { active, onClear, flows = false, selects = [], children } = props
   const t = useText()
@@ -45,7 +47,7 @@ export function FilterBar(props: FilterBarProps) {
     </>
   )
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset does not shrink as its row does
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset does not shrink with its row
     <div
       ref={bar}
       role="group"
@@ -55,7 +57,8 @@ export function FilterBar(props: FilterBarProps) {
       {isWide ? (
         <>
           {controls}
-          {/* The button keeps its space while there is nothing to clear, so that setting a filter does not shift the layout. */}
+          {/* If there is nothing to clear, the button is invisible but keeps its space, so that setting a filter does
+              not shift the layout. */}
           <Button look="quiet" onClick={clear} className={active > 0 ? '' : 'invisible'}>
             {t('table.filters.clear')}
           </Button>
@@ -128,12 +131,12 @@ export function FilterChip({ label, text, onRemove }: FilterChipProps) {
 
 export interface FilterSelectProps {
   label: string
-  /** Label of the choice for "no filter". */
+  /** The label of the choice that removes the filter. */
   all: string
   value: string | undefined
   choices: readonly { value: string; label: string }[]
   onChange(value: string | undefined): void
-  /** Takes less room, for lists with many filters. */
+  /** For lists with many filters: takes less space. */
   slim?: boolean
 }
 

@@ -6,10 +6,10 @@ export type NamesOf = 'token' | 'model' | 'user'
 
 const daySeconds = 86_400
 const days = 30
-/** Number of names suggested; any other name can be typed. */
+/** The number of suggested names. Any other name can be typed. */
 const top = 50
 
-/** Suggests names that had calls in the last 30 days, for the input whose `list` attribute is this id. */
+/** Suggests names that had calls in the last 30 days, in the input whose `list` attribute is this id. */
 export function KnownNames({ id, of }: { id: string; of: NamesOf }) {
   const { data } = useQuery({
     queryKey: ['usage', 'names', of],

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 
 const afterMs = 200
 
-/** True once a condition has lasted 200 ms; an indicator for anything shorter would only flicker. */
+/** True once a condition has lasted for 200 ms. An indicator for anything shorter would only flicker. */
 export function useLasting(condition: boolean): boolean {
   const [lasted, setLasted] = useState(false)
   useEffect(() => {

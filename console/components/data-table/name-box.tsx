@@ -6,15 +6,15 @@ interface NameBoxProps {
   label: string
   value: string
   onChange(value: string): void
-  /** The kind of names suggested once the user focuses the box. */
+  /** The kind of names that are suggested when the user focuses the box. */
   of?: NamesOf | undefined
-  /** Called when the user leaves the box, which means that typing is finished. */
+  /** Called when the user leaves the box and has therefore finished typing. */
   onLeave?(): void
-  /** A wider box, for ids, which are long. */
+  /** A wider box, for ids. */
   wide?: boolean
 }
 
-/** A text box for the name that a list is filtered by. */
+/** A text box that filters a list by a name. */
 export function NameBox({ label, value, onChange, of, onLeave, wide = false }: NameBoxProps) {
   const list = useId()
   const [near, setNear] = useState(false)

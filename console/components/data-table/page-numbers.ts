@@ -1,4 +1,6 @@
-/** The numbers of the first and the last page, of the current page and of one page on each side of it; 0 is a gap. */
+/**
+ * The numbers of the first and the last page, the current page, and one page on each side of it. 0 stands for a gap.
+ */
 export function pageNumbers(page: number, pages: number): number[] {
   const shown = [1, page - 1, page, page + 1, pages].filter((each) => each >= 1 && each <= pages)
   const numbers = [...new Set(shown)].sort((a, b) => a - b)

@@ -18,7 +18,7 @@ interface PaginationProps {
 }
 
 /**
- * Links to the first and previous page, to numbered pages, and to the next and last page; the current page is marked.
+ * Links to the first and previous page, to numbered pages, and to the next and last page. The current page is marked.
  */
 export function Pagination({ page, pages, total, size, onSize, onPage, onNear }: PaginationProps) {
   const t = useText()
@@ -55,7 +55,7 @@ export function Pagination({ page, pages, total, size, onSize, onPage, onNear }:
         />
         {pageNumbers(page, pages).map((of, index) =>
           of === 0 ? (
-            // biome-ignore lint/suspicious/noArrayIndexKey: gaps have nothing else
+            // biome-ignore lint/suspicious/noArrayIndexKey: a gap has no other identity
             <span key={`gap-${index}`} className="px-1 text-muted" aria-hidden="true">
               …
             </span>

@@ -5,16 +5,16 @@ import type { ListState } from './use-list.ts'
 interface Peeked<Row> {
   list: ListState<Row>
   rowId(row: Row): string
-  /** Id of the row that the drawer shows, from the address. */
+  /** Id of the row that the drawer shows, from the URL. */
   peek: string
   setSearch: SetSearch<{ peek?: string | undefined }>
 }
 
-/** Links from the row in the drawer to its neighbours on the page; undefined if the browser sorts the rows. */
+/** Steps from the row in the drawer to its neighbours on the page; undefined if the browser sorts the rows. */
 export function peekSteps<Row>({ list, rowId, peek, setSearch }: Peeked<Row>): DrawerSteps | undefined {
   if (list.sortsLoaded) return undefined
   const at = list.rows.findIndex((row) => rowId(row) === peek)
-  // The browser's back button closes the drawer in one step, however many rows were visited.
+  // Steps replace the history entry, so that a single "back" closes the drawer, no matter how many rows were visited.
   const way = (row: Row | undefined) => row && (() => setSearch({ peek: rowId(row) }, { replace: true }))
   return {
     previous: way(list.rows[at - 1]),

@@ -24,12 +24,13 @@ export function ResultNews({ list, asked }: ResultNewsProps) {
     if (!settled) return
     const before = known.current
     known.current = { asked, text }
-    // The first result is read as page content. Rows that come and go without a user action are not announced.
+    // The first result is not announced, because it is read as page content. Neither are rows that change without a
+    // user action.
     if (before && before.asked !== asked) setNews({ asked, text })
   }, [settled, asked, text])
   return (
     <p role="status" className="sr-only">
-      {/* A new element for each request, so that an equal result is announced again. */}
+      {/* Each request gets a new element, so that an identical result is announced again. */}
       {news && <span key={news.asked}>{news.text}</span>}
     </p>
   )

@@ -5,7 +5,7 @@ import { useText } from '../../lib/text.ts'
 import { IconButton } from '../ui/icon-button.tsx'
 import { inputClass } from '../ui/input.tsx'
 
-/** How long after the last keystroke the search runs. */
+/** The delay between the last keystroke and the search. */
 const pauseMs = 400
 
 interface SearchBoxProps {
@@ -13,14 +13,15 @@ interface SearchBoxProps {
   label: string
   onSearch(value: string): void
   /**
-   * Called when an empty search is submitted while none was active: show the first page, or reload it if it is shown.
+   * Called when an empty search is submitted and none was active. It should show the first page, or reload it if it is
+   * already shown.
    */
   onReload?: () => void
 }
 
 /**
- * The search box of a list. The text is trimmed when it is used, not while typing; an empty search shows the whole
- * list.
+ * The search box of a list. The text is trimmed when it is used, not while the user types. An empty search shows the
+ * whole list.
  */
 export function SearchBox({ value, label, onSearch, onReload }: SearchBoxProps) {
   const t = useText()
@@ -28,7 +29,7 @@ export function SearchBox({ value, label, onSearch, onReload }: SearchBoxProps) 
   const box = useRef<HTMLInputElement>(null)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
 
-  // Back, forward and "clear filters" change the search text.
+  // The box follows when "back", "forward" or "clear filters" changes the search text.
   useEffect(() => setTyped((before) => (before.trim() === value ? before : value)), [value])
   useEffect(() => () => clearTimeout(timer.current), [])
   useHotkeys({ '/': () => box.current?.focus() })

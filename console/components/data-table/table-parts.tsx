@@ -20,11 +20,11 @@ interface HeadProps<Row extends object> {
   sort: string | undefined
   setSearch: SetSearch<ListSearch>
   bulk: readonly BulkAction<Row>[] | undefined
-  /** Whether rows have actions, which need a column. */
+  /** Whether rows have actions, which then get a column. */
   acts: boolean
 }
 
-/** Cycles through ascending, descending and the server's order. */
+/** The next sort order when a header is clicked: ascending, descending, then the server's order. */
 function nextSort(id: string, sort: string | undefined): string | undefined {
   if (sort === id) return `-${id}`
   return sort === `-${id}` ? undefined : id
@@ -83,7 +83,8 @@ function HeaderCell<Row>(props: { column: Column<Row>; sort: string | undefined;
         {label}
         <Icon
           aria-hidden="true"
-          // Placed beside the label, so that the label aligns with its column and no width is reserved for the icon.
+          // The icon is positioned beside the label. The label thus aligns with its column, and no width is reserved
+          // for the icon.
           className={`absolute size-3 ${column.align === 'end' ? 'end-full me-0.5' : 'start-full ms-0.5'} ${sorted === 'none' ? 'opacity-0 group-hover/sort:opacity-70 group-focus-visible/sort:opacity-70' : ''}`}
         />
       </button>
@@ -96,7 +97,7 @@ interface BodyProps<Row extends object> {
   /** Undefined while loading. */
   rows: readonly EngineRow<Row>[] | undefined
   skeletons: number
-  /** When the rows arrived, in epoch milliseconds. */
+  /** The time at which the rows arrived, in epoch milliseconds. */
   answeredAt: number
   rowName(row: Row): string
   rowTone?: ((row: Row) => 'bad' | undefined) | undefined
@@ -128,7 +129,7 @@ export function TableBody<Row extends object>(props: BodyProps<Row>) {
   const last = useRef<number>(undefined)
   const select = useCallback(
     (index: number, { target, nativeEvent }: ChangeEvent<HTMLInputElement>) => {
-      // With Shift, all rows from the previously clicked row to this row change together.
+      // With Shift, all rows between the previously clicked row and this one change together.
       const through = nativeEvent instanceof MouseEvent && nativeEvent.shiftKey
       const from = through ? (last.current ?? index) : index
       const chosen = rows?.slice(Math.min(from, index), Math.max(from, index) + 1) ?? []
@@ -170,7 +171,8 @@ export function TableBody<Row extends object>(props: BodyProps<Row>) {
 function isOwnClick(event: ReactMouseEvent): boolean {
   const target = event.target instanceof Element ? event.target : undefined
   if (target?.closest('a, button, input, label, select, textarea, [role="menu"]')) return false
-  // Dialogs and menus of a row are outside the row in the DOM, but inside it for React.
+  // In React's tree, a row's dialogs and menus are inside the row. In the DOM they are not, so their clicks can be
+  // recognised.
   if (!event.currentTarget.contains(target ?? null)) return false
   return window.getSelection()?.isCollapsed !== false
 }
@@ -178,7 +180,7 @@ function isOwnClick(event: ReactMouseEvent): boolean {
 interface RowProps<Row extends object> {
   row: EngineRow<Row>
   index: number
-  /** When this value changes, the row is drawn again, because cells show relative times. */
+  /** When this value changes, the row is redrawn, because cells show relative times. */
   answeredAt: number
   columns: readonly Column<Row>[]
   rowName(row: Row): string
@@ -194,7 +196,7 @@ interface RowProps<Row extends object> {
 }
 
 /**
- * Drawn again only when one of its props has changed, because drawing the rows is most of the work of drawing a list.
+ * A row that is redrawn only if one of its props has changed, because drawing the rows is most of the work in a list.
  */
 const BodyRow = memo(ListRow) as typeof ListRow
 
@@ -202,14 +204,14 @@ function ListRow<Row extends object>(props: RowProps<Row>) {
   const { row, index, columns, rowName, actions, selectable, isSelected, peeks, nearRow, isCurrent, onOpen, onSelect } =
     props
   const t = useText()
-  // Amounts and available actions depend on what the server reports about itself.
+  // Renders again when the server's status changes, because amounts and available actions depend on it.
   useClassicServer()
   const name = rowName(row.original)
   const nearness = useNearness(nearRow && (() => nearRow(row.original)))
   const titleId = columns.find((column) => column.card === 'title')?.id ?? columns[0]?.id
   const line = useRef<HTMLTableRowElement>(null)
-  // When a row is removed, its focus moves to the list. This includes the focus that the row's menu is about to return
-  // to the row.
+  // When a row is removed, the focus moves from the row to the list. This also applies if the row's menu is about to
+  // return the focus to the row.
   useLayoutEffect(() => {
     const element = line.current
     return () => {

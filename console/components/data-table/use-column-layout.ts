@@ -4,7 +4,7 @@ import { sessionUser } from '../../lib/session.ts'
 import { type StorageKey, writeStored } from '../../lib/storage.ts'
 import type { Column } from './types.ts'
 
-/** Columns of a list, in the order and selection that the user chose; stored in the browser. */
+/** The columns of a list in the order and selection that the user chose. The choice is stored in the browser. */
 export interface ColumnLayout<Row> {
   /** Every column, in order. */
   all: Column<Row>[]

@@ -12,12 +12,15 @@ import { toast } from '../../lib/toast.ts'
 import type { ListSearch } from '../../lib/url-state.ts'
 import type { SetSearch } from '../../lib/use-url-state.ts'
 
-/** A list as a page shows it. */
+/** The state of a list on a page. */
 export interface ListState<Row> {
-  /** Rows of the page. With `sortsLoaded`, these are all loaded rows, which the table sorts and pages. */
+  /**
+   * The rows of the page. With `sortsLoaded`, these are all loaded rows, which the table itself sorts and divides into
+   * pages.
+   */
   rows: Row[]
   page: number
-  /** Number of reachable pages, including one that is not loaded yet. */
+  /** The number of reachable pages. This may include one that is not loaded yet. */
   pages: number
   /** Rows per page; if omitted, the server's page size is used. */
   size?: number
@@ -29,9 +32,9 @@ export interface ListState<Row> {
    * Number of rows that match the request, whether or not the list covers them; undefined while the number is unknown.
    */
   matching: number | undefined
-  /** How many rows the list covers, newest first; set only if more rows match. */
+  /** If more rows match than the list covers, the number of rows that it covers, newest first. */
   cutTo?: number | undefined
-  /** How many of the newest rows were searched for matches; set only if there are older rows. */
+  /** If not all rows were searched for matches, the number of newest rows that were searched. */
   searched?: number | undefined
   /** The server does not sort, so the table sorts the loaded rows. */
   sortsLoaded: boolean
@@ -42,11 +45,11 @@ export interface ListState<Row> {
   error: Error | null
   /** The rows belong to an earlier request, because this one failed. */
   stale: boolean
-  /** Changes with the search text and the filters, because the list then has other rows. */
+  /** Changes whenever the search text or the filters change, because the list then contains different rows. */
   narrowing: string
   /** The rows belong to the current request, not to an earlier one. */
   settled: boolean
-  /** When the rows arrived, in epoch milliseconds. */
+  /** The time at which the rows arrived, in epoch milliseconds. */
   answeredAt: number
   retry(): void
   prefetch(page: number): void
@@ -54,7 +57,7 @@ export interface ListState<Row> {
 
 /**
  * Whether the server counts and sorts. Tollgate does, and returns the total with every list. Other servers send one
- * page at a time, and pages are appended to those already loaded.
+ * page at a time, and each page is appended to the pages already loaded.
  */
 const counts = observable(true)
 
@@ -88,7 +91,7 @@ export function useList<Row>(
   const reached = useReached(page, narrowing)
   const wanted = wholeSearch ? [1] : serverCounts ? [page] : Array.from({ length: reached }, (_, index) => index + 1)
   // The previous rows stay visible until another page, order or search has loaded, unless they belong to another user
-  // or source. Where pages are appended, the previous rows are not kept, because they would appear twice.
+  // or source. If pages are appended, the previous rows are not kept, because they would appear twice.
   const before = useRef<Answer<Row>>(undefined)
   const reader = sessionUser()?.id
   const known = before.current
@@ -128,7 +131,7 @@ export function useList<Row>(
             setSearch({ page: undefined })
           }
         : undefined,
-    // As long as only the page or the order changes, the previous numbers remain correct.
+    // If only the page or the order changes, the previous numbers remain correct.
     matching: waiting && known?.narrowing !== narrowing ? undefined : (last?.data?.matching ?? total),
     cutTo: total !== undefined && (last?.data?.matching ?? 0) > total ? total : undefined,
     searched: waiting ? undefined : last?.data?.searched,
@@ -153,13 +156,11 @@ interface Answer<Row> {
   reader: number | undefined
   narrowing: string
   page: ListPage<Row>
-  /** When the page arrived, in epoch milliseconds. */
+  /** The time at which the page arrived, in epoch milliseconds. */
   at: number
 }
 
-/**
- * The pages as one list. The array stays the same as long as the pages are the same, so that nothing is sorted twice.
- */
+/** All pages as one list. The array stays the same while the pages are the same, so that nothing is sorted twice. */
 function useJoined<Row>(pages: readonly (Row[] | undefined)[]): Row[] {
   const joined = useRef<{ pages: typeof pages; rows: Row[] }>({ pages: [], rows: [] })
   const before = joined.current.pages
@@ -168,7 +169,7 @@ function useJoined<Row>(pages: readonly (Row[] | undefined)[]): Row[] {
   return joined.current.rows
 }
 
-/** The furthest page visited. Loaded pages are kept, so that sorting covers all of them. */
+/** The highest page visited. Loaded pages are kept, so that sorting covers all of them. */
 function useReached(page: number, list: string): number {
   const reached = useRef({ list, page })
   if (reached.current.list !== list) reached.current = { list, page }
@@ -191,7 +192,7 @@ function pageCount({ total, size, loaded, page, more }: Counted): number {
   return Math.max(1, Math.ceil(loaded / pageSize) + (full && loaded >= page * pageSize ? 1 : 0))
 }
 
-/** If a page turns out to be empty, goes back to the last page that has rows and shows a toast. */
+/** If a page turns out to be empty, goes back to the last page with rows and shows a toast. */
 function useStepBack(of: { page: number; pages: number; ready: boolean; setSearch: SetSearch<ListSearch> }): void {
   const { page, pages, ready, setSearch } = of
   useEffect(() => {

@@ -32,11 +32,11 @@ interface EngineInput<Row> {
   sort: string | undefined
 }
 
-/** Sorting, paging and selection of a list with TanStack Table, except for the steps that the server performs. */
+/** Sorts, pages and selects the rows of a list with TanStack Table. It skips the steps that the server performs. */
 export function useTableEngine<Row extends object>({ list, columns, rowId, sort }: EngineInput<Row>) {
   const [rowSelection, setRowSelection] = useState<RowSelectionState>({})
   const [narrowing, setNarrowing] = useState(list.narrowing)
-  // Selected rows may no longer be visible, and no action may affect rows that the user cannot see.
+  // Clears the selection, because selected rows may no longer be visible and actions must not affect invisible rows.
   if (narrowing !== list.narrowing) {
     setNarrowing(list.narrowing)
     setRowSelection({})
@@ -47,7 +47,7 @@ export function useTableEngine<Row extends object>({ list, columns, rowId, sort 
         (column): ColumnDef<Features, Row> => ({
           id: column.id,
           accessorFn: (row) => column.value?.(row),
-          // In both sort directions, rows that have a value come first.
+          // In both sort directions, rows without a value come last.
           sortUndefined: 'last',
           sortFn: (a, b, id) => compareValues(a.getValue(id), b.getValue(id), languageTag()),
         }),
@@ -56,8 +56,8 @@ export function useTableEngine<Row extends object>({ list, columns, rowId, sort 
   )
   const size = list.size ?? pageSize
   const cut = list.rows.length > size
-  // These objects stay the same as long as their values are equal; otherwise the rows would be sorted and drawn again
-  // on every render.
+  // These objects stay the same while their values are equal. Otherwise every render would sort and draw the rows
+  // again.
   const pagination = useMemo(() => ({ pageIndex: list.page - 1, pageSize: size }), [list.page, size])
   const sorting = useMemo(
     () => (sort === undefined ? [] : [{ id: sort.replace(/^-/, ''), desc: sort.startsWith('-') }]),
@@ -80,7 +80,7 @@ export function useTableEngine<Row extends object>({ list, columns, rowId, sort 
     onRowSelectionChange: setRowSelection,
   })
   const rows = table.getRowModel().rows
-  // Selects by id, because a row that is still on the screen may belong to the previous list.
+  // Selects by id, because a row that is still visible may belong to the previous list.
   const select = useCallback(
     (ids: readonly string[], selected: boolean) =>
       setRowSelection((before) => {
@@ -99,7 +99,7 @@ export function useTableEngine<Row extends object>({ list, columns, rowId, sort 
     rows,
     /** Selects or deselects rows by their ids. */
     select,
-    /** Selected rows that are loaded. */
+    /** The selected rows, if they are loaded. */
     selected: Object.keys(rowSelection).flatMap((id) => known.get(id) ?? []),
     clearSelection: () => setRowSelection({}),
   }

@@ -3,7 +3,7 @@ import type { RowAction } from './types.ts'
 
 interface TableKeys {
   count: number
-  /** Index of the row that j and k have moved to; -1 = none. */
+  /** Index of the current row, which j and k change; -1 = none. */
   current: number
   setCurrent(index: number): void
   page: number
@@ -15,7 +15,7 @@ interface TableKeys {
 }
 
 /**
- * j/k move between rows, Enter opens a row, x selects it, [ and ] turn pages; other keys belong to the row's actions.
+ * j and k move between rows, Enter opens a row, x selects it, and [ and ] turn pages. Other keys run the row's actions.
  */
 export function useTableKeys(keys: TableKeys): void {
   const { count, current, setCurrent, page, pages, goTo } = keys

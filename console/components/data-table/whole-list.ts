@@ -17,7 +17,7 @@ interface WholeList<Row> {
   >
 }
 
-/** A list whose rows all arrive in one response, so that the browser searches, sorts and pages it. */
+/** The state of a list whose rows all arrive in one response. The browser searches, sorts and pages it. */
 export function wholeList<Row>({ rows, search, filters, query }: WholeList<Row>): ListState<Row> {
   const pages = Math.max(1, Math.ceil(rows.length / size))
   return {

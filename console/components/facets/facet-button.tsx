@@ -6,7 +6,7 @@ import { type LazyPart, OnDemand, type Trigger } from '../ui/on-demand.tsx'
 
 interface FacetButtonProps<P> {
   label: string
-  /** What the facet selects; undefined if it selects everything. */
+  /** A description of what the facet selects; undefined if it selects everything. */
   text: string | undefined
   onClear(): void
   part: LazyPart<P>
@@ -15,15 +15,15 @@ interface FacetButtonProps<P> {
 }
 
 /**
- * The button of a filter with several values: it says what the filter selects, and opens a panel. Backspace or the button
- * beside it removes the filter.
+ * The button of a filter with several values. It shows what the filter selects, and opens a panel. Backspace, or the
+ * button beside it, removes the filter.
  */
 export function FacetButton<P>({ label, text, onClear, part, children }: FacetButtonProps<P>) {
   const t = useText()
   const box = useRef<HTMLSpanElement>(null)
   const isOn = text !== undefined
   const clear = () => {
-    // The button beside it disappears, so the focus moves first.
+    // The button that removes the filter disappears, so the focus moves first.
     box.current?.querySelector('button')?.focus()
     onClear()
   }

@@ -13,11 +13,11 @@ import { type FacetValue, type ValuesOf, valuesQuery } from './values-query.ts'
 interface Item {
   value: string
   name: string
-  /** Undefined for values that were not found, but were chosen or typed. */
+  /** Undefined for values that were chosen or typed but not found. */
   rows: number | undefined
 }
 
-/** What a panel shows and changes. */
+/** The props of a panel. */
 export interface FacetPanelProps extends ValuesOf {
   label: string
   value: FacetValue
@@ -29,7 +29,7 @@ const itemClass =
 
 const isSame = (a: Item, b: Item) => a.value === b.value
 
-/** The values of a facet: a search, the choice between "is" and "is not", and a list to tick. */
+/** The panel of a facet: a search box, the choice between "is" and "is not", and a list of values with checkboxes. */
 export function FacetPanel({ of, range, mine, label, value, onChange }: FacetPanelProps) {
   const t = useText()
   const [mode, setMode] = useState<'is' | 'not'>(value.is.length === 0 && value.not.length > 0 ? 'not' : 'is')
@@ -37,7 +37,7 @@ export function FacetPanel({ of, range, mine, label, value, onChange }: FacetPan
   const keyword = useLater(typed.trim())
   const { data, error, isPending } = useQuery(valuesQuery({ of, range, mine }, keyword))
   const chosen = value[mode]
-  // Values that were chosen before come first. The order stays the same while the panel is open.
+  // Values that were already chosen come first. The order stays the same while the panel is open.
   const [first] = useState(chosen)
   const found: Item[] = (data ?? []).map((each) => ({ ...each, name: each.name || `#${each.value}` }))
   const items = offered({ found, first, typed: typed.trim(), isName: of !== 'channel' })
@@ -72,7 +72,8 @@ export function FacetPanel({ of, range, mine, label, value, onChange }: FacetPan
           placeholder={t(`table.facet.search.${of}`)}
           className={inputClass}
           onKeyDown={(event) => {
-            // Escape closes the panel, and Backspace in an empty box removes the last value.
+            // Escape must only close the panel, without clearing the values. Backspace in an empty box removes the last
+            // value.
             if (event.key === 'Escape') event.preventBaseUIHandler()
             if (event.key !== 'Backspace' || typed !== '') return
             event.preventBaseUIHandler()
@@ -117,7 +118,7 @@ interface Offer {
   /** Values that were chosen when the panel opened. */
   first: readonly string[]
   typed: string
-  /** Whether typed text may be a value although it was not found. */
+  /** Whether typed text is accepted as a value even if it was not found. */
   isName: boolean
 }
 

@@ -6,7 +6,7 @@ export interface FacetPopupProps extends FacetPanelProps {
   trigger: Trigger
 }
 
-/** The panel of a facet with its button. It is loaded when a facet is first opened, and is open from the start. */
+/** The panel of a facet with its button. The component is loaded when a facet is first opened, so it starts open. */
 export function FacetPopup({ trigger, ...panel }: FacetPopupProps) {
   return (
     <PopoverPopup trigger={trigger} title={panel.label} align="start">

@@ -1,9 +1,9 @@
 import type { Text } from '../../lib/text.ts'
 
-/** How many values a button names. */
+/** The number of values that a button lists by name. */
 const named = 2
 
-/** What a facet selects, such as "Model is not gpt-4o, o3"; undefined if it selects everything. */
+/** A description of what a facet selects, such as "Model is not gpt-4o, o3"; undefined if it selects everything. */
 export function facetText(
   t: Text,
   label: string,

@@ -18,7 +18,7 @@ export interface FacetProps extends ValuesOf {
   onChange(patch: FacetSearch): void
 }
 
-/** The names of a facet's values; channels have other names than values. */
+/** Returns the names of a facet's values. Only for channels do names differ from values, which are ids. */
 function useNames({ of, range, mine }: ValuesOf, values: readonly string[]): (value: string) => string {
   const { data = [] } = useQuery({
     ...valuesQuery({ of, range, mine }, ''),
@@ -28,7 +28,7 @@ function useNames({ of, range, mine }: ValuesOf, values: readonly string[]): (va
   return (value) => (of === 'channel' ? names.get(value) || `#${value}` : value)
 }
 
-/** The texts of the facets that are set, for a line that sums up the filters. */
+/** A description of the facet if it is set, for a line that summarises the filters. */
 export function useFacetText({ of, range, mine, label, search }: Omit<FacetProps, 'onChange'>): string | undefined {
   const t = useText()
   const is = facetValues(search, of)
@@ -37,7 +37,7 @@ export function useFacetText({ of, range, mine, label, search }: Omit<FacetProps
   return facetText(t, label, { is: is.map(nameOf), not: not.map(nameOf) })
 }
 
-/** A filter with several values, which are found by typing. */
+/** A filter with several values, which the user finds by typing. */
 export function Facet(props: FacetProps) {
   const { of, range, mine, label, search, onChange } = props
   const text = useFacetText(props)

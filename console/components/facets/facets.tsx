@@ -7,9 +7,9 @@ import { Facet, type FacetProps, useFacetText } from './facet.tsx'
 interface FacetsProps {
   search: FacetSearch
   onChange(patch: FacetSearch): void
-  /** The range whose values are offered, in epoch seconds; 0 means no limit. */
+  /** The time range whose values are offered, in epoch seconds; 0 means no limit. */
   range: { start: number; end: number }
-  /** Whether the rows of all users are filtered; then users and channels can be chosen, too. */
+  /** Whether the rows of all users are filtered. If so, users and channels can be chosen, too. */
   everybody: boolean
   /** Shows only the facets that are set, as chips with a button that removes them. */
   chips?: boolean

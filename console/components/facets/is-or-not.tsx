@@ -1,7 +1,7 @@
 import { useText } from '../../lib/text.ts'
 import { Segmented } from '../ui/segmented.tsx'
 
-/** Whether the chosen values are wanted or excluded. */
+/** Whether rows with the chosen values are included or excluded. */
 export type IsOrNotMode = 'is' | 'not'
 
 /** The choice between "is" and "is not" in a filter. */

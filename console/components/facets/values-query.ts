@@ -3,7 +3,10 @@ import { usageValuesApi } from '../../../contract/api/usage-values.ts'
 import { call } from '../../lib/call.ts'
 import type { FacetName } from '../../lib/facet-search.ts'
 
-/** Which values are offered: those of the rows in a range, in epoch seconds, optionally only of the user's own rows. */
+/**
+ * Selects the values to offer: those of the rows in a time range (epoch seconds), optionally only of the user's own
+ * rows.
+ */
 export interface ValuesOf {
   of: FacetName
   range: { start: number; end: number }
@@ -19,7 +22,7 @@ export interface FacetValue {
 const staleMs = 60_000
 const hour = 3600
 
-/** The most used values whose name begins with the keyword. The range is that of the server, whole hours. */
+/** The most used values whose name begins with the keyword. The range is extended to whole hours, as on the server. */
 export const valuesQuery = ({ of, range, mine }: ValuesOf, keyword: string) => {
   const start_timestamp = Math.floor(range.start / hour) * hour
   const end_timestamp = range.end === 0 ? 0 : Math.ceil(range.end / hour) * hour

@@ -4,7 +4,7 @@ import { Switch } from '../ui/switch.tsx'
 import { SwitchRow } from '../ui/switch-row.tsx'
 import { Field, type FieldProps } from './field.tsx'
 
-/** A field for choosing one option from a list, with a select box. Values are strings. */
+/** A field with a select box for choosing one option from a list. Values are strings. */
 export function SelectField<T extends FieldValues>(
   props: FieldProps<T> & { options: readonly { value: string; label: string }[] },
 ) {

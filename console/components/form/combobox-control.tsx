@@ -28,27 +28,28 @@ export interface ChoiceProps {
   options: readonly Choice[]
   placeholder?: string
   /**
-   * Typed text may be added even if no option has that name. The text is trimmed; empty text and existing options are
+   * Typed text may be added even if no option has that name. The text is trimmed. Empty text and existing options are
    * not added.
    */
   creatable?: boolean
-  /** Called with the search text, for options that the server finds. */
+  /** Called with the search text, so that the server can search for options. */
   onSearch?(text: string): void
-  /** Typed text is also added when the user leaves the field; meant for fields where empty means all. */
+  /** Typed text is also added when the user leaves the field. Meant for fields where empty means all. */
   keepsTyped?: boolean
 }
 
-/** What the user did in the placeholder box before the control was loaded. */
+/** What the user did in the placeholder box before the control had loaded. */
 export interface Reached {
   /**
-   * 'open' means that the user is waiting for the list; also used when the control is loaded but its options are not.
+   * 'open' means that the user is waiting for the list. It also applies if the control has loaded but its options have
+   * not.
    */
   how: 'not' | 'focused' | 'open'
-  /** The typed text; also '' if the box does not accept text. */
+  /** The typed text; '' if the box does not accept text. */
   typed: string
 }
 
-/** Props a control gets from its field. */
+/** The props that a control gets from its field. */
 interface ControlProps extends ChoiceProps {
   id: string
   reached: RefObject<Reached>
@@ -70,11 +71,11 @@ const same = (a: Choice, b: Choice) => a.value === b.value
 type KeyDown = NonNullable<ComponentProps<typeof Combobox.Input>['onKeyDown']>
 
 /**
- * Whether the list is open. If the user was in the box before the control loaded, the focus returns to the box. If the
- * user clicked or typed there, the list opens one frame after the options are loaded, because it highlights a match
- * only if the match was found while the list was closed. The list does not open if the user presses Escape, leaves the
- * box or makes a choice before that, or if the list has already opened or closed. Opening it later would be unexpected,
- * and would hide added entries from screen-reader users.
+ * Controls whether the list is open. If the user was in the box before the control loaded, the focus returns to the
+ * box. If the user clicked or typed there, the list opens automatically, one frame after the options have loaded. The
+ * delay is needed because the list highlights a match only if it found the match while it was closed. It does not open
+ * automatically if the user has pressed Escape, left the box or made a choice by then, or if the list was already
+ * opened or closed. Opening it then would be unexpected, and would hide added entries from screen-reader users.
  */
 function useOpen({ id, reached, options }: ControlProps) {
   const [open, setOpen] = useState(false)
@@ -83,7 +84,7 @@ function useOpen({ id, reached, options }: ControlProps) {
     const box = document.getElementById(id)
     if (reached.current.how === 'not' || !(box instanceof HTMLInputElement)) return
     box.focus()
-    // The next keystroke replaces the text shown.
+    // The text is selected, so that the next keystroke replaces it.
     box.select()
   }, [reached, id])
   useEffect(() => {
@@ -165,8 +166,8 @@ export function MultiCombobox(props: MultiProps) {
   const { id, options, value, onChange, creatable = false, placeholder, disabled, invalid, describedBy } = props
   const [typed, setTyped] = useState('')
   const list = useOpen(props)
-  // Set here and not as the initial state: React may show this control up to 300 ms after rendering it, and until then
-  // the user types into the placeholder.
+  // This is not the initial state, because React may show this control up to 300 ms after rendering it. Until then, the
+  // user types into the placeholder.
   useLayoutEffect(() => setTyped(props.reached.current.typed), [props.reached])
   const known = new Map(options.map((option) => [option.value, option]))
   const chosen = value.map((each) => known.get(each) ?? { value: each, label: each })
@@ -184,10 +185,11 @@ export function MultiCombobox(props: MultiProps) {
   const add = (text: string) => choose(withWords(value, text))
   const onBlur = () => {
     list.endWait()
-    // The list adds typed text when it closes, but it never opened for text that was typed before this control loaded.
+    // The list adds typed text when it closes. If the text was typed before this control loaded, the list never opened,
+    // so the text is added here.
     if (props.keepsTyped && !list.open && word !== '') add(word)
   }
-  // The list may lag behind the typed text, so Enter adds the text as typed unless the user moved to an entry.
+  // The list may lag behind the typed text. Enter therefore adds the typed text unless the user moved to an entry.
   const wentTo = useRef(false)
   const onKeyDown: KeyDown = (event) => {
     list.keepOnEscape(event)
@@ -214,8 +216,8 @@ export function MultiCombobox(props: MultiProps) {
       open={list.open}
       onOpenChange={(next, { reason }) => {
         list.change(next)
-        // The list discards the text when it closes. That is right for Escape and for a choice, but not for leaving the
-        // field.
+        // The list discards the text when it closes. This is correct after Escape or a choice, but not when the user
+        // leaves the field.
         const leaves = reason === 'focus-out' || reason === 'outside-press'
         if (!next && leaves && props.keepsTyped && word !== '') add(word)
       }}
@@ -269,11 +271,11 @@ export function SearchSelect(props: SearchSelectProps) {
   const { options, value, onChange, creatable = false } = props
   const t = useText()
   const list = useOpen(props)
-  /** The user has just entered the box. */
+  /** True if the user has just entered the box. */
   const isNew = useRef(false)
   const chosen = options.find((option) => option.value === value) ?? (value ? { value, label: value } : null)
   /**
-   * The search text; undefined while the chosen option is shown. It is kept here because the control would drop it when
+   * The search text; undefined while the chosen option is shown. It is kept here, because the control discards it when
    * the options load.
    */
   const [typed, setTyped] = useState<string>()
@@ -310,8 +312,8 @@ export function SearchSelect(props: SearchSelectProps) {
           onFocus={() => {
             isNew.current = true
           }}
-          // A click puts the caret into the chosen text. Unless that text is selected, typed characters would be
-          // appended to it, and the search would be for both together.
+          // A click puts the caret into the text of the chosen option. The text is selected, because otherwise typed
+          // characters would be added to it and the search would use both.
           onClick={({ currentTarget }) => {
             if (isNew.current) currentTarget.select()
             isNew.current = false

@@ -14,8 +14,8 @@ interface LoadedProps {
   /** The chosen options as text. */
   shown: string
   /**
-   * Handles text that is typed before the control loads. When the user finishes, the text is added at once, as the
-   * control would do. If absent, the box is read-only until the control loads.
+   * Handles text that is typed before the control loads. When the user finishes, the text is added immediately, as the
+   * control would do. If `words` is absent, the box is read-only until the control loads.
    */
   words?: { add(text: string): void; creatable: boolean; keepsTyped: boolean }
   disabled: boolean | undefined
@@ -23,13 +23,13 @@ interface LoadedProps {
 }
 
 /**
- * Shows a box of the same size while the control, which is large, loads. If the user is already in the box, the control
- * starts in the matching state.
+ * Shows a placeholder box of the same size until the control, which is a large chunk, has loaded. If the user is
+ * already in the box, the control starts in the matching state.
  */
 function Loaded({ id, shown, words, disabled, children }: LoadedProps) {
-  // A ref instead of a state: rendering during a press would put the control under the pointer, and the browser would
-  // then focus neither the box nor the control. A press that starts here and is released on the control is not a click
-  // on either, so the press alone counts.
+  // This is a ref and not a state, because a state would render the control during a press, and the browser would then
+  // focus neither the box nor the control. A press that starts on the placeholder and ends on the control is a click on
+  // neither, so the press alone counts.
   const reached = useRef<Reached>({ how: 'not', typed: '' })
   const endWord = (box: HTMLInputElement) => {
     const { typed } = reached.current
@@ -51,7 +51,7 @@ function Loaded({ id, shown, words, disabled, children }: LoadedProps) {
           if (event.key !== 'Enter' || reached.current.typed === '' || event.nativeEvent.isComposing) return
           event.preventDefault()
           if (!words.creatable) return
-          // A list that opened after text was added would hide that text from screen-reader users.
+          // If the list opened after text was added, it would hide that text from screen-reader users.
           reached.current.how = 'focused'
           endWord(event.currentTarget)
         },
@@ -101,8 +101,8 @@ function controlProps<T extends FieldValues>(props: FieldProps<T> & ChoiceProps,
 }
 
 /**
- * A field for choosing several options from a list, shown as chips. The value is a list of strings; `creatable` also
- * accepts other values, typed one by one or pasted as a list.
+ * A field for choosing several options from a list. They are shown as chips. The value is a list of strings. With
+ * `creatable`, other values can be typed one by one, or pasted as a list.
  */
 export function ComboboxField<T extends FieldValues>(props: FieldProps<T> & ChoiceProps) {
   return (
@@ -136,8 +136,8 @@ export function ComboboxField<T extends FieldValues>(props: FieldProps<T> & Choi
 }
 
 /**
- * A field for choosing one option from a long list, found by typing. The value is a string; `creatable` accepts the
- * typed text as it is.
+ * A field for choosing one option from a long list by typing. The value is a string. With `creatable`, the typed text
+ * itself is accepted.
  */
 export function SearchSelectField<T extends FieldValues>(props: FieldProps<T> & ChoiceProps) {
   return (

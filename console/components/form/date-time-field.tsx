@@ -26,7 +26,8 @@ export interface TimePreset {
 }
 
 /**
- * A field for a point in time, in epoch seconds. A preset with a fixed value is shown in words instead of the input.
+ * A field for a point in time, in epoch seconds. If its value is a fixed preset, the preset's label is shown instead of
+ * a time.
  */
 export function DateTimeField<T extends FieldValues>(props: FieldProps<T> & { presets: readonly TimePreset[] }) {
   return (

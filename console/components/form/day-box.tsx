@@ -3,7 +3,7 @@ import { Input } from '../ui/input.tsx'
 
 interface DayBoxProps {
   label: string
-  /** Epoch seconds of the day's first second in the browser's time zone; with `isEnd`, of the first second after it. */
+  /** The start of the day in the browser's time zone, in epoch seconds. With `isEnd`, it is the end of the day. */
   value: number | undefined
   /** The chosen day is the last one of a range. */
   isEnd?: boolean
@@ -23,12 +23,12 @@ function textOf(seconds: number | undefined, isEnd: boolean): string {
 
 function secondsOf(text: string, isEnd: boolean): number | undefined {
   const [year = 0, month = 0, day = 0] = text.split('-').map(Number)
-  // A half-typed year, such as 0020, is also a valid value.
+  // Ignores a partly typed year, such as 0020, which would also be a valid value.
   if (!(year >= 1970)) return undefined
   return Math.max(0, new Date(year, month - 1, day + (isEnd ? 1 : 0)).getTime() / 1000)
 }
 
-/** An input for a day, with its label. `onChange` is not called until the day is complete. */
+/** An input for a day, with its label. `onChange` is called only when the day is complete. */
 export function DayBox({ label, value, isEnd = false, onChange }: DayBoxProps) {
   const [text, setText] = useState(() => textOf(value, isEnd))
   useEffect(

@@ -35,7 +35,7 @@ export function Field<T extends FieldValues>(
   props: FieldProps<T> & {
     children: (parts: FieldParts<T>) => ReactNode
     after?: ReactNode
-    /** Words for an error that differ from its message. */
+    /** Returns a different text for an error, if its message does not fit. */
     problem?: (error: FieldError) => string | undefined
   },
 ) {

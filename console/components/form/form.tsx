@@ -12,22 +12,22 @@ const ConfirmDialog = lazy(() => import('../ui/confirm-dialog.tsx').then((it) =>
 interface FormProps<T extends FieldValues> {
   form: UseFormReturn<T>
   /**
-   * Runs with validated values. If it fails, the API call has already shown the error and the form stays as it is; an
-   * error about a field is shown at that field.
+   * Called with validated values. If it fails, the API call has already shown the error, and the form stays unchanged.
+   * An error about a field is shown beside that field.
    */
   onSubmit(values: T): Promise<unknown>
-  /** Runs when validation has failed, after the first invalid field has got the focus. */
+  /** Called when validation has failed, after the first invalid field has received the focus. */
   onInvalid?: (messages: string[]) => void
-  /** Asks before the user leaves unsaved changes; off for forms such as the login. */
+  /** Whether to ask for confirmation before the user leaves with unsaved changes. Off for forms such as the login. */
   guard?: boolean
   label: string
   children: ReactNode
 }
 
 /**
- * A form that can also be submitted with Ctrl/Cmd+Enter, runs only one submission at a time, and asks before the user
- * leaves unsaved changes. A page that stays after saving calls `form.reset(values)`, so that the form counts as
- * unchanged.
+ * A form that can also be submitted with Ctrl/Cmd+Enter. It runs only one submission at a time, and asks for
+ * confirmation before the user leaves with unsaved changes. If the page stays open after saving, it must call
+ * `form.reset(values)`, so that the form counts as unchanged.
  */
 export function Form<T extends FieldValues>({
   form,
@@ -49,7 +49,8 @@ export function Form<T extends FieldValues>({
       aria-label={label}
       noValidate
       onSubmit={(event) => {
-        // A dialog opened from the form is elsewhere in the DOM, but its events also bubble up to this form.
+        // Ignores events of a dialog that was opened from the form. They bubble up to this form, although the dialog is
+        // elsewhere in the DOM.
         if (event.target !== element.current) return
         if (isSubmitting) return event.preventDefault()
         newTry(form.control)

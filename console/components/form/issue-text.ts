@@ -3,7 +3,7 @@ import { text, textByKey } from '../../lib/text.ts'
 
 type Issue = z.core.$ZodIssue
 
-/** Patterns of the contract's error sentences, other than plain limits, with the matching messages. */
+/** Patterns for the contract's error sentences, except plain limits, with the matching messages. */
 const known: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] = [
   [/at most (\d+) characters/, ([, max = '']) => text('form.tooLong', { max })],
   [/at least (\d+) characters/, ([, min = '']) => text('form.tooShort', { min })],
@@ -18,8 +18,8 @@ const known: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] 
 ]
 
 /**
- * The problem with a field, in the language of the page. A schema may name a message key as its error (`{ error:
- * 'token.expiry.invalid' }`), which takes precedence.
+ * The problem with a field, in the language of the page. If the schema has a message key as its error (`{ error:
+ * 'token.expiry.invalid' }`), that message is used.
  */
 export function issueText(issue: Issue): string {
   const own = textByKey(issue.message)

@@ -42,7 +42,7 @@ interface LimitFieldsProps<T extends FieldValues> {
   spent?: { spent_today: number; spent_month: number } | undefined
 }
 
-/** The fields for limits, as a group of a form; renders nothing if the server has no limits. */
+/** The fields for limits, as a group in a form. Renders nothing if the server does not support limits. */
 export function LimitFields<T extends FieldValues>({ control, spent }: LimitFieldsProps<T>) {
   const t = useText()
   const classic = useClassicServer()

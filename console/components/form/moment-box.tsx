@@ -17,13 +17,13 @@ const textOf = (seconds: number | undefined) => {
 }
 const secondsOf = (text: string) => {
   const ms = new Date(text).getTime()
-  // A half-typed year, such as 0020, is also parsed as a year.
+  // Ignores a partly typed year, such as 0020, which would also be parsed as a year.
   return Number.isNaN(ms) || ms < 0 ? undefined : Math.floor(ms / 1000)
 }
 
 /**
- * An input for a date and time, to the second. Incomplete text stays as typed, and `onChange` is not called until the
- * text is valid.
+ * An input for a date and time, to the second. Incomplete text stays as typed. `onChange` is called only when the text
+ * is valid.
  */
 export function MomentBox({ label, value, onChange }: MomentBoxProps) {
   const [text, setText] = useState(() => textOf(value))

@@ -53,15 +53,15 @@ export function NumberField<T extends FieldValues>(props: FieldProps<T> & Number
 const presets = [1, 5, 10, 100]
 
 /**
- * A quota field. The value is in quota units. Where the installation shows currency, the field takes dollars, and there
- * are buttons for round amounts.
+ * A quota field. Its value is in quota units. If the installation shows currency, the user types dollars, and there are
+ * buttons for round amounts.
  */
 export function QuotaField<T extends FieldValues>(props: FieldProps<T> & { min?: number; presets?: boolean }) {
   const t = useText()
   useServerStatus()
   const { min = -maxQuota } = props
   if (!showsCurrency()) return <NumberField {...props} step={1} />
-  // The rules are about units, but the person who types dollars reads dollars.
+  // The limits are in units, but a user who types dollars should see them in dollars.
   const problem = ({ type, message }: FieldError) => {
     if (type === 'too_small') return t('form.min', { min: dollars(min) })
     return type === 'too_big' ? t('form.max', { max: dollars(maxQuota) }) : message
@@ -106,7 +106,7 @@ function dollars(quota: number): string {
   return formatQuota(quota, decimals.length)
 }
 
-/** A small button that fills a field; `pressed` marks the current one. */
+/** A small button that fills a field. `pressed` marks the current choice. */
 export function Chip(props: {
   label: string
   name?: string

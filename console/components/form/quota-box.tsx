@@ -6,7 +6,7 @@ import { inputClass } from '../ui/input.tsx'
 
 interface DollarBoxProps {
   id: string
-  /** Quota units; undefined while the box is empty, and NaN while it holds no amount. */
+  /** Quota units; undefined while the box is empty, and NaN while its text is not an amount. */
   value: number | undefined
   onChange(quota: number | undefined): void
   onBlur?: () => void
@@ -24,7 +24,7 @@ export function DollarBox(props: DollarBoxProps) {
   const { id, value, onChange, onBlur, inputRef, name, placeholder, disabled, invalid, describedBy } = props
   const t = useText()
   const [typed, setTyped] = useState('')
-  // The typed text stays as it is while it means the value; a value that was set from outside replaces it.
+  // The typed text is kept while it is equal to the value. A value that was set elsewhere replaces it.
   const shown = Object.is(quotaOf(typed), value)
     ? typed
     : value === undefined

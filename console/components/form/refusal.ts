@@ -5,17 +5,17 @@ import { toast } from '../../lib/toast.ts'
 import { knownSentence } from './issue-text.ts'
 import { newTry } from './new-try.ts'
 
-/** An error that begins with the name of a field, in the wording of the page. */
+/** A server error about a field, in the wording of the page. */
 interface Refusal {
-  /** The text shown at the field. */
+  /** The text shown beside the field. */
   problem: string
   /** The same error as a sentence that names the field, for users who do not see the field. */
   sentence: string
 }
 
 /**
- * The server's message about a field, with the field's label instead of its name; undefined if the server's text does
- * not begin with the field's name.
+ * The server's message about a field, with the field's label instead of its name. Undefined if the message does not
+ * begin with the name of the field.
  */
 export function refusalOf({ sent }: CallError, field: string, label: string): Refusal | undefined {
   if (!sent?.message?.startsWith(`${field} `)) return undefined
@@ -26,7 +26,7 @@ export function refusalOf({ sent }: CallError, field: string, label: string): Re
   return { problem: sentence, sentence }
 }
 
-/** Shows an error at the field that it names; the toast of the call then uses the field's label. */
+/** Shows an error beside the field that it mentions. The toast of the call then uses the field's label. */
 export function showAtField<T extends FieldValues>(form: UseFormReturn<T>, failure: unknown): void {
   if (!(failure instanceof CallError)) return
   for (const name of Object.keys(form.getValues())) {

@@ -9,7 +9,7 @@ import {
 import * as z from 'zod/mini'
 import { issueText } from './issue-text.ts'
 
-/** Validates values against a schema; messages are in the page's language. */
+/** Validates values against a schema. Messages are in the page's language. */
 function resolverFor<T extends FieldValues>(schema: z.ZodMiniType<unknown>): Resolver<T> {
   return (values) => {
     const result = z.safeParse(schema, values)
@@ -25,12 +25,15 @@ function resolverFor<T extends FieldValues>(schema: z.ZodMiniType<unknown>): Res
 }
 
 export interface AppFormOptions<T extends FieldValues> {
-  /** Validation rules; taken from the contract where the server has the same rules. */
+  /** The validation rules. If the server has the same rules, they come from the contract. */
   schema: z.ZodMiniType<unknown>
   values: DefaultValues<T>
 }
 
-/** A form of the console. It is validated on submit, then while typing; the first invalid field gets the focus. */
+/**
+ * A form of the console. It is first validated on submit, and from then on while the user types. The first invalid
+ * field gets the focus.
+ */
 export function useAppForm<T extends FieldValues>({ schema, values }: AppFormOptions<T>): UseFormReturn<T> {
   return useForm<T>({
     defaultValues: values,

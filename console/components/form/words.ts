@@ -1,5 +1,5 @@
 /**
- * Appends the words of a text to a list. Words are separated by line breaks or commas; empty and duplicate words are
+ * Appends the words of a text to a list. Words are separated by line breaks or commas. Empty and duplicate words are
  * skipped.
  */
 export function withWords(list: readonly string[], text: string): string[] {

@@ -49,7 +49,7 @@ interface BadgeProps {
   title?: string
 }
 
-/** A small label, such as a group or a type; without a colour it has no dot. */
+/** A small label, such as a group or a type. Without a colour, it has no dot. */
 export function Badge({ color, mark, children, title }: BadgeProps) {
   return (
     <span

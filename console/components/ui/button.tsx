@@ -31,7 +31,7 @@ export function buttonClass({
 }
 
 export interface ButtonProps extends ComponentProps<'button'>, Style {
-  /** Work is in progress: the button shows it and ignores clicks. */
+  /** Work is in progress. The button shows this and ignores clicks. */
   busy?: boolean | undefined
   icon?: ReactNode
 }

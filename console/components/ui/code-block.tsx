@@ -4,7 +4,7 @@ import { copyText } from '../../lib/clipboard.ts'
 import { useText } from '../../lib/text.ts'
 import { IconButton } from './icon-button.tsx'
 
-/** Code to read and copy. `shown` may mask secrets that `code` contains. */
+/** Code to read and copy. `shown` is the visible text, in which secrets may be masked. */
 export function CodeBlock({ label, code, shown }: { label: string; code: string; shown?: string }) {
   const t = useText()
   const [copied, setCopied] = useState(false)

@@ -11,15 +11,15 @@ export interface ConfirmProps {
   text?: ReactNode
   /** Label of the confirm button. */
   confirm: string
-  /** The action destroys something, so the button is red. */
+  /** The action destroys something; the button is red. */
   danger?: boolean
-  /** Text that the user must type before the button works. */
+  /** A text that the user must type to enable the button. */
   typed?: string | undefined
   /** The dialog closes when this promise resolves and stays open when it rejects. */
   onConfirm(): Promise<unknown> | undefined
 }
 
-/** Asks before an action that cannot be undone. */
+/** Asks for confirmation before an action that cannot be undone. */
 export function ConfirmDialog(props: ConfirmProps) {
   return (
     <AlertDialog.Root open={props.open} onOpenChange={(next) => !next && props.onClose()}>

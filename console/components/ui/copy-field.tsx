@@ -13,7 +13,7 @@ interface CopyFieldProps {
   fallback?: (value: string) => void
 }
 
-/** A value to copy: masked until the user reveals it, but it can be copied either way. */
+/** A value to copy. It may be masked until the user reveals it, and it can be copied in both states. */
 export function CopyField({ label, value, masked, fallback }: CopyFieldProps) {
   const t = useText()
   const [shown, setShown] = useState(masked === undefined)

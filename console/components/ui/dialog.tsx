@@ -13,7 +13,7 @@ interface DialogProps {
   title: string
   text?: ReactNode
   children?: ReactNode
-  /** Buttons at the end. */
+  /** The buttons at the end of the dialog. */
   footer?: ReactNode
   width?: 'small' | 'normal' | 'large'
 }

@@ -13,14 +13,17 @@ interface FilterSheetProps {
   children: ReactNode
 }
 
-/** The filters of a list on a phone, at the bottom of the screen. A choice applies at once; the list is behind. */
+/**
+ * The filters of a list on a phone, at the bottom of the screen. A choice applies immediately to the list behind the
+ * sheet.
+ */
 export function FilterSheet({ active, onClear, onClose, children }: FilterSheetProps) {
   const t = useText()
   return (
     <Base.Root
       open
       onOpenChange={(next, details) => {
-        // Escape first closes a list that was opened from the sheet.
+        // If a list was opened from the sheet, Escape closes only that list.
         if (details.reason === 'escape-key' && document.querySelector('.ui-popup')) details.cancel()
         else if (!next) onClose()
       }}

@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react'
 
-/** One figure with its name; `note` describes what the figure is compared with. */
+/** One figure with its name. `note` says what the figure is compared with. */
 export function Kpi(props: {
   label: string
   value: ReactNode
   note?: ReactNode
   loading?: boolean
-  /** For cards with little room: a long figure is smaller, so that it stays on one line. */
+  /** For narrow cards: a long figure is made smaller, so that it stays on one line. */
   narrow?: boolean
   children?: ReactNode
 }) {

@@ -1,6 +1,6 @@
 import { useText } from '../../lib/text.ts'
 
-/** Reports that a page or a part of it is loading, in the console's usual wording. */
+/** A message that a page or a part of it is loading, in the console's usual wording. */
 export function Loading({ what }: { what?: string }) {
   const t = useText()
   return (

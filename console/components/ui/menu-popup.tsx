@@ -6,10 +6,10 @@ export interface MenuEntry {
   id: string
   label: string
   icon?: ReactNode
-  /** The entry destroys something; it is shown in red and separated from the others. */
+  /** The entry destroys something. It is red and separated from the others. */
   danger?: boolean
   disabled?: boolean
-  /** Why the entry is disabled, or more information. */
+  /** The reason why the entry is disabled, or other information. */
   hint?: string | undefined
   /** A shortcut, shown at the end. */
   keys?: string
@@ -27,14 +27,14 @@ export interface MenuProps {
 const itemClass =
   'flex min-h-8 max-sm:min-h-10 cursor-default items-center gap-2 rounded-md px-2 text-sm outline-none select-none data-highlighted:bg-active data-disabled:opacity-50 [&_svg]:size-4 [&_svg]:text-muted'
 
-/** The menu itself. It is loaded when a menu is first opened, and is open from the start. */
+/** The menu itself. The component is loaded when a menu is first opened, so it starts open. */
 export function MenuPopup({ trigger, entries, label, align = 'end' }: MenuProps) {
   const plain = entries.filter((entry) => !entry.danger)
   const dangers = entries.filter((entry) => entry.danger)
   return (
     <Base.Root defaultOpen>
       <Base.Trigger render={trigger} />
-      {/* Placed inside a landmark of the page, not beside the landmarks, so that users who move by landmark find it. */}
+      {/* Placed inside a landmark of the page, so that users who navigate by landmarks find it. */}
       <Base.Portal container={document.querySelector('main') ?? document.body}>
         <Base.Positioner align={align} sideOffset={4} className="z-50 outline-none">
           <Base.Popup className="ui-popup max-w-72 min-w-44 p-1" aria-label={label}>

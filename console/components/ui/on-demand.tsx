@@ -13,19 +13,19 @@ export type Trigger = ReactElement<ComponentProps<'button'>>
 interface OnDemandProps<P> {
   part: LazyPart<P>
   trigger: Trigger
-  /** What the button opens, for screen readers. */
+  /** What the button opens. Screen readers announce it. */
   popup: 'menu' | 'dialog'
   /** Renders the part that replaces the button. */
   children: (Part: ComponentType<P>) => ReactNode
 }
 
-/** A part that is loaded when it is first needed; `component()` returns undefined until then. */
+/** A part of the page that is loaded when it is first needed. `component()` returns undefined until it has loaded. */
 export interface LazyPart<P> {
   load(): Promise<void>
   component(): ComponentType<P> | undefined
 }
 
-/** Describes a part that is loaded when it is first needed. */
+/** Creates a part that is loaded when it is first needed. */
 export function lazyPart<P>(load: () => Promise<ComponentType<P>>): LazyPart<P> {
   let found: ComponentType<P> | undefined
   let loading: Promise<void> | undefined
@@ -47,8 +47,8 @@ export function lazyPart<P>(load: () => Promise<ComponentType<P>>): LazyPart<P> 
 }
 
 /**
- * A button whose menu or panel is loaded when the pointer or the focus reaches the button. The part replaces the button
- * when it is clicked.
+ * A button whose menu or panel is loaded when the pointer or the focus reaches it. When the button is clicked, the part
+ * replaces it.
  */
 export function OnDemand<P>({ part, trigger, popup, children }: OnDemandProps<P>) {
   const [open, setOpen] = useState(false)

@@ -1,6 +1,6 @@
 import { usePageTitle } from '../../lib/page-title.ts'
 
-/** The heading alone, for pages with their own frame. It gets the focus when a link has led to the page. */
+/** Only the heading, for pages with their own frame. It gets the focus after a link led to the page. */
 export function PageHeading({ title, className = '' }: { title: string; className?: string }) {
   usePageTitle(title)
   return (

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { PageHeading } from './page-heading.tsx'
 
 interface PageProps {
-  /** The one heading of the page; also the title of the window. */
+  /** The main heading of the page, and the title of the window. */
   title: string
   /** Shown beside the heading. */
   actions?: ReactNode

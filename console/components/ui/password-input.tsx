@@ -4,7 +4,7 @@ import { useText } from '../../lib/text.ts'
 import { IconButton } from './icon-button.tsx'
 import { inputClass } from './input.tsx'
 
-/** A box for a password. The password can be shown, and a hint appears when Caps Lock is on. */
+/** A box for a password. The user can show the password, and a hint appears while Caps Lock is on. */
 export function PasswordInput(props: Omit<ComponentProps<'input'>, 'type' | 'className' | 'onKeyUp'>) {
   const t = useText()
   const [shown, setShown] = useState(false)

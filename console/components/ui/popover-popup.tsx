@@ -10,7 +10,7 @@ export interface PopoverProps {
   children: ReactNode
 }
 
-/** The panel itself. It is loaded when a panel is first opened, and is open from the start. */
+/** The panel itself. The component is loaded when a panel is first opened, so it starts open. */
 export function PopoverPopup({ trigger, title, align = 'end', children }: PopoverProps) {
   return (
     <Base.Root defaultOpen>

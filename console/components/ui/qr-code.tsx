@@ -1,11 +1,11 @@
 import encodeQR from 'qr'
 
-/** Width in modules of the light margin that readers need around the code. */
+/** The width of the light margin that readers need around the code, in modules. */
 const quiet = 4
 
 /**
  * A QR code for a text. It is dark on light in every theme, because many readers accept nothing else. `label` describes
- * its content; `size` is a width class.
+ * its content. `size` is a width class.
  */
 export function QrCode({ text, label, size = 'size-52' }: { text: string; label: string; size?: string }) {
   const rows = encodeQR(text, 'raw', { ecc: 'medium', border: quiet })

@@ -4,11 +4,11 @@ interface SegmentedProps<T extends string> {
   options: readonly { value: T; label: string }[]
   value: T
   onChange(value: T): void
-  /** Wraps onto several lines if there is not enough room; otherwise it scrolls sideways. */
+  /** If there is not enough space, the options wrap onto several lines instead of scrolling sideways. */
   wraps?: boolean
 }
 
-/** A choice between a few options, all of them visible. For the keyboard, it is a group of radio buttons. */
+/** A choice between a few options that are all visible. With the keyboard, it works like a group of radio buttons. */
 export function Segmented<T extends string>({ label, options, value, onChange, wraps = false }: SegmentedProps<T>) {
   return (
     <fieldset

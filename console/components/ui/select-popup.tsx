@@ -6,21 +6,26 @@ import { useState } from 'react'
 export interface SelectPopupProps {
   /** The box whose options are shown. */
   box: HTMLSelectElement
-  /** `isPress`: the list was closed by a press outside of it, perhaps on the box. */
+  /** `isPress` is true if the list was closed by a press outside of it, possibly on the box. */
   onClose(isPress: boolean): void
 }
 
 const itemClass =
   'grid min-h-8 cursor-default grid-cols-[1rem_1fr] items-center gap-2 rounded-md px-2 text-sm outline-none select-none data-highlighted:bg-active data-disabled:opacity-50'
 
-/** What the box is called. The text of a label around the box includes its options, so only the label's own text counts. */
+/**
+ * The name of the box. If a label surrounds the box, its text includes the options, so only the label's own text is
+ * used.
+ */
 function nameOf(box: HTMLSelectElement): string {
   if (box.ariaLabel !== null) return box.ariaLabel
   const texts = [...box.labels].flatMap((label) => [...label.childNodes].filter((node) => !node.contains(box)))
   return texts.map((node) => node.textContent).join(' ')
 }
 
-/** The list of a select box's options; open from the start. A choice changes the box as if the user had changed it. */
+/**
+ * The list of a select box's options. It starts open. A choice changes the box as if the user had changed it directly.
+ */
 export function SelectPopup({ box, onClose }: SelectPopupProps) {
   const [options] = useState(() =>
     [...box.options].map(({ value, label, disabled }) => ({ value, label, isDisabled: disabled })),
@@ -35,14 +40,14 @@ export function SelectPopup({ box, onClose }: SelectPopupProps) {
     <CSPProvider disableStyleElements>
       <Base.Root
         open
-        // As with the browser's own list, a press outside of the list only closes it. Without the layer that this needs,
-        // the list's focus guards would be focusable elements that are hidden from screen readers on a usable page.
+        // Modal, so that a press outside the list only closes it, as with the browser's own list. If the list were not
+        // modal, its focus guards would be focusable elements that screen readers cannot see.
         modal
         value={box.value}
         onValueChange={(value) => choose(value ?? '')}
         onOpenChange={(next, { reason }) => !next && onClose(reason === 'outside-press' || reason === 'focus-out')}
       >
-        {/* Placed inside the box's landmark or dialog, so that users who move by landmark find it. */}
+        {/* Placed inside the box's landmark or dialog, so that users who navigate by landmarks find it. */}
         <Base.Portal container={box.closest('main') ?? undefined}>
           <Base.Positioner
             anchor={box}

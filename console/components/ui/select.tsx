@@ -7,18 +7,18 @@ import type { SelectPopupProps } from './select-popup.tsx'
 
 const part = lazyPart<SelectPopupProps>(async () => (await importPart(() => import('./select-popup.tsx'))).SelectPopup)
 
-/** On touch screens, the list of the operating system is easier to use. */
+/** True on touch screens, where the list of the operating system is easier to use. */
 const isTouch = () => window.matchMedia('(pointer: coarse)').matches
 
 /** Keys that open the list of a select box. */
 const openingKeys = new Set([' ', 'Enter', 'ArrowDown', 'ArrowUp', 'F4'])
 
-/** A click that closed the list must not open it again. */
+/** A press within this time after the list was closed belongs to the same click, and must not open the list again. */
 const sameClickMs = 300
 
 /**
- * A select box. The box is the browser's own control, so labels, forms and typed letters work as everywhere. With a
- * mouse or a keyboard, its options are shown in the console's own list, which is loaded when the box is first used.
+ * A select box. The box is the browser's own control, so labels, forms and typed letters work as usual. With a mouse or
+ * keyboard, its options appear in the console's own list, which is loaded when the box is first used.
  */
 export function Select({ className = '', ...rest }: ComponentProps<'select'>) {
   const [open, setOpen] = useState<HTMLSelectElement>()

@@ -9,7 +9,7 @@ interface StateProps {
   children?: ReactNode
 }
 
-/** An empty state, with one sentence and one thing to do. */
+/** An empty state, with one sentence and one action. */
 export function EmptyState({ title, text, children }: StateProps) {
   return (
     <div className="flex flex-col items-center gap-1 px-4 py-14 text-center">
@@ -40,7 +40,7 @@ export function ErrorState(props: StateProps & { onRetry?: (() => void) | undefi
   )
 }
 
-/** A grey placeholder; its size must match the content that replaces it. */
+/** A grey placeholder. Its size must match the content that replaces it. */
 export function Skeleton({ className = 'h-4 w-full' }: { className?: string }) {
   return <span className={`skeleton block ${className}`} aria-hidden="true" />
 }
@@ -60,7 +60,7 @@ const barHeights = [
   'h-2/5',
 ]
 
-/** A placeholder in the shape of a bar chart; its size must match the chart that replaces it. */
+/** A placeholder in the shape of a bar chart. Its size must match the chart that replaces it. */
 export function ChartSkeleton({ className }: { className: string }) {
   return (
     <div
@@ -77,7 +77,7 @@ export function ChartSkeleton({ className }: { className: string }) {
 
 const lineWidths = ['w-2/5', 'w-1/3', 'w-1/2', 'w-1/4', 'w-2/5', 'w-1/3', 'w-3/5', 'w-1/4', 'w-1/2']
 
-/** A placeholder in the shape of a list; its size must match the list that replaces it. */
+/** A placeholder in the shape of a list. Its size must match the list that replaces it. */
 export function RowsSkeleton({ className }: { className: string }) {
   return (
     <div
@@ -95,7 +95,7 @@ export function RowsSkeleton({ className }: { className: string }) {
   )
 }
 
-/** A placeholder in the shape of a form; its size must match the form that replaces it. */
+/** A placeholder in the shape of a form. Its size must match the form that replaces it. */
 export function FieldsSkeleton({ className }: { className: string }) {
   return (
     <div

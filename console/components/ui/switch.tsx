@@ -1,6 +1,8 @@
 import type { ComponentProps } from 'react'
 
-/** An on/off switch without its label; whether it takes effect at once or with the form is up to the page. */
+/**
+ * An on/off switch without its label. The page decides whether it takes effect immediately or when the form is saved.
+ */
 export function Switch({ className = '', ...rest }: Omit<ComponentProps<'input'>, 'type' | 'role'>) {
   return (
     <span className={`relative inline-flex shrink-0 ${className}`}>

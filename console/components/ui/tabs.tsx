@@ -7,7 +7,7 @@ export interface Tab<T extends string> {
   content: ReactNode
 }
 
-/** Tabs; only the content of the selected one is on the page. */
+/** Tabs. Only the content of the selected tab is on the page. */
 export function Tabs<T extends string>(props: {
   tabs: readonly Tab<T>[]
   value: T

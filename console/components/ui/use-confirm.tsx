@@ -7,7 +7,7 @@ const ConfirmDialog = lazy(() => import('./confirm-dialog.tsx').then((it) => ({ 
 /** A question: the props of `ConfirmDialog`, without opening and closing. */
 export type Question = Omit<ConfirmProps, 'open' | 'onClose'>
 
-/** Asks before an action. Returns `ask(question)` and the dialog that the page must render. */
+/** Asks for confirmation before an action. Returns `ask(question)` and the dialog, which the page must render. */
 export function useConfirm(): [ask: (question: Question) => void, dialog: ReactNode] {
   const [question, setQuestion] = useState<Question>()
   const dialog = question && (

@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useRef, useState } from 'react'
 
-/** Whether an element has been visible, or nearly so; once true, it stays true. */
+/** Whether an element has been visible, or nearly visible. Once true, the result stays true. */
 export function useSeen<T extends HTMLElement>(): [RefObject<T | null>, boolean] {
   const element = useRef<T>(null)
   const [seen, setSeen] = useState(false)

@@ -22,7 +22,7 @@ const RuleEditor = lazy(async () => {
   return { default: RuleEditor }
 })
 
-/** `/alert`: rules about the own account and, for administrators, about the installation. */
+/** `/alert`: the user's own alert rules and, for administrators, those of the installation. */
 export function AlertPage() {
   const t = useText()
   const classic = useClassicServer()

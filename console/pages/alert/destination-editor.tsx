@@ -29,7 +29,7 @@ const fields = z.object({
 
 type Values = z.output<typeof fields>
 
-/** For a new destination, the fields of its service must be filled in. */
+/** The validation rules. A new destination must have the fields that its service requires. */
 function schemaFor(scope: AlertScope, isNew: boolean) {
   const isUrl = (value: string) => value === '' || /^https?:\/\/\S+$/.test(value)
   const filled = (value: string, needed: boolean) => !isNew || !needed || value !== ''
@@ -46,7 +46,7 @@ function schemaFor(scope: AlertScope, isNew: boolean) {
   )
 }
 
-/** Users get emails only at the address of their account. */
+/** Whether a recipient must be entered. Users get emails only at the address of their own account. */
 const needsTo = (kind: DestinationKindName, scope: AlertScope) =>
   destinationKind(kind).to && !(kind === 'mail' && scope === 'own')
 
@@ -54,11 +54,11 @@ interface DestinationEditorProps {
   scope: AlertScope
   destination: AlertDestination | undefined
   onClose(): void
-  /** Gets the secret that was generated for a new webhook. */
+  /** Receives the secret that was generated for a new webhook. */
   onSecret(secret: string): void
 }
 
-/** The drawer in which a destination is created or changed. What is stored about its address is not shown. */
+/** The drawer in which a destination is created or changed. The stored address is not shown. */
 export function DestinationEditor({ scope, destination, onClose, onSecret }: DestinationEditorProps) {
   const t = useText()
   const isNew = destination === undefined
@@ -101,7 +101,10 @@ export function DestinationEditor({ scope, destination, onClose, onSecret }: Des
   )
 }
 
-/** The values without those of fields that the service does not have, which another choice may have left behind. */
+/**
+ * The values to send. Fields that the service does not have are emptied, because they may still contain text that was
+ * typed for another service.
+ */
 function sent({ kind, name, ...values }: Values, scope: AlertScope): Omit<Values, 'kind'> {
   const { url, token, secret } = destinationKind(kind)
   return {

@@ -21,7 +21,7 @@ const DestinationEditor = lazy(async () => {
   return { default: DestinationEditor }
 })
 
-/** Where messages can be sent, each with a test button. */
+/** The destinations of messages, each with a test button. */
 export function Destinations({ scope }: { scope: AlertScope }) {
   const t = useText()
   const [ask, question] = useConfirm()

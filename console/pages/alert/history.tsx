@@ -13,7 +13,7 @@ interface HistoryProps {
   onPage(page: number): void
 }
 
-/** The messages of the rules, newest first, with what became of each. */
+/** The messages that the rules sent, newest first, with the result at each destination. */
 export function History({ scope, page, onPage }: HistoryProps) {
   const t = useText()
   const { data, error, isFetching, isPlaceholderData, refetch } = useQuery(historyQuery(scope, page))

@@ -10,7 +10,7 @@ import { valueText } from './words.ts'
 
 const names = alertPlaceholders.map((name) => `{${name}}`).join(' ')
 
-/** Templates of the message, and how it will look. */
+/** The templates of the message, and a preview. */
 export function MessageFields({ form }: { form: UseFormReturn<RuleValues> }) {
   const t = useText()
   const { control } = form

@@ -12,10 +12,10 @@ import { channelApi } from '../../../contract/api/channel.ts'
 import { call, callFull } from '../../lib/call.ts'
 import { queryClient } from '../../lib/query-client.ts'
 
-/** Whose alerts a call is about. */
+/** Whether a call concerns the alerts of the installation or the user's own. */
 export type AlertScope = 'installation' | 'own'
 
-/** How often the states are loaded again while the page is visible. */
+/** How often the states are refreshed while the page is visible. */
 const refreshMs = 30_000
 export const historySize = 20
 
@@ -32,7 +32,7 @@ export const destinationsQuery = (scope: AlertScope) =>
     queryFn: ({ signal }) => call(alertCalls[scope].destinations, {}, { signal, quiet: true }),
   })
 
-/** One page of the history, counted from 1, with the number of all messages. */
+/** One page of the history and the total number of messages. Pages are counted from 1. */
 export const historyQuery = (scope: AlertScope, page: number) =>
   queryOptions({
     queryKey: ['alert', scope, 'history', page],
@@ -45,7 +45,7 @@ export const historyQuery = (scope: AlertScope, page: number) =>
     refetchInterval: refreshMs,
   })
 
-/** Names of channels, for rules about one of them. */
+/** The channels by name, for rules about a single channel. */
 export const channelChoicesQuery = queryOptions({
   queryKey: ['alert', 'channels'],
   queryFn: async ({ signal }) => {
@@ -103,7 +103,7 @@ export async function removeDestination(scope: AlertScope, { id }: AlertDestinat
   await reload(scope)
 }
 
-/** Sends a test message; a message that does not arrive is a result, not a failed call. */
+/** Sends a test message. If it does not arrive, the call still succeeds, and its result says so. */
 export async function testDestination(scope: AlertScope, { id }: AlertDestination) {
   const result = await call(alertCalls[scope].testDestination, { params: { id } })
   await queryClient.invalidateQueries({ queryKey: ['alert', scope, 'destinations'] })

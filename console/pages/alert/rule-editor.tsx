@@ -34,7 +34,7 @@ export function RuleEditor({ scope, draft, onClose }: RuleEditorProps) {
   const kind = form.watch('kind')
   const { requests, channel } = alertCondition(kind)
   const change = (next: AlertKind) => {
-    // A name that the user has not changed follows the condition.
+    // If the user has not changed the name, it changes with the condition.
     if (form.getValues('name') === t(`alert.kind.${kind}`)) form.setValue('name', t(`alert.kind.${next}`))
     form.setValue('threshold', usualThreshold(next))
     form.setValue('channel_id', '0')
@@ -156,7 +156,7 @@ function ChannelField({ control }: { control: Control<RuleValues> }) {
   const channels = useQuery(channelChoicesQuery)
   const { field } = useController({ control, name: 'channel_id' })
   const known = channels.data ?? []
-  // The chosen channel may not be among those that were loaded.
+  // The chosen channel may be missing from the loaded list.
   const missing = field.value !== '0' && !known.some(({ id }) => String(id) === field.value)
   return (
     <SelectField

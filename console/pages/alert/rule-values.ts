@@ -38,7 +38,7 @@ const fields = z.object({
   text: template(1000),
 })
 
-/** A rule that is being edited, or the beginning of a new one. */
+/** A rule that is being edited, or the initial values of a new one. */
 export type RuleDraft = Partial<AlertRule> & Pick<AlertRule, 'kind' | 'name'>
 
 /** The values of the form, in which choices from lists are text. */
@@ -59,13 +59,13 @@ export const ruleSchema = fields.check(
   }),
 )
 
-/** The usual threshold of a condition. */
+/** The default threshold of a condition. */
 export function usualThreshold(kind: AlertKind): number {
   const { unit, usual } = alertCondition(kind)
   return unit === 'quota' ? Math.round(usual * quotaPerUnit()) : usual
 }
 
-/** The values with which the form begins. */
+/** The initial values of the form. */
 export function ruleValues(start: RuleDraft, language: AlertLanguage): RuleValues {
   const { kind, name } = start
   return {
@@ -93,7 +93,7 @@ export function ruleBody({ channel_id, remind_hours, ...values }: RuleValues) {
   return { ...values, channel_id: channel ? Number(channel_id) : 0, remind_hours: Number(remind_hours) }
 }
 
-/** Rules that are offered while there are none. */
+/** The rules that are suggested while there are no rules yet. */
 export const readyRules: Readonly<Record<AlertScope, readonly AlertKind[]>> = {
   installation: ['channel_disabled', 'error_rate', 'upstream_balance'],
   own: ['own_balance', 'own_spend', 'own_token_expiry'],

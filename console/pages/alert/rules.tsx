@@ -21,7 +21,7 @@ interface RulesProps {
   onEdit(draft: RuleDraft): void
 }
 
-/** The rules with their states; while there are none, rules to begin with. */
+/** The rules with their states or, while there are none, suggested rules. */
 export function Rules({ scope, onEdit }: RulesProps) {
   const t = useText()
   const [ask, question] = useConfirm()
@@ -124,7 +124,7 @@ function RuleState({ rule }: { rule: AlertRule }) {
   )
 }
 
-/** Three rules that most people want, to begin with. */
+/** Suggestions: three rules that most people want. */
 function ReadyRules({ scope, onUse }: { scope: AlertScope; onUse(draft: RuleDraft): void }) {
   const t = useText()
   return (

@@ -7,7 +7,7 @@ export type AlertTab = (typeof alertTabs)[number]
 /** The state of the page with alerts, stored in the URL. */
 export interface AlertSearch {
   tab?: AlertTab | undefined
-  /** For administrators: their own alerts instead of those of the installation. */
+  /** For administrators: `own` shows their own alerts instead of those of the installation. */
   scope?: 'own' | undefined
   /** Page of the history, from 1. */
   at?: number | undefined

@@ -5,7 +5,7 @@ import { formatSum, formatTime } from '../../lib/format.ts'
 import type { Text } from '../../lib/text.ts'
 import { ShareBar } from './share-bar.tsx'
 
-/** Later dates say nothing: the pace will have changed by then. */
+/** Dates further ahead than this are not shown, because the pace will have changed by then. */
 const farSeconds = 365 * 86_400
 
 export const nameOf = ({ owner, username, token_name }: Budget) => (owner === 'token' ? token_name : username)
@@ -69,7 +69,7 @@ export function budgetColumns(t: Text, admin: boolean): Column<Budget>[] {
   ]
 }
 
-/** A short name of what the limit is. */
+/** A short name for the kind of limit. */
 export function kindText({ owner, period }: Budget, t: Text): string {
   if (period !== 'total') return t(`budget.period.${period}`)
   return t(owner === 'user' ? 'budget.balance' : 'budget.quota')
@@ -92,7 +92,7 @@ function Name({ row, admin, t }: { row: Budget; admin: boolean; t: Text }) {
   )
 }
 
-/** When the limit is reached; otherwise what the period ends at. */
+/** When the limit will be reached. If that is not expected, the amount that will be spent when the period ends. */
 function Forecast({ row: { runs_out, forecast, left, pace, resets }, t }: { row: Budget; t: Text }) {
   if (left <= 0)
     return (

@@ -20,7 +20,7 @@ import { type BudgetSearch, parseBudgetSearch } from './search.ts'
 const rowId = ({ owner, period, user_id, token_id }: Budget) => [owner, period, user_id, token_id].join('-')
 const noFilters = { owner: undefined, period: undefined, level: undefined, user: undefined, page: undefined } as const
 
-/** `/budget`: who has which limit on spending, what is used of it, and when it runs out. */
+/** `/budget`: the limits on spending, how much of each is used, and when it runs out. */
 export function BudgetListPage() {
   const t = useText()
   return (
@@ -39,7 +39,7 @@ export function BudgetListPage() {
 function Budgets() {
   const t = useText()
   const navigate = useNavigate()
-  // Amounts are written as the server's settings say.
+  // Renders again when the server's settings for amounts change.
   useServerStatus()
   const user = useSessionUser()
   const admin = isAdmin(user)
@@ -54,7 +54,7 @@ function Budgets() {
       const isOwn = row.user_id === user?.id
       const params = { id: String(row.owner === 'token' ? row.token_id : row.user_id) }
       if (row.owner === 'token') {
-        // Only its owner can edit a token.
+        // Only the owner of a token can edit it.
         const run = () => void navigate({ to: '/token/edit/$id', params })
         return isOwn ? [{ id: 'edit', label: t('budget.edit'), icon: <Pencil />, primary: true, run }] : []
       }

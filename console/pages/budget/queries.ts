@@ -11,7 +11,7 @@ export const shownLevels = ['near', 'critical', 'runs_out'] as const
 /** Limits on spending, in pages. */
 export const budgets = listSourceOf<Budget>('budget', true, () => budgetApi.budgets)
 
-/** The filters of a search in the server's format; only administrators choose an account. */
+/** The filters of a search in the server's format. Only administrators can choose an account. */
 export const filterOf = ({ owner, period, level, user }: BudgetSearch, admin: boolean) => ({
   owner: oneOf(owner, shownOwners),
   period: oneOf(period, shownPeriods),
@@ -19,7 +19,7 @@ export const filterOf = ({ owner, period, level, user }: BudgetSearch, admin: bo
   user_id: admin ? wholeNumber(user, 1) : undefined,
 })
 
-/** The address of the file with all rows of a search. */
+/** The URL of the file with all rows of a search. */
 export function exportAddress(search: BudgetSearch, admin: boolean): string {
   const { user_id, ...filters } = filterOf(search, admin)
   const sorted = budgetSorts.find((each) => each === search.sort?.replace(/^-/, ''))

@@ -1,7 +1,7 @@
 import type { RawSearch } from '../../lib/url-query.ts'
 import { type ListSearch, parseListSearch, texts } from '../../lib/url-state.ts'
 
-/** The state of the budgets page, stored in the URL; an absent filter means all. The page checks the values. */
+/** The state of the budgets page, stored in the URL. An absent filter means all. The page validates the values. */
 export interface BudgetSearch extends ListSearch {
   owner?: string | undefined
   period?: string | undefined

@@ -1,9 +1,9 @@
 import { formatPercent } from '../../lib/format.ts'
 
-/** From these shares, a limit counts as nearly used up, and as almost completely used up. */
+/** Above the share `near`, a limit counts as nearly used up, and above `critical` as almost completely used up. */
 const near = 0.8
 const critical = 0.95
-/** The share as a number is cut there, as a limit that was lowered may be exceeded many times. */
+/** The largest share that is shown as a number. A limit that was lowered may be exceeded many times over. */
 const mostShown = 9.99
 
 /** How much of a limit is used: a bar and a percentage. */
@@ -22,7 +22,7 @@ export function ShareBar({ share }: { share: number }) {
         <rect width="100" height="6" className="fill-active" />
         <rect width={width} height="6" className={bar} />
       </svg>
-      {/* Rounded down, so that 100 % is shown only if nothing is left. */}
+      {/* The share is rounded down, so that 100 % appears only if nothing is left. */}
       <span className={`num w-12 shrink-0 text-end ${text}`}>
         {share > mostShown && '>'}
         {formatPercent(Math.floor(Math.min(share, mostShown) * 100) / 100, 0)}

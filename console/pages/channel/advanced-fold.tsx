@@ -30,7 +30,7 @@ const advanced = [
   'proxy',
 ] as const satisfies readonly (keyof ChannelValues)[]
 
-/** Whether a field is in the folded part, by its path. */
+/** Whether the field with this path is in the folded part. */
 const isHere = (path: string) => path.startsWith('limits.') || advanced.some((name) => name === path)
 
 /** Whether a channel uses any of the advanced settings. */
@@ -40,8 +40,8 @@ function isAdvanced(values: ChannelValues): boolean {
 }
 
 /**
- * The settings that most channels do not need. They are open from the start if the channel has any, and opened by a
- * problem with one of them.
+ * The settings that most channels do not need. The fold is open from the start if the channel uses any of them, and
+ * opens when one of them has an error.
  */
 export function AdvancedFold({ form, children }: { form: UseFormReturn<ChannelValues>; children: ReactNode }) {
   const t = useText()
@@ -52,7 +52,8 @@ export function AdvancedFold({ form, children }: { form: UseFormReturn<ChannelVa
   useEffect(() => {
     if (wrong) setOpen(true)
   }, [wrong])
-  // A problem that the fold has hidden gets the focus once it is visible, unless another field is to be corrected first.
+  // A field with an error gets the focus once the fold is open, unless a field outside the fold must be corrected
+  // first.
   const isFirst = wrong !== undefined && Object.keys(errors).every(isHere)
   useEffect(() => {
     const focused = advanced.find((name) => name === wrong)

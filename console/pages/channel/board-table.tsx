@@ -10,7 +10,7 @@ import { balanceText, ChannelStatus, hasBalance, nameOf, TypeBadge } from './cha
 import { attemptsOf, errorOf, errorRate, firstByteText, HourBlocks, rateColor, rateText } from './health-parts.tsx'
 import { isEnabled } from './queries.ts'
 
-/** What the table and the cards show. */
+/** The props of the table and of the cards. */
 export interface BoardViewProps {
   channels: readonly ChannelHealth[]
   starts: readonly number[]

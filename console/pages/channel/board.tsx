@@ -25,12 +25,12 @@ interface BoardProps {
   onPeek(id: number): void
 }
 
-/** The health of the channels in the last 24 hours, measured from their traffic; problems come first. */
+/** The health of the channels in the last 24 hours, measured from their traffic. Channels with problems come first. */
 export function HealthBoard({ search, setSearch, onPeek }: BoardProps) {
   const t = useText()
   const classic = useClassicServer()
   const { data, error, refetch, isFetching } = useQuery({ ...healthQuery, enabled: !classic })
-  // Shown above the board, so the board waits for it and does not jump.
+  // The board waits for the limits, because they are shown above it and would make it jump.
   const limits = useQuery({ ...limitsQuery, enabled: !classic })
   if (classic || data === null) return <TestBoard onPeek={({ id }) => onPeek(id)} />
   if (error && !data) {
@@ -47,7 +47,7 @@ export function HealthBoard({ search, setSearch, onPeek }: BoardProps) {
   return <Board {...{ search, setSearch, onPeek }} starts={data.starts} channels={data.channels} />
 }
 
-/** Channels that are drawn at first, because a long table takes long to draw. */
+/** The number of channels drawn at first, because drawing a long table takes time. */
 const shownAtFirst = 100
 
 /** Channels that the gateway disabled come first, then those with the highest error rate, then the busiest. */

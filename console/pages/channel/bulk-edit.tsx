@@ -8,7 +8,7 @@ import { toast } from '../../lib/toast.ts'
 import { listOf } from './channel-parts.tsx'
 import { changeMany } from './queries.ts'
 
-/** Changes priority, weight, models or groups of several channels; empty fields keep their values. */
+/** Changes priority, weight, models or groups of several channels; a field that is left empty changes nothing. */
 export function BulkEditDialog({ channels, onClose }: { channels: readonly Channel[]; onClose(): void }) {
   const t = useText()
   const formId = useId()

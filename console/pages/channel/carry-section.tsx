@@ -9,7 +9,7 @@ const headersExample = 'HTTP-Referer: https://example.com\nX-Title: Team'
 const parametersExample =
   '[\n  {"op": "cap", "path": "max_tokens", "value": 8000},\n  {"op": "drop", "path": "user"}\n]'
 
-/** Labels, and what the channel adds to its requests: headers, parameters, statuses, a proxy. */
+/** Labels, and what the channel adds to or changes in its calls: headers, parameters, statuses, a proxy. */
 export function CarrySection({ form, channel }: { form: UseFormReturn<ChannelValues>; channel: Channel | undefined }) {
   const t = useText()
   const { control } = form

@@ -1,17 +1,17 @@
 import type { Channel } from '../../../contract/api/channel.ts'
 
-/** The fields of the form that say what a channel carries besides its key. */
+/** The form fields for labels and for what a channel adds to its requests. */
 export interface CarriedValues {
   tags: string
   remark: string
   test_model: string
   organization: string
   project: string
-  /** One header a line, as `name: value`. */
+  /** One header per line, as `name: value`. */
   headers: string
   /** The text of a JSON array. */
   parameters: string
-  /** One status a line, as `400: 503`. */
+  /** One status per line, as `400: 503`. */
   status_map: string
   proxy: string
   proxy_login: string
@@ -24,7 +24,7 @@ const linesOf = (entries: Readonly<Record<string, string | number>> | undefined)
     .map(([name, value]) => `${name}: ${value}`.trimEnd())
     .join('\n')
 
-/** The values of a new channel, or of an existing one. Servers without these fields send none of them. */
+/** The values of a new channel, or of an existing one. A server that does not know these fields sends none of them. */
 export function carriedValues(channel: Partial<Channel> | undefined): CarriedValues {
   const parameters = channel?.parameters ?? []
   return {
@@ -69,7 +69,7 @@ function statusesIn(text: string): Record<string, number> | undefined {
   return Object.fromEntries(pairs.map(([from, to]) => [from, Number(to)]))
 }
 
-/** The fields whose text cannot be read. The server checks what it says. */
+/** The fields whose text cannot be parsed. The server validates their content. */
 export function carryProblems(
   values: CarriedValues,
 ): { field: 'headers' | 'parameters' | 'status_map'; atField: CarryProblem }[] {
@@ -80,7 +80,9 @@ export function carryProblems(
   ]
 }
 
-/** What is sent: only the fields that differ, so that servers without them are not sent any. */
+/**
+ * The fields to send. Only changed fields are sent, so that servers that do not know these fields never receive them.
+ */
 export function carriedBody(values: CarriedValues, channel?: Channel) {
   const old = carriedValues(channel)
   const isChanged = (name: keyof CarriedValues) => values[name].trim() !== old[name].trim()

@@ -7,7 +7,7 @@ import { ChannelStatus, ResponseTime } from './channel-parts.tsx'
 
 const linkClass = 'text-link hover:underline'
 
-/** How the edited channel is doing: its status and why, its last test, and where to read more. */
+/** The state of the edited channel: its status and the reason, its last test, and links to more. */
 export function ChannelState({ channel }: { channel: Channel }) {
   const t = useText()
   const { status_reason, status_time, test_time, test_error, status } = channel

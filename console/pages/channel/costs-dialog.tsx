@@ -17,7 +17,7 @@ const rates = ['input', 'output', 'cached', 'request'] as const
 
 type Rate = (typeof rates)[number]
 
-/** A line of the table, with its numbers as they are typed. The rest of its cost is kept. */
+/** A line of the table. Its numbers are texts as typed; the other fields of the cost are kept in `kept`. */
 type Line = { model: string; kept: ModelCost } & Record<Rate, string>
 
 const textOf = (value: number | null | undefined) => (value === null || value === undefined ? '' : String(value))
@@ -42,7 +42,7 @@ function costOf(line: Line): ModelCost {
     if (line[rate].trim() === '') delete cost[rate]
     else cost[rate] = Number(line[rate])
   }
-  // Prices that were typed take the place of a multiplier.
+  // Typed prices replace a multiplier.
   if (rates.some((rate) => cost[rate] !== undefined)) delete cost.multiplier
   return cost
 }
@@ -156,7 +156,7 @@ function Lines(props: {
         </thead>
         <tbody>
           {lines.map((line, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a line is its place; its name changes while it is typed
+            // biome-ignore lint/suspicious/noArrayIndexKey: lines have only positions; names change while typed
             <tr key={index}>
               <td className="px-1 py-1">
                 <Input

@@ -25,7 +25,9 @@ interface CostsFeedProps {
   costs: CostsWithFeed
 }
 
-/** Runs a call that changes the costs, and shows what is stored then. False if it failed. */
+/**
+ * Runs a call that changes the costs, and shows the costs as they are then stored. Returns false if the call failed.
+ */
 async function changing(id: number, change: () => Promise<CostsWithFeed>): Promise<boolean> {
   try {
     queryClient.setQueryData(costsQuery(id).queryKey, await change())
@@ -37,7 +39,7 @@ async function changing(id: number, change: () => Promise<CostsWithFeed>): Promi
   }
 }
 
-/** The price list of a channel that is read on a schedule: the last check, and the prices that it held back. */
+/** The price list of a channel that is read on a schedule: the last check, and the prices that are held back. */
 export function CostsFeed({ id, name, costs }: CostsFeedProps) {
   const t = useText()
   const { feed } = costs

@@ -12,11 +12,11 @@ export interface Chosen {
   kind: 'gateway' | 'openrouter'
   url: string
   models: Record<string, ModelCost>
-  /** Models whose price differs by a factor of ten or more, and is used anyway. */
+  /** Models whose price differs by a factor of ten or more, and was confirmed by the user. */
   confirmed: string[]
 }
 
-/** Reads a price list, shows what would change, and hands over the prices that are to be used. */
+/** Reads a price list, shows what would change, and passes the accepted prices to `onTake`. */
 export function CostsImport({ id, onTake }: { id: number; onTake(chosen: Chosen): void }) {
   const t = useText()
   const [list, setList] = useState<PriceList>({ kind: 'gateway', url: '', group: '' })

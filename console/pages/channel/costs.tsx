@@ -11,7 +11,7 @@ import { costsQuery } from './costs-query.ts'
 
 const CostsDialog = lazy(() => import('./costs-dialog.tsx').then((it) => ({ default: it.CostsDialog })))
 
-/** What the upstream of a channel charges, in short, and the button to change it. */
+/** A summary of what the upstream of a channel charges, and the button to change it. */
 export function ChannelCosts({ channel }: { channel: Channel }) {
   const t = useText()
   const { data: costs, isPending } = useQuery(costsQuery(channel.id))

@@ -24,7 +24,7 @@ export function CredentialsSection(props: {
   const type = Number(form.watch('type'))
   const types = useQuery(typesQuery)
   const entry = types.data?.find((each) => each.type === type)
-  // The field means something only for some types; a value that a channel has must stay visible.
+  // Only some types use this field. If the channel already has a value, the field is shown for any type.
   const hasOther = isSpecified(type) || entry?.otherLabel !== undefined || Boolean(channel?.other)
   const uses = [
     { value: 'one', label: t('channel.form.batch.one') },
@@ -83,7 +83,7 @@ function otherLabel(type: number) {
   return type === channelType.spark ? 'channel.form.other.spark' : 'channel.form.other'
 }
 
-/** The key, on one line or several. The stored key is never shown again, so an empty field keeps it. */
+/** The key, on one line or several. The stored key is never shown, so leaving the field empty keeps it. */
 function KeyField(props: { form: UseFormReturn<ChannelValues>; stored: boolean; hint: string | undefined }) {
   const { form, stored, hint } = props
   const t = useText()

@@ -121,7 +121,9 @@ export function isMapping(text: string): boolean {
   }
 }
 
-/** A problem that prevents submitting the form: its field, the sentence of the toast, and the text at the field. */
+/**
+ * A problem that prevents submitting the form: its field, the sentence for the toast, and the text beside the field.
+ */
 export interface Problem {
   field: 'name' | 'key' | 'models' | 'model_mapping' | 'headers' | 'parameters' | 'status_map'
   message: 'channel.form.needsName' | 'channel.form.needsModel' | 'channel.form.badMapping' | 'carry.wrong'
@@ -197,7 +199,7 @@ function configText(values: ChannelValues, before: Channel | undefined): string 
 
 /**
  * The models after a change of type. In the parameter, `filled` lists the models that were prefilled for the previous
- * type; in the result, it lists those prefilled for the new type.
+ * type. In the result, it lists the models that were prefilled for the new type.
  */
 export function modelsOfType(
   models: readonly string[],
@@ -228,7 +230,7 @@ export function channelBody(values: ChannelValues, before?: Channel) {
     weight: values.weight ?? 1,
     config: configText(values, before),
     system_prompt: values.system_prompt,
-    // Other servers know neither.
+    // Limits are sent only if they are used, because other servers do not know these fields.
     ...((values.limits.length > 0 || before?.limits !== undefined) && {
       limits: values.limits.flatMap(({ most, ...limit }) => (most === undefined ? [] : [{ ...limit, most }])),
     }),

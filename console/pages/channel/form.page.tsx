@@ -26,7 +26,7 @@ import { ProviderSection } from './provider-section.tsx'
 import { channelQuery, createChannel, testChannel, updateChannel } from './queries.ts'
 import { useProbe } from './use-probe.ts'
 
-/** Part of the advanced settings, which are folded at first. */
+/** Loaded on demand, because it belongs to the advanced settings, which are folded at first. */
 const MappingField = lazy(() => import('./mapping-field.tsx').then((it) => ({ default: it.MappingField })))
 
 const LimitsField = lazy(() => import('./limits-field.tsx').then((it) => ({ default: it.LimitsField })))
@@ -76,8 +76,7 @@ function EditChannel({ id }: { id: string }) {
 }
 
 /**
- * The test result of a channel that was just created. Once the channel exists, the result is shown on the page where it
- * is edited.
+ * The test result of a channel that was just created. The result is shown on the page where the new channel is edited.
  */
 let tested: { id: number; test: TestState } | undefined
 
@@ -145,7 +144,7 @@ function ChannelForm({ channel }: { channel?: Channel }) {
     }
     setTest(result)
     if (channel) return
-    // If the user went to another page while the test ran, stay there.
+    // If the user went to another page while the test ran, the user stays there.
     if (router.latestLocation.pathname !== here) return
     // The channel exists, whatever the result of its test. Saving this form again would create a second channel.
     tested = { id, test: result }

@@ -65,14 +65,14 @@ export function rateText(channel: ChannelHealth): string {
   return attemptsOf(channel) === 0 ? '–' : formatPercent(errorRate(channel))
 }
 
-/** The times to the first byte, as p50 and p95 in seconds. */
+/** The time to the first byte, as p50 and p95 in seconds. */
 export function firstByteText({ first_byte_p50, first_byte_p95 }: ChannelHealth, t: Text): string {
   if (first_byte_p50 === null || first_byte_p95 === null) return '–'
   const seconds = (ms: number) => t('channel.seconds', { seconds: (ms / 1000).toFixed(2) })
   return `${seconds(first_byte_p50)} / ${seconds(first_byte_p95)}`
 }
 
-/** Why the channel is off, or its last failed attempt, and when that was. */
+/** Why the channel is disabled, or else its last failed attempt, with the time. */
 export function errorOf(channel: ChannelHealth): { message: string; time: number } | undefined {
   const { status, status_reason, status_time, last_error } = channel
   if (status === channelStatus.autoDisabled && status_reason !== '')

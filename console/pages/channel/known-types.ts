@@ -32,7 +32,10 @@ const rows: readonly Row[] = [
   [13, 'AIGC2D', 'purple'],
 ]
 
-/** The catalogue of channel types for a server that does not have one: the types of the specification. */
+/**
+ * The catalogue of channel types for a server that does not provide one. It contains the types of the console's
+ * specification.
+ */
 export const knownTypes: ChannelTypeEntry[] = rows.map(([type, label, color, keyHint = 'sk-…', models = []]) => ({
   type,
   name: label,

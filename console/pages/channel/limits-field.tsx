@@ -83,7 +83,7 @@ export function LimitsField({ form }: { form: UseFormReturn<ChannelValues> }) {
 interface LimitProps {
   number: number
   limit: LimitValue
-  /** The installation's zone. */
+  /** The installation's time zone. */
   localZone: string
   /** What is wrong with the maximum. */
   problem: string | undefined
@@ -188,7 +188,7 @@ function Limit({ number, limit, localZone, problem, mayBeOfKeys, onChange, onRem
 
 const daySeconds = 86_400
 
-/** What is allowed in addition for a while. A new raise lasts a day unless another time is chosen. */
+/** An additional amount that is allowed temporarily. A new raise lasts one day unless another time is chosen. */
 function Raise({ limit, onChange }: Pick<LimitProps, 'limit' | 'onChange'>) {
   const t = useText()
   const { metric, raise, raise_until: until } = limit
@@ -228,7 +228,7 @@ interface BoxProps {
   problem?: string | undefined
 }
 
-/** A box for a whole number from one. */
+/** A box for a whole number of at least 1. */
 function NumberBox({ value, onText, ...box }: BoxProps & { value: number | undefined; onText(text: string): void }) {
   return (
     <Box {...box}>

@@ -11,7 +11,7 @@ import { limitsQuery } from './queries.ts'
 /** From this share on, a limit is shown as nearly reached. */
 const nearly = 0.8
 
-/** What all channels with limits have in use, above the board. Nothing if there are none. */
+/** How much of their limits all channels use, above the board. Renders nothing if no channel has limits. */
 export function LimitsBoard({ onPeek }: { onPeek(id: number): void }) {
   const t = useText()
   const channels = useChannelsInUse()
@@ -36,7 +36,7 @@ export function LimitsBoard({ onPeek }: { onPeek(id: number): void }) {
   )
 }
 
-/** What the limits of one channel have in use, for its drawer. */
+/** How much of its limits one channel uses, for its drawer. */
 export function LimitsOfChannel({ id }: { id: number }) {
   const t = useText()
   const channel = useChannelsInUse().find((each) => each.id === id)

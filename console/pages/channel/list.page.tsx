@@ -118,10 +118,10 @@ export function ChannelListPage() {
 function ChannelTable({ edit }: { edit(channel: Channel): void }) {
   const t = useText()
   const [search, setSearch] = useUrlState(parseChannelSearch)
-  // A server without the additional endpoints ignores filters.
+  // A server that has only one-api's endpoints ignores filters.
   const classic = useClassicServer()
   const channelList = useList(channels, search, setSearch, classic ? {} : filterOf(search))
-  // Names of types that arrive after the rows would move the columns.
+  // If the names of types arrived after the rows, the columns would move.
   const { isPending } = useQuery(typesQuery)
   const list = isPending ? { ...channelList, loading: true } : channelList
   const typeName = useTypeName()
@@ -172,7 +172,9 @@ function ChannelTable({ edit }: { edit(channel: Channel): void }) {
   )
 }
 
-/** Actions for all channels, and the link to a new one. `onReport` shows the result of the tests since a time. */
+/**
+ * Actions for all channels, and the link to add one. `onReport` shows the results of tests that began at a given time.
+ */
 function PageActions({ onReport }: { onReport(since: number): void }) {
   const t = useText()
   const classic = useClassicServer()

@@ -11,7 +11,7 @@ import { useText } from '../../lib/text.ts'
 import { FormSection } from './form-section.tsx'
 import { type ChannelValues, isMapping } from './form-values.ts'
 
-/** The example that is filled in on request, with retired model names and their successors. */
+/** The example that a button fills in: retired model names and their successors. */
 const example = {
   'gpt-3.5-turbo-0301': 'gpt-3.5-turbo',
   'gpt-4-0314': 'gpt-4',
@@ -32,8 +32,8 @@ function textOf(pairs: readonly Pair[]): string {
 }
 
 /**
- * Requested models that the channel does not serve. If it serves no models at all, nothing is returned, because then
- * the missing models are the problem to report.
+ * Models on the left side of the mapping that the channel does not serve. If the channel serves no models at all, the
+ * list is empty, because another message reports that.
  */
 function unservedOf(models: readonly string[], mapping: string): string[] {
   if (models.length === 0) return []
@@ -56,7 +56,7 @@ export function MappingField({ form }: { form: UseFormReturn<ChannelValues> }) {
       shouldDirty: true,
       shouldValidate: form.formState.isSubmitted,
     })
-    // The button disappears with the warning, so the focus moves to the field that was filled.
+    // The button disappears together with the warning, so the focus moves to the field that it filled.
     form.setFocus('models')
   }
   return (
@@ -92,7 +92,7 @@ export function MappingField({ form }: { form: UseFormReturn<ChannelValues> }) {
 
 const pauseMs = 600
 
-/** The latest value that has stayed unchanged for this long. */
+/** Returns the last value that stayed unchanged for `forMs` milliseconds. */
 function useStanding(value: string, forMs: number): string {
   const [standing, setStanding] = useState(value)
   useEffect(() => {
@@ -102,7 +102,7 @@ function useStanding(value: string, forMs: number): string {
   return standing
 }
 
-/** Warns of mapping lines that never receive a call. */
+/** Warns about mapping lines that no call can reach. */
 function Unserved(props: { models: readonly string[]; mapping: string; onAdd(names: readonly string[]): void }) {
   const t = useText()
   // Waits for a pause in typing, so that a name is not checked at each keystroke.
@@ -123,8 +123,8 @@ function Pairs(props: { models: readonly string[]; mapping: string; onChange(tex
   const t = useText()
   const listId = useId()
   const [pairs, setPairs] = useState<readonly Pair[]>(() => pairsOf(mapping))
-  // If the value was set from outside, such as by the example, the table follows it. Lines without a name exist only
-  // here.
+  // If the value was set elsewhere, for example by the example button, the table is rebuilt from it. Lines without a
+  // name exist only in this state.
   const current = textOf(pairs) === textOf(pairsOf(mapping)) ? pairs : pairsOf(mapping)
   const change = (next: readonly Pair[]) => {
     setPairs(next)
@@ -139,7 +139,7 @@ function Pairs(props: { models: readonly string[]; mapping: string; onChange(tex
         ))}
       </datalist>
       {current.map(([from, to], index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a line is its place; its texts change while they are typed
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines have only positions; their texts change while typed
         <div key={index} className="flex items-center gap-2">
           <Input
             aria-label={t('channel.form.mapping.from', { row: index + 1 })}

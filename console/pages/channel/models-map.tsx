@@ -38,7 +38,7 @@ function rowsOf(channels: readonly Channel[], group: string | undefined): ModelR
 
 type Narrowing = Pick<ChannelSearch, 'group' | 'model' | 'problems'>
 
-/** Lists each model with the channels that serve it; models served by only one channel or by none come first. */
+/** Lists each model with the channels that serve it. Models served by only one channel, or by none, come first. */
 export function ModelsMap({ search, onNarrow }: { search: Narrowing; onNarrow(change: Narrowing): void }) {
   const { group, model = '', problems } = search
   const t = useText()
@@ -110,11 +110,12 @@ function MapTable({ rows, unpriced }: { rows: readonly ModelRow[]; unpriced: Rea
   return (
     <section
       aria-label={t('table.region', { name: t('channel.view.models') })}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to reach a scrollable region
       tabIndex={0}
       className="overflow-x-auto rounded-lg border border-line bg-surface"
     >
-      {/* Roles are explicit, because the card layout displays the table as blocks, which would drop the implicit roles. */}
+      {/* Roles are explicit, because the card layout displays the table as blocks, which removes the implicit roles.
+       */}
       <table role="table" className="data-table">
         <caption className="sr-only">{t('channel.map.text')}</caption>
         <thead role="rowgroup">

@@ -54,7 +54,7 @@ export function ModelsSection({ form, channel, probe }: ModelsSectionProps) {
   )
 }
 
-/** The recommended models in front; the other ways to fill in models are in a menu. */
+/** The buttons that fill in models. Recommended models come first; the other ways are in a menu. */
 function Fillers({ form, channel, probe }: ModelsSectionProps) {
   const t = useText()
   const classic = useClassicServer()
@@ -67,7 +67,7 @@ function Fillers({ form, channel, probe }: ModelsSectionProps) {
   const ask = async () => {
     setAsking(true)
     try {
-      // A stored channel is asked with its stored key and address.
+      // For a stored channel, the server uses the stored key and address.
       const names = channel ? await upstreamModels(channel.id) : (await probe.run())?.models
       if (names) fill([...form.getValues('models'), ...names])
       if (names && channel) toast.info(t('channel.form.fillUpstream.done', { count: names.length }))

@@ -3,13 +3,13 @@ import { Input } from '../../components/ui/input.tsx'
 import { Select } from '../../components/ui/select.tsx'
 import { useText } from '../../lib/text.ts'
 
-/** Which price list is read. An empty URL means that of the channel's service. */
+/** Which price list is read. An empty URL means the price list of the channel's own service. */
 export type PriceList = Pick<FeedInput, 'kind' | 'url' | 'group'>
 
 /** The classes of a label with its field below it. */
 export const labelClass = 'flex flex-col gap-1 text-sm font-medium'
 
-/** The fields with which a price list is chosen, without a box around them. */
+/** The fields for choosing a price list, without a box around them. */
 export function PriceListFields({ list, onChange }: { list: PriceList; onChange(change: Partial<PriceList>): void }) {
   const t = useText()
   return (

@@ -23,7 +23,7 @@ export function ProbePart({ form, channel, probe }: ProbePartProps) {
   const test = async () => {
     const report = await probe.run()
     const offered = new Set(report?.models)
-    // A new channel without models gets those that are both recommended and offered.
+    // A new channel without models gets the recommended models that the upstream offers.
     if (report?.ok && form.getValues('models').length === 0) {
       const models = recommended.filter((model) => offered.has(model))
       if (models.length > 0) form.setValue('models', models, { shouldDirty: true })
@@ -46,7 +46,7 @@ function Report({ form, report }: { form: UseFormReturn<ChannelValues>; report: 
   const t = useText()
   const chosen = form.watch('models')
   const box = useRef<HTMLDivElement>(null)
-  // The footer of the form covers the end of the window.
+  // Scrolls the report into view, because the footer of the form covers the bottom of the window.
   useEffect(() => {
     box.current?.scrollIntoView({ block: 'nearest' })
   }, [])

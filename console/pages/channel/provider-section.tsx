@@ -12,8 +12,8 @@ import { popularFirst } from './popular-types.ts'
 import { typesQuery } from './queries.ts'
 
 /**
- * The type and the name. Choosing a new type fills in its models if no models were chosen, and the name of a new channel
- * unless the user has entered one.
+ * The type and the name. Choosing a type fills in its models if none were chosen. For a new channel, it also fills in
+ * the name unless the user has entered one.
  */
 export function ProviderSection({ form, isNew }: { form: UseFormReturn<ChannelValues>; isNew: boolean }) {
   const t = useText()
@@ -61,8 +61,9 @@ function useTypeModels(form: UseFormReturn<ChannelValues>, type: string): void {
 }
 
 /**
- * Keeps the name of a new channel equal to the label of its type until the user enters another name. If the user is in
- * the empty box when the label is loaded, it is filled in when they leave, or it would join what they are typing.
+ * Keeps the name of a new channel equal to the label of its type until the user enters another name. If the label loads
+ * while the focus is in the empty box, the name is filled in when the focus leaves. Otherwise it would mix with what
+ * the user types.
  */
 function useTypeName(form: UseFormReturn<ChannelValues>, type: string, isNew: boolean): void {
   const { data } = useQuery(typesQuery)
@@ -72,7 +73,8 @@ function useTypeName(form: UseFormReturn<ChannelValues>, type: string, isNew: bo
     const fill = () => {
       const name = form.getValues('name')
       const isUntouched = name === '' && !form.getFieldState('name').isDirty
-      // The default changes with the value, so that a name that nobody entered is no unsaved change.
+      // The default changes together with the value, so that a name that nobody entered does not count as an unsaved
+      // change.
       if (isUntouched || data.some((each) => each.label === name)) form.resetField('name', { defaultValue: label })
     }
     const box = document.activeElement

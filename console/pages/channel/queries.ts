@@ -104,10 +104,10 @@ export const healthQuery = queryOptions({
   refetchOnWindowFocus: true,
 })
 
-/** How often what limits have in use is refreshed while it is visible. */
+/** How often the use of limits is refreshed while it is visible. */
 const limitsRefreshMs = 5000
 
-/** What the limits of channels have in use; null if the server has no such limits. */
+/** How much of their limits the channels use; null if the server does not support channel limits. */
 export const limitsQuery = queryOptions({
   queryKey: ['channel', 'limits'],
   queryFn: ({ signal }) =>
@@ -137,7 +137,7 @@ export const keysQuery = (id: number) =>
     queryFn: ({ signal }) => call(channelApi.keys, { params: { id } }, { signal, quiet: true }),
   })
 
-/** Number of channels whose usage is reported. */
+/** The number of channels whose usage is requested. */
 const mostUsed = 50
 
 /**
@@ -160,16 +160,16 @@ export const trafficQuery = queryOptions({
 })
 
 /**
- * The share of a channel's attempts that succeeded. A failed attempt is not counted in the channel's requests: either
- * the log row of the call belongs to another channel, or the call has no charged row.
+ * The share of a channel's attempts that succeeded. Failed attempts are not among the channel's requests, because the
+ * log row of the call belongs to another channel or the call was not charged.
  */
 function succeededOf({ requests, failed, failed_attempts = 0 }: UsageFiguresView): number {
   return 1 - failed / Math.max(1, requests + failed_attempts)
 }
 
 /**
- * Models served by the channels that do not have a price. On servers that do not report this, every model counts as
- * having a price.
+ * Models that a channel serves but that have no price. On servers that do not report this, every model counts as
+ * priced.
  */
 export const unpricedQuery = queryOptions({
   queryKey: ['channel', 'unpriced'],
@@ -290,7 +290,7 @@ export function probeChannel(body: z.input<typeof probeBody>): Promise<ProbeRepo
   return call(channelApi.probe, { body })
 }
 
-/** Reactivates the keys that were set aside, or deletes them; returns the number of keys. */
+/** Reactivates the paused keys, or deletes them; returns the number of keys. */
 export async function careForKeys(id: number, action: 'revive' | 'remove'): Promise<number> {
   const endpoint = action === 'revive' ? channelApi.reviveKeys : channelApi.removeDeadKeys
   const count = await call(endpoint, { params: { id } })

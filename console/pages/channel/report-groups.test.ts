@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Channel } from '../../../contract/api/channel.ts'
 import { failureGroups } from './report-groups.ts'
 
-test('channels that failed for the same reason are one group, although their errors contain different ids', () => {
+test('channels that failed for the same reason form one group, even if their errors contain different ids', () => {
   const errors = [
     'status 503: overloaded (request 20261128100000123)',
     'status 401: Incorrect API key provided: sk-abc.',

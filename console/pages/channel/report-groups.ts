@@ -1,15 +1,15 @@
 import type { Channel } from '../../../contract/api/channel.ts'
 
-/** Channels that failed for the same reason; the reason is the error of the first of them. */
+/** Channels that failed for the same reason. The reason is the error of the first channel. */
 export interface FailureGroup {
   reason: string
   channels: Channel[]
 }
 
-/** What differs between equal errors: ids, keys, URLs and numbers, except for the code of a status. */
+/** The parts that differ between otherwise equal errors: ids, keys, URLs and numbers, except status codes. */
 const changing = /https?:\/\/\S+|\bsk-\S+|\b[\da-f]{8,}\b|\b\w*\d\w*-\w+(?:-\w+)+\b|\b\d{4,}\b/gi
 
-/** The channels by the reason for which their test failed, the most frequent first. */
+/** Groups channels by the reason why their test failed. The most frequent reason comes first. */
 export function failureGroups(failed: readonly Channel[]): FailureGroup[] {
   const groups = new Map<string, FailureGroup>()
   for (const channel of failed) {

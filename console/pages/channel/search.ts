@@ -19,11 +19,11 @@ export interface ChannelSearch extends ListSearch {
   tag?: string | undefined
   /** For the models map: part of a model's name. */
   model?: string | undefined
-  /** For the models map and the health board: with `1`, only what has a problem is shown. */
+  /** For the models map and the health board: with `1`, only models or channels with a problem are shown. */
   problems?: string | undefined
   /** For the health board: with `1`, cards are shown instead of a table. */
   cards?: string | undefined
-  /** The report on the test of all channels that began at this time (epoch seconds) is open. */
+  /** If set, the report on the test of all channels that began at this time (epoch seconds) is open. */
   report?: string | undefined
 }
 

@@ -99,11 +99,11 @@ function useWhileRunning(
 ): () => void {
   const { running = false, done = 0, total = 0, failed = 0, started_at = 0 } = progress ?? {}
   const expected = useRef(running)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each test that ended changes a row
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows change when `done` does
   useEffect(() => {
     if (running) void refreshRows()
   }, [done, running])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the next tests may go as the last ones did
+  // biome-ignore lint/correctness/useExhaustiveDependencies: two runs may have equal results
   useEffect(() => {
     if (expected.current && !running) {
       void refreshChannels()

@@ -22,7 +22,7 @@ interface ReportProps {
   onPeek(id: number): void
 }
 
-/** The result of testing all channels: how many passed, and those that failed, grouped by the reason. */
+/** The result of testing all channels: how many passed, and the failed channels grouped by reason. */
 export function TestReport({ since, onClose, onPeek }: ReportProps) {
   const t = useText()
   const typeName = useTypeName()
@@ -71,7 +71,8 @@ function Group({ group: { reason, channels }, onPeek }: { group: FailureGroup; o
   const t = useText()
   const [busy, setBusy] = useState(false)
   const enabled = channels.filter(isEnabled)
-  // Channels that were disabled before the tests are not offered.
+  // The channels that this report's buttons have disabled. Only these can be enabled again, not channels that were
+  // already disabled.
   const [disabledHere, setDisabledHere] = useState<readonly number[]>([])
   const disabled = channels.filter(({ id, status }) => status === channelStatus.disabled && disabledHere.includes(id))
   const during = async (work: () => Promise<unknown>) => {

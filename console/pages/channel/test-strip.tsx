@@ -15,7 +15,7 @@ const fullMs = 8000
 export function TestStrip({ id }: { id: number }) {
   const t = useText()
   const classic = useClassicServer()
-  // Each strip needs its own call, so strips out of sight wait until they are scrolled into view.
+  // Each strip needs its own call, so a strip loads only when it is scrolled into view.
   const [place, seen] = useSeen<HTMLSpanElement>()
   const { data, isPending, isError } = useQuery({ ...testsQuery(id), enabled: !classic && seen })
   if (classic) return null

@@ -32,7 +32,7 @@ const colors: Readonly<Record<string, DotColor>> = {
   'channel.set-key-aside': 'orange',
 }
 
-/** What happened to a channel, newest first: acts of the gateway, changes by people, tests. */
+/** What happened to a channel, newest first: actions of the gateway, changes by people, and tests. */
 export function Timeline({ id }: { id: number }) {
   const t = useText()
   const [all, setAll] = useState(false)

@@ -18,7 +18,7 @@ export interface ProbeControl {
   run(): Promise<ProbeReport | undefined>
 }
 
-/** The fields that decide where a call is sent; a report is about their values. */
+/** The fields that determine where a call is sent. A report becomes invalid when one of them changes. */
 const decisive: readonly string[] = ['type', 'key', 'base_url', 'other']
 
 export function useProbe(form: UseFormReturn<ChannelValues>, channel: Channel | undefined): ProbeControl {

@@ -6,7 +6,7 @@ import { isAdmin, useSessionUser } from '../../lib/session.ts'
 import { useServerStatus, useStatusState } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 
-/** `/chat`: the configured chat application in a frame. */
+/** `/chat`: the configured chat app in a frame. */
 export function ChatPage() {
   const t = useText()
   const { chat_link } = useServerStatus()

@@ -46,7 +46,7 @@ export function AdminOverview() {
   )
 }
 
-/** What the last 24 hours cost, and what was left over; only if the costs of some channel are known. */
+/** What the last 24 hours cost, and the margin. Shown only if the costs of at least one channel are known. */
 function Costs({ costs }: { costs: NonNullable<Overview['costs']> }) {
   const t = useText()
   const formatSum = useFormatSum()

@@ -13,7 +13,7 @@ import { languageTag, type Text, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { channelsQuery, testAndEnable } from './queries.ts'
 
-/** Items that are shown at first. */
+/** The number of items shown at first. */
 const shownAtFirst = 6
 
 const colors: Readonly<Record<AttentionKind, DotColor>> = {
@@ -34,17 +34,17 @@ const colors: Readonly<Record<AttentionKind, DotColor>> = {
   backup_none: 'grey',
 }
 
-/** One line that says that everything is all right, or what needs attention. */
+/** One line that says either that everything is all right, or what needs attention. */
 export function StatusLine({ overview }: { overview: Overview | undefined }) {
   const t = useText()
   const channels = useQuery(channelsQuery)
   if (!overview) return <Skeleton className="h-6 w-64 max-w-full" />
-  // A hint does not mean that something is wrong.
+  // `backup_none` is only a hint and does not mean that something is wrong.
   const wrong = overview.attention.filter(({ kind }) => kind !== 'backup_none')
   const kinds = [...Map.groupBy(wrong, ({ kind }) => kind)]
   const parts = kinds.map(([kind, items]) => t(`home.count.${kind}`, { count: items.length }))
   const worst = wrong[0]
-  // An installation that cannot serve anything yet is not "all good", although nothing is wrong with it.
+  // An installation without channels cannot serve anything yet, so it is not "all good", even if nothing is wrong.
   const isEmpty = channels.data?.any === false
   const color = worst ? colors[worst.kind] : isEmpty ? 'grey' : 'green'
   return (
@@ -64,7 +64,7 @@ function listOf(parts: readonly string[]): string {
   return new Intl.ListFormat(languageTag(), { type: 'unit', style: 'short' }).format(parts)
 }
 
-/** What an administrator should look at, each item with the act that mends it. */
+/** What an administrator should look at. Each item has the action that fixes it. */
 export function Attention({ items }: { items: readonly AttentionItem[] | undefined }) {
   const t = useText()
   const [all, setAll] = useState(false)

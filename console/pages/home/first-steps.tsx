@@ -47,7 +47,7 @@ export function FirstSteps({ user }: { user: SessionUser }) {
   )
 }
 
-/** Stored once calls flow: from then on, the list is only a line, even before the steps are known. */
+/** Stored once a call has been made. From then on, the list is only one line, even while the steps are loading. */
 const flowing = 'flowing'
 
 interface StepsProps {
@@ -64,11 +64,11 @@ function Steps({ user, wasFlowing, onDismiss, onFlow, onFinish }: StepsProps) {
   const known = steps.every((step) => step.done !== undefined)
   const done = steps.filter((step) => step.done).length
   const finished = known && done === steps.length
-  // A user who arrives when all steps are done does not need the list. A user who sees the last step being ticked keeps
-  // seeing the list.
+  // If all steps are already done when the page opens, the list is not shown. If the last step is ticked while the user
+  // watches, the list stays.
   const shown = useRef(false)
   shown.current ||= known && !finished
-  // Once calls flow, the steps that are left need no more than a line.
+  // Once a call has been made, one line is enough for the remaining steps.
   const call = steps.find(({ id }) => id === 'call')?.done
   const reached = finished ? onFinish : known && call ? onFlow : undefined
   const reach = useRef(reached)
@@ -81,7 +81,7 @@ function Steps({ user, wasFlowing, onDismiss, onFlow, onFinish }: StepsProps) {
   if (known) opened.current ??= call ? 'short' : 'full'
   const [whole, setWhole] = useState(false)
   if (finished && !shown.current) return null
-  // Until it is known what is done, the line keeps the room that it has on most installations.
+  // While the steps are loading, the single line reserves the height that it has on most installations.
   if (opened.current !== 'full' && !whole)
     return <OneLine steps={known ? steps : undefined} done={done} onShow={() => setWhole(true)} onDismiss={onDismiss} />
   return (
@@ -104,7 +104,7 @@ function Steps({ user, wasFlowing, onDismiss, onFlow, onFinish }: StepsProps) {
   )
 }
 
-/** The steps in one line: how many are done, and the next one. Without steps, the line waits for them. */
+/** The steps in one line: how many are done, and which is next. Without steps, the line is a placeholder. */
 function OneLine(props: { steps: readonly Step[] | undefined; done: number; onShow(): void; onDismiss(): void }) {
   const { steps, done, onShow, onDismiss } = props
   const t = useText()
@@ -169,7 +169,7 @@ function useSteps(user: SessionUser, wasFlowing: boolean): Step[] {
   const unpriced = useQuery({ ...unpricedQuery, enabled: admin })
   const token = useQuery(hasTokenQuery)
   const call = useQuery(hasCallQuery(admin))
-  // A step whose state cannot be determined counts as not done, unless it was done before for all that is known here.
+  // If a step's state cannot be loaded, the step counts as not done or, if a call was made earlier, as unknown.
   const of = <T,>(query: { data: T | undefined; isError: boolean }, done: (data: T) => boolean) =>
     query.data === undefined ? (query.isError && !wasFlowing ? false : undefined) : done(query.data)
   const both: Step[] = [
@@ -178,19 +178,19 @@ function useSteps(user: SessionUser, wasFlowing: boolean): Step[] {
   ]
   if (!admin) {
     const funded = of(self, ({ quota, used_quota }) => quota > 0 || used_quota > 0)
-    // If the installation sends emails, a user can reset the password of an account that has an email address.
+    // If the installation sends emails, an account with an email address can have its password reset.
     const mail: Step = { id: 'mail', to: '/setting', done: of(self, ({ email }) => email !== '') }
     return [{ id: 'quota', to: '/topup', done: funded }, ...(email_verification ? [mail] : []), ...both]
   }
   return [
     { id: 'channel', to: '/channel/add', done: of(channels, ({ any }) => any) },
     { id: 'test', to: '/channel', done: of(channels, ({ tested }) => tested) },
-    // Most models have a price; setting prices is a step only if a model does not have one.
+    // Most models have a price, so setting prices is a step only if a model lacks one.
     ...(unpriced.data === true
       ? [{ id: 'prices' as const, to: '/setting', search: { tab: 'operation' }, hash: 'ratios', done: false }]
       : []),
     ...both,
-    // The first request works without it.
+    // This step is last, because the first request works without it.
     { id: 'address', to: '/setting', search: { tab: 'system' }, done: Boolean(server_address) },
   ]
 }

@@ -32,8 +32,8 @@ if (isAt('/')) {
 }
 
 /**
- * The page for logged-in users. No Suspense boundary waits for it, because React delays content that a boundary has
- * waited for.
+ * The page for logged-in users. It is loaded without a Suspense boundary, because React delays the content of a
+ * boundary that was waiting.
  */
 function useStartPage(wanted: boolean): StartPart['Start'] {
   const [{ Start, error }, setPart] = useState(startPart)
@@ -49,7 +49,7 @@ function useStartPage(wanted: boolean): StartPart['Start'] {
 }
 
 /**
- * `/`: for logged-in users, their overview, and below it the text that an administrator wrote. Visitors see the text, or
+ * `/`: logged-in users see their overview, followed by the text that an administrator wrote. Visitors see that text, or
  * a welcome page if there is none.
  */
 export function HomePage() {
@@ -79,7 +79,9 @@ function Written({ empty, loading }: { empty: ReactNode; loading: ReactNode }) {
   return <WrittenPage {...written} {...words} empty={empty} loading={loading} quiet={false} />
 }
 
-/** The administrator's text for users who are logged in, after everything else, so that nothing shifts. */
+/**
+ * The administrator's text for logged-in users. It comes after everything else, so that nothing shifts when it loads.
+ */
 function WrittenCard() {
   const t = useText()
   const query = useQuery(writtenQuery(written, false))
@@ -93,7 +95,7 @@ function WrittenCard() {
   )
 }
 
-/** A placeholder as high as typical content, so that nothing shifts. */
+/** A placeholder with the height of typical content, so that nothing shifts. */
 function Waiting() {
   const t = useText()
   return (

@@ -14,7 +14,7 @@ interface Figure {
   now: number | null
   before: number | null
   points: readonly number[]
-  /** An increase is bad news. */
+  /** True if an increase is bad. */
   upIsBad?: boolean
   extra?: string
 }
@@ -23,7 +23,7 @@ const hourSeconds = 3600
 // A non-breaking space reserves the height of a note that is not known yet.
 const blank = '\u00a0'
 
-/** Figures of the last hour, each with its course and its change against the hour before. */
+/** Figures of the last hour, each with its curve and its change from the hour before. */
 export function HourFigures({ hour }: { hour: Hour | undefined }) {
   const t = useText()
   const formatSum = useFormatSum()
@@ -102,7 +102,7 @@ const arrow = (change: number) => `${change > 0 ? '↑' : '↓'} ${formatPercent
 
 function Change({ figure: { now, before, upIsBad = false, extra } }: { figure: Figure }): ReactNode {
   const t = useText()
-  // Beside another figure there is room only for the change itself.
+  // If an extra figure is shown beside the figure, there is only room for the change itself.
   const isShort = extra !== undefined && now !== null && before !== null && before > 0
   const change = isShort ? arrow(now / before - 1) : changeText(now, before, t)
   const color = upIsBad && now !== null && before !== null ? colorOf(now, before) : ''
@@ -114,7 +114,7 @@ function Change({ figure: { now, before, upIsBad = false, extra } }: { figure: F
   )
 }
 
-/** Small changes of an hour mean nothing. */
+/** Smaller changes between two hours are not significant. */
 const notable = 1.2
 
 function colorOf(now: number, before: number): string {

@@ -4,7 +4,7 @@ import { noticeQuery } from '../../lib/notice.ts'
 import { readStored, writeStored } from '../../lib/storage.ts'
 import { toast } from '../../lib/toast.ts'
 
-/** Shows the installation's notice, each text once per browser. The top bar can show it again. */
+/** Shows the installation's notice. Each text is shown once per browser; the top bar can show it again. */
 export function useNotice(): void {
   const { data } = useQuery(noticeQuery)
   useEffect(() => {

@@ -34,7 +34,9 @@ const topModels = 4
 export const usageQuery = (days: number, username: string | undefined) =>
   usageSince(`${days} whole days`, () => dayStart(days - 1), username)
 
-/** Like `usageQuery`, for the last 7 days as other pages count them: the range begins within a day, not at midnight. */
+/**
+ * Like `usageQuery`, for the last 7 days. As on other pages, the range begins exactly 7 days ago and not at midnight.
+ */
 export const weekQuery = (username: string | undefined) => usageSince('7 days', () => sinceDays(7), username)
 
 const usageSince = (name: string, since: () => number, username: string | undefined) =>
@@ -68,7 +70,8 @@ export const latestQuery = (everybody: boolean) =>
         const query = { p: 0, size: latestRows, ...(type !== 0 && { type }) }
         return call(everybody ? logApi.list : logApi.self, { query }, { signal, quiet: true })
       }
-      // If all of the newest rows are tests, calls are further down, so calls and errors are also requested separately.
+      // The newest rows may all be tests, which would hide the calls. Calls and errors are therefore also requested
+      // separately.
       const found = (await Promise.all([0, logType.consume, logType.error].map(newest))).flat()
       const rows = new Map(found.filter(({ type }) => type !== logType.test).map((log) => [rowIdOf(log), log]))
       return [...rows.values()].sort((a, b) => b.created_at - a.created_at || b.id - a.id).slice(0, latestRows)
@@ -76,7 +79,7 @@ export const latestQuery = (everybody: boolean) =>
     placeholderData: keepPreviousData,
   })
 
-/** Asks again after a failure, so that the steps are right when the server is back. */
+/** Polls after a failure, so that the steps are correct once the server is back. */
 const afterError = ({ state }: { state: { status: string } }) => (state.status === 'error' ? callPollMs : false)
 
 /** Whether a channel exists, and whether any channel has been tested. */
@@ -93,8 +96,7 @@ export const channelsQuery = queryOptions({
 })
 
 /**
- * Whether any channel serves a model that has no price. On servers that do not report this, every model counts as having a
- * price.
+ * Whether any channel serves a model without a price. On servers that do not report this, every model counts as priced.
  */
 export const unpricedQuery = queryOptions({
   queryKey: ['option', 'unpriced'],
@@ -125,7 +127,7 @@ export const hasCallQuery = (everybody: boolean) =>
     refetchInterval: ({ state }) => (state.data === true ? false : callPollMs),
   })
 
-/** Tests a channel, and enables it if it passes. A failure is shown by the call. */
+/** Tests a channel, and enables it if it passes. If the call fails, it shows its own error. */
 export async function testAndEnable(id: number): Promise<void> {
   try {
     await call(channelApi.test, { params: { id }, query: {} })

@@ -30,8 +30,8 @@ const scopes = ['all', 'own'] as const
 const parseHomeSearch = (raw: RawSearch): { scope?: 'own' | undefined } => ({ scope: oneOf(raw['scope'], ['own']) })
 
 /**
- * For logged-in users: first steps, and an overview of the installation or of the own account. On servers without
- * overviews, administrators see the figures of all users instead.
+ * For logged-in users: the first steps, and an overview of the installation or of the user's own account. On servers
+ * without overviews, administrators see the figures of all users instead.
  */
 export function StartPage({ user }: { user: SessionUser }) {
   const t = useText()
@@ -171,7 +171,7 @@ function Models({ usage, user }: { usage: KnownUsage | undefined; user: string |
   )
 }
 
-/** `own`: the figures are those of the user, who also has statements. */
+/** `own` means that the figures are the user's own; the card then also links to the statements. */
 function Spend({ username, own }: { username: string | undefined; own: boolean }) {
   const t = useText()
   const formatSum = useFormatSum()

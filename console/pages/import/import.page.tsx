@@ -12,7 +12,7 @@ import { RunProgress } from './run-progress.tsx'
 import { parseImportSearch } from './search.ts'
 import { SourceForm } from './source-form.tsx'
 
-/** `/import`: takes over the data of another gateway. Only for the super admin. */
+/** `/import`: imports the data of another gateway. Only for the super admin. */
 export function ImportPage() {
   const t = useText()
   const classic = useClassicServer()

@@ -9,7 +9,7 @@ const whileRunningMs = 1000
 
 export const isActive = ({ state }: ImportRun) => state === 'queued' || state === 'running'
 
-/** The newest imports; read every second while one is running, wherever it was started. */
+/** The newest imports. The list is reloaded every second while any import is running, wherever it was started. */
 export const importsQuery = queryOptions({
   queryKey: ['imports'],
   queryFn: ({ signal }) => call(importApi.list, {}, { signal, quiet: true }),
@@ -44,7 +44,7 @@ export async function cancelImport(id: number): Promise<void> {
   await reload()
 }
 
-/** Sends a file, and returns what it is called on the server. A failure is shown and thrown. */
+/** Uploads a file, and returns its id and name on the server. An error is shown and thrown. */
 export async function uploadFile(file: File): Promise<{ id: string; name: string }> {
   const query = { name: file.name.slice(0, 200) }
   try {

@@ -7,7 +7,7 @@ import { Sentence } from './sentence.tsx'
 
 const counted = ['users', 'tokens', 'channels', 'codes', 'logs'] as const
 
-/** What an import did or would do: counts, sums side by side, prices, options, and what could not be carried. */
+/** What an import did or would do: counts, sums side by side, prices, options, and what could not be imported. */
 export function ReportView({ report }: { report: ImportReport }) {
   const t = useText()
   const { program, version, mode, added, sums, dryRun, prices, options, findings } = report
@@ -99,7 +99,7 @@ function Findings({ findings }: { findings: readonly Finding[] }) {
 function Table(props: { label: string; heads: readonly string[]; rows: readonly (readonly ReactNode[])[] }) {
   const { label, heads, rows } = props
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll the table
     <section className="overflow-x-auto" tabIndex={0}>
       <table className="w-full text-sm">
         <caption className="sr-only">{label}</caption>

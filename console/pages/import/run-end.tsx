@@ -21,7 +21,7 @@ const kinds = {
   running: 'info',
 } as const satisfies Record<ImportRun['state'], BannerKind>
 
-/** How the newest import ended, what comes next, and its report. */
+/** How the newest import ended, the next step, and the report. */
 export function RunEnd({ run }: { run: ImportRun }) {
   const t = useText()
   const { id, state, dry_run, source, error } = run
@@ -68,7 +68,7 @@ export function RunEnd({ run }: { run: ImportRun }) {
   )
 }
 
-/** The next step with the same source, if it is still known. */
+/** The next step with the same source, if the server still knows the source. */
 function Next({ run }: { run: ImportRun }) {
   const t = useText()
   const [busy, setBusy] = useState(false)

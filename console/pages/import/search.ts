@@ -1,4 +1,4 @@
 import { texts } from '../../lib/url-state.ts'
 
-/** `new`: the form for another source is open, although an import is known. */
+/** `new`: the form for a source is open, even if there is already an import. */
 export const parseImportSearch = texts('new')

@@ -4,7 +4,9 @@ import { isEnglish, textByKey } from '../../lib/text.ts'
 
 type Values = Readonly<Record<string, string>>
 
-/** A sentence of the server about an import: in the language of the page if it has a code, otherwise in English. */
+/**
+ * A sentence from the server about an import. It is in the language of the page if it has a code, otherwise in English.
+ */
 export function Sentence(props: {
   text: string
   code: string | undefined

@@ -12,7 +12,7 @@ import { startImport, uploadFile } from './queries.ts'
 
 type Kind = 'address' | 'file'
 
-/** Where to import from. The first run is always a dry run. */
+/** The form for the source of an import. The first run is always a dry run. */
 export function SourceForm({ onStarted }: { onStarted(): void }) {
   const t = useText()
   const [kind, setKind] = useState<Kind>('address')
@@ -106,7 +106,7 @@ interface AddressValues {
   salt_key: string
 }
 
-/** The addresses have passwords, so they are entered like one. */
+/** The addresses contain passwords, so they are entered like passwords. */
 function Addresses(props: {
   values: AddressValues
   set(name: keyof AddressValues): (value: string) => void

@@ -13,7 +13,10 @@ interface ClassicNamesProps {
 
 type Typed = Record<(typeof classicNames)[number], string>
 
-/** Text filters for servers that know one value each; they are applied on Enter or when the button is pressed. */
+/**
+ * Text filters for servers that accept only one value per filter. They are applied on Enter or when the button is
+ * pressed.
+ */
 export function ClassicNames({ search, everybody, onChange }: ClassicNamesProps) {
   const t = useText()
   const [typed, setTyped] = useState(() => textsOf(search))

@@ -13,11 +13,11 @@ const logDecimals = 6
 interface Shown {
   /** Adds the user and channel columns. */
   everybody: boolean
-  /** The server has only one-api's columns, which are then all shown at first. */
+  /** The server has only one-api's columns. In this case, all of them are shown by default. */
   classic: boolean
 }
 
-/** The columns of the list. One-api's columns that are not shown at first can be chosen. */
+/** The columns of the list. Users can add one-api's columns that are hidden by default. */
 export function logColumns(t: Text, { everybody, classic }: Shown): Column<Log>[] {
   const hidden = !classic
   const count = (id: 'prompt_tokens' | 'completion_tokens', header: string): Column<Log> => ({
@@ -121,7 +121,7 @@ function outcomeColumn(t: Text): Column<Log> {
   }
 }
 
-/** How a call ended, and why it failed. Other rows have their type and their text instead. */
+/** How a call ended, and why it failed. Rows that are not calls show their type and their text instead. */
 function Result({ log }: { log: Log }) {
   const isError = log.type === logType.error
   const text = isError || !isCall(log) ? log.content : ''

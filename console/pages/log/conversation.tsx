@@ -3,7 +3,7 @@ import { type Text, useText } from '../../lib/text.ts'
 
 type CapturedPart = CapturedTurn['parts'][number]
 
-/** Turns in their order; those of the user are set off to the end of the line. */
+/** The turns in order. The user's turns are aligned to the end of the line. */
 export function Conversation({ turns }: { turns: readonly CapturedTurn[] }) {
   const t = useText()
   return (

@@ -63,7 +63,7 @@ export function CostCard({ log }: { log: Log }) {
   )
 }
 
-/** A line with an amount; what the request cost the operator is for admins. */
+/** A line with the upstream's cost or the margin. Only admins receive these figures. */
 function Amount({ label, value, className = '' }: { label: string; value: string; className?: string }) {
   return (
     <tr>

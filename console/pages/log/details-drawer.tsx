@@ -22,9 +22,9 @@ const aroundSeconds = 300
 interface LogPeekProps {
   /** The row's id, as in the URL. */
   id: string
-  /** Undefined if the row is not, or no longer, on the current page. */
+  /** Undefined if the row is not (or no longer) on the current page. */
   log: Log | undefined
-  /** Whether the rows of the page have loaded, so that it is known whether this row is among them. */
+  /** Whether the page's rows have loaded. Only then is it known whether this row is among them. */
   listed: boolean
   steps: DrawerSteps | undefined
   everybody: boolean
@@ -35,11 +35,11 @@ interface LogPeekProps {
 /** The drawer of a log row: how its price was computed, and links to similar rows. */
 export function LogPeek({ id, log: found, listed, steps, everybody, onClose, onSearch }: LogPeekProps) {
   const t = useText()
-  // New rows may push this row off the page; the drawer keeps it while the user reads it.
+  // New rows may push this row off the page, but the drawer keeps it while the user reads.
   const [last, setLast] = useState(found)
   if (found && found !== last) setLast(found)
   const kept = found ?? (last && rowIdOf(last) === id ? last : undefined)
-  // A link to a row opens it, however far down the list it has moved.
+  // A link to a row works even if the row has moved to a later page.
   const asked = useQuery({ ...rowQuery(id, everybody), enabled: listed && !kept })
   const log = kept ?? asked.data ?? undefined
   const isGone = asked.data === null
@@ -112,7 +112,7 @@ function Details({ log, everybody, onSearch }: Pick<LogPeekProps, 'everybody' | 
   )
 }
 
-/** Why a call failed, in the words sent to its caller. For administrators, also the upstream's message. */
+/** Why a call failed: the message that was sent to the caller and, for administrators, the upstream's message. */
 function Failure({ log, everybody }: { log: Log; everybody: boolean }) {
   const t = useText()
   return (

@@ -21,7 +21,7 @@ interface LogFiltersProps {
   search: LogSearch
   setSearch: SetSearch<LogSearch>
   everybody: boolean
-  /** The same filters in the server's format. */
+  /** The filters of `search` in the server's format. */
   filter: LogFilter
   /** On a phone, shown below the filters. */
   extra?: ReactNode
@@ -68,7 +68,7 @@ export function LogFilters({ search, setSearch, everybody, filter, extra }: LogF
   )
 }
 
-/** On a phone, the outcome and the range that are set. */
+/** On a phone, chips for the chosen outcome and range. */
 function OtherChips(props: { search: LogSearch; everybody: boolean; narrow(patch: Partial<LogSearch>): void }) {
   const { search, everybody, narrow } = props
   const t = useText()

@@ -24,14 +24,14 @@ export interface OutcomeChoice {
   not: readonly LogOutcome[]
 }
 
-/** The outcomes of a search that its reader may filter by; others are ignored. */
+/** The outcomes in a search. Outcomes by which this user may not filter are ignored. */
 export function outcomeChoice({ outcome, not_outcome }: LogSearch, everybody: boolean): OutcomeChoice {
   const known: readonly LogOutcome[] = everybody ? logOutcomes : ownOutcomes
   const chosen = (text: string | undefined) => known.filter((each) => severalOf(text).includes(each))
   return { is: chosen(outcome), not: chosen(not_outcome) }
 }
 
-/** The change that makes a search select these outcomes. The seconds are those from which calls are slow. */
+/** The change that makes a search select these outcomes. Calls that take `seconds` or longer are slow. */
 export function outcomePatch({ is, not }: OutcomeChoice, seconds?: number): Partial<LogSearch> {
   const slow = seconds !== undefined && seconds !== usualSlowSeconds ? String(seconds) : undefined
   return { outcome: severalText(is), not_outcome: severalText(not), slow }

@@ -11,7 +11,9 @@ const height = 72
 const daySeconds = 86_400
 const colors = { succeeded: 'green', failed: 'red', other: 'grey' } as const
 
-/** Drops the empty bars at the end that are still in the future, because the list also requests the next hour. */
+/**
+ * Drops the bars that are still in the future. They are empty and exist because the list also requests the next hour.
+ */
 function untilNow({ starts, step, outcomes }: Bins): Pick<Bins, 'starts' | 'step' | 'outcomes'> {
   const now = Date.now() / 1000
   const end = starts.findLastIndex((start, index) => start <= now || outcomes.some(({ counts }) => counts[index])) + 1

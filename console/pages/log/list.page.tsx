@@ -36,7 +36,10 @@ const Histogram = lazy(() => import('./histogram.tsx').then((it) => ({ default: 
 const LogPeek = lazy(() => import('./details-drawer.tsx').then((it) => ({ default: it.LogPeek })))
 const RequestPeek = lazy(() => import('./details-drawer.tsx').then((it) => ({ default: it.RequestPeek })))
 
-/** Marks calls that were interrupted or failed. Users look for those, but not for calls that the caller aborted. */
+/**
+ * Marks calls that were interrupted or that failed, because users look for them. Calls that the caller aborted are not
+ * marked.
+ */
 const rowTone = (log: Log) => (log.outcome === 'interrupted' || log.outcome === 'failed' ? 'bad' : undefined)
 
 const rowName = (log: Log) => `${log.model_name} ${rowIdOf(log)}`.trim()
@@ -208,7 +211,7 @@ function Drawers({ search: { peek, request }, setSearch, list, everybody, admin 
       {request !== undefined && (
         <RequestPeek
           request={request}
-          // A lookup by request id covers the rows of all users, whichever rows the list shows.
+          // A lookup by request id covers the rows of all users, even if the list shows only the user's own.
           everybody={admin}
           onClose={() => setSearch({ request: undefined })}
           onSearch={showLike}

@@ -13,7 +13,7 @@ const part = lazyPart<OutcomePopupProps>(
   async () => (await importPart(() => import('./outcome-popup.tsx'))).OutcomePopup,
 )
 
-/** Which outcomes a search selects, in words; undefined if it selects all. */
+/** A description of the outcomes that a search selects; undefined if it selects all. */
 export function useOutcomeText(search: LogSearch, everybody: boolean): string | undefined {
   const t = useText()
   const { is, not } = outcomeChoice(search, everybody)
@@ -27,7 +27,7 @@ interface OutcomeFilterProps {
   onChange(patch: Partial<LogSearch>): void
 }
 
-/** Chooses calls by how they went. */
+/** The filter for the outcome of calls. */
 export function OutcomeFilter({ search, everybody, onChange }: OutcomeFilterProps) {
   const t = useText()
   const text = useOutcomeText(search, everybody)

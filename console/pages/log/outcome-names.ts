@@ -19,5 +19,5 @@ export function outcomeName(outcome: LogOutcome, seconds: number, t: Text): stri
   }
 }
 
-/** From how many seconds on a search calls requests slow. */
+/** The duration in seconds from which a search counts calls as slow. */
 export const slowSeconds = ({ slow }: LogSearch) => whole(slow) || usualSlowSeconds

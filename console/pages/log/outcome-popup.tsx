@@ -10,7 +10,7 @@ import { type OutcomeChoice, outcomeChoice, outcomePatch } from './filters.ts'
 import { outcomeName, slowSeconds } from './outcome-names.ts'
 import type { LogSearch } from './search.ts'
 
-/** Durations in seconds from which calls can be called slow. */
+/** The durations in seconds that can be chosen as the limit for slow calls. */
 const durations: readonly number[] = [5, usualSlowSeconds, 30, 60]
 
 export interface OutcomePopupProps {
@@ -21,7 +21,10 @@ export interface OutcomePopupProps {
   onChange(patch: Partial<LogSearch>): void
 }
 
-/** The outcomes to tick, with the choice between "is" and "is not". It is loaded when the filter is first opened. */
+/**
+ * Checkboxes for the outcomes, with a choice between "is" and "is not". The component is loaded when the filter is
+ * first opened.
+ */
 export function OutcomePopup({ trigger, label, search, everybody, onChange }: OutcomePopupProps) {
   const t = useText()
   const choice = outcomeChoice(search, everybody)

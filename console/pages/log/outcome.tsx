@@ -9,7 +9,7 @@ const attemptsSchema = z.array(
   z.object({ channelId: z.number(), status: z.number(), error: z.string(), elapsedMs: z.number() }),
 )
 
-/** One attempt to have a channel answer a call. */
+/** One attempt to get a response from a channel. */
 export type Attempt = z.output<typeof attemptsSchema>[number]
 
 /** The attempts stored in a row; undefined if the text has another format. */
@@ -27,12 +27,15 @@ export function isCall({ type }: Pick<Log, 'type'>): boolean {
   return type === logType.consume || type === logType.error
 }
 
-/** How often a call was sent upstream again. Only rows that administrators see tell. */
+/** How often a call was retried. Only rows that administrators see contain this. */
 function retriesOf({ attempts }: Log): number {
   return attempts ? Math.max(0, (attemptsOf(attempts)?.length ?? 0) - 1) : 0
 }
 
-/** How a call ended, in words, with the colour of its dot. A call that succeeded later says how often it was retried. */
+/**
+ * How a call ended, in words, with the colour of its dot. For a call that succeeded after retries, the text includes
+ * their number.
+ */
 export function outcomeOf(log: Log, t: Text): { text: string; color: DotColor } {
   if (log.type === logType.error && log.status > 0)
     return { color: 'red', text: t('log.outcome.failedWith', { status: String(log.status) }) }
@@ -62,7 +65,7 @@ export function Outcome({ log }: { log: Log }) {
   )
 }
 
-/** Milliseconds as people read them: seconds from one second on. */
+/** A duration as text. From one second on, it is in seconds. */
 export function durationText(ms: number, t: Text): string {
   return ms < 1000
     ? t('log.ms', { value: formatCount(ms) })

@@ -15,7 +15,7 @@ import { useText } from '../../lib/text.ts'
 import { Conversation } from './conversation.tsx'
 import { captureQuery } from './queries.ts'
 
-/** The content of a request, if it was recorded. It is loaded on demand, because looking at it is recorded, too. */
+/** The content of a request, if it was recorded. It is loaded on demand, because every view of it is recorded, too. */
 export function Payload({ log }: { log: Log }) {
   const t = useText()
   const [asked, setAsked] = useState(false)
@@ -73,7 +73,7 @@ type View = 'turns' | 'raw'
 
 const views: readonly View[] = ['turns', 'raw']
 
-/** Both sides: what the caller sent and got, and what each channel was sent and responded. */
+/** Both sides: the caller's request and response, and each channel's request and response. */
 function Recorded({ log, capture }: { log: Log; capture: Capture }) {
   const t = useText()
   const [side, setSide] = useState('caller')
@@ -176,7 +176,7 @@ function Body({ title, body, view }: { title: string; body: CapturedBody; view: 
   )
 }
 
-/** A body as it was sent. JSON is indented, which does not change what it says. */
+/** A body as it was sent. JSON is indented for reading, which does not change its content. */
 function Raw({ title, body, expected }: { title: string; body: CapturedBody; expected: boolean }) {
   const t = useText()
   if (body.text === '' && body.turns.length > 0)

@@ -63,11 +63,12 @@ export const channelNameQuery = (id: number) =>
   })
 
 /**
- * The row of a request. If the request was not logged itself, the row that summarises it; null if there is no such row.
+ * The row of a request. If the request has no row of its own, this is the row that summarises it; null if there is
+ * none.
  */
 export const requestQuery = (request: string, everybody: boolean) =>
   queryOptions({
-    // This key is not under the log's query key, which live mode reloads repeatedly.
+    // The key is outside the log's query key, because live mode reloads everything under that key.
     queryKey: ['request', everybody, request],
     queryFn: async ({ signal }) => {
       const query = { keyword: request }
@@ -80,7 +81,10 @@ export const requestQuery = (request: string, everybody: boolean) =>
     },
   })
 
-/** What was recorded of a request; null if it was not recorded. The server records who asks, so it is asked only once. */
+/**
+ * The recorded content of a request; null if it was not recorded. The server logs each access, so this is requested
+ * only once.
+ */
 export const captureQuery = (request: string) =>
   queryOptions({
     queryKey: ['capture', request],
@@ -90,19 +94,19 @@ export const captureQuery = (request: string) =>
     retry: false,
   })
 
-/** The row with an id, wherever in the log it is; null if there is no such row. */
+/** The row with an id, on whatever page it is; null if there is no such row. */
 export const rowQuery = (id: string, everybody: boolean) =>
   queryOptions({
     queryKey: ['log row', everybody, id],
     queryFn: async ({ signal }) => {
       const query = { p: 0, id }
       const found = await call(everybody ? logApi.list : logApi.self, { query }, { signal, quiet: true })
-      // Other servers do not support this filter and return their newest rows.
+      // Other servers do not support this filter and return their newest rows, so the row is looked for among them.
       return found.find((log) => rowIdOf(log) === id) ?? null
     },
   })
 
-/** The current prices of the user's group, for the same key as on the models page. */
+/** The current prices of the user's group, under the same query key as on the models page. */
 export const currentPricesQuery = queryOptions({
   queryKey: ['prices', undefined],
   queryFn: ({ signal }) => call(priceApi.list, { query: {} }, { signal, quiet: true }),

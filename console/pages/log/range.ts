@@ -8,7 +8,7 @@ const spanDays: Partial<Record<Span, number>> = { '24h': 1, '7d': 7, '30d': 30 }
 
 export type Span = keyof typeof spans
 
-/** If no end is set, logs up to this many seconds in the future are shown, to allow for clock skew. */
+/** If no end is set, the range ends this many seconds in the future, to allow for clock skew. */
 const futureSeconds = 3600
 
 /** The span in a search, if there is one. */

@@ -8,7 +8,10 @@ import { copyText } from '../../lib/clipboard.ts'
 import { handToPlayground, staysInTab } from '../../lib/playground-handoff.ts'
 import { useText } from '../../lib/text.ts'
 
-/** A call like this one as a command. The log has no content, and a key never appears. */
+/**
+ * A command that makes a similar call. It has placeholders for the content, which the log does not have, and for the
+ * key.
+ */
 function curlOf(model: string, stream: boolean): string {
   const messages = [{ role: 'user', content: 'Hello' }]
   const [curl] = chatSnippets('$API_KEY', { model, messages, ...(stream && { stream }) })
@@ -17,14 +20,14 @@ function curlOf(model: string, stream: boolean): string {
 
 const chatPath = '/v1/chat/completions'
 
-/** What can be done with a request: try its model with its parameters, or copy it. */
+/** The actions for a request: try its model with its parameters, or copy it. */
 export function RequestActions({ log }: { log: Log }) {
   const t = useText()
   const model = log.asked_model || log.model_name
-  // Older rows name their endpoint only if the call failed.
+  // Older rows contain their endpoint only if the call failed.
   const path = log.request?.path ?? log.endpoint
   const isChat = model !== '' && (path ? path === chatPath : isChatModel(model))
-  // The playground can ask a model the same in its own format.
+  // The playground can send any conversation to the model in its own format.
   const isConversation = isChat || (model !== '' && log.request?.dialect !== undefined)
   return (
     <>

@@ -11,7 +11,7 @@ interface RequestBoxProps {
 export function RequestBox({ request = '', onFind }: RequestBoxProps) {
   const t = useText()
   const [typed, setTyped] = useState(request)
-  // The typed text stays when the drawer is closed, because it may contain a typo.
+  // When the drawer is closed, the typed text stays, so that the user can correct a typo.
   useEffect(() => {
     if (request !== '') setTyped(request)
   }, [request])

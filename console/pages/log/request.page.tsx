@@ -61,7 +61,7 @@ export function RequestPage() {
   )
 }
 
-/** Why a request may have no entry. Its id tells when it began. */
+/** Explains why a request may have no log row. The time at which it began is part of its id. */
 function NotFound({ id }: { id: string }) {
   const t = useText()
   const start = requestStart(id)
@@ -138,7 +138,7 @@ function Failure({ log, admin }: { log: Log; admin: boolean }) {
   )
 }
 
-/** Generated tokens per second; of a stream, only the time after its first byte counts. */
+/** Generated tokens per second. For a stream, only the time after the first byte counts. */
 function speedOf({ completion_tokens, elapsed_time, first_byte_time, is_stream }: Log): number | undefined {
   const ms = elapsed_time - (is_stream ? first_byte_time : 0)
   return completion_tokens > 0 && ms > 0 ? completion_tokens / (ms / 1000) : undefined

@@ -6,10 +6,10 @@ import { type ListSearch, parseListSearch, texts } from '../../lib/url-state.ts'
 export interface LogSearch extends ListSearch, FacetSearch {
   /** A log type, such as 1 for top-ups and 4 for system rows. */
   type?: string | undefined
-  /** How calls went, such as `failed`, and how they must not have gone; both are states of several values. */
+  /** Outcomes to include, such as `failed`, and outcomes to exclude. Both may have several values. */
   outcome?: string | undefined
   not_outcome?: string | undefined
-  /** With the outcome `slow`: the least duration in seconds. */
+  /** With the outcome `slow`: the minimum duration in seconds. */
   slow?: string | undefined
   /** Start of the range in epoch seconds, or a span such as `24h` that ends now. */
   from?: string | undefined

@@ -29,11 +29,11 @@ export function Statistics({ filter, everybody, rows }: StatisticsProps) {
   const tokens = data ? formatCount(data.token ?? 0) : '–'
   const { type = 0 } = filter
   const isOfCalls = type === 0 || type === logType.consume || type === logType.error
-  // Among rows of all types are top-ups, tests and other events, which are not requests. The sums include requests whose
-  // rows have been deleted, just as the cost does.
+  // Rows of all types include top-ups, tests and other events, which are not requests. The sums, like the cost, include
+  // requests whose rows have been deleted.
   const counted = type === 0 && data?.calls !== undefined
   const requests = counted ? (isPlaceholderData ? undefined : data.calls) : rows
-  // The cost is that of all requests, even if only failed ones are listed.
+  // The cost always covers all requests, so there is no average if only failed requests are listed.
   const hasAverage = data && !isPlaceholderData && isOfCalls && type !== logType.error && requests
   return (
     <section

@@ -8,7 +8,7 @@ import { useClassicServer } from '../../lib/status.ts'
 import { text, useText } from '../../lib/text.ts'
 import { allLogs, type LogFilter, ownLogs, tailAddress } from './queries.ts'
 
-/** Rows that arrive closer together than this are shown at once. */
+/** Rows that arrive within this time of each other are shown together. */
 const gatherMs = 500
 
 /** Polling interval for a server that has no stream of new rows. */

@@ -17,7 +17,7 @@ interface Step {
   note?: string
 }
 
-/** The attempts that the row records, one after the other. Only rows that administrators see have any. */
+/** The attempts in the row, in order. Only rows that administrators see contain attempts. */
 function attemptSteps(log: Log, t: Text): Step[] {
   let from = 0
   return (attemptsOf(log.attempts) ?? []).map(({ channelId, status, error, elapsedMs }, index) => {
@@ -39,7 +39,7 @@ function attemptSteps(log: Log, t: Text): Step[] {
   })
 }
 
-/** The time of the response itself: until its first byte, and from then on. */
+/** The time of the response itself: until its first byte, and from the first byte to the end. */
 function responseSteps({ elapsed_time, first_byte_time, is_stream, type }: Log, t: Text): Step[] {
   if (type === logType.error && first_byte_time === 0)
     return [{ id: 'whole', name: t('log.inspect.whole'), from: 0, to: elapsed_time, color: 'grey' }]

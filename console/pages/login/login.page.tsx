@@ -16,7 +16,7 @@ import { useServerStatus } from '../../lib/status.ts'
 import { loadAreas, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 
-/** The form does not wait for the panel. If it cannot be loaded, its place stays empty. */
+/** The form does not wait for the panel. If the panel cannot be loaded, its space stays empty. */
 const LoginPanel = lazy(() =>
   Promise.all([import('./panel.tsx'), loadAreas(['home', 'status'])]).then(
     ([it]): { default: ComponentType } => ({ default: it.LoginPanel }),
@@ -79,7 +79,10 @@ export function LoginPage() {
   )
 }
 
-/** The form for name and password. Two input boxes need no form library, and users wait for this page to load. */
+/**
+ * The form for name and password. It does not use the form library: two input boxes do not need it, and users wait for
+ * this page to load.
+ */
 function PasswordForm({ onDone }: { onDone(user: User): void }) {
   const t = useText()
   const id = useId()

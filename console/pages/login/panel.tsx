@@ -12,17 +12,20 @@ const SafeHtml = lazy(() => import('../../components/safe-html.tsx').then((it) =
 
 const colors = { up: 'green', degraded: 'orange', down: 'red', none: 'grey' } as const
 
-/** The answer to a question that a visitor can do without; undefined until it is known, and after a failure. */
+/** Loads optional data. The result is undefined while it loads and after a failure. */
 function useAnswer<T>(ask: (() => Promise<T>) | undefined): T | undefined {
   const [answer, setAnswer] = useState<T>()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only whether to ask at all can change
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the only thing that can change is whether `ask` is set
   useEffect(() => {
     void ask?.().then(setAnswer, () => undefined)
   }, [ask === undefined])
   return answer
 }
 
-/** What this service is, whether it works, and its notice; beside the form on wide screens, and loaded after it. */
+/**
+ * Says what this service is and whether it works, and shows its notice. On wide screens, the panel is beside the form.
+ * It is loaded after the form.
+ */
 export function LoginPanel() {
   const t = useText()
   const { system_name = 'Tollgate', status_page } = useServerStatus()

@@ -13,7 +13,7 @@ import type { ModelSearch } from './search.ts'
 
 const CompareModels = lazy(() => import('./compare.tsx').then((it) => ({ default: it.CompareModels })))
 
-/** At most this many models are compared. */
+/** The maximum number of models that can be compared. */
 const mostCompared = 4
 
 const rowId = ({ model }: CatalogueRow) => model

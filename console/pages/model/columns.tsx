@@ -96,7 +96,7 @@ function factColumns(t: Text): ModelColumn[] {
   ]
 }
 
-/** A column of numbers; nothing is shown where there is none. */
+/** A column of numbers. A cell without a number is empty. */
 function number(
   id: string,
   header: string,
@@ -118,7 +118,7 @@ function number(
   }
 }
 
-/** A column with the lowest price of one kind, over the channels that serve the model. */
+/** A column with a model's lowest price of one kind, across the channels that serve it. */
 function rate(t: Text, id: string, header: string, of: (price: Price) => number | undefined): ModelColumn {
   const from = (text: string, differs: boolean) => (differs ? t('model.from', { price: text }) : text)
   const least = (row: CatalogueRow): { quota: number; differs: boolean } | undefined => {

@@ -15,7 +15,7 @@ interface CompareProps {
   onClose(): void
 }
 
-/** Up to four models side by side. Lines that no model has are omitted. */
+/** Up to four models side by side. Lines for which no model has a value are omitted. */
 export function CompareModels({ rows, onRemove, onClose }: CompareProps) {
   const t = useText()
   // Renders again when the server's price format changes.
@@ -38,12 +38,12 @@ export function CompareModels({ rows, onRemove, onClose }: CompareProps) {
       [...priceLines(row), ...factLines(row, t), ...figureLines(row.figures, t)].map((line) => [line.id, line]),
     ),
   }))
-  // The order is that of the model with the most lines; lines that only others have follow.
+  // The lines follow the order of the model with the most lines. Lines that it lacks come last.
   const longest = columns.toSorted((a, b) => b.lines.size - a.lines.size)
   const labels = new Map(longest.flatMap(({ lines }) => [...lines.values()]).map(({ id, label }) => [id, label]))
   return (
     <Dialog open onClose={onClose} title={t('model.compare.title')} text={t('model.compare.most')} width="large">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: people with a keyboard scroll it */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll the table */}
       <section className="-mx-5 overflow-x-auto px-5 pb-1" tabIndex={0} aria-label={t('model.compare.title')}>
         <table className="w-full text-sm">
           <thead>

@@ -101,7 +101,7 @@ function Details({ row, list }: { row: CatalogueRow; list: ModelPeekProps['list'
 
 const exampleCall = (model: string) => ({ model, messages: [{ role: 'user', content: 'Say hello.' }] })
 
-/** Facts or figures in a box; nothing if there are none. */
+/** Facts or figures in a box. Renders nothing if there are none. */
 function Lines({ title, lines }: { title: string; lines: readonly FactLine[] }) {
   if (lines.length === 0) return null
   return (
@@ -180,7 +180,7 @@ function RateList({ rates, output }: { rates: Rates; output: boolean }) {
   )
 }
 
-/** A price line; `inner` is set if the price is for a part of what the previous line covers. */
+/** A price line. `inner` means that the price is for a part of what the previous line covers. */
 function Line({ name, inner = false, children }: { name: string; inner?: boolean; children: ReactNode }) {
   return (
     <>

@@ -51,7 +51,7 @@ export function factLines({ facts }: CatalogueRow, t: Text): Line[] {
   ])
 }
 
-/** What was measured here. */
+/** The figures that this installation measured. */
 export function figureLines(figures: ModelFigures | undefined, t: Text): Line[] {
   if (!figures) return []
   const { first_byte, speed, uptime, spent } = figures

@@ -41,7 +41,7 @@ function hasModality({ facts }: CatalogueRow, wanted: string): boolean {
   return (writes ? facts?.writes : facts?.reads)?.includes(modality) === true
 }
 
-/** Whether a model passes the search box and the filters. A filter excludes models whose fact is not known. */
+/** Whether a model matches the search text and the filters. A filter excludes models for which the fact is unknown. */
 export function passes(row: CatalogueRow, { q = '', ...search }: ModelSearch): boolean {
   const { facts, model } = row
   const text = `${model} ${facts?.name ?? ''}`.toLowerCase()
@@ -65,7 +65,7 @@ interface FiltersProps {
   admin: boolean
 }
 
-/** The filters of the catalogue. Those about facts are offered only if facts are known. */
+/** The filters of the catalogue. Filters for facts are offered only if facts are known. */
 export function Filters({ search, setSearch, all, admin }: FiltersProps) {
   const t = useText()
   const groups = useQuery({ ...groupsQuery, enabled: admin }).data ?? []

@@ -27,7 +27,7 @@ const ModelPeek = lazy(() => import('./details-drawer.tsx').then((it) => ({ defa
 /** Users who are not administrators see only their own group, whatever the URL contains. */
 const groupFor = (user: SessionUser | undefined, { group }: ModelSearch) => (isAdmin(user) ? group : undefined)
 
-/** Whether the server is known to have the catalogue. Servers that have it report whether it is public. */
+/** Whether the server has the catalogue. Servers that have it also report whether it is public. */
 const hasFacts = ({ public_models }: { public_models?: boolean }) => public_models !== undefined
 
 // These requests start before anything is drawn, if the user has visited before.
@@ -86,7 +86,7 @@ function ModelTable() {
         {peek !== undefined && query.data && (
           <ModelPeek
             name={peek}
-            // Users also see in the drawer why a model without a price cannot be called.
+            // For users, too, the drawer explains why a model without a price cannot be called.
             row={all.find((row) => row.model === peek) ?? plainRow(query.data.models, peek)}
             list={query.data}
             onClose={() => setSearch({ peek: undefined })}

@@ -9,7 +9,7 @@ export const figuresQuery = queryOptions({
   retry: false,
 })
 
-/** What visitors see. */
+/** The models and prices that visitors see. */
 export const visitorsQuery = queryOptions({
   queryKey: ['public models'],
   queryFn: ({ signal }) => call(modelApi.visitors, {}, { signal, quiet: true }),

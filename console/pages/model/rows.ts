@@ -17,8 +17,8 @@ export interface CatalogueRow extends PricedModel {
 const order = new Map(modelFamilies.map(({ id }, index) => [id, index]))
 
 /**
- * Known providers first, newest models first. A model whose age is not known follows the others of its family; names
- * decide the rest.
+ * Sorts known providers first, and newest models first. A model of unknown age comes after the others of its family.
+ * Otherwise names decide.
  */
 function compare(a: CatalogueRow, b: CatalogueRow): number {
   const place = ({ model }: CatalogueRow) => order.get(familyOf(model).id) ?? order.size
@@ -27,7 +27,10 @@ function compare(a: CatalogueRow, b: CatalogueRow): number {
   return place(a) - place(b) || byAge || a.model.localeCompare(b.model)
 }
 
-/** The rows of a price list in the usual order. Models that cannot be called for lack of a price are for admins only. */
+/**
+ * The rows of a price list in the usual order. Models that cannot be called because they have no price are included
+ * only for admins.
+ */
 export function catalogueRows(
   models: readonly PricedModel[],
   facts: readonly ModelFacts[],
@@ -44,7 +47,7 @@ export function catalogueRows(
 
 const none: readonly never[] = []
 
-/** The rows for a user. Facts and figures arrive on their own; the list does not wait for them, nor need them. */
+/** The rows for a user. Facts and figures load separately. The list neither waits for them nor requires them. */
 export function useCatalogue(
   models: readonly PricedModel[],
   ask: { group: string | undefined; enabled: boolean; admin: boolean },

@@ -11,7 +11,7 @@ export interface ModelSearch extends ListSearch {
   modality?: string | undefined
   /** `tools`, `reasoning` or `open_weights`. */
   ability?: string | undefined
-  /** The least context in tokens. */
+  /** The minimum context length in tokens. */
   context?: string | undefined
   /** The highest input price, in the unit of the price column. */
   price?: string | undefined

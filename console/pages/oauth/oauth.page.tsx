@@ -16,8 +16,8 @@ const waitMs = 2000
 const mostTries = 4
 
 /**
- * `/oauth/github`: the page to which GitHub sends the browser back. Logs in, or binds the GitHub account if the user is
- * already logged in.
+ * `/oauth/github`: the page to which GitHub redirects the browser. It logs the user in, or connects the GitHub account
+ * if the user is already logged in.
  */
 export function OAuthPage() {
   const t = useText()
@@ -50,8 +50,8 @@ export function OAuthPage() {
 }
 
 /**
- * Submits code and state once. An error from the server is final, because a code works only once. The visitor is then
- * sent to the settings. Only network failures are retried, with growing waits.
+ * Submits code and state. Only network failures are retried, with growing waits. An error from the server is final,
+ * because a code works only once; the visitor is then sent to the settings.
  */
 function useOAuthCallback() {
   const t = useText()
@@ -60,7 +60,7 @@ function useOAuthCallback() {
   const [failure, setFailure] = useState<string>()
   const [round, setRound] = useState(0)
   const handled = useRef(-1)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a code can be used once, so only a new round uses it again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a code works only once, so only a new round reruns this
   useEffect(() => {
     if (handled.current === round) return
     handled.current = round

@@ -23,7 +23,7 @@ interface AnswerCardProps {
   onReply: ((results: readonly string[]) => void) | undefined
 }
 
-/** The answer of one model, with the figures of each of its rounds. */
+/** The answer of one model, with figures for each round. */
 export function AnswerCard({ answer, onRetry, onReply }: AnswerCardProps) {
   const t = useText()
   const { model, rounds } = answer
@@ -95,7 +95,7 @@ function RoundPart({ round, waits, onReply }: RoundPartProps) {
   )
 }
 
-/** The reasoning, folded. */
+/** The reasoning, folded by default. */
 function Reasoning({ round: { reasoning } }: { round: Round }) {
   const t = useText()
   if (reasoning === '') return null
@@ -109,7 +109,7 @@ function Reasoning({ round: { reasoning } }: { round: Round }) {
   )
 }
 
-/** The text, as Markdown; as JSON if that was asked for. */
+/** The text as Markdown, or as JSON if JSON was requested. */
 function Words({ round: { text, isJson, state } }: { round: Round }) {
   const t = useText()
   if (text === '') return null

@@ -4,7 +4,7 @@ import type { Attachment } from './attachments.ts'
 
 const kb = 1024
 
-/** A size as people read it: 512 KB, 1.5 MB. */
+/** A size as text, such as 512 KB or 1.5 MB. */
 export function sizeText(bytes: number): string {
   if (bytes >= kb * kb) return `${Number((bytes / kb / kb).toFixed(1))} MB`
   return `${Math.max(1, Math.round(bytes / kb))} KB`
@@ -16,7 +16,7 @@ interface AttachmentListProps {
   onRemove?: ((place: number) => void) | undefined
 }
 
-/** Attached files: pictures of the images, and the names of the others. */
+/** Attached files: previews of images, and the names of other files. */
 export function AttachmentList({ attachments, onRemove }: AttachmentListProps) {
   const t = useText()
   if (attachments.length === 0) return null

@@ -19,16 +19,16 @@ export interface Rejection {
 
 const mb = 1024 * 1024
 
-/** The most bytes of a file, by its kind. Providers reject larger images and documents. */
+/** The maximum size of a file in bytes, by kind. Providers reject larger images and documents. */
 export const attachmentLimits = { image: 5 * mb, pdf: 10 * mb, text: mb / 2 } as const
 
-/** The most files of a message, and the most bytes of all of them. */
+/** The maximum number of files in a message, and their maximum total size in bytes. */
 export const mostAttachments = 8
 export const mostAttachedBytes = 20 * mb
 
 const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
 
-/** What the file dialog offers. */
+/** The file types that the file dialog offers. */
 export const acceptedFiles = [
   ...imageTypes,
   'application/pdf',
@@ -45,7 +45,7 @@ const isPdf = ({ type, name }: File) => type === 'application/pdf' || (type === 
 function kindOf(file: File): Attachment['kind'] | undefined {
   if (imageTypes.includes(file.type)) return 'image'
   if (isPdf(file)) return 'pdf'
-  // Browsers know few types of source files, so the content decides about the rest.
+  // Browsers do not recognise most types of source files, so the content decides about them.
   return /^(image|audio|video|font)\//.test(file.type) ? undefined : 'text'
 }
 
@@ -79,7 +79,10 @@ async function read(file: File): Promise<Attachment | Rejection['why']> {
   return { kind, name: file.name, mediaType, size: file.size, content }
 }
 
-/** Reads files. Those that are too many, too large or of another type are rejected; the others are attached. */
+/**
+ * Reads files. Files that are too large, of another type or beyond the maximum number are rejected. The others are
+ * attached.
+ */
 export async function attach(
   before: readonly Attachment[],
   files: readonly File[],

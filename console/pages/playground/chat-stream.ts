@@ -17,7 +17,7 @@ export interface CallPiece {
   extra: Readonly<Record<string, unknown>> | undefined
 }
 
-/** A call that failed, either before its response or in the middle of it. */
+/** A call that failed, either before its response or during it. */
 export class ChatFailure extends Error {
   /** HTTP status; 0 if there was no response, or if the response had already begun. */
   readonly status: number
@@ -99,7 +99,7 @@ export async function relayFailure(response: Response): Promise<ChatFailure> {
 
 /**
  * Requests a streamed response and reports it as it arrives. Throws ChatFailure if the gateway or the upstream refuses
- * the call or the response breaks off, and the signal's reason if the call was stopped.
+ * the call, or if the response breaks off. If the call was stopped, throws the signal's reason.
  */
 export async function streamChat({ key, request, signal, brokenOff, listener }: StreamOptions): Promise<void> {
   const body = JSON.stringify({ ...request, stream: true, stream_options: { include_usage: true } })
@@ -127,7 +127,7 @@ function tell(chunk: Chunk, listener: Listener, brokenOff: string): void {
 }
 
 function tellDelta(delta: Delta, listener: Listener): void {
-  // The field has two names, and some upstreams send both.
+  // The reasoning has two field names, and some upstreams send both.
   const reasoning = delta.reasoning_content || (typeof delta.reasoning === 'string' ? delta.reasoning : '')
   if (reasoning) listener.onReasoning(reasoning)
   if (Array.isArray(delta.reasoning_details)) listener.onDetails(delta.reasoning_details)

@@ -17,7 +17,7 @@ import {
 } from './attachments.ts'
 
 interface ComposerProps {
-  /** The text area, for whoever moves the focus there. */
+  /** A reference to the text area, so that other components can focus it. */
   box: Ref<HTMLTextAreaElement>
   draft: string
   setDraft(draft: string): void
@@ -37,7 +37,7 @@ interface ComposerProps {
   disabled: boolean
 }
 
-/** The limits as texts have them. */
+/** The limits as the texts show them. */
 const limitTexts = {
   image: sizeText(attachmentLimits.image),
   pdf: sizeText(attachmentLimits.pdf),
@@ -47,7 +47,7 @@ const limitTexts = {
 }
 
 const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer.types.includes('Files')
-/** Whether a key was pressed in a dialog in front of the page, which has keys of its own. */
+/** Whether a key was pressed in a dialog. Dialogs handle their own keys. */
 const isInDialog = ({ target }: Event) =>
   target instanceof Element && target.closest('[role="dialog"], [role="alertdialog"]') !== null
 
@@ -124,7 +124,7 @@ export function Composer(props: ComposerProps) {
           accept={acceptedFiles}
           onChange={({ currentTarget }) => {
             void add([...(currentTarget.files ?? [])])
-            // The same file can be chosen again after it was removed.
+            // Resetting the value allows the same file to be chosen again after it was removed.
             currentTarget.value = ''
           }}
         />

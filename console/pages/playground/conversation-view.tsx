@@ -8,7 +8,7 @@ import { isAnswering, type Turn } from './turns.ts'
 
 const suggestions = ['playground.try.explain', 'playground.try.code', 'playground.try.table'] as const
 
-/** A user who has scrolled this many pixels away from the end is reading something else. */
+/** If the user has scrolled further than this many pixels from the end, the view does not follow the answer. */
 const followPx = 160
 
 interface ViewProps {
@@ -17,9 +17,11 @@ interface ViewProps {
   isKept: boolean
   /** Puts a suggested message into the input box. */
   onSuggestion(text: string): void
-  /** Sends the last question to a model again; undefined while that is not possible. So are the following. */
+  /**
+   * Sends the last question to a model again. This function and the next two are undefined while they are not possible.
+   */
   onRetry: ((lane: number, model: string) => void) | undefined
-  /** Sends a changed question instead of the turn at this place. */
+  /** Replaces the turn at this position with a changed question, and sends it. */
   onResend: ((place: number, question: string) => void) | undefined
   /** Sends the results of function calls. */
   onReply: ((turn: Turn, lane: number, results: readonly string[]) => void) | undefined

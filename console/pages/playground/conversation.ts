@@ -17,14 +17,14 @@ export interface Lane {
 /** The question of a new turn. */
 export type Question = Pick<Turn, 'question' | 'attachments'>
 
-/** What a conversation can do. */
+/** A conversation and its actions. */
 export interface Conversation {
   turns: readonly Turn[]
   busy: boolean
   stop(): void
-  /** Shows other turns; without any, the conversation starts again. */
+  /** Replaces the turns. With an empty list, the conversation starts again. */
   show(turns: readonly Turn[]): void
-  /** Sends the same question to every model, after the first `after` turns; the others are removed. */
+  /** Sends the same question to every model. The first `after` turns stay; later turns are removed. */
   send(question: Question, lanes: readonly Lane[], after?: number): void
   /** Requests another answer to the last question. */
   retry(lane: number, by: Lane): void
@@ -32,7 +32,7 @@ export interface Conversation {
   reply(turn: Turn, lane: number, results: readonly string[], parameters: Parameters): void
 }
 
-/** The conversation of the page, which exists as long as the page is open. It begins with `first`. */
+/** The conversation of the page, which lasts as long as the page is open. It begins with the turns in `first`. */
 export function useConversation(token: Token, extras: Extras, first: readonly Turn[] = []): Conversation {
   const [turns, setTurns] = useState<readonly Turn[]>(first)
   const running = useRef(new Set<AbortController>())

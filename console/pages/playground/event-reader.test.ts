@@ -9,7 +9,7 @@ const stream = 'data: {"a":1}\n\n: keep-alive\n\nevent: note\ndata:two\ndata: li
 const events = ['{"a":1}', 'two\nlines', '[DONE]']
 
 describe('an event stream', () => {
-  test('is read in the same way wherever it is split into chunks, with every kind of line ending', () => {
+  test('is read in the same way no matter where it is split into chunks, and with every kind of line ending', () => {
     for (const end of ['\n', '\r\n', '\r']) {
       const text = stream.replaceAll('\n', end)
       expect(readAll([text])).toEqual(events)

@@ -5,14 +5,14 @@ import { isRecord } from './schema-check.ts'
 import { isFunctionName, mostTools, schemaTextProblem, type ToolDraft } from './tools.ts'
 import { newRound, type Round, type Turn } from './turns.ts'
 
-/** What the playground starts with if another page has handed it a request. */
+/** The initial state of the playground if another page passed it a request. */
 export interface Start {
   settings: Settings
   turns: readonly Turn[]
   tools: readonly ToolDraft[]
   /** The last question, if it has no answer. */
   draft: string
-  /** Number of files of the conversation, whose content is not known. */
+  /** The number of files in the conversation. Their content is not known. */
   files: number
 }
 
@@ -37,7 +37,7 @@ function roundOf({ parts }: CapturedTurn, place: number): Round {
   }
 }
 
-/** Gives the calls of the last round their results, in order. */
+/** Adds the results to the function calls of the last round, in order. */
 function withResults(round: Round, results: readonly string[]): Round {
   return { ...round, calls: round.calls.map((call, index) => ({ ...call, result: results[index] ?? '' })) }
 }
@@ -88,7 +88,7 @@ function toolsOf(body: string): ToolDraft[] {
   return drafts.slice(0, mostTools)
 }
 
-/** Reads what another page has handed over. */
+/** Reads the request that another page passed on. */
 export function startFrom({ model, parameters, conversation }: Handoff): Start {
   const recorded = conversation?.turns ?? []
   const turns = turnsOf(recorded, model)

@@ -12,7 +12,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** A response that should be JSON, with whether it is. */
+/** A response that should be JSON, with a note that says whether it is valid. */
 export function JsonAnswer({ text, isComplete }: { text: string; isComplete: boolean }) {
   const t = useText()
   const valid = isJson(text)

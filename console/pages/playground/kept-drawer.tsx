@@ -18,18 +18,18 @@ import { type Kept, keptKey } from './use-kept.ts'
 interface KeptDrawerProps {
   kept: Kept
   onOpen(head: KeptHead, body: KeptBody): void
-  /** The shown conversation was deleted. */
+  /** Called when the shown conversation was deleted. */
   onGone(): void
   onClose(): void
 }
 
-/** The list of kept conversations, and the switch that keeps them. */
+/** The list of kept conversations, and the switch that turns keeping on or off. */
 export function KeptDrawer({ kept, onOpen, onGone, onClose }: KeptDrawerProps) {
   const t = useText()
   const [ask, question] = useConfirm()
   const list = useQuery({ queryKey: keptKey(kept.user), queryFn: () => listKept(kept.user), enabled: kept.isOn })
   const heads = list.data ?? []
-  /** Does something with a conversation, and says so if the browser fails. */
+  /** Runs an action on a conversation, and shows an error if the browser's storage fails. */
   const act = (run: () => Promise<unknown>) =>
     void run()
       .then(() => list.refetch())
@@ -138,7 +138,7 @@ function Row({ head, isShown, onOpen, onRename, onExport, onDelete }: RowProps) 
 
 interface NameFormProps {
   name: string
-  /** With undefined, renaming ends. */
+  /** Called with undefined to stop renaming. */
   setName(name: string | undefined): void
   onSave(name: string): void
 }

@@ -24,12 +24,12 @@ function turnText({ question, attachments, answers }: Turn): string {
   return [...asked, ...answers.map(answerText)].join('\n\n')
 }
 
-/** A conversation as a text that people read; the contents of files are omitted. */
+/** A conversation as readable text. The contents of files are omitted. */
 function asMarkdown({ title }: KeptHead, { turns }: KeptBody): string {
   return `${[`# ${title}`, ...turns.map(turnText)].join('\n\n')}\n`
 }
 
-/** Saves a conversation as a file. JSON contains everything, also the files. */
+/** Saves a conversation as a file. The JSON format contains everything, including attached files. */
 export function exportKept(head: KeptHead, body: KeptBody, format: 'md' | 'json'): void {
   const name = fileName(head.title, format)
   if (format === 'md') downloadFile(name, asMarkdown(head, body), 'text/markdown;charset=utf-8')

@@ -2,7 +2,7 @@ import type { Settings } from './parameters.ts'
 import type { Extras } from './request.ts'
 import type { Turn } from './turns.ts'
 
-/** What the list of kept conversations shows. */
+/** The data that the list shows about a kept conversation. */
 export interface KeptHead {
   id: number
   /** The user who kept it; several people may use the same browser. */
@@ -13,7 +13,7 @@ export interface KeptHead {
   models: readonly string[]
 }
 
-/** A kept conversation with what was set when it was last continued. */
+/** A kept conversation, with the settings that it last used. */
 export interface KeptBody {
   id: number
   turns: readonly Turn[]
@@ -21,7 +21,7 @@ export interface KeptBody {
   extras: Extras
 }
 
-// The heads are stored apart from the bodies, because a body with images can have many megabytes.
+// Heads and bodies are stored separately, because a body with images can have many megabytes.
 const stores = ['heads', 'bodies'] as const
 
 type Store = (typeof stores)[number]
@@ -42,7 +42,7 @@ function database(): Promise<IDBDatabase> {
       for (const store of stores) request.result.createObjectStore(store, { keyPath: 'id' })
     }
     const db = await done(request)
-    // Another tab may have a newer version of the console, which must not wait for this one.
+    // Another tab may run a newer version of the console, which must not wait for this one.
     db.onversionchange = () => {
       db.close()
       opened = undefined

@@ -8,35 +8,35 @@ import type { Lane } from './conversation.ts'
 import { areValid, emptySettings, parametersOf, type Settings } from './parameters.ts'
 import type { PlaygroundSearch } from './search.ts'
 
-/** Most models that answer side by side. */
+/** The maximum number of models that answer side by side. */
 export const mostModels = 4
 
 /** The models side by side and their settings. */
 export interface Lanes {
   models: readonly string[]
   settings: readonly Settings[]
-  /** What is sent to each model. */
+  /** Each model with the parameters that are sent to it. */
   lanes: readonly Lane[]
   areValid: boolean
   setModel(lane: number, model: string): void
   setSettings(lane: number, settings: Settings): void
-  /** Gives every model the settings of one. */
+  /** Copies the settings of one model to all models. */
   copyToAll(lane: number): void
   add(model: string): void
   remove(lane: number): void
-  /** Replaces all of them. */
+  /** Replaces all models and their settings. */
   show(models: readonly string[], settings: readonly Settings[]): void
 }
 
-/** Published facts by model; empty on servers that have none. */
+/** Published facts by model; empty on servers without facts. */
 export function useFacts(): ReadonlyMap<string, ModelFacts> {
   const { public_models: known } = useServerStatus()
-  // Servers that have the catalogue report whether it is public.
+  // Facts are requested only from servers that have the catalogue. These servers report whether it is public.
   const { data } = useQuery({ ...factsQuery(undefined), enabled: known !== undefined })
   return useMemo(() => new Map(data?.models.map((each) => [each.model, each])), [data])
 }
 
-/** The models are in the URL, the settings are not, because a system prompt can be long and private. */
+/** The URL contains the models but not the settings, because a system prompt can be long and private. */
 export function useLanes(
   first: string | undefined,
   search: PlaygroundSearch,
@@ -65,7 +65,7 @@ export function useLanes(
         models.map((each, index) => (index === lane ? model : each)),
         settings,
       ),
-    // Before the models are known, the boxes already belong to the first one.
+    // While the models are loading, the boxes already belong to the first model.
     setSettings: (lane, next) =>
       setStored(models.length === 0 ? [next] : settings.map((each, index) => (index === lane ? next : each))),
     copyToAll: (lane) => setStored(settings.map(() => settings[lane] ?? emptySettings)),

@@ -25,13 +25,13 @@ export interface ModelListProps {
 
 interface Item {
   model: string
-  /** What the search matches. */
+  /** The text that the search is matched against. */
   words: string
   /** Context and price. */
   about: string
 }
 
-/** Most models shown at once; the search finds the others. */
+/** The maximum number of models shown at once. The search finds the others. */
 const mostShown = 200
 
 const itemClass =
@@ -50,7 +50,7 @@ function aboutOf(facts: ModelFacts | undefined, price: Price | undefined, t: Tex
   return [context, priceOf(price, t)].filter((part) => part !== '').join(' · ')
 }
 
-/** The list of models with its button. It is loaded when a list is first opened, and is open from the start. */
+/** The list of models with its button. The component is loaded when a list is first opened, so it starts open. */
 export function ModelList({ label, trigger, models, value, onChange }: ModelListProps) {
   const t = useText()
   const facts = useFacts()

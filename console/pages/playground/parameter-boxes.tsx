@@ -19,7 +19,7 @@ interface ParameterBoxesProps {
 export function ParameterBoxes({ lanes, facts }: ParameterBoxesProps) {
   const t = useText()
   const wide = useScreen('lg')
-  // Only the initial state depends on the width, so that the user's choice stays.
+  // Only the initial state depends on the width. Later, the user's choice counts.
   const [open] = useState(wide)
   const [chosen, setChosen] = useState(0)
   const { models } = lanes
@@ -55,7 +55,7 @@ export function ParameterBoxes({ lanes, facts }: ParameterBoxesProps) {
 interface BoxesProps {
   settings: Settings
   change(patch: Partial<Settings>): void
-  /** Whether the model is known to reason. */
+  /** Whether the model is known to support reasoning. */
   reasons: boolean
 }
 

@@ -1,9 +1,9 @@
-/** How much a model is asked to reason; every provider with such a parameter knows these levels. */
+/** The levels of reasoning effort. Every provider with such a parameter supports them. */
 export const efforts = ['low', 'medium', 'high'] as const
 
 export type Effort = (typeof efforts)[number]
 
-/** Request parameters of one model; a parameter that is undefined is left to the model. */
+/** Request parameters for one model. If a parameter is undefined, the model's default applies. */
 export interface Parameters {
   system: string
   temperature: number | undefined
@@ -34,7 +34,7 @@ export function isTemperature(value: string): boolean {
   return number === undefined || (number >= 0 && number <= hottest)
 }
 
-/** Whether the share of likely tokens is empty, or a number from 0 to 1. */
+/** Whether top_p is empty, or a number from 0 to 1. */
 export function isTopP(value: string): boolean {
   const number = numberOf(value)
   return number === undefined || (number >= 0 && number <= 1)

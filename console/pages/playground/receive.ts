@@ -6,7 +6,7 @@ import type { Round, ToolCall } from './turns.ts'
 
 type Patch = (change: (round: Round) => Round) => void
 
-/** The calls with one more piece. A piece without a name continues the call at its index. */
+/** Adds a piece to the function calls. A piece without a name continues the call at its index. */
 function withPiece(calls: readonly ToolCall[], piece: CallPiece): readonly ToolCall[] {
   const before = calls[piece.index]
   const merged: ToolCall = {
@@ -19,7 +19,7 @@ function withPiece(calls: readonly ToolCall[], piece: CallPiece): readonly ToolC
   return [...calls, merged]
 }
 
-/** Makes the call and records what arrives, with its times. Afterwards, it records the cost. */
+/** Makes the call and records the response as it arrives, with its times. Afterwards, it records the cost. */
 export async function receive(key: string, request: ChatRequest, signal: AbortSignal, patch: Patch): Promise<void> {
   const from = performance.now()
   let first: number | undefined

@@ -4,7 +4,7 @@ import type { Parameters } from './parameters.ts'
 import type { FormatDraft, ToolDraft } from './tools.ts'
 import type { Answer, Round, Turn } from './turns.ts'
 
-/** What is sent to every model besides its own parameters. */
+/** The parts of the request that are the same for every model. */
 export interface Extras {
   tools: readonly ToolDraft[]
   format: FormatDraft
@@ -12,7 +12,7 @@ export interface Extras {
 
 type Message = { readonly [name: string]: Value }
 
-/** How the content of an image or PDF is written. */
+/** Returns the content of an image or PDF as the request contains it. */
 export type Content = (file: Attachment) => Value
 
 const asData: Content = ({ content }) => content
@@ -29,7 +29,10 @@ function userMessage(question: string, attachments: readonly Attachment[], conte
   return { role: 'user', content: question === '' ? parts : [...parts, { type: 'text', text: question }] }
 }
 
-/** A response as messages. Function calls without results are omitted, because a request with them is rejected. */
+/**
+ * A response as messages. Function calls without results are omitted, because providers reject requests that contain
+ * them.
+ */
 function roundMessages({ text, calls, details }: Round): Message[] {
   const isAnswered = calls.length > 0 && calls.every(({ result }) => result !== undefined)
   if (!isAnswered) return text === '' ? [] : [{ role: 'assistant', content: text }]
@@ -74,8 +77,8 @@ export interface Ask {
 }
 
 /**
- * The request that sends a question to a model. It contains the model's own earlier answers; for a turn that was not
- * sent to this model, it contains the first model's answer. Tools and format must be valid.
+ * The request that sends a question to a model. It contains the model's own earlier answers. If a turn was not sent to
+ * this model, it contains the first model's answer. Tools and format must be valid.
  */
 export function requestFor(turns: readonly Turn[], ask: Ask, content: Content = asData): ChatRequest {
   const { lane, model, turn, answer, parameters, extras } = ask

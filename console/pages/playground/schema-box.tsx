@@ -10,7 +10,7 @@ function problemText({ at, what, detail = '' }: SchemaProblem, t: Text): string 
   return at === '' ? problem : t('playground.schema.at', { at, problem })
 }
 
-/** A box for the JSON Schema of an object. It says what is wrong while the user types. */
+/** A box for the JSON Schema of an object. It shows errors while the user types. */
 export function SchemaBox(props: { label: string; value: string; rows?: number; onChange(value: string): void }) {
   const t = useText()
   const id = useId()

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { schemaProblem } from './schema-check.ts'
 
 describe('a JSON schema', () => {
-  test('that models understand has no problem', () => {
+  test('that models support has no problem', () => {
     for (const schema of [
       {},
       { type: 'object', properties: {} },
@@ -19,7 +19,7 @@ describe('a JSON schema', () => {
       expect(schemaProblem(schema)).toBeUndefined()
   })
 
-  test('with a mistake has a problem at the mistake', () => {
+  test('with a mistake is reported with the position of the mistake', () => {
     const mistakes: readonly (readonly [schema: unknown, at: string, what: string, detail?: string])[] = [
       ['text', '', 'schema'],
       [true, '', 'schema'],
@@ -38,7 +38,7 @@ describe('a JSON schema', () => {
       expect(schemaProblem(schema)).toEqual(JSON.parse(JSON.stringify({ at, what, detail })))
   })
 
-  test('that is nested without end is refused instead of followed', () => {
+  test('that is nested too deeply is refused', () => {
     const schema: Record<string, unknown> = {}
     schema['items'] = schema
     expect(schemaProblem(schema)?.what).toBe('schema')

@@ -17,7 +17,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
 
 const below = (at: string, name: string) => (at === '' ? name : `${at}.${name}`)
 
-/** The first problem among parts. */
+/** The first problem in any of the parts. */
 function firstOf(parts: Iterable<readonly [at: string, schema: unknown]>, depth: number): SchemaProblem | undefined {
   for (const [at, schema] of parts) {
     const problem = schemaProblem(schema, at, depth)
@@ -35,14 +35,15 @@ function typeProblem(type: unknown, at: string): SchemaProblem | undefined {
 
 function requiredProblem(required: unknown, properties: unknown, at: string): SchemaProblem | undefined {
   if (!Array.isArray(required) || !required.every((name) => typeof name === 'string')) return { at, what: 'required' }
-  // A part of a combined schema may require properties that another part lists.
+  // In a combined schema, one part may require properties that only another part lists.
   const unlisted = isRecord(properties) ? required.find((name) => !Object.hasOwn(properties, name)) : undefined
   return unlisted === undefined ? undefined : { at, what: 'unlisted', detail: unlisted }
 }
 
 /**
- * The first mistake in the parts of JSON Schema that models understand; undefined if there is none. Keywords that are
- * not known here are left to the provider. A complete validator compiles code, which the page's policy forbids.
+ * The first mistake in a schema, checked for the part of JSON Schema that models support; undefined if there is none.
+ * Unknown keywords are left to the provider. A complete validator is not used, because it compiles code, which the
+ * page's security policy forbids.
  */
 export function schemaProblem(schema: unknown, at = '', depth = 0): SchemaProblem | undefined {
   if (typeof schema === 'boolean' && depth > 0) return undefined

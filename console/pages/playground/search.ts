@@ -6,7 +6,7 @@ export interface PlaygroundSearch {
   /** Id of the token that is used for calls. */
   token?: number | undefined
   model?: string | undefined
-  /** Further models that receive the same questions, as a state of several values. */
+  /** More models that receive the same questions. May have several values (see `lib/several.ts`). */
   compare?: string | undefined
 }
 

@@ -16,8 +16,8 @@ export interface Shown {
 const asFile: Content = ({ name, mediaType }) => new FileOnDisk(name, mediaType)
 
 /**
- * The request to show as code: the one that sends the message in the box, otherwise the last one that was made. Files
- * are shown by their names.
+ * The request to show as code: the one that would send the message in the box or, if the box is empty, the last one
+ * that was made. Files appear by name.
  */
 export function shownRequest(
   { lanes, turns, draft, attachments, extras }: Shown,

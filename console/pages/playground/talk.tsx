@@ -26,7 +26,7 @@ interface TalkProps {
   extras: Extras
   setExtras(extras: Extras): void
   conversation: Conversation
-  /** The text in the box at first. */
+  /** The initial text in the box. */
   firstDraft: string | undefined
 }
 
@@ -134,7 +134,7 @@ interface AnswersProps {
   onSuggestion(text: string): void
 }
 
-/** The conversation so far, with what can be done about its turns. */
+/** The conversation so far, with the actions for its turns. */
 function Answers({ lanes: { lanes }, conversation, isReady, isKept, onSuggestion }: AnswersProps) {
   const { turns } = conversation
   const [main] = lanes
@@ -160,7 +160,7 @@ function Answers({ lanes: { lanes }, conversation, isReady, isKept, onSuggestion
         const attachments = turns[place]?.attachments ?? none
         conversation.send({ question, attachments }, lanes, place)
       }}
-      // A turn may have more answers than there are models now.
+      // A turn may have more answers than there are models selected now.
       onReply={(turn, place, results) => conversation.reply(turn, place, results, (lanes[place] ?? main).parameters)}
     />
   )

@@ -18,7 +18,7 @@ export function prettyJson(source: string): string {
 
 interface ToolCallsProps {
   calls: readonly ToolCall[]
-  /** Sends the results; undefined if the model does not wait for them, or cannot be asked now. */
+  /** Sends the results; undefined if the model does not wait for them or cannot be called now. */
   onReply: ((results: readonly string[]) => void) | undefined
   /** Whether the model waits for results. */
   waits: boolean

@@ -46,7 +46,7 @@ export function ToolsDialog({ tools, onSave, onClose }: ToolsDialogProps) {
       <div className="flex flex-col gap-4">
         {drafts.map((draft, place) => (
           <ToolBoxes
-            // biome-ignore lint/suspicious/noArrayIndexKey: a function has no other identity while its name is typed
+            // biome-ignore lint/suspicious/noArrayIndexKey: functions have only positions while names are typed
             key={place}
             number={place + 1}
             tool={draft}

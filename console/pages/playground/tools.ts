@@ -8,7 +8,7 @@ export interface ToolDraft {
   parameters: string
 }
 
-/** Most functions of a request. */
+/** The maximum number of functions in a request. */
 export const mostTools = 16
 
 export const exampleTool: ToolDraft = {
@@ -55,7 +55,7 @@ export function isFunctionName(name: string): boolean {
   return /^[\w-]{1,64}$/.test(name)
 }
 
-/** The problem of a JSON text that should be the schema of an object; undefined if there is none. */
+/** The problem with a text that should be the JSON Schema of an object; undefined if there is none. */
 export function schemaTextProblem(source: string): SchemaProblem | undefined {
   let schema: unknown
   try {
@@ -69,7 +69,7 @@ export function schemaTextProblem(source: string): SchemaProblem | undefined {
   return undefined
 }
 
-/** Whether all functions have a name of their own and a valid schema. */
+/** Whether every function has a unique name and a valid schema. */
 export function areToolsValid(tools: readonly ToolDraft[]): boolean {
   const names = new Set(tools.map(({ name }) => name))
   return (

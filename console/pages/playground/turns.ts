@@ -1,7 +1,7 @@
 import type { Attachment } from './attachments.ts'
 import type { Usage } from './chat-stream.ts'
 
-/** A call of a function that a model asks for. */
+/** A function call that a model requested. */
 export interface ToolCall {
   id: string
   name: string
@@ -9,13 +9,13 @@ export interface ToolCall {
   arguments: string
   /** State of the provider that must be sent back with the call. */
   extra?: Readonly<Record<string, unknown>>
-  /** What the user says that the function returned; undefined until then. */
+  /** The function's result as the user entered it; undefined before that. */
   result?: string
 }
 
 /** One request to a model and its response so far. */
 export interface Round {
-  /** No two rounds have the same, so that a late response cannot get into another one. */
+  /** Unique, so that a late response cannot be added to another round. */
   id: number
   state: 'waiting' | 'streaming' | 'done' | 'stopped' | 'failed'
   text: string
@@ -23,7 +23,7 @@ export interface Round {
   /** Reasoning in the form that must be sent back with the results of function calls. */
   details: readonly unknown[]
   calls: readonly ToolCall[]
-  /** Whether JSON was asked for. */
+  /** Whether JSON was requested. */
   isJson?: boolean
   /** Milliseconds from the request to the first text. */
   firstTextMs?: number
@@ -35,7 +35,7 @@ export interface Round {
   error?: { status: number; message: string; requestId: string | undefined }
 }
 
-/** The answer of a model. It has a second round once the user has given the results of function calls, and so on. */
+/** The answer of a model. Each time the user sends results of function calls, the answer gets another round. */
 export interface Answer {
   model: string
   rounds: readonly Round[]
@@ -49,7 +49,7 @@ export interface Turn {
   answers: readonly Answer[]
 }
 
-// Rounds of earlier visits may be shown beside new ones, so the numbers begin with the time.
+// Ids start at the current time, because rounds from earlier visits may be shown beside new ones.
 let lastId = Date.now()
 
 /** A round that has just begun. */

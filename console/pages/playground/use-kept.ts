@@ -27,7 +27,7 @@ export interface Kept {
   turnOff(): Promise<void>
   /** The shown conversation; undefined if it has not been stored. */
   shown: number | undefined
-  /** Says which conversation is shown next, with its stored turns; undefined for a new one. */
+  /** Sets which conversation is shown, with its stored turns; undefined for a new one. */
   show(id: number | undefined, turns?: readonly Turn[]): void
 }
 
@@ -40,8 +40,8 @@ export function useKept(shownBody: Omit<KeptBody, 'id'>, models: readonly string
   const { turns } = shownBody
   const isQuiet = turns.length > 0 && !turns.some(({ answers }) => answers.some(isAnswering))
   /**
-   * The turns that are already stored, or were here from the start: a recorded conversation is stored once it
-   * continues.
+   * The turns that need no storing: they are stored already, or were passed to the page at the start. A conversation
+   * from a recording is stored only once it continues.
    */
   const stored = useRef<readonly Turn[]>(turns)
   const latest = useRef({ ...shownBody, models })
@@ -55,7 +55,7 @@ export function useKept(shownBody: Omit<KeptBody, 'id'>, models: readonly string
     const { models: named, ...body } = latest.current
     const store = async () => {
       const before = shown === undefined ? undefined : await readHead(id)
-      // It was deleted in another tab.
+      // The conversation was deleted in another tab.
       if (shown !== undefined && !before) return
       const title = before?.title ?? titleOf(turns)
       await writeKept({ id, user, title, changedAt: Date.now(), models: named }, { id, ...body })

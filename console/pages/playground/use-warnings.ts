@@ -9,7 +9,10 @@ interface Sent {
   extras: Extras
 }
 
-/** What the chosen models are known not to accept. Nothing is said about models that the registry does not know. */
+/**
+ * Warnings about input that the chosen models are known not to accept. There are none for models that the registry does
+ * not know.
+ */
 export function useWarnings(models: readonly string[], { facts, attachments, extras }: Sent): string[] {
   const t = useText()
   const has = (kind: Attachment['kind']) => attachments.some((file) => file.kind === kind)

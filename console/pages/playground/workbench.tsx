@@ -27,7 +27,7 @@ function useFirstModel(models: readonly string[] | undefined, wanted: boolean): 
   return usual.isLoading ? undefined : (remembered ?? usual.model)
 }
 
-/** The request that another page has handed over for this model, if there is one. */
+/** The request that another page passed on for this model, if there is one. */
 function useStart(model: string | undefined): Start | undefined {
   const t = useText()
   const [start] = useState(() => {

@@ -7,10 +7,10 @@ export const kinds = ['email', 'card', 'phone', 'ip'] as const
 
 /** Durations in minutes. */
 export const durations = [15, 60, 240, 1440, 4320, 10_080] as const
-/** Limits of a body in KiB. */
+/** Size limits for a body in KiB. */
 export const sizes = [16, 64, 256, 1024, captureSizes.max / 1024] as const
 
-/** The form's values: choices are texts, as in the browser's controls. */
+/** The form's values. Choices are texts, as in the browser's controls. */
 export interface RecordingValues {
   target: (typeof captureTargets)[number]
   /** An id. */
@@ -40,7 +40,7 @@ function areLines(words: string): boolean {
   return lines.length <= mostRedactions - kinds.length && lines.every(isLine)
 }
 
-/** The rules of the contract, for the form's values. */
+/** The validation rules of the contract, applied to the form's values. */
 export const recordingSchema = z.object({
   target: z.enum(captureTargets),
   target_id: z.string().check(z.regex(/^[1-9]\d*$/, 'recording.id.error')),
@@ -53,7 +53,7 @@ export const recordingSchema = z.object({
   words: z.string().check(z.refine(areLines, 'recording.words.error')),
 })
 
-/** The texts to remove, as the server takes them. */
+/** The texts to remove, in the server's format. */
 export function redactionsOf(values: RecordingValues): string[] {
   return [...kinds.filter((kind) => values[kind]).map((kind) => `@${kind}`), ...linesOf(values.words)]
 }

@@ -24,7 +24,7 @@ export async function endRecording(id: number): Promise<void> {
   await queryClient.invalidateQueries({ queryKey: ['recording'] })
 }
 
-/** Users, tokens or channels whose name contains a text, or the one with an id. */
+/** The users, tokens or channels whose name contains a text, or the one with the given id. */
 export const choicesQuery = (target: CaptureTarget, { keyword = '', id = 0 }: { keyword?: string; id?: number }) =>
   queryOptions({
     queryKey: ['capture', 'choices', target, keyword, id],

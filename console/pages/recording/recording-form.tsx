@@ -27,7 +27,7 @@ const none: RecordingValues = {
   words: '',
 }
 
-/** A new recording; the link to the page may name what it is for. */
+/** The form for a new recording. The link to the page may specify its target. */
 export function RecordingForm({ search }: { search: RecordingSearch }) {
   const t = useText()
   const values = {
@@ -47,7 +47,7 @@ export function RecordingForm({ search }: { search: RecordingSearch }) {
     await startRecording({
       target: given.target,
       target_id: Number(given.target_id),
-      // One second is left for the way to the server, whose clock decides.
+      // One second is subtracted for the time to reach the server, whose clock decides.
       until: Math.floor(Date.now() / 1000) + Number(given.minutes) * 60 - 1,
       redactions: redactionsOf(given),
       size_limit: Number(given.kib) * 1024,

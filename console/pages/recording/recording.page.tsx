@@ -11,7 +11,7 @@ import { RecordingForm } from './recording-form.tsx'
 import { RulesTable } from './rules-table.tsx'
 import { parseRecordingSearch } from './search.ts'
 
-/** `/recording`: whose requests are recorded, and until when. Only for the super admin. */
+/** `/recording`: which requests are recorded, and until when. Only for the super admin. */
 export function RecordingPage() {
   const t = useText()
   usePageCrumb(t('recording.title'), '/log')

@@ -11,7 +11,7 @@ import { endRecording, rulesQuery } from './queries.ts'
 
 const refreshMs = 15_000
 
-/** The recordings: those that are running, and the latest that have ended. */
+/** The running recordings, and the latest that have ended. */
 export function RulesTable() {
   const t = useText()
   const { data: rules, error, refetch, isFetching } = useQuery({ ...rulesQuery, refetchInterval: refreshMs })

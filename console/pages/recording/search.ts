@@ -2,7 +2,7 @@ import { captureTargets } from '../../../contract/capture-targets.ts'
 import type { RawSearch } from '../../lib/url-query.ts'
 import { oneOf, wholeNumber } from '../../lib/url-state.ts'
 
-/** The state of the recording page, stored in the URL: what a new recording is for. */
+/** The state of the recording page, stored in the URL: the target of a new recording. */
 export interface RecordingSearch {
   target?: (typeof captureTargets)[number] | undefined
   id?: number | undefined

@@ -21,7 +21,7 @@ import { batches, switchBatch } from './queries.ts'
 
 const rowId = ({ name }: RedemptionBatch) => name
 
-/** `/redemption/batches`: the codes counted by name, with what they are worth. */
+/** `/redemption/batches`: the codes counted by name, with their value. */
 export function RedemptionBatchesPage() {
   const t = useText()
   const status = useServerStatus()
@@ -53,7 +53,7 @@ function ToCodes() {
 function Batches() {
   const t = useText()
   const navigate = useNavigate()
-  // Amounts are written as the server's settings say.
+  // Renders again when the server's settings for amounts change.
   useServerStatus()
   const [search, setSearch] = useUrlState(parseListSearch)
   const list = useList(batches, search, setSearch)
@@ -63,7 +63,7 @@ function Batches() {
   const actions = useCallback(
     (batch: RedemptionBatch): RowAction[] => {
       const { name, unused, disabled } = batch
-      // Expired codes are disabled too, so that a later expiry does not bring them back.
+      // Expired codes are disabled, too. Otherwise, a later expiry date would make them valid again.
       const open = unused + batch.expired
       const enable = async () => {
         const count = await switchBatch(name, redemptionStatus.unused)

@@ -114,7 +114,7 @@ export function redemptionColumns(t: Text, copy: (code: Redemption) => Promise<b
   ]
 }
 
-/** The username, or the number of a user who has been deleted, or whom the server does not name. */
+/** The username, or the user's number if the user has been deleted or the server does not report the name. */
 function redeemerOf({ redeemed_username, redeemed_user_id }: Redemption, t: Text): string {
   return redeemed_username || t('redemption.redeemedBy.id', { id: redeemed_user_id })
 }

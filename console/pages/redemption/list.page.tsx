@@ -47,7 +47,9 @@ interface FiltersProps {
   setSearch: SetSearch<RedemptionSearch>
 }
 
-/** The status, and the batch while one is chosen: batches are chosen on their own page. */
+/**
+ * The filter for the status. The batch is shown only if one is chosen, because batches are chosen on their own page.
+ */
 function Filters({ search, setSearch }: FiltersProps) {
   const t = useText()
   const narrow = (change: Partial<RedemptionSearch>) => setSearch({ ...change, page: undefined })
@@ -82,7 +84,7 @@ export function RedemptionListPage() {
   const t = useText()
   const navigate = useNavigate()
   const [search, setSearch] = useListState('/redemption', parseRedemptionSearch)
-  // A server without the additional endpoints ignores filters.
+  // A server that has only one-api's endpoints ignores filters.
   const classic = useClassicServer()
   const list = useList(redemptions, search, setSearch, classic ? {} : filterOf(search))
   const [ask, question] = useConfirm()

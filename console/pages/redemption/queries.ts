@@ -42,7 +42,7 @@ export const sheetQuery = (batch: string, page: number) =>
       return { codes: data, total: total ?? data.length }
     },
     placeholderData: keepPreviousData,
-    // What was redeemed in the meantime must not be printed.
+    // Codes that were redeemed in the meantime must not be printed.
     staleTime: 0,
     gcTime: 0,
   })
@@ -73,7 +73,7 @@ export async function removeRedemption(code: Redemption): Promise<void> {
 
 /** Creates codes and returns them. */
 export async function createCodes({ expired_time, prefix, ...values }: NewCodes): Promise<string[]> {
-  // A server without expiry and prefix gets only what it knows.
+  // Expiry and prefix are sent only if they are set, because some servers do not know these fields.
   const body = { ...values, ...(expired_time > 0 && { expired_time }), ...(prefix !== '' && { prefix }) }
   const codes = await call(redemptionApi.create, { body })
   await refreshAll()

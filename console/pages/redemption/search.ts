@@ -17,7 +17,7 @@ export function parseRedemptionSearch(raw: RawSearch): RedemptionSearch {
   return { ...parseListSearch(raw), status: oneOf(raw['status'], statuses), batch: someText(raw['batch']) }
 }
 
-/** The state of the sheet of QR codes: whose codes, and which page of them. */
+/** The state of the sheet of QR codes: the batch and the page. */
 export interface SheetSearch {
   batch?: string | undefined
   page?: number | undefined

@@ -6,7 +6,7 @@ import { ErrorTables } from './error-tables.tsx'
 import { FieldTable, Words } from './parts.tsx'
 import { samplesOf, tokenPlaceholder } from './samples.ts'
 
-/** One of the user's tokens, whose key the samples contain. */
+/** The user's token whose key is in the samples. */
 export interface ChosenToken {
   id: number
   key: string

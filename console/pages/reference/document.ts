@@ -11,7 +11,7 @@ export interface ApiDocument {
   }
 }
 
-/** An example of a body, and what it is an example of. */
+/** An example of a body, with a description. */
 export interface ApiExample {
   summary: string
   value?: unknown
@@ -71,7 +71,7 @@ export interface Schema {
   maximum?: number
 }
 
-/** An operation and where it is found. */
+/** An operation with its method and path. */
 export interface Call {
   method: string
   path: string
@@ -92,7 +92,7 @@ export function callsOf(document: ApiDocument): Call[] {
   return document.tags.flatMap(({ name }) => calls.filter(({ tag }) => tag === name))
 }
 
-/** Whether a call is made with a token, not with a login. */
+/** Whether a call requires a relay token instead of a login. */
 export const isRelay = ({ operation }: Call) => 'relayToken' in (operation.security[0] ?? {})
 
 /** Whether all words of the search text occur in the call's path, summary or description. */
@@ -142,7 +142,7 @@ function plain(schema: Schema, document: ApiDocument): Schema {
   const target = schema.$ref ? (document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}) : schema
   const forms = (target.anyOf ?? target.oneOf)?.filter(({ type }) => type !== 'null')
   const [first] = forms ?? []
-  // A successful response comes first; the fields of a failure are the same for every call.
+  // The first form is the successful response. The fields of a failure are the same for every call.
   return first && (forms?.length === 1 || target.oneOf) ? plain(first, document) : target
 }
 

@@ -2,7 +2,7 @@ import { createElement, Fragment, type ReactNode } from 'react'
 import { useText } from '../../lib/text.ts'
 import type { Field } from './document.ts'
 
-/** A text of the document with code in backticks; an empty line begins a paragraph. */
+/** A text from the document, with code in backticks. An empty line starts a new paragraph. */
 export function Words({ text }: { text: string }) {
   return text.split('\n\n').map((paragraph) => (
     <p key={paragraph} className="text-sm">
@@ -61,7 +61,7 @@ export function TableSection({ title, columns, children }: SectionProps) {
   )
 }
 
-/** Fields with type and meaning; nothing if there are none. */
+/** A table of fields with type and meaning. Renders nothing if there are none. */
 export function FieldTable(props: { title: string; fields: readonly (Field & { place?: string })[] }) {
   const { title, fields } = props
   const t = useText()

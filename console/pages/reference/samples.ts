@@ -1,7 +1,7 @@
 import type { Snippet } from '../../components/snippet.ts'
 import { type Call, isRelay } from './document.ts'
 
-/** The value that stands for a token until the reader chooses one. */
+/** The placeholder for a token until the reader chooses one. */
 export const tokenPlaceholder = '$TOKEN'
 const accessTokenPlaceholder = '$ACCESS_TOKEN'
 
@@ -17,7 +17,10 @@ interface Request {
 
 const fileFields = ['file', 'image', 'mask']
 
-/** What the sample sends: the document's own example, with values for the parts of the path and the required query. */
+/**
+ * The request in the sample: the document's own example, with values for the path parameters and the required query
+ * parameters.
+ */
 function requestOf({ method, path, operation }: Call, address: string, token: string): Request {
   const { parameters = [], requestBody } = operation
   const query = parameters
@@ -42,7 +45,7 @@ function requestOf({ method, path, operation }: Call, address: string, token: st
   }
 }
 
-/** The header in which clients of the call's dialect send the token. */
+/** The header that clients of the call's dialect use to send the token. */
 function authorization(path: string, secret: string): Record<string, string> {
   if (path.startsWith('/v1beta/')) return { 'x-goog-api-key': secret }
   if (path.startsWith('/v1/messages')) return { 'x-api-key': secret }
@@ -132,7 +135,7 @@ if (!response.ok) throw new Error(await response.text())
 console.log(await response.${isJson ? 'json()' : 'bytes()'})`
 }
 
-/** A session over a WebSocket, which no plain HTTP client can open. */
+/** Samples for a session over a WebSocket, which a plain HTTP client cannot open. */
 function sessionSamples(address: string, token: string): Snippet[] {
   const url = `${address.replace(/^http/, 'ws')}/v1/realtime?model=gpt-realtime`
   return [

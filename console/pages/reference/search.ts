@@ -3,11 +3,11 @@ import { texts } from '../../lib/url-state.ts'
 
 /** The state of the API reference, stored in the URL. */
 export interface ReferenceSearch {
-  /** Id of the shown operation; the first one if absent. */
+  /** Id of the shown operation. If absent, the first one is shown. */
   call?: string | undefined
-  /** Text that the list of operations is searched for. */
+  /** The search text for the list of operations. */
   q?: string | undefined
-  /** `management` for the calls under /api; requests to models if absent. */
+  /** `management` for the calls under /api. If absent, the requests to models are shown. */
   part?: string | undefined
 }
 

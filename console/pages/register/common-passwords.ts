@@ -1,4 +1,4 @@
-/** Passwords of at least eight characters that are at the top of every list of leaked passwords. */
+/** The most common leaked passwords with at least eight characters. */
 const common = new Set(
   (
     'password 12345678 123456789 1234567890 password1 password123 qwertyuiop qwerty123 1q2w3e4r 1q2w3e4r5t iloveyou ' +
@@ -8,7 +8,7 @@ const common = new Set(
   ).split(' '),
 )
 
-/** True for one of the passwords that attackers guess first. This is a hint, not a rule. */
+/** True for one of the passwords that attackers guess first. Such a password causes a hint but is not refused. */
 export function isCommonPassword(password: string): boolean {
   return common.has(password.toLowerCase())
 }

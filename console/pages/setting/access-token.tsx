@@ -45,7 +45,7 @@ export function AccessToken() {
   )
 }
 
-/** Copies the user's invitation link for registration. */
+/** A button that copies the user's invitation link for registration. */
 export function InviteLink() {
   const t = useText()
   const [link, setLink] = useState<string>()

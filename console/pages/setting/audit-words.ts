@@ -33,8 +33,8 @@ export function targetWords(target: string): string {
 }
 
 /**
- * For these actions, the details are a list of fields. For other actions, they are names and numbers, which stay as
- * they are.
+ * For these actions, the details are a list of fields. For other actions, they are names and numbers, which are shown
+ * unchanged.
  */
 const writesFields =
   /^(?:channel\.(?:batch-edit|batch-enable|batch-disable|create|update)|(?:user|token|redemption)\.update|user\.(?:update-self|bind-email)|redemption\.delete)$/

@@ -33,7 +33,7 @@ export function AuditPanel() {
   const active = [actor, action, from, to].filter((each) => each !== undefined).length
   const filter = (patch: Partial<SettingSearch>) => setSearch({ ...patch, page: undefined })
   const [typed, setTyped] = useState(actor ?? '')
-  // The browser's back and forward buttons change the user who is searched for.
+  // The box follows when the browser's back and forward buttons change the user who is searched for.
   useEffect(() => setTyped(actor ?? ''), [actor])
   const seek = (name: string) => filter({ actor: name || undefined })
   const clear = () => {
@@ -74,7 +74,8 @@ interface ChoicesProps {
 
 function Choices({ search, onFilter }: ChoicesProps) {
   const t = useText()
-  // Each value is the prefix of these actions; `login` is the only action without a verb, so its value has no dot.
+  // Each value is the common prefix of a kind's actions. `login` is the only action without a verb, so its value has no
+  // dot.
   const choices = kinds.map((kind) => ({
     value: kind === 'login' ? kind : `${kind}.`,
     label: t(`audit.kind.${kind}`),
@@ -97,7 +98,7 @@ function Choices({ search, onFilter }: ChoicesProps) {
 interface ActorBoxProps {
   /** The typed text, submitted or not. */
   value: string
-  /** The user who is searched for; '' = no user. */
+  /** The user whose actions are shown; '' = all users. */
   sought: string
   onType(text: string): void
   onSearch(actor: string): void

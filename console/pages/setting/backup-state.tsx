@@ -13,7 +13,7 @@ import type { OptionForm } from './use-option-form.ts'
 
 const whileRunningMs = 1000
 
-/** The last backup, when the next one is due, and a button that makes one now. */
+/** The last backup, the time of the next one, and a button that makes one now. */
 export function BackupState({ form }: { form: OptionForm }) {
   const t = useText()
   const root = isRoot(useSessionUser())

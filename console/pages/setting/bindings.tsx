@@ -19,7 +19,7 @@ const WeChatDialog = lazy(async () => {
   return { default: WeChatDialog }
 })
 
-/** Email, WeChat and GitHub: which account is bound, and how to bind one. */
+/** Email, WeChat and GitHub: which account is connected, and how to connect one. */
 export function Bindings() {
   const t = useText()
   const { data } = useQuery(selfQuery)
@@ -69,10 +69,10 @@ export function Bindings() {
 
 interface BindingProps {
   what: string
-  /** Name of the bound account; '' = no account is bound, undefined = not known yet. */
+  /** Name of the connected account; '' = none, undefined = not known yet. */
   bound: string | undefined
   onBind(): void
-  /** Whether the bound account can be replaced. */
+  /** Whether the connected account can be replaced. */
   changeable?: boolean
   off?: boolean
 }

@@ -3,14 +3,14 @@ import { useText } from '../../lib/text.ts'
 import { useLater } from '../../lib/use-later.ts'
 import type { OptionForm } from './use-option-form.ts'
 
-/** How the typed name and logo look at the top of the menu, before they are saved. */
+/** A preview of the typed name and logo as they will look at the top of the menu. */
 export function BrandPreview({ form }: { form: OptionForm }) {
   const t = useText()
   const typed = (key: string) => {
     const option = form.find(key)
     return option && form.shown(option).trim()
   }
-  // Nothing is loaded from an address that is still being typed.
+  // The logo is loaded only after the user has stopped typing its URL.
   const logo = useLater(typed('Logo') ?? '')
   return (
     <div className="flex flex-wrap items-center gap-x-6 gap-y-2 py-4">

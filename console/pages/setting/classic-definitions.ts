@@ -26,7 +26,7 @@ function entryOf(key: string): OptionDefinitionEntry {
     ...rest,
     ...(choices && { choices: [...choices] }),
     secret: secret === true,
-    // On such a server, every user who may read options may also write them.
+    // On a server without option definitions, every user who may read options may also write them.
     writer: 'admin',
     section_title: title,
     tab,

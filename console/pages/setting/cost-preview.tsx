@@ -7,7 +7,7 @@ import type { RatioState } from './use-ratios.ts'
 export function CostPreview({ state, ratios }: { state: RatioState; ratios: Readonly<Record<RatioKey, Ratios>> }) {
   const t = useText()
   const { week, weekFailed, prices, stored } = state
-  // Without prices from the server, no estimate is possible.
+  // Without the server's prices, an estimate is not possible.
   if (!prices) return null
   return (
     <section aria-label={t('ratio.preview')} className="rounded-md bg-sunken px-3 py-2.5 text-sm">

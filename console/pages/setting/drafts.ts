@@ -10,7 +10,7 @@ export interface Option extends OptionDefinitionEntry {
 /** Typed values that are not saved yet, by key. */
 export type Drafts = Readonly<Record<string, string>>
 
-/** Options whose value is a URL that paths are appended to. */
+/** Options whose value is a base URL to which paths are appended. */
 const baseAddresses = ['ServerAddress', 'WeChatServerAddress', 'GitHubOAuthBaseURL', 'GitHubApiBaseURL']
 
 /**

@@ -5,7 +5,7 @@ import { useText } from '../../lib/text.ts'
 interface EditNumberProps {
   label: string
   value: number | undefined
-  /** The value that applies while the box is empty. */
+  /** The default, which applies while the box is empty. */
   usual?: number | undefined
   /** Only whole numbers are numbers. */
   whole?: boolean

@@ -57,7 +57,8 @@ export function GroupTable({ state, ratios }: { state: RatioState; ratios: Reado
                 label={t('ratio.multiplier.of', { name })}
                 value={groups[name]}
                 disabled={locked}
-                // A user who empties the box is about to type another number; groups are removed with their button.
+                // An empty box changes nothing, because the user is about to type another number. A button removes the
+                // group.
                 onChange={(value) => value !== undefined && set(name, value)}
               />
             </Cell>

@@ -1,6 +1,6 @@
 /**
- * Parses the text of a JSON option as an object. Empty text is an empty object; the result is undefined if the text is
- * not a JSON object.
+ * Parses the text of a JSON option as an object. Empty text counts as an empty object. The result is undefined if the
+ * text is not a JSON object.
  */
 export function parseJson(source: string): Readonly<Record<string, unknown>> | undefined {
   if (source.trim() === '') return {}

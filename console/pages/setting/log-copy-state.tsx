@@ -13,7 +13,7 @@ import type { OptionForm } from './use-option-form.ts'
 
 const refreshMs = 10_000
 
-/** How far the copy of the log is, what is wrong with it, and a button that tries the place. */
+/** The progress of the copy of the log, its last error, and a button that tests the destination. */
 export function LogCopyState({ form }: { form: OptionForm }) {
   const t = useText()
   const root = isRoot(useSessionUser())
@@ -38,7 +38,7 @@ export function LogCopyState({ form }: { form: OptionForm }) {
   )
 }
 
-/** The state, once the words for its error are here. */
+/** Loads the state. It is returned only after the texts for its error have loaded. */
 async function stateWithWords(signal: AbortSignal): Promise<LogCopyView> {
   const state = await call(logCopyApi.state, {}, { signal, quiet: true })
   if (state.error_code !== undefined) await loadAreas(['refusal']).catch(() => undefined)

@@ -11,7 +11,7 @@ import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { refreshSelf } from './queries.ts'
 
-/** Binds an email address with a code that is sent to it. */
+/** Connects an email address, which the user confirms with a code. */
 export function MailDialog({ onClose }: { onClose(): void }) {
   const t = useText()
   const id = useId()

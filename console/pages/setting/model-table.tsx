@@ -106,7 +106,7 @@ function Row({ row, unit, state }: { row: ModelRow; unit: Unit; state: RatioStat
   if (!ratios) return null
   const { model: name } = row
   const prompt = promptOf(row)
-  // Price in dollars of a million prompt tokens at ratio 1.
+  // The price of a million prompt tokens at ratio 1, in dollars.
   const scale = unit === 'price' ? 1_000_000 / quotaPerUnit() : 1
   const completionScale = unit === 'price' ? (prompt ?? 0) * scale : 1
   const scaled = (value: number | undefined, by: number) => (value === undefined ? undefined : value * by)

@@ -20,8 +20,8 @@ const TableControl = lazy(() => import('./table-control.tsx').then((it) => ({ de
 const pageTexts = ['Footer', 'Notice', 'About', 'HomePageContent']
 
 /**
- * The control of an option that is saved together with the others. It is chosen by the option's kind or, for special
- * options, by the key.
+ * The control of an option that is saved together with the others. The kind of the option determines the control; a few
+ * options have their own.
  */
 export function OptionControl(props: ControlProps) {
   const { option, form, id, describedBy, invalid, disabled } = props
@@ -79,7 +79,7 @@ export function OptionControl(props: ControlProps) {
   }
 }
 
-/** An amount of quota; what a dollar is worth is a number, although it is counted in quota. */
+/** Whether the option is an amount of quota. QuotaPerUnit is not: it is the rate at which amounts are converted. */
 const isAmount = ({ unit, key }: Option) => unit === 'quota' && key !== 'QuotaPerUnit'
 
 /** An amount of quota, typed in dollars. The option and the message about a mistake are in quota units. */

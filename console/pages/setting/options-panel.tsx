@@ -101,7 +101,7 @@ interface SectionProps {
   id: string
   options: readonly Option[]
   form: OptionForm
-  /** False if only some options are shown, when the section's other content is not shown. */
+  /** False if only some options are shown; the section's other content is then hidden. */
   whole: boolean
 }
 
@@ -142,7 +142,7 @@ function Loading(): ReactNode {
   )
 }
 
-/** The options load after the page, so the page scrolls to the anchor in the URL once the options are there. */
+/** Scrolls to the anchor in the URL once the options have loaded, because they load after the page. */
 function useShownAnchor(ready: boolean): void {
   useEffect(() => {
     if (!ready || location.hash.length < 2) return

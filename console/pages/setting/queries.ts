@@ -60,7 +60,7 @@ function saved(option: Option, value: string): Option {
   return option.secret ? { ...option, is_set: value !== '' } : { ...option, value }
 }
 
-/** Reloads data elsewhere in the console that depends on the options. */
+/** Reloads data in other parts of the console that depends on the options. */
 export async function afterSaving(keys: readonly string[]): Promise<void> {
   if (keys.some((key) => key.endsWith('Ratio') || key === 'ModelPrice')) {
     await queryClient.invalidateQueries({ queryKey: pricesQuery.queryKey })
@@ -98,7 +98,7 @@ export const newAccessToken = () => call(userApi.accessToken, {})
 /** The user's own invite code. */
 export const inviteCode = () => call(userApi.aff, {})
 
-/** Reloads the user's own account after something was bound to it. */
+/** Reloads the user's own account after another account was connected to it. */
 export const refreshSelf = () => queryClient.invalidateQueries({ queryKey: selfQuery.queryKey })
 
 /** Deletes the user's own account and ends the session. */

@@ -126,8 +126,8 @@ export function costDifference(
     if (price?.source === 'call') continue
     const [old, fresh] = [before, after].map((own) => rawCost(use, own, price))
     if (old === fresh || fresh === undefined) continue
-    // The charge reflects group ratios and cached tokens. If the old ratios give no price, the charge cannot be scaled,
-    // and the new price is used as it is.
+    // The actual charge reflects group ratios and cached tokens, so it is scaled by the price change. If the model had
+    // no price before, the new price is used directly.
     const cost = old !== undefined && old > 0 ? (use.quota * fresh) / old : fresh
     difference += cost - use.quota
   }

@@ -25,11 +25,11 @@ export function Cell({ label, end, children }: { label: string; end?: boolean; c
   )
 }
 
-/** The frame of a ratio table; on narrow pages, its rows are shown as cards, as in lists. */
+/** The frame of a ratio table. On narrow pages, rows are shown as cards, as in lists. */
 export function RatioTable({ caption, head, children }: { caption: string; head: ReactNode; children: ReactNode }) {
   const t = useText()
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to reach a scrollable region
     <section aria-label={t('table.region', { name: caption })} tabIndex={0} className={regionClass}>
       <table role="table" className="data-table">
         <caption className="sr-only">{caption}</caption>
@@ -42,7 +42,7 @@ export function RatioTable({ caption, head, children }: { caption: string; head:
   )
 }
 
-/** A row of `Cell`s; `action` is at the end of the row, or beside the name in card layout. */
+/** A row of `Cell`s. `action` is at the end of the row or, in card layout, beside the name. */
 export function RatioRow(props: { name: string; action: ReactNode; children: ReactNode }) {
   const { name, action, children } = props
   return (
@@ -70,7 +70,7 @@ export function NoRow({ columns, text }: { columns: number; text?: string }) {
   )
 }
 
-/** A box for the name of a new row; empty names and existing names are not added. */
+/** A box for the name of a new row. Empty names and existing names are not added. */
 export function AddRow(props: {
   label: string
   /** Shown in the empty box; the label, if omitted. */

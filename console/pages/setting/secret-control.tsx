@@ -7,7 +7,7 @@ import type { ControlProps } from './control-props.ts'
 import { optionName } from './option-names.ts'
 import { saveOption } from './queries.ts'
 
-/** A control for a secret, which is never shown. It is saved if the user typed something, and removed on request. */
+/** A control for a secret. The stored secret is never shown. A typed text replaces it, and a button removes it. */
 export function SecretControl({ option, form, id, describedBy, invalid, disabled }: ControlProps) {
   const t = useText()
   const [ask, question] = useConfirm()

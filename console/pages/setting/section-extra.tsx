@@ -92,7 +92,7 @@ function OAuthHelp({ form }: { form: OptionForm }) {
   )
 }
 
-/** Leads to the page that takes over the data of another gateway. */
+/** A link to the page that imports the data of another gateway. */
 function ImportLink() {
   const t = useText()
   const root = isRoot(useSessionUser())
@@ -108,7 +108,7 @@ function ImportLink() {
   )
 }
 
-/** Leads to the page where recordings are started; these options only say where recordings are kept. */
+/** A link to the page where recordings are started. The options here only determine where recordings are stored. */
 function RecordingLink() {
   const t = useText()
   const root = isRoot(useSessionUser())

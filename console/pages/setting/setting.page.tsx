@@ -63,7 +63,7 @@ function addressOf(tab: SettingTab) {
   return { tab: tab === 'personal' ? undefined : tab, ...none, ...noFilter }
 }
 
-/** Asks before the user leaves unsaved changes. */
+/** Asks for confirmation before the user leaves the page with unsaved changes. */
 function LeaveGuard({ form }: { form: OptionForm }) {
   const t = useText()
   const dirty = form.changed.length > 0 && !form.busy

@@ -27,7 +27,7 @@ export function SwitchControl({ option, form, id, describedBy, disabled }: Contr
     setWanted(on)
     try {
       await save(on)
-      // Undoing the change would turn password login off without asking.
+      // Turning password login on offers no undo, because undoing would turn it off without confirmation.
       if (key === passwordLogin && on) toast.success(t('done.ok'))
       else toastWithUndo(t('done.ok'), () => save(!on))
     } finally {

@@ -40,7 +40,7 @@ export interface OptionForm {
 export function useOptionForm(enabled: boolean): OptionForm {
   const t = useText()
   const user = useSessionUser()
-  // All displayed values are read here, because components of the page mount later and would miss a change.
+  // All displayed values are read here, because the page's components mount later and could miss a change.
   const { data, error, isFetching, refetch } = useQuery({ ...optionsQuery, enabled })
   const newTry = useTries()
   const [drafts, setDrafts] = useState<Drafts>({})
@@ -91,7 +91,7 @@ export function useOptionForm(enabled: boolean): OptionForm {
 }
 
 /**
- * Saves the changed options one after the other, with one call per option; a failure does not stop the remaining calls.
+ * Saves the changed options one after the other, with one call per option. A failure does not stop the remaining calls.
  */
 async function saveAll(changed: readonly Option[], drafts: Drafts, onSaved: (key: string) => void) {
   const saved: string[] = []

@@ -11,7 +11,10 @@ import { queryClient } from '../../lib/query-client.ts'
 import { useText } from '../../lib/text.ts'
 import { emailsQuery } from './queries.ts'
 
-/** The switch for statements by email, and for administrators how many went out; nothing if none are sent here. */
+/**
+ * The switch for statements by email. Administrators also see how many were sent. Renders nothing if the server does
+ * not send statements.
+ */
 export function Emails() {
   const { data } = useQuery(emailsQuery)
   return data?.offered ? <EmailsCard emails={data} /> : null

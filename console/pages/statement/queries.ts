@@ -2,7 +2,7 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { statementApi } from '../../../contract/api/statement.ts'
 import { call } from '../../lib/call.ts'
 
-/** The statement of a month, in the browser's time zone. Without a user, it is the caller's own. */
+/** The statement of a month in the browser's time zone. If `user` is undefined, it is the user's own statement. */
 export const statementQuery = (month: string, user: number | undefined) =>
   queryOptions({
     queryKey: ['statement', month, user],
@@ -21,7 +21,7 @@ export const statementQuery = (month: string, user: number | undefined) =>
     placeholderData: keepPreviousData,
   })
 
-/** Whether statements are sent by email; undefined on a server that has none. */
+/** Whether statements are sent by email; undefined on a server without this feature. */
 export const emailsQuery = queryOptions({
   queryKey: ['statement', 'emails'],
   queryFn: ({ signal }) => call(statementApi.statementEmails, {}, { signal, quiet: true }),

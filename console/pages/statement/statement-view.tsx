@@ -5,15 +5,15 @@ import { lossClass } from '../../lib/loss-class.ts'
 import { useServerStatus } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 
-/** All decimals, so that the lines visibly add up. */
+/** Amounts have all their decimals, so that the lines visibly add up. */
 const decimals = 6
 const amount = (quota: number) => formatQuota(quota, decimals)
 const signed = (quota: number) => `${quota > 0 ? '+' : ''}${amount(quota)}`
 
-/** A statement: whose it is, how the balance changed, and what each model cost. */
+/** A statement: the account, how its balance changed, and what each model cost. */
 export function StatementView({ statement, month }: { statement: Statement; month: string }) {
   const t = useText()
-  // Amounts are written as the server's settings say.
+  // Renders again when the server's settings for amounts change.
   useServerStatus()
   const { user, end, held } = statement
   const isOver = end < Date.now() / 1000 - 60
@@ -73,7 +73,7 @@ function Models({ statement: { models, charges } }: { statement: Statement }) {
   if (models.length === 0) return <p className="text-sm text-muted">{t('statement.none')}</p>
   const cell = 'py-2 pl-4 text-end num whitespace-nowrap'
   const heads = [t('statement.requests'), t('statement.in'), t('statement.out')]
-  // Only admins get these, and only if the cost of some request is known.
+  // Only admins receive costs, and only if the cost of at least one request is known.
   const hasCosts = models.some(({ cost }) => cost !== undefined)
   const sum = (name: 'cost' | 'margin') => models.reduce((total, row) => total + (row[name] ?? 0), 0)
   const known = (value: number | undefined) => (value === undefined ? '–' : amount(value))

@@ -16,11 +16,11 @@ import { parseStatementSearch } from './search.ts'
 import { StatementView } from './statement-view.tsx'
 
 const shownMonths = 24
-/** The month of a URL; undefined if it is not one. */
+/** The month in a URL; undefined if the text is not a month. */
 const monthOf = (text: string | undefined) => (/^\d{4}-(?:0[1-9]|1[0-2])$/.test(text ?? '') ? text : undefined)
 const monthText = (at: Date) => `${at.getFullYear()}-${String(at.getMonth() + 1).padStart(2, '0')}`
 
-/** The current month and those before it, latest first, and the chosen one if it is older. */
+/** The current month and the months before it, latest first, including the chosen month if it is older. */
 function monthsOf(chosen: string): string[] {
   const now = new Date()
   const months = Array.from({ length: shownMonths }, (_, back) =>
@@ -37,7 +37,7 @@ function nameOf(month: string): string {
   )
 }
 
-/** `/statement`: what an account had, got and spent in a month, for the screen and for paper. */
+/** `/statement`: an account's balance, credits and spending in a month, for screen and print. */
 export function StatementPage() {
   const t = useText()
   usePageCrumb(t('statement.title'), '/usage')

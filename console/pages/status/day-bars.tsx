@@ -15,7 +15,7 @@ const fills: Readonly<Record<ServiceState, string>> = {
 /** At most this many days with problems are listed in words. */
 const mostInWords = 10
 
-/** A percentage of the server as text. */
+/** A percentage from the server, as text. */
 export function uptimeText(uptime: number): string {
   return formatPercent(uptime / 100, uptime === 100 ? 0 : 1)
 }
@@ -32,7 +32,7 @@ function dayText({ state, uptime }: ServiceFamily['days'][number], seconds: numb
     : t('status.page.day.uptime', { ...values, uptime: uptimeText(uptime) })
 }
 
-/** A bar for each day, with a tooltip. People who do not see the bars hear the days with problems. */
+/** A bar for each day, with a tooltip. Screen readers read out the days with problems instead. */
 export function DayBars({ family, firstDay }: { family: ServiceFamily; firstDay: number }) {
   const t = useText()
   const { name, days } = family
@@ -54,7 +54,7 @@ export function DayBars({ family, firstDay }: { family: ServiceFamily; firstDay:
       className="block h-7 w-full"
     >
       {days.map(({ state }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the bars are positions, not things
+        // biome-ignore lint/suspicious/noArrayIndexKey: a bar is identified by its position
         <g key={index}>
           <title>{textOf(index)}</title>
           {/* The whole column reacts to the pointer, not only the bar. */}

@@ -5,7 +5,9 @@ import { call } from '../../lib/call.ts'
 /** How often the page is refreshed while it is visible. */
 export const refreshMs = 30_000
 
-/** The status page's data; refreshed while the page is visible. The server's own data is up to 30 seconds old. */
+/**
+ * The status page's data, refreshed while the page is visible. The server's data may itself be up to 30 seconds old.
+ */
 export const statusPageQuery = queryOptions({
   queryKey: ['status page'],
   queryFn: ({ signal }) => call(statusPageApi.read, {}, { signal, quiet: true }),

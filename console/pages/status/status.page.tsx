@@ -18,7 +18,7 @@ import { languageTag, useText } from '../../lib/text.ts'
 import { DayBars, uptimeText } from './day-bars.tsx'
 import { refreshMs, statusPageQuery } from './queries.ts'
 
-/** `/status`: whether the service works, for everybody, if the administrators publish it. */
+/** `/status`: whether the service works. The page is public if the administrators publish it. */
 export function StatusPage() {
   const t = useText()
   usePageCrumb(t('status.page.title'))

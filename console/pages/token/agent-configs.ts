@@ -1,10 +1,10 @@
-/** Lines for a file, or for a shell if no file is named. */
+/** Lines for a file, or for a shell if `file` is absent. */
 export interface SetupBlock {
   file?: string
   code: string
 }
 
-/** A coding agent that is set up with OpenAI's format. */
+/** How to set up a coding agent that uses OpenAI's format. */
 export interface AgentSetup {
   id: string
   name: string
@@ -14,8 +14,8 @@ export interface AgentSetup {
 const json = (value: unknown) => JSON.stringify(value, undefined, 2)
 
 /**
- * Setups of coding agents. `npm run clients` runs these programs with the same settings, except crush, whose package
- * downloads the program from elsewhere. `exported` writes lines that set variables.
+ * Setups of coding agents. `npm run clients` tests these programs with the same settings. The exception is crush,
+ * because its package downloads the program from another site. `exported` writes lines that set variables.
  */
 export function agentSetups(
   server: string,

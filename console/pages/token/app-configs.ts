@@ -14,7 +14,9 @@ const exported = (variables: Record<string, string>) =>
     .map(([name, value]) => `export ${name}=${quoted(value)}`)
     .join('\n')
 
-/** Quotes a word for a shell, because administrators can type any model name, and users paste and run these lines. */
+/**
+ * Quotes a word for a shell. This is needed because administrators can type any model name, and users run these lines.
+ */
 function quoted(word: string): string {
   return /^[\w.:/@-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
@@ -29,8 +31,8 @@ env_key = "GATEWAY_KEY"
 wire_api = "responses"`
 
 /**
- * Setups of apps with this key, address and model filled in. Each app speaks its vendor's dialect; the gateway accepts
- * them all. `linkName` returns the name of an app that a link opens.
+ * Setups of apps, with this key, address and model filled in. Each app uses its vendor's dialect, and the gateway
+ * accepts all of them. `linkName` returns the name of an app that a link opens.
  */
 export function appSetups(key: string, model: string, linkName: (link: ReturnType<typeof appLinks>[number]) => string) {
   const server = serverAddress()

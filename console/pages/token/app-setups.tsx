@@ -14,7 +14,10 @@ import { useModel } from './use-model.ts'
 
 const QrCode = lazy(() => import('../../components/ui/qr-code.tsx').then((it) => ({ default: it.QrCode })))
 
-/** Apps with the key filled in, as lines to run, a file, or a link; `masked` hides the key on the screen only. */
+/**
+ * How to set up apps with the key: lines to run, a file, or a link. `masked` hides the key on the screen but not in
+ * copied text.
+ */
 export function AppSetups({ token, masked = false }: { token: Token; masked?: boolean }) {
   const t = useText()
   const [chosen, setChosen] = useState('')

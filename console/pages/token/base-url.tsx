@@ -6,7 +6,7 @@ import { useText } from '../../lib/text.ts'
 /** The base URL for API clients, which they use together with a token. */
 export function BaseUrl() {
   const t = useText()
-  // The configured address is part of the status document, so the component renders again when that changes.
+  // Renders again when the status document changes, because that contains the configured address.
   useServerStatus()
   return (
     <div className="flex min-w-0 items-center gap-2 text-sm text-muted max-sm:w-full max-sm:flex-col max-sm:items-stretch max-sm:gap-1">

@@ -1,6 +1,6 @@
 import { serverAddress } from '../../lib/server-address.ts'
 
-/** A link that a program on this computer opens in order to add the gateway. */
+/** A link that makes a program on this computer add the gateway. */
 export interface DesktopLink {
   id: string
   name: string

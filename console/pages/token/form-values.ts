@@ -6,8 +6,8 @@ import { type LimitValues, limitRules, limitValues } from '../../components/form
 const defaultTokenQuota = 500_000
 
 /**
- * Form values. `expired_time` is in epoch seconds, with -1 for never. If no models are listed, all models are allowed;
- * if no subnet is given, all addresses are allowed.
+ * Form values. `expired_time` is in epoch seconds; -1 means never. Without models, all models are allowed. Without a
+ * subnet, all addresses are allowed.
  */
 export interface TokenValues extends LimitValues {
   name: string

@@ -7,7 +7,9 @@ import { useText } from '../../lib/text.ts'
 import type { TokenValues } from './form-values.ts'
 import { groupsQuery } from './queries.ts'
 
-/** The group of the token, if there is a choice. It decides which channels serve its calls, and the prices. */
+/**
+ * The group of the token, if there is a choice. The group determines the channels and the prices of the token's calls.
+ */
 export function GroupField({ control }: { control: Control<TokenValues> }) {
   const t = useText()
   const groups = useQuery(groupsQuery).data

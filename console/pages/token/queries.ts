@@ -19,7 +19,7 @@ export const tokenQuery = (id: string) =>
     queryFn: ({ signal }) => call(tokenApi.get, { params: { id } }, { signal, quiet: true }),
   })
 
-/** The models that the account can currently call in its own group or, if one is named, in another. */
+/** The models that the account can currently call in the given group, which is its own group by default. */
 export const availableModelsQuery = (group = '') =>
   queryOptions({
     queryKey: ['available-models', group],
@@ -56,7 +56,7 @@ export async function setTokenStatus(token: Token, status: number): Promise<void
   await queryClient.invalidateQueries({ queryKey: ['token', 'one', String(token.id)] })
 }
 
-/** Gives a token a new key; the one that it has stays valid for a time. Returns the token with its new key. */
+/** Gives a token a new key. The old key stays valid for `keepSeconds`. Returns the token with its new key. */
 export async function rotateKey(id: number, keepSeconds: number): Promise<Token> {
   const token = await call(tokenApi.rotate, { params: { id }, body: { keep_seconds: keepSeconds } })
   await replaceRow(token)
@@ -83,8 +83,8 @@ export async function removeToken(token: Token): Promise<void> {
 }
 
 /**
- * The request body, in which the models are a single string. A server without token groups or projects refuses these
- * fields, so each is sent only if it is filled in or `had` says that it was.
+ * The request body, in which the models are a single string. A server without token groups or projects refuses the fields
+ * `group` and `project`. Each is therefore sent only if it is filled in, or if the token had one before (`had`).
  */
 const bodyOf = ({ models, group, project, ...values }: TokenValues, had: Partial<Token> = {}) => ({
   ...values,
@@ -93,7 +93,10 @@ const bodyOf = ({ models, group, project, ...values }: TokenValues, had: Partial
   models: models.join(','),
 })
 
-/** Creates a token and returns it, or undefined if the server does not send it. */
+/**
+ * Creates a token and returns it. If the server's response does not contain the token, as on one-api, returns the
+ * newest token in the list; undefined if the list cannot be loaded.
+ */
 export async function createToken(values: TokenValues): Promise<Token | undefined> {
   const { data } = await callFull(tokenApi.create, { body: bodyOf(values) })
   await Promise.all([tokens.refresh(), forgetProjects()])

@@ -3,7 +3,7 @@ import { type ListSearch, parseListSearch, texts } from '../../lib/url-state.ts'
 
 /** The state of the token list, stored in the URL. */
 export interface TokenSearch extends ListSearch {
-  /** A status, as the next request would find the token. */
+  /** A status, as it applies to the token's next request. */
   status?: string | undefined
   project?: string | undefined
   /** Id of a newly created token, whose first steps are shown. */

@@ -6,7 +6,7 @@ import { useText } from '../../lib/text.ts'
 import { keyOf, maskedKey } from '../../lib/token-key.ts'
 import { useModel } from './use-model.ts'
 
-/** Ready-made calls with the key; `masked` hides the key on the screen, but not in the copied text. */
+/** Ready-made calls with the key. `masked` hides the key on the screen but not in the copied text. */
 export function SnippetTabs({ token, masked = false }: { token: Token; masked?: boolean }) {
   const t = useText()
   const model = useModel(token)

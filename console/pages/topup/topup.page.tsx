@@ -31,7 +31,7 @@ export function TopUpPage() {
   )
 }
 
-/** The balance, the spending, how long the balance will last, and the limits of the account. */
+/** The balance and how long it will last, the spending, and the limits of the account. */
 function Figures() {
   const t = useText()
   const formatSum = useFormatSum()

@@ -1,7 +1,7 @@
 import { noFacets } from '../../lib/facets.ts'
 import type { UsageSearch } from './search.ts'
 
-/** A search in which nothing is chosen, so that the defaults apply. */
+/** A search without any choices, to which the defaults apply. */
 export const noChoices = {
   metric: undefined,
   group: undefined,

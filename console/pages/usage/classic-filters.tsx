@@ -11,8 +11,8 @@ interface ClassicFiltersProps {
 }
 
 /**
- * Filters for servers that know one value each and cannot list values. They are applied on Enter or when the user leaves
- * a box.
+ * Filters for servers that accept only one value per filter and cannot list values. A filter is applied on Enter or
+ * when the user leaves its box.
  */
 export function ClassicFilters({ search, admin, onChange }: ClassicFiltersProps) {
   const t = useText()
@@ -38,7 +38,8 @@ interface FilterProps {
 
 function Filter({ name, label, value, onChange }: FilterProps) {
   const [typed, setTyped] = useState(value)
-  // The browser's back and forward buttons and the button that clears all filters change this value.
+  // The box follows when the browser's back and forward buttons, or the button that clears all filters, change the
+  // value.
   useEffect(() => setTyped(value), [value])
   const take = (options?: { replace: boolean }) => {
     const text = typed.trim()

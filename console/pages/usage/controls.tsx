@@ -28,14 +28,14 @@ const pairs = [
 /** The choice of metric, time range and grouping. */
 export function Controls(props: {
   view: UsageView
-  /** Whether the cost of some request is known. */
+  /** Whether the cost of at least one request is known. */
   hasCosts: boolean
   onChange(change: Partial<UsageSearch>): void
 }) {
   const { view, hasCosts, onChange } = props
   const t = useText()
   const admin = isAdmin(useSessionUser())
-  // On servers without the additional endpoints, the log does not record how a call ended.
+  // Servers that have only one-api's endpoints do not record how a call ended.
   const classic = useClassicServer()
   const metrics = shownMetrics.filter(
     (metric) => (!classic || metric !== 'failed') && (!isOfCosts(metric) || hasCosts || metric === view.metric),

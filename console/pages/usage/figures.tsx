@@ -27,10 +27,13 @@ export function changeShort(now: number, before: number | undefined, t: Text): s
   return formatPercent(now / before - 1, 0, 'exceptZero')
 }
 
-/** Figures that should be low. The others are neither good nor bad, such as the spend. */
+/** Figures that should be low. Other figures, such as the spend, are neither good nor bad. */
 const lessIsBetter: readonly string[] = ['failed', 'first_byte']
 
-/** The class for a change: a figure that got clearly worse is red, one that got clearly better is green. */
+/**
+ * The class for the colour of a change. A figure that got clearly worse is red, and one that got clearly better is
+ * green.
+ */
 function changeColor(name: string, now: number, before: number): string {
   if (!lessIsBetter.includes(name)) return ''
   if (now > before * notableChange) return 'text-bad'
@@ -61,7 +64,7 @@ export function Figures({ usage }: { usage: Usage }) {
       {items.map(([name, label, format]) => {
         const now = total[name] ?? 0
         const before = previous?.[name]
-        // A loss has no percentage that would mean anything.
+        // If one of the two figures is a loss, a percentage would be meaningless.
         const note = now < 0 || (before ?? 0) < 0 ? undefined : changeText(now, before, t)
         const value = name === 'margin' && now < 0 ? <span className={lossClass(now)}>{format(now)}</span> : format(now)
         const colored = note !== undefined && <span className={changeColor(name, now, before ?? 0)}>{note}</span>

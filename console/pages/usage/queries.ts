@@ -15,7 +15,7 @@ import type { UsageSearch } from './search.ts'
 type Chosen = Omit<UsageSearch, 'page' | 'q' | 'sort' | 'and' | keyof FacetSearch>
 
 export type UsageView = { [K in keyof Chosen]-?: NonNullable<Chosen[K]> } & Pick<UsageSearch, 'and'> & {
-    /** Only those that this user may set. */
+    /** Only the filters that this user may set. */
     facets: FacetSearch
   }
 
@@ -83,7 +83,7 @@ export const usageQuery = (view: UsageView) =>
 /** All groups of a view, in pages. */
 export const usageRows = listSourceOf<UsageRow>('usage rows', true, () => usageTableApi.table)
 
-/** The query values of the table and of its file. The view groups by something. */
+/** The query values of the table and of its file. The view must have a grouping. */
 export function tableQuery(view: UsageView) {
   const { from, to } = timeOf(view) ?? { from: 0, to: 0 }
   return {
@@ -96,7 +96,7 @@ export function tableQuery(view: UsageView) {
   }
 }
 
-/** The address of the file with all rows of a view. */
+/** The URL of the file with all rows of a view. */
 export function exportAddress(view: UsageView, { q, sort }: UsageSearch): string {
   const sorted = usageTableSorts.find((each) => each === sort?.replace(/^-/, ''))
   const order = sorted && { sort: sorted, order: sort?.startsWith('-') ? ('desc' as const) : ('asc' as const) }

@@ -31,7 +31,7 @@ test('bar sizes that would exceed 1,000 bars per response are not offered, excep
   expect(rollupsOf(own(0, 100_000 * day), now)).toEqual(['month'])
 })
 
-test('by default, bars are hours for up to two days and days for longer ranges; a size that does not fit is replaced', () => {
+test('by default, bars are hours for up to two days and days for longer ranges, and a size that does not fit is replaced', () => {
   expect(rollupOf(own(0, 2 * day), undefined, now)).toBe('hour')
   expect(rollupOf(own(0, 3 * day), undefined, now)).toBe('day')
   expect(rollupOf({ range: '90d', from: '', to: '' }, 'hour', now)).toBe('day')

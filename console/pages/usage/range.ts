@@ -41,7 +41,7 @@ export function timeOf(of: UsageRange, nowSeconds = Date.now() / 1000): { from: 
   return from < to ? { from: Math.max(0, from), to } : undefined
 }
 
-/** A range of whole days, months or quarters in the browser's time zone; the current one ends now. */
+/** A range of whole days, months or quarters in the browser's time zone. The current day, month or quarter ends now. */
 function calendarTime(range: UsageRange['range'], today: Date, now: number): { from: number; to: number } {
   const [year, month, day] = [today.getFullYear(), today.getMonth(), today.getDate()]
   const start = (monthIndex: number, dayOfMonth = 1) => new Date(year, monthIndex, dayOfMonth).getTime() / 1000
@@ -77,8 +77,8 @@ export function rollupsOf(of: UsageRange, nowSeconds?: number): Rollup[] {
 }
 
 /**
- * The chosen bar size if it fits. Otherwise, it is hours for up to two days and days for longer ranges, or the next
- * size that fits.
+ * Returns the chosen bar size if it fits. Otherwise, it returns hours for ranges of up to two days and days for longer
+ * ranges, or the next size that fits.
  */
 export function rollupOf(of: UsageRange, wanted: Rollup | undefined, nowSeconds?: number): Rollup {
   const fitting = rollupsOf(of, nowSeconds)

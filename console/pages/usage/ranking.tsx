@@ -38,8 +38,8 @@ function canNarrow(by: Group, group: Usage['groups'][number], { groups }: Usage)
 }
 
 /**
- * The groups sorted by usage, with their share and their change. Names link to their logs, and buttons filter by a
- * group.
+ * The groups sorted by usage, with their share and their change. Each name links to the logs of its group, and a button
+ * filters by it.
  */
 export function Ranking({ usage, view, by, onNarrow }: RankingProps) {
   const t = useText()

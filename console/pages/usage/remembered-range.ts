@@ -11,7 +11,7 @@ export function rememberedRange(): UsageRange['range'] {
   return oneOf(readStored(rangeKey()), shownRanges) ?? '30d'
 }
 
-/** Remembers a range for this user's next visit. A custom range is only in the address. */
+/** Remembers a range for this user's next visit. A custom range is not remembered; only the URL contains it. */
 export function rememberRange(range: UsageRange['range']): void {
   if (range !== 'custom') writeStored(rangeKey(), range)
 }

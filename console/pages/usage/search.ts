@@ -23,7 +23,7 @@ export const shownRanges = [
 export interface UsageSearch extends Pick<ListSearch, 'page' | 'q' | 'sort'>, FacetSearch {
   metric?: (typeof shownMetrics)[number] | undefined
   group?: (typeof shownGroups)[number] | undefined
-  /** The table's second dimension; without it, a row stands for one group. */
+  /** The table's second dimension. Without it, each row is one group. */
   and?: (typeof shownSeconds)[number] | undefined
   rollup?: (typeof shownRollups)[number] | undefined
   range?: (typeof shownRanges)[number] | undefined

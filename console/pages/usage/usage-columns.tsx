@@ -12,7 +12,7 @@ interface ColumnsOf {
   by: Exclude<UsageView['group'], 'none'>
   and: UsageView['and']
   t: Text
-  /** Whether the cost of some request is known. */
+  /** Whether the cost of at least one request is known. */
   hasCosts: boolean
   /** A row's name as a link to its logs. */
   linkOf(row: UsageRow, shown: string): ReactNode
@@ -148,12 +148,12 @@ function failedText({ failed, calls }: UsageRow, t: Text): string {
   return t('usage.table.failed.rate', { failed: formatCount(failed), rate: formatPercent(part(failed, calls)) })
 }
 
-/** The change as a percentage; the amount is in the title, and decides the order. */
+/** The change as a percentage. The column is sorted by the amount, which the title shows. */
 function changeColumn(t: Text): Column<UsageRow> {
   const textOf = ({ quota, previous_quota: before }: UsageRow) => {
     if (before === null) return ''
     if (before === 0) return quota === 0 ? '' : t('usage.table.new')
-    // A larger percentage would only say that there was almost nothing before.
+    // A larger percentage would only mean that there was almost no usage before.
     const change = Math.min(quota / before - 1, mostChange)
     return `${change === mostChange ? '>' : ''}${formatPercent(change, 0, 'exceptZero')}`
   }

@@ -20,7 +20,7 @@ type Group = Exclude<UsageView['group'], 'none'>
 
 interface UsageTableProps {
   view: UsageView
-  /** Whether the cost of some request is known. */
+  /** Whether the cost of at least one request is known. */
   hasCosts: boolean
   by: Group
   search: UsageSearch
@@ -34,17 +34,20 @@ const next = { model: 'token', token: 'model', user: 'model', channel: 'model' }
 const rowId = ({ key, second_key }: UsageRow) => JSON.stringify([key, second_key])
 const rowName = ({ name, second_name }: UsageRow) => (second_name === '' ? name : `${name}, ${second_name}`)
 
-/** A filter for the calls of a row. Undefined if a name does not identify them. */
+/** A filter for the calls of a row. Undefined if the name does not identify the calls. */
 function filterOf(by: Group | 'day', key: string, name: string): Partial<UsageSearch> | undefined {
   if (by === 'channel') return key === '0' ? undefined : { channel: key }
   if (by === 'day') return {}
   return name === '' ? undefined : { [by]: name }
 }
 
-/** All groups of the view with their figures, sorted, searched and in pages. Names link to the logs of their calls. */
+/**
+ * All groups of the view with their figures. The table can be sorted and searched, and has pages. Names link to the
+ * logs of their calls.
+ */
 export function UsageTable({ view, hasCosts, by, search, setSearch, onNarrow }: UsageTableProps) {
   const t = useText()
-  // Amounts are written as the server's settings say.
+  // Renders again when the server's settings for amounts change.
   useServerStatus()
   const { and } = view
   const sorted = { ...search, sort: search.sort ?? '-quota' }

@@ -23,8 +23,8 @@ import { Results } from './results.tsx'
 import { parseUsageSearch, type UsageSearch } from './search.ts'
 import { UsageNews } from './usage-news.tsx'
 
-// This request starts before anything is drawn. The query key does not contain the current time. If the request fails,
-// the page shows the failure.
+// This request starts before anything is drawn. Its query key does not contain the current time, so the page finds its
+// result. If the request fails, the page shows the failure.
 if (isAt('/usage') && sessionUser()) {
   const view = viewOf(parseUsageSearch(parseQuery(location.search)))
   if (timeOf(view)) void queryClient.prefetchQuery(usageQuery(view))
@@ -44,7 +44,7 @@ export function UsagePage() {
     enabled: isTime,
   })
   const slow = useLasting(isPlaceholderData)
-  // The previous figures stay, with their own labels, until the requested figures have loaded.
+  // Until the requested figures have loaded, the previous figures stay with their own labels.
   const before = useRef(view)
   const of = isPlaceholderData ? before.current : view
   useEffect(() => {

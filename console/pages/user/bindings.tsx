@@ -1,7 +1,7 @@
 import type { User } from '../../../contract/api/user.ts'
 import { useText } from '../../lib/text.ts'
 
-/** The external accounts bound to an account; read-only. */
+/** The external accounts that are connected to an account; read-only. */
 export function Bindings({ user }: { user: User }) {
   const t = useText()
   const rows = [

@@ -81,7 +81,7 @@ export function userColumns(t: Text): Column<User>[] {
       cell: (user) => <LastActive user={user} />,
       value: (user) => user.spent_at,
       sortable: true,
-      // The columns of the specification fill the width.
+      // Hidden by default, because the columns of the console's specification already fill the width.
       hidden: true,
       card: 'hide',
       wraps: true,

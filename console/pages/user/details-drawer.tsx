@@ -32,7 +32,7 @@ interface UserPeekProps {
   onEdit(user: User): void
 }
 
-/** The drawer of a user, with figures, a quick top-up, bindings, and links to the logs. */
+/** The drawer of a user, with figures, a quick top-up, connected accounts, and links to the logs. */
 export function UserPeek({ id, steps, tab, onTab, onClose, onEdit }: UserPeekProps) {
   const t = useText()
   const query = useQuery(userQuery(id))
@@ -163,7 +163,10 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 
 const amounts = [1, 5, 10]
 
-/** Adds a round amount or any other to the balance: dollars where the installation shows them, or else quota units. */
+/**
+ * Adds a suggested or typed amount to the balance. The amount is in dollars if the installation shows dollars,
+ * otherwise in quota units.
+ */
 function GiveQuota({ user }: { user: User }) {
   const t = useText()
   const formatQuota = useFormatQuota()

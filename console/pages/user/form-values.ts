@@ -12,7 +12,10 @@ export interface UserValues extends LimitValues {
   quota: number
 }
 
-/** The rules of the contract; an administrator's form has more fields. Existing names are not validated again. */
+/**
+ * The validation rules of the contract. An administrator's form has more fields. Existing names are not validated
+ * again.
+ */
 export function userFormSchema(admin: boolean) {
   const name = z.union([usernameSchema, z.string().check(z.minLength(1))])
   if (!admin) return z.object({ ...updateSelfBody.shape, username: name })
@@ -38,15 +41,18 @@ export function userValues(user: User): UserValues {
 }
 
 /**
- * Only the values that were changed. A balance that nobody edited must not overwrite what calls have spent since the
- * form was opened.
+ * Only the values that were changed. If the balance was not edited, sending it would undo what calls have spent since
+ * the form was opened.
  */
 export function changesOf(values: UserValues, before: UserValues): Partial<UserValues> {
   const names = Object.keys(values) as (keyof UserValues)[]
   return Object.fromEntries(names.filter((name) => values[name] !== before[name]).map((name) => [name, values[name]]))
 }
 
-/** All fields of the specification, for servers that treat a missing field as empty. */
+/**
+ * All fields of an account in the console's specification. Some servers treat a missing field as empty, so they must be
+ * sent all of them.
+ */
 export function classicBody({ username, display_name, password, group, quota }: UserValues): Partial<UserValues> {
   return { username, display_name, password, group, quota }
 }

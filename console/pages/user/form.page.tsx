@@ -31,7 +31,7 @@ export function UserFormPage() {
   )
 }
 
-/** Where a form leads when it is closed: to the list of accounts, or to the user's own settings. */
+/** The page to show when the form is closed: the list of accounts, or the user's own settings. */
 const leaveTo = (admin: boolean) => (admin ? wayBack('/user') : ({ to: '/setting' } as const))
 
 function LoadedForm({ id }: { id: string | undefined }) {

@@ -49,7 +49,7 @@ export async function manageUser(user: User, action: ManageAction): Promise<{ ro
     (row) => row.id === user.id,
     (row) => ({ ...row, role, status }),
   )
-  // The row may no longer belong to a list that is filtered by role or status.
+  // If the list is filtered by role or status, the row may no longer belong to it.
   if (action !== 'delete')
     void users.refresh(({ filters }) => Object.values(filters).some((value) => value !== undefined))
   await (action === 'delete' ? users.refresh() : forget(user.id))
@@ -59,7 +59,8 @@ export async function manageUser(user: User, action: ManageAction): Promise<{ ro
 /** Adds to a user's balance. */
 export async function giveQuota(user: User, quota: number): Promise<void> {
   if (isClassicServer()) {
-    // Such a server accepts only a new balance, which is the current balance plus the added quota.
+    // A server that has only one-api's endpoints accepts only a new balance. The amount is therefore added to the
+    // current balance here.
     const now = await call(userApi.get, { params: { id: user.id } })
     const { id, username, display_name, group } = now
     await call(userApi.update, { body: { id, username, display_name, group, quota: now.quota + quota } })

@@ -2,7 +2,7 @@ import type { DryRunChannel } from '../../../contract/api/virtual-model.ts'
 import { formatPercent, useFormatQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 
-/** The channels of a step in the order in which they are called, then those that are not, with the reasons. */
+/** The channels of a step: first those that would be called, in order, then those that would not, with the reasons. */
 export function DryRunChannels({ channels }: { channels: readonly DryRunChannel[] }) {
   return (
     <ul className="divide-y divide-line text-sm">
@@ -42,7 +42,7 @@ function ChannelRow({ channel }: { channel: DryRunChannel }) {
   )
 }
 
-/** What a request costs at the channel, and the most that this one can cost. */
+/** The channel's price, and the highest amount that this request can cost there. */
 function Amounts({ channel: { price, hold } }: { channel: DryRunChannel }) {
   const t = useText()
   const quota = useFormatQuota()

@@ -13,7 +13,7 @@ import { useText } from '../../lib/text.ts'
 import { DryRunChannels } from './dry-run-channels.tsx'
 import { tryRequest, type VirtualModelBody } from './queries.ts'
 
-/** What would happen to a request now, with the form as it is. Nothing is saved, sent or charged. */
+/** Shows what would happen to a request with the current state of the form. Nothing is saved, sent or charged. */
 export function DryRunPanel({ draft }: { draft(): VirtualModelBody }) {
   const t = useText()
   const id = useId()
@@ -30,7 +30,7 @@ export function DryRunPanel({ draft }: { draft(): VirtualModelBody }) {
     setProblem(body ? '' : t('virtual.try.request.wrong'))
     if (!body) return
     setBusy(true)
-    // A failure is shown by the call itself.
+    // If the call fails, it shows its own error.
     const done = await tryRequest({ draft: draft(), group, token_id: Number(token), path, request: body }).catch(
       () => undefined,
     )
@@ -104,7 +104,7 @@ export function DryRunPanel({ draft }: { draft(): VirtualModelBody }) {
   )
 }
 
-/** The request as an object; an empty text means an empty one. */
+/** The typed request as an object. An empty text means an empty object. */
 function objectIn(text: string): Record<string, unknown> | undefined {
   if (text.trim() === '') return {}
   try {

@@ -59,7 +59,7 @@ export function newStep(): StepValues {
   return { key: ++lastKey, model: '', group: '', weight: undefined, timeout: undefined }
 }
 
-/** The values of the form for a virtual model, or for a new one. */
+/** The values of the form for an existing virtual model, or for a new one. */
 export function virtualValues(model: VirtualModel | undefined): VirtualValues {
   const { price, stream_rescue: rescue } = model ?? { price: null, stream_rescue: null }
   return {
@@ -87,7 +87,7 @@ export function virtualValues(model: VirtualModel | undefined): VirtualValues {
   }
 }
 
-/** The form's values as the server takes them. */
+/** The form's values in the server's format. */
 export function virtualBody(values: VirtualValues): VirtualModelBody {
   const { name, description, failures, groups, enabled, rescue } = values
   return {

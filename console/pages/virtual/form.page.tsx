@@ -38,7 +38,7 @@ function EditModel({ id }: { id: string }) {
   const t = useText()
   const models = useQuery({ ...virtualModelsQuery, staleTime: 0 })
   const model = models.data?.find((each) => String(each.id) === id)
-  // What was loaded before may be out of date, and the form keeps what it begins with.
+  // The form keeps its initial values, so it waits for fresh data. Cached data may be out of date.
   if (models.isPending || (models.isFetching && !models.isFetchedAfterMount)) return <FieldsSkeleton className="h-96" />
   if (model) return <ModelForm model={model} />
   return (

@@ -17,7 +17,7 @@ export const virtualModelsQuery = queryOptions({
   queryFn: ({ signal }) => call(virtualModelApi.list, {}, { signal, quiet: true }),
 })
 
-/** Models that a step can name: those of the own group. Others can be typed. */
+/** The models that are suggested for a step: those of the user's own group. Other names can be typed. */
 export const knownModelsQuery = queryOptions({
   queryKey: ['virtual-model', 'known'],
   queryFn: ({ signal }) => call(userApi.availableModels, {}, { signal, quiet: true }),

@@ -22,7 +22,7 @@ export function StepsField({ control }: { control: Control<VirtualValues> }) {
   const { field, fieldState } = useController({ control, name: 'steps' })
   const steps = field.value
   const [news, setNews] = useState('')
-  /** What gets the focus after the rows have been drawn, because a row that moves in the page loses it. */
+  /** The control to focus after the rows have been drawn, because a row that moves within the page loses the focus. */
   const [focus, setFocus] = useState<string>()
   useEffect(() => {
     if (focus === undefined) return

@@ -2,7 +2,7 @@ import { TriangleAlert } from 'lucide-react'
 import type { VirtualWarning } from '../../../contract/api/virtual-model.ts'
 import { useText } from '../../lib/text.ts'
 
-/** What is odd about a virtual model, a line for each warning. */
+/** The warnings about a virtual model, one per line. */
 export function Warnings({ warnings }: { warnings: readonly VirtualWarning[] }) {
   const t = useText()
   return warnings.map(({ kind, model, group }) => (

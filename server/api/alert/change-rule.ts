@@ -8,7 +8,7 @@ import { type Actor, auditEvent, describeChange } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
 import { changedRule, measuringColumns } from './rule-input.ts'
 
-/** Changes a rule of an owner, with its audit row. Throws ApiFailure if there is no such rule. */
+/** Changes a rule of an owner and writes the audit row. Throws ApiFailure if the owner has no such rule. */
 export async function changeRule(
   trx: Trx,
   { clock }: Pick<ApiDeps, 'clock'>,

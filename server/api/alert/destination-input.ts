@@ -11,20 +11,20 @@ const secretLength = 32
 type NewDestination = z.output<typeof createAlertDestinationBody>
 type ChangedDestination = z.output<typeof updateAlertDestinationBody>
 
-/** What is stored about an address: its parts, and the part that may be shown. */
+/** The stored form of an address: its parts, and the part that may be shown. */
 export interface CheckedAddress {
   address: AlertAddress
   hint: string
 }
 
-/** The address of a new destination. A webhook without a secret gets one. */
+/** The address of a new destination. For a webhook without a secret, a secret is generated. */
 export function newAddress(body: NewDestination, isOperators: boolean): CheckedAddress & { generated: string } {
   const { kind, url, token, to } = body
   const generated = kind === 'webhook' && body.secret === '' ? randomBase62(secretLength) : ''
   return { ...checked(kind, { url, token, to, secret: body.secret || generated }, isOperators), generated }
 }
 
-/** The address after an update, in which empty fields stay unchanged. */
+/** The address after an update. Empty fields of the update leave the stored parts unchanged. */
 export function changedAddress(
   kind: DestinationKindName,
   before: AlertAddress,
@@ -32,7 +32,8 @@ export function changedAddress(
   isOperators: boolean,
 ): CheckedAddress {
   const isMoved = url !== undefined && url !== '' && url !== before.url
-  // Otherwise somebody could have a token sent to a server of their own, or a topic of ntfy, which works like one.
+  // If the URL changes, the token must be entered again. Otherwise, somebody could have the stored token sent to their
+  // own server. The same applies to a topic of ntfy, which works like a token.
   if (isMoved && before.token !== '' && !token) throw new ApiFailure('token must be entered again with another URL.')
   if (isMoved && kind === 'ntfy' && !to) throw new ApiFailure('to must be entered again with another URL.')
   const address = {
@@ -65,7 +66,7 @@ function checked(kind: DestinationKindName, address: AlertAddress, isOperators: 
   if (needs.to !== (to !== '')) refuse('to', needs.to ? 'is missing' : 'is not used by this service')
   if (kind === 'ntfy' && !/^[\w-]{1,64}$/.test(to)) refuse('to', 'must be a topic: letters, digits, - and _')
   if (kind === 'telegram' && !/^(?:-?\d{1,20}|@\w{1,64})$/.test(to)) refuse('to', 'must be a chat id or @channel')
-  // A topic of ntfy works like a password, and the paths of most URLs contain secrets.
+  // Only the host is shown, because a topic of ntfy works like a password and the paths of most URLs contain secrets.
   const host = new URL(url || (needs.server ?? '')).host
   return { address, hint: kind === 'telegram' ? to : host }
 }

@@ -30,8 +30,8 @@ import { type CheckedAddress, changedAddress, newAddress } from './destination-i
 const parts = ['url', 'token', 'secret', 'to'] as const
 
 /**
- * The section `alert_destinations`: those of the installation. All parts of an address can contain secrets, so a part that
- * an entry does not name stays as it is, and no plan shows one.
+ * The section `alert_destinations`: the destinations of the installation. Every part of an address can contain a
+ * secret. A part that an entry omits therefore stays unchanged, and a plan never shows a part.
  */
 export const alertDestinationsKind: ConfigKind<'alert_destinations'> = {
   section: 'alert_destinations',
@@ -93,7 +93,7 @@ function addition(
   { name, kind }: AlertDestinationEntry,
   { deps, actor }: PlanContext,
 ): PlannedChange {
-  // A secret that is generated would be shown to nobody.
+  // A secret is not generated here, because nobody would ever see it.
   if (kind === 'webhook' && !given.secret) throw new EntryFault('secret is missing: messages are signed with it.')
   const whole = { url: '', token: '', secret: '', to: '', ...given }
   const { address, hint } = newAddress({ kind, name, ...whole }, true)

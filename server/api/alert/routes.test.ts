@@ -30,7 +30,7 @@ forEachDatabase((_, openFresh) => {
   const addRule = (fields: object = {}, path = '/self', as = ada.token) =>
     call('POST', `${path}/rule`, { kind: 'own_balance', name: 'low', threshold: 500, ...fields }, as)
 
-  test('a new rule has sensible values, and only what is sent is changed', async () => {
+  test('a new rule has sensible values, and an update changes only the fields that are sent', async () => {
     const { data } = await addRule()
     expect(data).toEqual({
       id: data.id,
@@ -148,7 +148,7 @@ forEachDatabase((_, openFresh) => {
     expect(rules.filter(({ success }) => success)).toHaveLength(20)
   })
 
-  test("other people's rules and destinations do not exist, not even for admins", async () => {
+  test("other people's rules and destinations are not found, not even by admins", async () => {
     const rule = (await addRule()).data
     const hook = (await addHook()).data
     for (const as of [bob.token, admin.token])
@@ -167,7 +167,7 @@ forEachDatabase((_, openFresh) => {
     expect((await call('GET', '/rule')).message).toContain('permission')
   })
 
-  test('a token and a topic are entered again when their server changes, so that they cannot be sent elsewhere', async () => {
+  test('a token and a topic must be entered again when their server changes, so that they cannot be sent elsewhere', async () => {
     const { data } = await addHook(
       { kind: 'ntfy', url: 'https://ntfy.example', token: 'tk', to: 'topic' },
       '',
@@ -199,7 +199,7 @@ forEachDatabase((_, openFresh) => {
     expect(listed).toMatchObject({ last_error: '', last_time: expect.any(Number) })
   })
 
-  test('a test of a user cannot reach this machine, and the error is kept', async () => {
+  test('a test by a user cannot reach this machine, and its error is stored', async () => {
     await using service = await startService((_, response) => response.writeHead(200).end('ok'))
     const { data } = await addHook({ url: `${service.url}/in` })
     const { data: result } = await call('POST', `/self/destination/${data.id}/test`, {})
@@ -208,7 +208,7 @@ forEachDatabase((_, openFresh) => {
     expect((await call('GET', '/self/destination')).data[0].last_error).toContain('not public')
   })
 
-  test('emails of users go to their own address, those of the installation to any', async () => {
+  test('a user’s emails go only to the user’s own address; the installation’s emails can go to any address', async () => {
     await using smtp = await startMailServer()
     await mailThrough(api, smtp)
     const own = (await addHook({ kind: 'mail', url: '' })).data

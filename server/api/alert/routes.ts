@@ -37,7 +37,7 @@ import { testDestination } from './test-destination.ts'
 
 type AlertDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock' | 'settings' | 'sendAlert'>
 
-/** Whose rules a group of calls is about. */
+/** Whether a group of calls is about the installation's rules or the caller's own. */
 interface Scope {
   calls: (typeof alertCalls)['own' | 'installation']
   mostRules: number
@@ -60,7 +60,10 @@ const scopes: readonly Scope[] = [
   },
 ]
 
-/** Alert rules: those of the installation for admins, and everybody's own. Those of other people do not exist here. */
+/**
+ * Alert rules: those of the installation, for admins, and the caller's own. Other people's rules are treated as
+ * missing.
+ */
 export function mountAlerts(router: ApiRouter, deps: AlertDeps): void {
   for (const scope of scopes) {
     mountRules(router, deps, scope)

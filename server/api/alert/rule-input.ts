@@ -56,7 +56,7 @@ export async function changedRule(
   return changed
 }
 
-/** Columns that decide what a rule fires for. If one of them changes, the rule starts from the beginning. */
+/** The columns that determine when a rule fires. If one of them changes, the state of the rule is reset. */
 export const measuringColumns = ['enabled', 'threshold', 'minutes', 'min_calls', 'channel_id'] as const
 
 async function checkRule(trx: Trx, rule: Omit<AlertRuleRow, 'id'>, destinations: readonly number[]): Promise<void> {

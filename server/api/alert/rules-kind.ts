@@ -28,13 +28,13 @@ import { planByName } from '../plan-by-name.ts'
 import { changeRule } from './change-rule.ts'
 import { newRule } from './rule-input.ts'
 
-/** The names that rules use, in both directions. */
+/** The names of channels and destinations that rules use, for lookups by name and by id. */
 interface Names {
   destinations: readonly { id: number; name: string }[]
   channels: readonly { id: number; name: string }[]
 }
 
-/** The section `alert_rules`: the rules of the installation. An entry is complete. */
+/** The section `alert_rules`: the rules of the installation. Fields that an entry omits get their defaults. */
 export const alertRulesKind: ConfigKind<'alert_rules'> = {
   section: 'alert_rules',
   names: (wanted) => wanted.map(({ name }) => name),
@@ -77,7 +77,7 @@ function refuseSame(sames: readonly AlertRuleRow[], path: readonly PropertyKey[]
     )
 }
 
-/** The only row of that name. Throws EntryFault if there is none, or more than one. */
+/** The only row with this name. Throws EntryFault if there is none, or more than one. */
 function idNamed(rows: readonly { id: number; name: string }[], name: string, what: string): number {
   const found = rows.filter((row) => row.name === name)
   const [first] = found
@@ -138,7 +138,7 @@ function removal({ id, name }: AlertRuleRow, { deps, actor }: PlanContext): Plan
   }
 }
 
-/** A rule in the form of a file, with all of its fields. What a rule names and is gone has no name. */
+/** A rule in the form of a file, with all of its fields. A channel or destination that was deleted has no name. */
 function entryOf(row: Omit<AlertRuleRow, 'id'>, names: Names): Record<string, unknown> {
   const nameOf = (rows: Names['channels'], id: number) => rows.find((each) => each.id === id)?.name
   const fields = Object.keys(updateAlertRuleBody.shape).filter(
@@ -155,7 +155,7 @@ function entryOf(row: Omit<AlertRuleRow, 'id'>, names: Names): Record<string, un
   }
 }
 
-/** The same without the fields that have their default. */
+/** An entry without the fields that have their default. */
 function exported(entry: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const usual: Readonly<Record<string, unknown>> = {
     enabled: true,

@@ -6,7 +6,7 @@ import { alertDestination, updateAlertDestination } from '../../store/accounts/a
 import { takeMailTurn } from '../../store/accounts/mail-limits.ts'
 import type { ApiDeps } from '../deps.ts'
 
-/** Tests are sent right away, so they are limited for each person, on all nodes together. */
+/** Tests are sent immediately, so each person can send only a limited number, counted across all nodes. */
 const testRule = { pauseSeconds: 2, limit: 10, windowSeconds: 3600 }
 
 const texts = {
@@ -23,7 +23,7 @@ interface Ask {
   languages: string | undefined
 }
 
-/** Sends a test message and returns what became of it. */
+/** Sends a test message and returns the result. */
 export async function testDestination(
   { store, clock, settings, sendAlert }: Pick<ApiDeps, 'store' | 'clock' | 'settings' | 'sendAlert'>,
   { ownerId, personId, id, languages }: Ask,

@@ -6,7 +6,9 @@ import type { Secrets } from '../../lib/secrets/secrets.ts'
 const cookieName = 'known'
 const lifetimeSeconds = 180 * 86_400
 
-/** The parts of an account that its browser mark depends on: a new password invalidates old marks. */
+/**
+ * The fields of an account from which the mark in a known browser is computed. A new password invalidates old marks.
+ */
 interface Account {
   id: number
   password: string

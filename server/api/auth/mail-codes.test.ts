@@ -49,7 +49,7 @@ forEachDatabase((_, openFresh) => {
     expect(mail?.to).toEqual(['Ada+gate@example.com'])
     const link = linkOf(mail?.text)
     expect([link.origin, link.pathname]).toEqual(['https://gate.example', '/user/reset'])
-    // Read as the console reads it, where an unencoded plus would have become a space.
+    // The console reads the link in the same way. An unencoded plus would have become a space here.
     const email = link.searchParams.get('email') ?? ''
     const token = link.searchParams.get('token') ?? ''
     expect(email).toBe('Ada+gate@example.com')
@@ -67,7 +67,7 @@ forEachDatabase((_, openFresh) => {
     expect(JSON.stringify(trail)).not.toContain(json.data)
   })
 
-  test('asking for a reset does not reveal who has an account', async () => {
+  test('requesting a reset does not reveal who has an account', async () => {
     await addAda('ada@example.com')
     await addAda('banned@example.com', { username: 'banned' })
     await api.store.write((trx) =>
@@ -75,8 +75,8 @@ forEachDatabase((_, openFresh) => {
     )
     const answers = [await ask('nobody@example.com'), await ask('banned@example.com'), await ask('ada@example.com')]
     for (const answer of answers) expect([answer.status, answer.json]).toEqual([200, { success: true, message: '' }])
-    // The limit on emails does not reveal it either, because a request is counted before anything about the address is
-    // looked up.
+    // The limit on emails does not reveal who has an account either, because each request is counted before the address
+    // is looked up.
     for (const email of ['nobody@example.com', 'ada@example.com']) expect((await ask(email)).status).toBe(429)
     await api.mailer.idle()
     expect(smtp.mails.map(({ to }) => to)).toEqual([['ada@example.com']])
@@ -98,7 +98,7 @@ forEachDatabase((_, openFresh) => {
     expect(mails[1]?.text).toMatch(/\b\d{6}\b/)
   })
 
-  test('wrong tokens are counted: after five, the right one is invalid, too', async () => {
+  test('after five wrong tokens, the right one is invalid, too', async () => {
     await addAda('ada@example.com')
     await ask('ada@example.com')
     const token = linkOf((await smtp.arrived(1))[0]?.text).searchParams.get('token') ?? ''
@@ -141,7 +141,7 @@ forEachDatabase((_, openFresh) => {
     expect((await reset('ada@example.com', code)).json.success).toBe(false)
   })
 
-  test('a reset gives a password to an account without one; before that, an empty password does not log in', async () => {
+  test('a reset gives a password to an account without one, and before that, an empty password does not log in', async () => {
     const { id } = await api.addPerson({ username: 'github_9', password: '' })
     await api.store.write((trx) =>
       trx.updateTable('users').set({ email: 'nine@example.com' }).where('id', '=', id).execute(),
@@ -158,7 +158,7 @@ forEachDatabase((_, openFresh) => {
     await addAda('ada@example.com')
     await ask('ada@example.com')
     const token = linkOf((await smtp.arrived(1))[0]?.text).searchParams.get('token') ?? ''
-    // Two passwords are hashed at a time, and 32 wait.
+    // At most two passwords are hashed at a time, and at most 32 more wait.
     const crowd = Array.from({ length: 34 }, () => hashPassword('somebody else'))
     expect((await reset('ada@example.com', token)).status).toBe(503)
     await Promise.all(crowd)
@@ -191,7 +191,7 @@ forEachDatabase((_, openFresh) => {
     expect(smtp.mails).toHaveLength(1)
   })
 
-  test('an invalid address is refused; a plus that a client did not encode is accepted', async () => {
+  test('an invalid address is refused, but a plus that a client did not encode is accepted', async () => {
     for (const email of [
       '',
       'ada',
@@ -210,7 +210,7 @@ forEachDatabase((_, openFresh) => {
     expect((await smtp.arrived(1))[0]?.to).toEqual(['a+b@example.com'])
   })
 
-  test('emails are in the language that the browser prefers, otherwise in the language of the option', async () => {
+  test('emails are in the language that the browser prefers, or else in the language of the option', async () => {
     await setOptions(api, { SystemName: 'My <Gate>' })
     await verify('a@example.com', { 'accept-language': 'fr, zh-CN;q=0.8, en;q=0.5' })
     await verify('b@example.com', { 'accept-language': 'fr' })

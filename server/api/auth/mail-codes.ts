@@ -25,7 +25,7 @@ interface MailCodeDeps extends Pick<ApiDeps, 'store' | 'settings' | 'clock' | 'm
   announce: Announce
 }
 
-/** Emails with codes, and the password reset with such a code. None of the responses reveals who has an account. */
+/** Emails with codes, and the password reset with such a code. The responses do not reveal who has an account. */
 export function mountMailCodes(router: ApiRouter, deps: MailCodeDeps): void {
   const { settings, botCheck } = deps
 
@@ -40,8 +40,7 @@ export function mountMailCodes(router: ApiRouter, deps: MailCodeDeps): void {
     refuseWithoutMailServer(deps)
     await countMail(deps, query.email)
     const language = languageFor(deps, context)
-    // The response does not wait for the email, so that neither its text nor its timing reveals whether the address
-    // belongs to somebody.
+    // The response does not wait for the email. Otherwise its timing would reveal whether an account has this address.
     deps.mailer.later('sending a reset mail', () => sendReset(deps, query.email, language))
   })
 
@@ -62,8 +61,8 @@ async function sendVerification(deps: MailCodeDeps, email: string, language: Mai
   await countMail(deps, email)
   const isTaken = (await accountsByMail(store.read, email)).length > 0
   const code = String(randomInt(1_000_000)).padStart(6, '0')
-  // If the address is taken, its owner is informed by email, and the response does not reveal it. In that case the code
-  // is sent to nobody.
+  // If the address is taken, its owner is informed by email, and the response does not reveal this. In that case, the
+  // code is not sent.
   await store.write((trx) => codes.save(trx, 'verification', email, code))
   try {
     await mailer.send(email, language, ({ texts, name, page }) =>
@@ -75,7 +74,7 @@ async function sendVerification(deps: MailCodeDeps, email: string, language: Mai
   }
 }
 
-/** Reset codes are per account, so that exactly the chosen account is reset if several share an address. */
+/** Reset codes belong to an account, so that only the chosen account is reset if several share an address. */
 const resetSubject = ({ id }: { id: number }) => `user ${id}`
 
 async function sendReset(deps: MailCodeDeps, typed: string, language: MailLanguage): Promise<void> {
@@ -84,7 +83,8 @@ async function sendReset(deps: MailCodeDeps, typed: string, language: MailLangua
     if (account.status !== userStatus.enabled) continue
     const token = randomBase62(32)
     await store.write((trx) => codes.save(trx, 'reset', resetSubject(account), token))
-    // Sent to the stored address: the typed address may differ from it although the database treats both as equal.
+    // The email goes to the stored address, because the typed address may differ from it even if the database treats
+    // both as equal.
     const query = `email=${encodeURIComponent(account.email)}&token=${token}`
     await mailer.send(account.email, language, ({ texts, name, page }) =>
       texts.reset(name, account.username, page(`/user/reset?${query}`), codeMinutes),
@@ -96,8 +96,8 @@ async function resetPassword(deps: MailCodeDeps, call: Call<typeof api.auth.rese
   const { store, clock, codes, announce } = deps
   const { email, token } = call.body
   const password = randomBase62(12)
-  // The password is hashed before the link is used up. Otherwise the link would be used up even if there is no capacity
-  // to hash the password. An invalid link causes no hashing.
+  // The password is hashed before the link is used up, because hashing fails if there is no capacity. For an invalid
+  // link, nothing is hashed.
   const known = await accountOfToken(store.read, email, (subject) => codes.fits(store.read, 'reset', subject, token))
   const hash = known ? await hashPassword(password) : ''
   const id = await store.write(async (trx) => {
@@ -110,14 +110,15 @@ async function resetPassword(deps: MailCodeDeps, call: Call<typeof api.auth.rese
     await recordAudit(trx, auditEvent(clock, event, 'user.reset-password', `user ${user.id}`))
     return user.id
   })
-  // Thrown outside the transaction, so that a wrong attempt stays counted.
+  // Thrown outside the transaction, so that the count of wrong attempts is committed.
   if (id === undefined) throw new ApiFailure('This link is invalid or has expired. Request a new one.')
   await announce({ topic: 'user', id })
   return password
 }
 
 /**
- * The account for which `isToken` accepts the token. If several accounts share that address, this is the chosen one.
+ * The account for which `isToken` accepts the token. If several accounts share the address, this is the one that was
+ * chosen.
  */
 async function accountOfToken(
   db: Db,

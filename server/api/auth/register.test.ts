@@ -72,7 +72,7 @@ forEachDatabase((_, openFresh) => {
     expect(await users()).toHaveLength(1)
   })
 
-  test('if many people register the same name at once, exactly one succeeds', async () => {
+  test('if many people register the same name at the same time, exactly one succeeds', async () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => register({})))
     expect(answers.filter((answer) => answer.json.success)).toHaveLength(1)
     for (const answer of answers.filter(({ json }) => !json.success)) {
@@ -126,7 +126,7 @@ forEachDatabase((_, openFresh) => {
     expect(await logs()).toEqual([])
   })
 
-  test('with email verification, the emailed code is required, works once, and binds the address', () =>
+  test('with email verification, the emailed code is required, works once, and connects the address to the account', () =>
     withMail(async (smtp) => {
       const email = 'Ada.L+gate@example.com'
       expect((await register({})).json.message).toContain('Email verification')
@@ -169,7 +169,7 @@ forEachDatabase((_, openFresh) => {
       expect((await register({ email, verification_code })).json.success).toBe(true)
     }))
 
-  test('if one code is used many times at once, exactly one use creates an account', () =>
+  test('if one code is used many times simultaneously, exactly one use creates an account', () =>
     withMail(async (smtp) => {
       const email = 'ada@example.com'
       await sendCode(email)
@@ -181,7 +181,7 @@ forEachDatabase((_, openFresh) => {
       expect(await users()).toHaveLength(1)
     }))
 
-  test('only addresses of listed domains may register; domains are compared exactly, except for case', () =>
+  test('only addresses of listed domains may register, and domains must match exactly except for case', () =>
     withMail(async (smtp) => {
       await setOptions(api, { EmailDomainRestrictionEnabled: 'true', EmailDomainWhitelist: 'example.com, Other.org' })
       for (const email of ['a@sub.example.com', 'a@example.com.evil.net', 'a@notexample.com', 'a@gmail.com']) {

@@ -18,7 +18,7 @@ interface RegisterDeps extends Pick<ApiDeps, 'store' | 'settings' | 'clock'> {
   botCheck: BotCheck
 }
 
-/** Lets people create their own account. The order of the checks is one-api's. */
+/** Lets people create their own accounts. The checks are in the same order as in one-api. */
 export function mountRegister(router: ApiRouter, deps: RegisterDeps): void {
   const { settings, botCheck } = deps
   servePublic(
@@ -50,7 +50,7 @@ async function register(
   const { username } = body
   const verified = now.EmailVerificationEnabled ? verifiedAddress(body) : undefined
   if (verified) refuseOtherDomains(now, verified.email)
-  // Hashing takes a tenth of a second, so it is done neither for a taken name nor inside the transaction.
+  // Hashing takes a tenth of a second. It is therefore skipped for a taken name, and done outside the transaction.
   if (await usernameTaken(store.read, username)) throw new ApiFailure('This username is already taken.')
   const password = await hashPassword(body.password)
   const isRegistered = await store.write(async (trx) => {
@@ -73,7 +73,7 @@ async function register(
     await recordAudit(trx, auditEvent(clock, call, 'user.register', `user ${id}`))
     return true
   })
-  // Thrown outside the transaction, so that a wrong attempt stays counted.
+  // Thrown outside the transaction, so that the count of wrong attempts is committed.
   if (!isRegistered) throw new ApiFailure('The verification code is wrong or has expired.')
 }
 

@@ -43,12 +43,12 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('of very many simultaneous logins, some wait and the rest are asked to retry later, for known and unknown names alike', async () => {
+  test('if there are very many simultaneous logins, some wait and the rest must retry later, for known and unknown names alike', async () => {
     using _real = realPasswords()
     await api.addPerson({ username: 'ada', password: await hashPassword(password) })
     const names = Array.from({ length: 100 }, (_, index) => (index % 2 === 0 ? 'ada' : 'nobody'))
     const answers = await Promise.all(names.map((name) => login(name, password)))
-    // Two logins in progress and 32 waiting logins are served in any case, however slow the machine is.
+    // Two logins in progress and 32 waiting logins are always served, no matter how slow the machine is.
     expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(34)
     const refused = new Set<string | undefined>()
     for (const [index, { status, headers, json }] of answers.entries()) {
@@ -97,7 +97,7 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('GET', '/api/user/self', { cookie })).status).toBe(401)
   })
 
-  test('guessing at one account is blocked only for the address that guesses', async () => {
+  test('guessing the password of an account is blocked only for the address that guesses', async () => {
     const strict = await createTestApi(api.store, {
       rateRules: { critical: { limit: 0, windowMs: 1 }, loginFailures: { limit: 3, windowMs: 60_000 } },
     })

@@ -19,17 +19,17 @@ import { isKnownBrowser, markBrowser } from './known-browser.ts'
 import { mountMailCodes } from './mail-codes.ts'
 import { mountRegister } from './register.ts'
 
-/** Per account and address: an attacker is stopped, while the owner at another address is not locked out. */
+/** The limit per account and address. It stops an attacker without locking out the owner at another address. */
 const loginFailureRule = { limit: 10, windowMs: 1_200_000 }
 
 /**
- * Per account, from any address. An attacker who guesses from changing addresses has to wait for each response. So does
- * the owner, who is never refused.
+ * The limit per account, from all addresses. An attacker who guesses from changing addresses has to wait for each
+ * response. The owner also waits, but is never refused.
  */
 const accountFailureRule = { limit: 100, windowMs: 3_600_000 }
 const guessPauseMs = 10_000
 
-/** One text for every kind of failure, so that it does not reveal which accounts exist. */
+/** The text is the same for every kind of failure, so that it does not reveal which accounts exist. */
 const loginFailed = 'The username or password is wrong, or the account has been banned.'
 
 /** Logging in and out, registering, and emails with codes. */
@@ -56,7 +56,7 @@ function mountLogin(
 
   servePublic(router, api.auth.login, async ({ body, clientAddress, context }) => {
     if (body.username === '' || body.password === '') throw new ApiFailure('Enter a username and a password.')
-    // Normalised to the form by which the account is found. Otherwise each spelling of its name would have a separate
+    // Normalised in the same way as for finding the account. Otherwise each spelling of a name would have a separate
     // limit.
     const name = body.username.normalize('NFKC').toLowerCase()
     const key = `${addressKey(clientAddress)} ${name}`
@@ -68,7 +68,7 @@ function mountLogin(
     const matches = await verifyPassword(body.password, user?.password ?? '')
     const byPassword = settings.current().PasswordLoginEnabled
     const isKnown = user !== undefined && isKnownBrowser(context, secrets, user)
-    // A correct password waits as long as a wrong one, so that the wait reveals nothing.
+    // A login with a correct password waits as long as one with a wrong password, so that the wait reveals nothing.
     if (!isKnown && ofAccount.wait(name) > 0) await pause(guessPauseMs)
     if (!user || !matches || user.status !== userStatus.enabled || (!byPassword && user.role < roles.root)) {
       failures.take(key)

@@ -11,7 +11,7 @@ import type { ApiDeps } from '../deps.ts'
 
 const listed = 20
 
-/** Backups that the server makes: which there are, and one more now. */
+/** The server's backups: a list, and a call that makes one now. */
 export function mountBackups(router: ApiRouter, deps: Pick<ApiDeps, 'store' | 'clock' | 'backups'>): void {
   const { store, clock, backups } = deps
 
@@ -29,7 +29,10 @@ export function mountBackups(router: ApiRouter, deps: Pick<ApiDeps, 'store' | 'c
   })
 }
 
-/** A backup whose process died has no end; it counts as interrupted as soon as no node reports that it makes one. */
+/**
+ * The newest backups. If a process died during a backup, the backup has no end. It counts as interrupted if no node
+ * reports that it is making one.
+ */
 async function newestBackups({ read }: Store, now: number): Promise<BackupRow[]> {
   const run = await lastRun(read, backupRun)
   const isRunning = run !== undefined && run.finished_at === 0 && run.updated_at > now - runDeadSeconds

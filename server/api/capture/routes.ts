@@ -21,7 +21,7 @@ import type { Announce, ApiDeps } from '../deps.ts'
 
 type CaptureApiDeps = Pick<ApiDeps, 'store' | 'clock' | 'captures'> & { announce: Announce }
 
-/** Recording of requests: the rules, and what has been recorded. */
+/** Recording of requests: the rules, and the recorded content. */
 export function mountCaptures(router: ApiRouter, deps: CaptureApiDeps): void {
   const { store, clock, captures, announce } = deps
 
@@ -99,7 +99,7 @@ export function mountCaptures(router: ApiRouter, deps: CaptureApiDeps): void {
       throw new ApiFailure(`The recording cannot be read: ${reason}.`)
     })
     if (!capture) return null
-    // Nobody sees a recording before the record of that is written.
+    // The audit row is written before the recording is returned.
     await store.write((trx) => recordAudit(trx, auditEvent(clock, call, 'capture.read', `request ${request_id}`)))
     return capture
   })

@@ -2,14 +2,15 @@ import { ApiFailure } from '../../http/api-failure.ts'
 import { splitList } from '../../lib/split-list.ts'
 
 /**
- * Each model of a channel is stored with each of its groups, and routing keeps these pairs in memory. Without this
- * limit, long lists in both fields would create millions of pairs.
+ * The maximum number of pairs of model and group that a channel may have. Each model of a channel is stored with each
+ * of its groups, and routing keeps these pairs in memory. Without a limit, long lists in both fields would create
+ * millions of pairs.
  */
 const mostOfChannel = 50_000
-/** The limit for all channels that are saved at once. */
+/** The maximum number of such pairs of all channels that are saved at once. */
 const mostAtOnce = 500_000
 
-/** Counts the pairs that are saved at once. */
+/** Counts the pairs of model and group that are saved at once. */
 export class AbilityLimit {
   #total = 0
 

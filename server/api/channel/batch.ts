@@ -26,14 +26,17 @@ import { parseModels } from './channel-input.ts'
 type Deps = Pick<ApiDeps, 'store' | 'clock'>
 type Batch = PersonCall<typeof api.channel.batch>
 
-/** Changes many channels in the same way: all or none. Skips ids that no longer exist. Returns how many it changed. */
+/**
+ * Changes many channels in the same way, either all of them or none. Skips ids that no longer exist. Returns the number
+ * of changed channels.
+ */
 export async function changeBatch({ store, clock }: Deps, call: Batch): Promise<number> {
   const { action } = call.body
   const fields = batchFields(call.body)
-  // All code locks channels in the order of their ids, so that two batches cannot deadlock.
+  // Channels are always locked in the order of their ids, so that two batches cannot deadlock.
   const ids = [...new Set(call.body.ids)].sort((a, b) => a - b)
   return store.write(async (trx) => {
-    /** Each change, and the channels to which it applies. */
+    /** The ids of the changed channels, by the description of the change. */
     const changes = new Map<string, number[]>()
     const limit = new AbilityLimit()
     let count = 0
@@ -79,7 +82,9 @@ async function changeOne(
   }
 }
 
-/** Enables a channel. A person who does this by hand has checked the keys, so all of them are tried again. */
+/**
+ * Enables a channel. All of its keys are tried again, because a person who enables a channel by hand has checked them.
+ */
 async function enableByHand(trx: Trx, channel: { id: number; status: number }): Promise<void> {
   if (channel.status === channelStatus.enabled) return
   await forgetDeadKeys(trx, channel.id)
@@ -111,7 +116,7 @@ export async function copyOne({ store, clock }: Deps, call: PersonCall<typeof ap
   })
 }
 
-/** The default name of a copy; names may have at most 100 characters. */
+/** The default name of a copy. It is truncated, because names may have at most 100 characters. */
 function copyName(name: string): string {
   return `${[...name].slice(0, 93).join('')} (copy)`
 }

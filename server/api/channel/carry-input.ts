@@ -4,12 +4,15 @@ import { isObject, tryStringify } from '../../lib/json.ts'
 import { isMetadataHost } from '../../lib/network/metadata-address.ts'
 import type { CarryColumns } from '../../store/schema/carry-columns.ts'
 
-/** The columns of what a channel carries, as plain text: the encrypted ones are not encrypted yet. */
+/**
+ * The columns for what a channel adds to its requests (headers, parameters, proxy and so on), before the secret ones
+ * are encrypted.
+ */
 export type CarryFields = Partial<Record<Exclude<keyof CarryColumns, 'costs'>, string>>
 
 /**
- * Headers that belong to the connection or to the gateway, or that hold the key. A channel may not set them, because the
- * key, the length and the kind of the body would no longer be what the gateway sends.
+ * Headers that belong to the connection or to the gateway, or that contain the key. A channel may not set them, because
+ * they would no longer match the key and the body that the gateway sends.
  */
 const ownHeaders: ReadonlySet<string> = new Set([
   'authorization',
@@ -36,10 +39,12 @@ const ownHeaders: ReadonlySet<string> = new Set([
   'accept-encoding',
   'x-tollgate-via',
 ])
-/** Names of signatures over the request, and of a WebSocket's handshake. */
+/** Prefixes of headers for signatures of the request and for the handshake of a WebSocket. */
 const ownPrefixes = ['x-amz-', 'sec-', ':']
 
-/** Parameters that decide what a call is, and so its price or its response; the gateway sets them itself. */
+/**
+ * Parameters that determine the kind of call, and therefore its price or its response. The gateway sets them itself.
+ */
 const ownParameters: ReadonlySet<string> = new Set([
   'model',
   'stream',
@@ -75,7 +80,7 @@ const ownParameters: ReadonlySet<string> = new Set([
   'previousresponseid',
   'conversation',
 ])
-/** Limits of the response. The quota that is held depends on them, so they may only become lower. */
+/** Parameters that limit the response. The held quota depends on them, so a channel may only lower them. */
 const limits: ReadonlySet<string> = new Set([
   'maxtokens',
   'maxcompletiontokens',
@@ -88,7 +93,9 @@ const limits: ReadonlySet<string> = new Set([
   'thinkingbudget',
 ])
 
-/** The fields that a body sends, validated and in the form of their columns. `stored`: the channel's present headers. */
+/**
+ * The fields in a request body, validated and in the form of their columns. `stored` are the channel's current headers.
+ */
 export function carryFields(body: WrittenCarries, stored: Readonly<Record<string, string>>): CarryFields {
   const fields: CarryFields = {}
   if (body.tags !== undefined) fields.tags = tagsText(body.tags)
@@ -105,7 +112,7 @@ export function carryFields(body: WrittenCarries, stored: Readonly<Record<string
   if (body.status_map !== undefined) fields.status_map = statusesText(body.status_map)
   if (body.proxy !== undefined) fields.proxy = parseProxy(body.proxy)
   if (body.proxy_login) fields.proxy_login = parseLogin(body.proxy_login)
-  // Without a proxy, there is nothing to log in to.
+  // Without a proxy, its login is not needed.
   if (fields.proxy === '') fields.proxy_login = ''
   return fields
 }
@@ -141,7 +148,7 @@ function refuseUnsendable(name: string, value: string): void {
     throw new ApiFailure(`The value of ${name} may contain only printable ASCII characters.`)
 }
 
-/** A name that a message repeats. */
+/** A name as a message repeats it: quoted and truncated. */
 const shown = (name: string) => JSON.stringify(name.slice(0, 100))
 
 function parametersText(operations: readonly ParameterOperation[]): string {
@@ -167,7 +174,7 @@ function refuseParameter({ op, path, value }: ParameterOperation): void {
     throw new ApiFailure(`The value of the parameter ${path} is too long.`)
 }
 
-/** Names that every JavaScript object has. */
+/** Whether a name is a property that every JavaScript object has. */
 const isInherited = (name: string) => name in {}
 const plain = (name: string) => name.replaceAll(/[_-]/g, '').toLowerCase()
 

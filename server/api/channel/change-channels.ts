@@ -32,10 +32,13 @@ import { readableCarries, sealedFields } from './stored-carries.ts'
 /** The dependencies of channel changes. */
 export type ChannelChangeDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock' | 'catalogue'>
 
-/** Type of a new channel if none is given. */
+/** The type of a new channel if the caller does not give one. */
 const defaultType = 1
 
-/** Fields whose values the audit log shows; prompts and mappings are long, keys are secret. */
+/**
+ * The fields whose values the audit log shows. Prompts and mappings are omitted because they are long, and keys because
+ * they are secret.
+ */
 const shownFields = [
   'type',
   'status',
@@ -63,12 +66,12 @@ const shownFields = [
 type CreateCall = Actor & Pick<PersonCall<typeof api.channel.create>, 'body'>
 type UpdateCall = Actor & Pick<PersonCall<typeof api.channel.update>, 'body'>
 
-/** Creates one channel per key, or one with all keys, and returns their ids. */
+/** Creates one channel per key, or one channel with all keys. Returns the ids. */
 export async function createChannels(deps: ChannelChangeDeps, call: CreateCall): Promise<number[]> {
   return deps.store.write(newChannels(deps, call))
 }
 
-/** Validates new channels, and returns what creates them in a transaction. Throws ApiFailure. */
+/** Validates new channels, and returns a function that creates them in a transaction. Throws ApiFailure. */
 export function newChannels(deps: Omit<ChannelChangeDeps, 'store'>, call: CreateCall): (trx: Trx) => Promise<number[]> {
   const { secrets, clock } = deps
   const body = keysFromConfig(call.body)
@@ -94,12 +97,12 @@ export function newChannels(deps: Omit<ChannelChangeDeps, 'store'>, call: Create
   }
 }
 
-/** Writes the fields that are sent; an empty key keeps the old one. */
+/** Writes the fields that are sent. An empty key keeps the old key. */
 export async function saveChannel(deps: ChannelChangeDeps, call: UpdateCall): Promise<void> {
   await deps.store.write(changedChannel(deps, call))
 }
 
-/** Like `saveChannel`, as something to do in a transaction. */
+/** Like `saveChannel`, but returns a function that makes the change in a transaction. */
 export function changedChannel(deps: Omit<ChannelChangeDeps, 'store'>, call: UpdateCall): (trx: Trx) => Promise<void> {
   const { secrets, clock } = deps
   const body = keysFromConfig(call.body)
@@ -115,10 +118,10 @@ export function changedChannel(deps: Omit<ChannelChangeDeps, 'store'>, call: Upd
     const isKeyReplaced = Boolean(body.key?.trim()) && !body.key_append
     if (!isKeyReplaced) refuseLendingKey(call.person.role, before, after)
     const fields = { ...sent, ...keys, ...changedCarries(deps, call, { before, after, isKeyReplaced }) }
-    // If the type changes and the key is kept, the key must fit the new type.
+    // If the type changes and the key stays, the key must also be valid for the new type.
     if (keys.key !== undefined || type !== before.type)
       refuseMalformedKeys(type, await openKeys(trx, secrets, id, keys))
-    // A person who enables a channel by hand has checked its keys, so all of them are tried again.
+    // All keys are tried again, because a person who enables a channel by hand has checked them.
     if (fields.status === channelStatus.enabled && before.status !== channelStatus.enabled) {
       await forgetDeadKeys(trx, id)
     }
@@ -134,7 +137,7 @@ export function changedChannel(deps: Omit<ChannelChangeDeps, 'store'>, call: Upd
   }
 }
 
-/** The columns that a body changes of what the channel carries. */
+/** The columns for what the channel adds to its requests, if the body changes them. */
 function changedCarries(
   { secrets }: Pick<ChannelChangeDeps, 'secrets'>,
   { body, person }: UpdateCall,
@@ -152,7 +155,7 @@ function changedCarries(
   return sealedFields(sent, stored, secrets)
 }
 
-/** Deletes a channel; if it is already gone, that is not an error. */
+/** Deletes a channel. It is not an error if the channel is already gone. */
 export async function removeChannel(
   { store, clock }: ChannelChangeDeps,
   call: PersonCall<typeof api.channel.remove>,
@@ -160,7 +163,7 @@ export async function removeChannel(
   await store.write((trx) => removeChannelIn(trx, { clock }, { ...call, id: call.params.id }))
 }
 
-/** Deletes a channel in a transaction; if it is already gone, that is not an error. */
+/** Deletes a channel in a transaction. It is not an error if the channel is already gone. */
 export async function removeChannelIn(
   trx: Trx,
   { clock }: Pick<ChannelChangeDeps, 'clock'>,
@@ -187,7 +190,7 @@ export async function removeDisabledChannels(
   })
 }
 
-/** Tells which numbers are types of channels. */
+/** Returns a function that tells whether a number is a channel type. */
 export function knownTypes({ catalogue }: Pick<ChannelChangeDeps, 'catalogue'>): (type: number) => boolean {
   const types = new Set(catalogue().map((entry) => entry.type))
   return (type) => types.has(type)

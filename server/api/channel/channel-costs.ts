@@ -6,7 +6,7 @@ import { scaleDecimal } from '../../lib/decimal.ts'
 import { updateChannel } from '../../store/channels/channels.ts'
 import type { Trx } from '../../store/store.ts'
 
-/** Costs as they are stored: no costs have no source. */
+/** Costs in their stored form. Empty costs have no source. */
 export function withSource(
   { multiplier, models }: Pick<ChannelCosts, 'multiplier' | 'models'>,
   { kind, url }: { kind: NonNullable<ChannelCosts['source']>['kind']; url: string },
@@ -21,7 +21,7 @@ export async function saveChannelCosts(trx: Trx, id: number, costs: ChannelCosts
   await updateChannel(trx, id, { costs: costsText(costs) })
 }
 
-/** Refuses costs that cannot be computed with. */
+/** Refuses costs that are incomplete or contradictory, or that have too many decimals. */
 export function checkCosts({ multiplier, models }: Pick<ChannelCosts, 'multiplier' | 'models'>): void {
   refuseFineDecimals('multiplier', multiplier ?? undefined)
   for (const [model, cost] of Object.entries(models)) refuseCost(model, cost)

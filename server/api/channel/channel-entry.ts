@@ -11,10 +11,10 @@ import type { CarryFields } from './carry-input.ts'
 import { describeLimits } from './channel-limits.ts'
 import { carriesView } from './stored-carries.ts'
 
-/** The fields of an entry that are compared with the installation. Keys and logins are compared on their own. */
+/** The fields of an entry that are compared with the installation. Keys and logins are compared separately. */
 export type ComparedFields = Readonly<Record<string, unknown>>
 
-/** The values that an entry has if it does not name the field. */
+/** The values of fields that an entry omits. */
 const blank = {
   groups: ['default'],
   weight: 0,
@@ -36,7 +36,7 @@ const blank = {
   limits: [],
 } as const
 
-/** The body with which the management API would save the entry, without its key. */
+/** The request body with which the management API would save the entry, without its key. */
 export function bodyOf(entry: ChannelEntry, type: number) {
   const { key: _key, keys: _keys, enabled, draining, proxy_login, headers, ...rest } = entry
   const filled = { ...blank, ...withoutNull(rest) }
@@ -68,17 +68,17 @@ export function bodyOf(entry: ChannelEntry, type: number) {
   }
 }
 
-/** Fields of an entry that have another name in the body. */
+/** Fields of an entry that have a different name in the request body. */
 export const bodyNames: Readonly<Record<string, string>> = { groups: 'group', enabled: 'status' }
 
 function withoutNull<T extends object>(entry: T): { [K in keyof T]: Exclude<T[K], null | undefined> } {
   return Object.fromEntries(Object.entries(entry).filter(([, value]) => value != null)) as never
 }
 
-/** The columns of a channel that are read for a comparison; headers are plain text. */
+/** The columns of a channel that are read for a comparison. Headers are decrypted. */
 export type Columns = Omit<ChannelFields, 'key'> & CarryFields
 
-/** The fields of the columns in the form of a file. `headers` are shown as they are. */
+/** Converts columns to the fields of a file. `headers` are not masked. */
 export function fieldsOf(columns: Columns, type: string | number, limits: readonly ChannelLimit[]): ComparedFields {
   return {
     type,
@@ -111,7 +111,7 @@ function objectIn(text: string | undefined): object {
   return isObject(value) ? value : {}
 }
 
-/** The entry of a channel in an export: fields that have their default are omitted. */
+/** The entry of a channel in an export. Fields that have their default are omitted. */
 export function exportedEntry(
   row: ChannelRow,
   beside: { type: string | number; limits: readonly ChannelLimit[]; secrets: Secrets; placeholder: Placeholder },

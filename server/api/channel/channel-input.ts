@@ -9,10 +9,10 @@ import type { ChannelFields } from '../../store/channels/channels.ts'
 
 type Body = z.output<typeof createChannelBody>
 
-/** The fields of a channel that a body sends, validated and in stored form, without the key. */
+/** The channel fields in a request body, validated and in stored form, without the key. */
 export function channelFields(body: Body, isKnownType: (type: number) => boolean): ChannelFields {
   const fields: ChannelFields = {}
-  // Clients that send whole records send zeros for fields they do not know.
+  // A type of 0 means unchanged, because clients that send whole records send zeros for fields that they do not know.
   if (body.type) {
     if (!isKnownType(body.type)) throw new ApiFailure(`There is no channel type ${body.type}.`)
     fields.type = body.type
@@ -47,7 +47,7 @@ function parseBaseUrl(text: string): string {
   const url = text.replace(/\/+$/, '')
   if (url === '') return ''
   const parsed = URL.canParse(url) ? new URL(url) : undefined
-  // Spark uses WebSocket.
+  // ws and wss are allowed, because Spark uses WebSocket.
   if (!parsed || !/^(https?|wss?):$/.test(parsed.protocol)) {
     throw new ApiFailure('base_url must be a URL that begins with https:// or http://.')
   }
@@ -56,7 +56,7 @@ function parseBaseUrl(text: string): string {
       'base_url must not contain a username or password. Everyone who can see the channel would see them.',
     )
   }
-  // Paths are appended to the URL. After a query or an anchor, they would become part of the query or be lost.
+  // Paths are appended to the URL. After a query or a fragment, a path would become part of the query or be lost.
   if (/[?#]/.test(url)) throw new ApiFailure('base_url must not contain a query or fragment (? or #).')
   if (isMetadataHost(parsed.hostname)) throw new ApiFailure('base_url must not be a cloud metadata service.')
   return url
@@ -76,7 +76,7 @@ function parseConfig(text: string): string {
   if (typeof config !== 'object' || config === null || Array.isArray(config)) {
     throw new ApiFailure('config must be a JSON object.')
   }
-  // Other consoles send every field that they know. Unused fields are empty.
+  // Empty fields are dropped, because other consoles send every field that they know, and leave unused fields empty.
   const filled = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== '' && value !== null))
   const { config: parsed } = parseInput(z.object({ config: channelConfigSchema }), { config: filled })
   return Object.keys(parsed).length === 0 ? '' : JSON.stringify(parsed)

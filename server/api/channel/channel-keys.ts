@@ -24,7 +24,8 @@ export function newKeys(text: string): string[] {
 }
 
 /**
- * Refuses keys that do not have the form that the type requires. The message names the form and never contains the key.
+ * Refuses keys that do not have the form that the type requires. The message describes the form and never contains the
+ * key.
  */
 export function refuseMalformedKeys(type: number, keys: readonly string[]): void {
   const keyFault = providerOf(type)?.keyFault
@@ -37,8 +38,8 @@ export function refuseMalformedKeys(type: number, keys: readonly string[]): void
 }
 
 /**
- * A key is either sent in a header, or it is a JSON file (with an optional prefix that names its region) from which
- * another key is derived.
+ * Whether a key can be used. A key is either sent in a header, or it is a JSON file from which another key is derived.
+ * The file may have a prefix with its region.
  */
 function isSendable(key: string): boolean {
   const file = key.indexOf('{')
@@ -55,8 +56,8 @@ export function manyKeys(secrets: Secrets, lines: readonly string[]): Required<P
 type KeyColumn = 'key' | 'key_mode' | 'key_count'
 
 /**
- * The columns that a change of the key writes; none if the key is unchanged. For a channel with one key, the text is
- * the key, and only a JSON file may contain line breaks. For a channel with several keys, each line is a key.
+ * The columns that a change of the key writes; none if the key is unchanged. For a channel with one key, the whole text
+ * is the key, and only a JSON file may contain line breaks. For a channel with several keys, each line is a key.
  */
 export async function changedKeys(
   trx: Trx,
@@ -93,14 +94,14 @@ export async function keyHealth(db: Db, secrets: Secrets, id: number): Promise<C
   })
 }
 
-/** Deletes the keys that were set aside and returns how many were deleted; one key must remain. */
+/** Deletes the paused keys, and returns how many were deleted. At least one key must remain. */
 export async function removeDead(
   { store, secrets, clock }: KeyDeps,
   call: PersonCall<typeof api.channel.removeDeadKeys>,
 ): Promise<number> {
   const { id } = call.params
   return store.write(async (trx) => {
-    // Locks the channel, so that no key is set aside from now on.
+    // This locks the channel, so that no more keys are paused from now on.
     const keys = await keysWithHash(trx, secrets, id)
     const dead = new Set((await deadKeysOf(trx, id)).map((each) => each.key_hash))
     const live = keys.filter(({ hash }) => !dead.has(hash)).map(({ key }) => key)
@@ -115,7 +116,7 @@ export async function removeDead(
   })
 }
 
-/** Puts the keys that were set aside back into use and returns how many there were. */
+/** Reactivates the paused keys, and returns how many there were. */
 export async function reviveDead(
   { store, clock }: KeyDeps,
   call: PersonCall<typeof api.channel.reviveKeys>,
@@ -129,7 +130,7 @@ export async function reviveDead(
   })
 }
 
-/** The keys of a channel as stored, or as a change is about to store them. */
+/** Decrypts the keys of a channel, either as stored or as a change is about to store them. */
 export async function openKeys(
   db: Db,
   secrets: Secrets,

@@ -4,7 +4,7 @@ import { ApiFailure } from '../../http/api-failure.ts'
 import { type CapRow, type CapWanted, capsOfChannel, knowsZone, saveCaps } from '../../store/ledger/caps.ts'
 import type { Trx } from '../../store/store.ts'
 
-/** The installation's time zone: that of the server's process. */
+/** The time zone of the installation, which is that of the server process. */
 export function localZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone
 }
@@ -15,7 +15,7 @@ export function limitView(cap: CapRow): ChannelLimit {
   return { owner, metric, window: period, models, most, raise: raise_by, raise_until, zone }
 }
 
-/** The limits of a body as caps. Throws ApiFailure if they contradict themselves. */
+/** The limits of a request body as caps. Throws ApiFailure if they are contradictory. */
 function wantedCaps(limits: readonly ChannelLimit[]): CapWanted[] {
   const caps = limits.map(({ window, raise, models, ...limit }) => ({
     ...limit,
@@ -33,7 +33,10 @@ function wantedCaps(limits: readonly ChannelLimit[]): CapWanted[] {
   return caps
 }
 
-/** Replaces the limits of a channel, which must be locked. Returns the change for the audit log; '' if there is none. */
+/**
+ * Replaces the limits of a channel. The caller must have locked the channel. Returns the change for the audit log, or
+ * '' if there is none.
+ */
 export async function saveLimits(
   trx: Trx,
   channelId: number,
@@ -44,7 +47,7 @@ export async function saveLimits(
   const before = await capsOfChannel(trx, channelId)
   const others = new Set(wanted.map(({ zone }) => zone).filter((zone) => !before.some((cap) => cap.zone === zone)))
   for (const zone of others) {
-    // A zone that the database does not know would make every call of the channel fail.
+    // If the database did not know a zone, every call of the channel would fail.
     const isKnown = zone === 'UTC' || (zone === localZone() && (await knowsZone(trx, zone)))
     if (!isKnown) throw new ApiFailure("The time zone of a limit must be UTC or the installation's own.")
   }
@@ -54,7 +57,7 @@ export async function saveLimits(
   return `limits=${old || 'none'} → ${next || 'none'}`
 }
 
-/** The limits in words, which are the same if the limits are. Throws ApiFailure if they contradict themselves. */
+/** A description of the limits. It is the same for equal limits. Throws ApiFailure if the limits are contradictory. */
 export function describeLimits(limits: readonly ChannelLimit[]): string {
   return described(wantedCaps(limits))
 }

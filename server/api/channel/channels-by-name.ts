@@ -3,7 +3,7 @@ import { allChannels, type ChannelRow } from '../../store/channels/channels.ts'
 import type { Db } from '../../store/store.ts'
 import { ConfigFault, EntryFault } from '../config-kind.ts'
 
-/** The channel that an entry names. Throws EntryFault if there is none, or more than one. */
+/** The only channel with the name of an entry. Throws EntryFault if there is none, or more than one. */
 export function onlyChannel(rows: readonly ChannelRow[] = []): ChannelRow {
   const [first] = rows
   if (!first) throw new EntryFault('there is no channel of that name.')
@@ -11,7 +11,7 @@ export function onlyChannel(rows: readonly ChannelRow[] = []): ChannelRow {
   return first
 }
 
-/** Throws ConfigFault if one of the channels cannot be in an export, because its name does not identify it. */
+/** Throws ConfigFault if the name of one of these channels is not unique, because an export could not identify it. */
 export async function refuseSameNames(
   db: Db,
   channels: readonly Pick<ChannelRow, 'id' | 'name'>[],

@@ -36,7 +36,10 @@ interface Existing {
   limits: ChannelLimit[]
 }
 
-/** The section `channels`. An entry is complete, except for secrets, `enabled` and `draining`. */
+/**
+ * The section `channels`. Fields that an entry omits get their defaults. There are three exceptions: secrets, `enabled`
+ * and `draining` stay unchanged.
+ */
 export const channelsKind: ConfigKind<'channels'> = {
   section: 'channels',
   names: (wanted) => wanted.map(({ name }) => name),
@@ -165,7 +168,7 @@ function sentValue(body: Readonly<Record<string, unknown>>, field: string): unkn
   return body[bodyNames[field] ?? field]
 }
 
-/** The key fields of a body; undefined if the entry leaves the key as it is. */
+/** The key fields of a request body; undefined if the entry does not change the key. */
 function keysOf({ key, keys }: ChannelEntry): { key: string; key_mode: 'single' | 'multi' } | undefined {
   if (key !== undefined && keys !== undefined) throw new EntryFault('name either key or keys, not both.')
   if (keys) {
@@ -178,7 +181,8 @@ function keysOf({ key, keys }: ChannelEntry): { key: string; key_mode: 'single' 
   if (text === '') throw new EntryFault('key is empty.')
   if (newKeys(text).length > 1 && !text.includes('{'))
     throw new EntryFault('key has several lines. Write several keys as a list in keys.')
-  // A file of a cloud's account may have line breaks; the management API takes one line for one key.
+  // The lines are joined, because the JSON file of a cloud account may contain line breaks, but the management API
+  // treats each line as a key.
   return { key: newKeys(text).join(' '), key_mode: 'single' }
 }
 
@@ -202,7 +206,7 @@ function secretChange(field: string, before: string, after: string): ConfigChang
   return { field, before: shown(before), after: after === '' ? '' : `${maskedSecret} (different)` }
 }
 
-/** The headers of an entry without the values of secret ones. */
+/** The headers of an entry. The values of secret headers are masked. */
 function masked(headers: unknown): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(isObject(headers) ? headers : {}).map(([name, value]) => [
@@ -218,7 +222,7 @@ function maskedHeaders(before: unknown, after: unknown): ConfigChange['fields'][
   return { field: 'headers', before: shown.before, after: `${shown.after}${note}` }
 }
 
-/** The fields of a new channel that are not empty, as a plan shows them. */
+/** The non-empty fields of a new channel, as a plan shows them. */
 function exportedFields(fields: Readonly<Record<string, unknown>>): Record<string, string> {
   const shown = { ...fields, headers: masked(fields['headers']) }
   const told = differences({}, shown).filter(({ after }) => !['', '""', '0', '[]', '{}'].includes(after))

@@ -9,9 +9,9 @@ interface KeyFields {
 const secretFields = ['ak', 'sk', 'vertex_ai_project_id', 'vertex_ai_adc'] as const
 
 /**
- * The body with the keys of Bedrock and Vertex moved to the key field. one-api's console writes them into `config`,
- * which everybody who sees the channel may read. Here they become the key, unless the body has one, and are removed
- * from `config`.
+ * Moves the keys of Bedrock and Vertex in a request body to the key field. One-api's console writes them into `config`,
+ * which everybody who sees the channel may read. Unless the body has a key, they become the key. They are always
+ * removed from `config`.
  */
 export function keysFromConfig<B extends KeyFields>(body: B): B {
   const config = tryParse(body.config ?? '')
@@ -21,14 +21,14 @@ export function keysFromConfig<B extends KeyFields>(body: B): B {
   return { ...body, ...(key !== undefined && { key }), config: JSON.stringify(Object.fromEntries(rest)) }
 }
 
-/** The key, with its parts joined as one-api's console joins them; undefined if a part is missing. */
+/** The key, with its parts joined as in one-api's console. Undefined if a part is missing. */
 function keyOf(config: Readonly<Record<string, unknown>>): string | undefined {
   const text = (name: string) => (typeof config[name] === 'string' ? config[name].trim() : '')
   const aws = [text('ak'), text('sk'), text('region')]
   if (aws.every((part) => part !== '')) return aws.join('|')
   const account = tryParse(text('vertex_ai_adc'))
   const google = [text('region'), text('vertex_ai_project_id')]
-  // The file is written on one line, because each line of a key field is a key.
+  // The JSON file is written on one line, because each line of the key field is a key.
   return isObject(account) && google.every((part) => part !== '')
     ? [...google, JSON.stringify(account)].join('|')
     : undefined

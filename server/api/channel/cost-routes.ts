@@ -25,10 +25,13 @@ import { checkCosts, saveChannelCosts, withSource } from './channel-costs.ts'
 
 type CostDeps = Pick<ApiDeps, 'store' | 'clock' | 'upstreamPrices' | 'syncPrices'> & { announce: Announce }
 
-/** A price list can take ten seconds to arrive, so one person may not wait for any number of them. */
+/**
+ * The maximum number of previews that one person may run at a time, because a price list can take ten seconds to
+ * arrive.
+ */
 const mostPreviews = 2
 
-/** What the upstreams of channels charge. Must come before `/api/channel/{id}`. */
+/** Calls for the costs of channels. Must be mounted before `/api/channel/{id}`. */
 export function mountChannelCosts(router: ApiRouter, deps: CostDeps): void {
   const { store, announce } = deps
   const running = createPerPerson(mostPreviews, 'price lists')
@@ -116,7 +119,7 @@ function rowOf(
   return { ...row, change: 'changed', factor: factorOf(old, cost), held: isHeld(old, cost) }
 }
 
-/** Writes the costs, except prices from a list that have to be confirmed first. */
+/** Writes the costs. Prices from a list that have to be confirmed first are not written. */
 async function saveCosts({ store, clock }: CostDeps, call: PersonCall<typeof api.channel.setCosts>) {
   const { id } = call.params
   const { multiplier, models, source, confirmed } = call.body
@@ -153,7 +156,7 @@ async function saveCosts({ store, clock }: CostDeps, call: PersonCall<typeof api
   })
 }
 
-/** Sets or removes the price list that is read on a schedule. The one that is set is read within a minute. */
+/** Sets or removes the price list that is read on a schedule. A new list is read within a minute. */
 async function saveFeed({ store, clock }: CostDeps, call: PersonCall<typeof api.channel.setFeed>): Promise<void> {
   const { id } = call.params
   const { feed } = call.body
@@ -163,13 +166,13 @@ async function saveFeed({ store, clock }: CostDeps, call: PersonCall<typeof api.
     const url = feed && orRefuse(listUrl(feed, channel))
     const stored = feed && url !== null ? JSON.stringify(newFeed({ ...feed, url: feed.url === '' ? '' : url })) : ''
     await setPriceFeed(trx, id, stored)
-    // A URL may contain a key of the other service.
+    // The audit log contains only the host, because the URL may contain a key of the other service.
     const detail = feed && url !== null ? `feed=${new URL(url).host} every_hours=${feed.every_hours}` : 'feed=none'
     await recordAudit(trx, auditEvent(clock, call, 'channel.set-costs', `channel ${id}`, detail))
   })
 }
 
-/** Uses or refuses prices that the last check held back. */
+/** Accepts or refuses prices that the last check held back. */
 async function decideHeld({ store, clock }: CostDeps, call: PersonCall<typeof api.channel.decideHeld>): Promise<void> {
   const { id } = call.params
   const { use, refuse } = call.body

@@ -2,13 +2,13 @@ import { sealedChannelKeys } from '../../store/channels/channels.ts'
 import { keyLines } from '../../store/channels/key-lines.ts'
 import type { ApiDeps } from '../deps.ts'
 
-/** A shorter text is not treated as a key, because it would be feasible to guess it. */
+/** A text shorter than this is not treated as a key, because it could be guessed. */
 const leastCharacters = 12
 const keysPerTurn = 200
 
 /**
- * The channels that have exactly this key. Keys are stored encrypted, so each is decrypted and compared by its keyed
- * hash.
+ * The channels that have exactly this key. Because keys are stored encrypted, each is decrypted, and its keyed hash is
+ * compared.
  */
 export async function channelsWithKey(
   { store, secrets, turns }: Pick<ApiDeps, 'store' | 'secrets' | 'turns'>,
@@ -25,7 +25,7 @@ export async function channelsWithKey(
   return ids
 }
 
-/** A key that was encrypted under another secret key cannot be found. */
+/** The decrypted keys of a channel. A key that was encrypted under another secret key is skipped. */
 function opened(secrets: ApiDeps['secrets'], sealed: string): string[] {
   try {
     return keyLines(secrets.open(sealed, 'channel'))

@@ -39,7 +39,7 @@ forEachDatabase((_, openFresh) => {
         .execute(),
     )
 
-  test('the health of every channel is measured from its traffic of 24 hours', async () => {
+  test('the health of every channel is measured from its traffic in the last 24 hours', async () => {
     const [busy, idle] = [await addChannel('busy'), await addChannel('idle')]
     for (const at of [now - 10, now - 2 * hour, now - 2 * hour]) await add(busy, at)
     const failure = { channelId: busy, status: 500, error: 'too busy', elapsedMs: 5 }
@@ -65,7 +65,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('a timeline contains the acts of the gateway, changes and tests of one channel, newest first', async () => {
+  test('a timeline contains the gateway’s actions on one channel, its changes and its tests, newest first', async () => {
     const [id, other] = [await addChannel('one'), await addChannel('other')]
     api.time.ms += 1000
     await api.call('PUT', '/api/channel/', { as: admin.token, body: { id, name: 'new name' } })

@@ -22,7 +22,10 @@ const mostEntries = 50
 
 type Health = z.output<typeof api.channel.health.data>
 
-/** The health of the channels from real traffic, and the history of one. Must come before `/api/channel/{id}`. */
+/**
+ * The health of the channels, measured from real traffic, and the history of one channel. Must be mounted before
+ * `/api/channel/{id}`.
+ */
 export function mountChannelHealth(router: ApiRouter, { store, clock }: Pick<ApiDeps, 'store' | 'clock'>): void {
   let cached: { atMs: number; data: Promise<Health> } | undefined
 

@@ -4,23 +4,23 @@ import { ApiFailure } from '../../http/api-failure.ts'
 import { providerOf } from '../../providers/registry.ts'
 import { type StoredCarries, textsIn } from '../../store/channels/stored-carries.ts'
 
-/** The fields that decide where a channel's key is sent. */
+/** The fields that determine where a channel's key is sent. */
 interface Destination {
   type: number
   base_url: string
 }
 
 /**
- * Refuses an admin who moves a channel to another address without giving its key again. Anyone who chooses where a key
- * is sent can read it there, and on a shared host another path may belong to somebody else. The type's default address
- * is allowed because the admin does not choose it, and super admins control the server anyway.
+ * Refuses to let an admin move a channel to another URL without entering its key again. Whoever chooses the URL could
+ * read the key there, and on a shared host another path may belong to somebody else. The default URL of the type is
+ * allowed, because the admin does not choose it. Super admins are allowed, because they control the server anyway.
  */
 export function refuseLendingKey(role: number, before: Destination, after: Destination): void {
   if (role >= roles.root || !isMoved(before, after)) return
   throw new ApiFailure('Enter the key again. Only a super admin can move a channel to another URL without it.')
 }
 
-/** True if calls would go to another address that the admin chose. */
+/** True if calls would go to a different URL, chosen by the admin. */
 function isMoved(before: Destination, after: Destination): boolean {
   if (after.base_url === '') return false
   const url = comparableUrl(after.base_url)
@@ -33,21 +33,22 @@ function ownAddress(type: number): string {
   return providerOf(type)?.meta.defaultBaseUrl ?? ''
 }
 
-/** The URL without the version and the slashes at its end, because people can write or omit them. */
+/** The URL without trailing slashes and version, which people may write or omit. */
 function comparableUrl(url: string): string {
   const whole = URL.canParse(url) ? new URL(url).href : url
   return whole.replace(/\/+$/, '').replace(/\/+v1$/, '')
 }
 
-/** What a change does to the ways on which secrets leave, before and after. */
+/** Everything that determines where a channel's secrets are sent, before or after a change. */
 interface Ways {
   destination: Destination
   carries: StoredCarries
 }
 
 /**
- * Refuses an admin who would get at a secret that is stored with the channel: the key by a proxy or a header that says
- * where to send it, the secret headers by another address, and the login of the proxy by another proxy.
+ * Refuses a change with which an admin could get a secret that is stored with the channel. A proxy, or a header that
+ * redirects requests, could reveal the key. Another URL or proxy could reveal secret headers. Another proxy could
+ * reveal the login of the old one.
  */
 export function refuseLendingSecrets(
   role: number,

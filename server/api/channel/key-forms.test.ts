@@ -36,7 +36,7 @@ forEachDatabase((_, openFresh) => {
   const create = (body: object) => send('POST', { name: 'one', models: 'm', ...body })
   const stored = () => api.store.read.selectFrom('channels').select(['id', 'key', 'type']).execute()
 
-  test('refuses a channel whose key does not have the required form; the message names the form and does not contain the key', async () => {
+  test('refuses a channel whose key does not have the required form, with a message that describes the form and does not contain the key', async () => {
     for (const { type, key, form } of forms) {
       const refused = await create({ type, key: wrong })
       expect({ type, ...refused }).toMatchObject({ type, success: false })
@@ -49,7 +49,7 @@ forEachDatabase((_, openFresh) => {
     expect(await stored()).toHaveLength(forms.length)
   })
 
-  test('keys that one-api’s console sends within the configuration become the key, and stay secret', async () => {
+  test("keys that one-api’s console sends in `config` become the channel's key and stay secret", async () => {
     const account = JSON.stringify({ client_email: 'a', private_key: 'b' }, null, 2)
     const bodies = [
       { type: 33, config: { ak: 'AK', sk: 'SECRET', region: 'us-east-1' }, key: 'AK|SECRET|us-east-1' },
@@ -68,14 +68,14 @@ forEachDatabase((_, openFresh) => {
         .executeTakeFirst()
       expect(api.secrets.open(row?.key ?? '', 'channel')).toBe(key)
       expect(JSON.parse(row?.config ?? '')).toEqual({ region: config.region })
-      // If they are sent again together with a key, they change nothing.
+      // If the configuration is sent again together with a key, it changes nothing.
       expect((await send('PUT', { id, key: `${key} `, config: JSON.stringify(config) })).success).toBe(true)
     }
     const trail = await api.store.read.selectFrom('audit_events').select('detail').execute()
     expect(JSON.stringify(trail)).not.toMatch(/SECRET|private_key/)
   })
 
-  test('each line of a key that creates several channels is checked; one invalid line creates none', async () => {
+  test('if a key has several lines for several channels, each line is checked, and one invalid line prevents all of them', async () => {
     for (const key_mode of ['single', 'multi']) {
       const refused = await create({ type: 16, key: 'id.secret\nno-dot', key_mode })
       expect(refused).toMatchObject({
@@ -112,7 +112,7 @@ forEachDatabase((_, openFresh) => {
     expect((await create({ type: 8, key: wrong })).success).toBe(true)
   })
 
-  test('a key that no header can carry is refused', async () => {
+  test('a key that cannot be sent in a header is refused', async () => {
     const refused = await create({ type: 1, key: 'sk-right\nsk-漢字', key_mode: 'multi' })
     expect(refused.message).toBe(
       'Line 2 of the key: The key contains characters that are not allowed in a header. Copy it again.',
@@ -120,7 +120,7 @@ forEachDatabase((_, openFresh) => {
     expect(await stored()).toEqual([])
   })
 
-  test('a changed key is one line, apart from whitespace around it; only a JSON file may contain line breaks', async () => {
+  test('a changed key must be one line, apart from whitespace around it, and only a JSON file may contain line breaks', async () => {
     const keyOf = async (id: number) => {
       const [row] = (await stored()).filter((each) => each.id === id)
       return api.secrets.open(row?.key ?? '', 'channel')
@@ -150,7 +150,7 @@ forEachDatabase((_, openFresh) => {
     expect((await send('PUT', { id: google, key: `us-east5\n|p|${file}` })).success).toBe(false)
   })
 
-  test('for a channel with several keys, several lines are several keys, as for a new channel', async () => {
+  test('for a channel with several keys, each line is a key, as for a new channel', async () => {
     const [id] = (await create({ type: 1, key: 'sk-old' })).data
     expect((await send('PUT', { id, key: 'sk-aaa\r\nsk-bbb\n', key_mode: 'multi' })).data.key_count).toBe(2)
     expect((await create({ type: 1, key: 'sk-ccc\r\nsk-ddd\n' })).data).toHaveLength(2)

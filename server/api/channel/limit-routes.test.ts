@@ -39,7 +39,8 @@ forEachDatabase((_, openFresh) => {
     expect(list[0].limits).toEqual(limits)
     const copy = (await api.call('POST', `/api/channel/${id}/copy`, { as: admin.token, body: {} })).json.data
     expect((await get(copy)).limits).toEqual(limits)
-    // A client that sends the whole record back changes nothing, and one that does not know limits keeps them.
+    // A client that sends the whole record back changes nothing. A client that does not know limits leaves them
+    // unchanged.
     await send('PUT', list[0])
     await send('PUT', { id, weight: 3 })
     expect((await get(id)).limits).toEqual(limits)
@@ -62,7 +63,7 @@ forEachDatabase((_, openFresh) => {
     expect(rows.map(({ detail }) => detail)).toEqual(['draining=false → true limits=none → 7 calls/now', ''])
   })
 
-  test('refuses limits that contradict themselves, are out of range or too many', async () => {
+  test('refuses limits that are contradictory, out of range or too many', async () => {
     const refused: [unknown[], RegExp][] = [
       [[{ ...calls, window: 'day' }], /must have the window "now"/],
       [[{ ...calls, metric: 'tokens' }], /must have the window "now"/],
@@ -102,7 +103,7 @@ forEachDatabase((_, openFresh) => {
     expect((await get(id)).limits).toHaveLength(names.length)
   })
 
-  test('only admins see what limits have in use', async () => {
+  test('only admins see how much of each limit is in use', async () => {
     await create([calls], { draining: true })
     const user = await api.addPerson({ username: 'user', role: 1 })
     expect((await api.call('GET', '/api/channel/limits', { as: user.token })).json.success).toBe(false)

@@ -4,7 +4,7 @@ import { channelsInUse } from '../../store/ledger/caps-in-use.ts'
 import type { ApiDeps } from '../deps.ts'
 import { limitView, localZone } from './channel-limits.ts'
 
-/** How much of the limits of channels is in use. Must come before `/api/channel/{id}`. */
+/** How much of the limits of channels is used. Must be mounted before `/api/channel/{id}`. */
 export function mountChannelLimits(router: ApiRouter, { store, clock }: Pick<ApiDeps, 'store' | 'clock'>): void {
   serve(router, api.channel.limits, async () => {
     const channels = await channelsInUse(store, clock.nowMs())

@@ -14,7 +14,7 @@ type OperationDeps = Pick<
   'store' | 'secrets' | 'clock' | 'updateBalance' | 'updateAllBalances' | 'upstreamModels'
 > & { announce: Announce }
 
-/** Operations on channels beyond reading and writing them. Must come before `/api/channel/{id}`. */
+/** Operations on channels other than reading and writing them. Must be mounted before `/api/channel/{id}`. */
 export function mountChannelOperations(router: ApiRouter, deps: OperationDeps): void {
   const { store, announce } = deps
   mountTestResults(router, deps)
@@ -60,7 +60,7 @@ function mountTestResults(router: ApiRouter, deps: OperationDeps): void {
 function progressOf(run: JobRun | undefined, now: number) {
   if (!run) return { running: false, total: 0, done: 0, failed: 0, started_at: 0, finished_at: 0 }
   const { total, done, failed, started_at, finished_at } = run
-  // A process that died in the middle of a run never marked it as finished.
+  // A run may lack an end because its process died, so it also counts as over if it has not progressed for a while.
   const running = finished_at === 0 && now - run.updated_at < runDeadSeconds
   return { running, total, done, failed, started_at, finished_at }
 }

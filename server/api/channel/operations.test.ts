@@ -28,7 +28,7 @@ forEachDatabase((_, openFresh) => {
     const rows = await api.store.read.selectFrom('abilities').selectAll().where('channel_id', '=', id).execute()
     return rows.map((each) => `${each.group}/${each.model} ${Boolean(each.enabled)} ${each.priority}`).sort()
   }
-  /** Sets a key aside, as the relay does when an upstream refuses it. */
+  /** Pauses a key, as the relay does when an upstream rejects it. */
   const markDead = (id: number, key: string, reason = 'status 401') =>
     api.store.write((trx) =>
       trx
@@ -81,7 +81,7 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('GET', '/api/group/', { as: admin.token })).json.data).toEqual(['default', 'vip'])
   })
 
-  test('a copy equals its original, including the key and the dead keys, but its figures start at zero', async () => {
+  test('a copy equals its original, including its keys and which of them are paused, but its figures start at zero', async () => {
     const id = await create({
       key: `${secret}1\n${secret}2`,
       key_mode: 'multi',
@@ -121,12 +121,12 @@ forEachDatabase((_, openFresh) => {
     expect((await audit()).at(-1)?.action).toBe('channel.copy')
   })
 
-  test("a copy's name that is too long is truncated, not refused", async () => {
+  test('if the name of a copy is too long, it is truncated, not refused', async () => {
     const id = await create({ name: '字'.repeat(100) })
     expect([...(await shown((await call('POST', `${id}/copy`)).data)).name]).toHaveLength(100)
   })
 
-  test('many channels are enabled, disabled, edited and deleted at once', async () => {
+  test('many channels can be enabled, disabled, edited and deleted in one call', async () => {
     const ids = [await create(), await create(), await create()]
     const [one = 0, two = 0, three = 0] = ids
     expect(await call('POST', 'batch', { ids: [one, two, two, 99_999], action: 'disable' })).toEqual({
@@ -217,7 +217,7 @@ forEachDatabase((_, openFresh) => {
     expect(await storedKeys(id)).toEqual([`${secret}5`])
   })
 
-  test('a key that is set aside while dead ones are deleted is no longer used', async () => {
+  test('a key that is paused while paused keys are deleted is no longer used', async () => {
     const id = await create({ key: `${secret}1\n${secret}2\n${secret}3`, key_mode: 'multi' })
     await markDead(id, `${secret}1`)
     const key_hash = api.secrets.fingerprint(`${secret}2`, 'channel-key')
@@ -232,7 +232,7 @@ forEachDatabase((_, openFresh) => {
     expect(await shown(id)).toMatchObject({ key_count: 1, keys_dead: 0 })
   })
 
-  test('the health of each key is shown by its index; dead keys are revived or deleted', async () => {
+  test('the health of each key is shown by its index, and paused keys can be reactivated or deleted', async () => {
     const id = await create({ key: `${secret}1\n${secret}2\n${secret}3`, key_mode: 'multi' })
     await markDead(id, `${secret}2`, 'status 401: no')
     const healthy = { healthy: true, reason: '', since: 0 }
@@ -266,7 +266,7 @@ forEachDatabase((_, openFresh) => {
     expect(await call('GET', `${await create()}/keys`)).toMatchObject({ data: [{ index: 1, healthy: true }] })
   })
 
-  test('enabling a channel by hand revives its keys', async () => {
+  test('enabling a channel by hand reactivates its keys', async () => {
     const id = await create({ key: `${secret}1\n${secret}2`, key_mode: 'multi' })
     await markDead(id, `${secret}1`)
     await call('PUT', '', { id, status: 1, name: 'still enabled' })
@@ -301,7 +301,7 @@ forEachDatabase((_, openFresh) => {
     )
   })
 
-  test('before any test there is neither history nor progress', async () => {
+  test('before the first test, there is neither history nor progress', async () => {
     const id = await create()
     expect((await call('GET', `${id}/tests`)).data).toEqual([])
     expect(await call('GET', '99999/tests')).toMatchObject({ success: false })

@@ -20,8 +20,8 @@ import {
 import { onlyChannel, refuseSameNames } from './channels-by-name.ts'
 
 /**
- * The section `price_feeds`: the price lists that are read on a schedule, by the name of the channel. The query of a URL can
- * contain a secret, so no plan and no export shows it, and a URL that an entry does not name stays as it is.
+ * The section `price_feeds`: the price lists that are read on a schedule, by the name of the channel. Because the query
+ * of a URL can contain a secret, plans and exports omit it. If an entry omits the URL, the stored URL stays.
  */
 export const priceFeedsKind: ConfigKind<'price_feeds'> = {
   section: 'price_feeds',
@@ -64,10 +64,10 @@ export const priceFeedsKind: ConfigKind<'price_feeds'> = {
   },
 }
 
-/** References in a URL are replaced by texts of any length. */
+/** The maximum length of a URL after its references have been replaced, which may insert texts of any length. */
 const longestUrl = 500
 
-/** Keys are in the query of a URL, if anywhere: a username and a password are refused. */
+/** Whether a URL may contain a key. Only the query can, because usernames and passwords in URLs are refused. */
 function hasSecret(url: string): boolean {
   return url.includes('?')
 }
@@ -89,7 +89,7 @@ function planFeed(
     each.field === 'url' ? { ...each, before: shownUrl(before?.url), after: shownUrl(wanted.url) } : each,
   )
   if (fields.length === 0) return undefined
-  // What is known of a list stays known if only its schedule changes.
+  // If only the schedule changes, the state of the list is kept.
   const isSameList = before !== undefined && fields.every(({ field }) => field === 'every_hours')
   const feed = isSameList ? { ...before, every_hours } : newFeed(wanted)
   return {

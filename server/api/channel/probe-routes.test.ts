@@ -32,7 +32,7 @@ forEachDatabase((_, openFresh) => {
     return (await api.call('POST', '/api/channel/', { as: admin.token, body })).json.data[0] as number
   }
 
-  test('tests a channel before it is saved; nothing is stored', async () => {
+  test('tests a channel before it is saved, and stores nothing', async () => {
     const { json } = await probe({
       type: 1,
       key: ' sk-new\nsk-other ',
@@ -64,7 +64,7 @@ forEachDatabase((_, openFresh) => {
       expect([table, await api.store.read.selectFrom(table).selectAll().execute()]).toEqual([table, []])
   })
 
-  test('refuses what a saved channel could not have', async () => {
+  test('refuses values that a saved channel could not have', async () => {
     const refused = async (body: object) => (await probe({ type: 1, key: 'k', ...body })).json.message
     expect(await refused({ key: ' ' })).toBe('key must not be empty.')
     expect(await refused({ key: 'sk-漢字' })).toContain('not allowed in a header')
@@ -82,13 +82,13 @@ forEachDatabase((_, openFresh) => {
     expect(drafts).toEqual([])
   })
 
-  test('the key of a stored channel is used only where a change could send it', async () => {
+  test('the key of a stored channel is sent only to a URL to which the same person could move the channel', async () => {
     const id = await stored()
     const elsewhere = { id, type: 1, base_url: 'https://evil.example.com' }
     expect((await probe(elsewhere)).json.message).toBe(
       'Enter the key again. Only a super admin can move a channel to another URL without it.',
     )
-    // The type decides the default address, so it must not be a way around the rule.
+    // The type determines the default URL, so changing the type must not circumvent the rule.
     expect((await probe({ ...elsewhere, type: 8 })).json.success).toBe(false)
     expect(drafts).toEqual([])
     for (const [body, as] of [

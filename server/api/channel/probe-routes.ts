@@ -15,10 +15,12 @@ import { nothingCarried, readableCarries } from './stored-carries.ts'
 type ProbeDeps = Pick<ApiDeps, 'store' | 'secrets' | 'catalogue' | 'probeDraft'>
 type ProbeCall = PersonCall<typeof api.channel.probe>
 
-/** A test waits for the upstream for up to a minute, so one person may not start any number of them. */
+/**
+ * The maximum number of tests that one person may run at a time, because a test waits up to a minute for the upstream.
+ */
 const mostTests = 2
 
-/** Tests of channels that are not saved. Must come before `/api/channel/{id}`. */
+/** Tests of channels that are not saved. Must be mounted before `/api/channel/{id}`. */
 export function mountChannelProbe(router: ApiRouter, deps: ProbeDeps): void {
   const running = createPerPerson(mostTests, 'channel tests')
   serve(router, api.channel.probe, async (call) => {
@@ -33,7 +35,7 @@ export function mountChannelProbe(router: ApiRouter, deps: ProbeDeps): void {
   })
 }
 
-/** The draft, under the same rules as a channel that is saved with these fields. */
+/** The draft of a channel. It must follow the same rules as a saved channel with these fields. */
 async function draftOf(deps: ProbeDeps, { body: sent, person }: ProbeCall) {
   const body = keysFromConfig(sent)
   const types = new Set(deps.catalogue().map(({ type }) => type))
@@ -56,7 +58,10 @@ async function draftOf(deps: ProbeDeps, { body: sent, person }: ProbeCall) {
   }
 }
 
-/** What the draft carries. Secrets that are not sent are those of the stored channel, under the rules for changes. */
+/**
+ * What the draft adds to its requests, such as headers. For secrets that are not sent, those of the stored channel are
+ * used, if the rules for changes allow this.
+ */
 async function draftCarries(
   { store, secrets }: ProbeDeps,
   draft: Pick<ProbeCall, 'body' | 'person'> & {
@@ -79,7 +84,7 @@ async function draftCarries(
   return carries
 }
 
-/** The keys of the stored channel, unless the person may not send them to this address. */
+/** The keys of the stored channel. Throws if the person may not send them to this URL. */
 async function storedKeys(
   { store, secrets }: ProbeDeps,
   id: number | undefined,

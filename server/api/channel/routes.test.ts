@@ -33,7 +33,7 @@ forEachDatabase((_, openFresh) => {
     return rows.map((each) => `${each.group}/${each.model} ${Boolean(each.enabled)} ${each.priority}`)
   }
 
-  test('a new channel gets its abilities: every group with every model, once each', async () => {
+  test('a new channel gets one ability for each pair of group and model', async () => {
     const { data, success } = await create({
       models: 'gpt-4, gpt-4,,o1 ',
       group: 'default,vip',
@@ -193,7 +193,7 @@ forEachDatabase((_, openFresh) => {
     expect(api.secrets.open((await row(data[0])).key, 'channel')).toBe(secret)
   })
 
-  test('an admin who moves a channel to another address must give its key again; a super admin need not', async () => {
+  test('an admin who moves a channel to another URL must enter its key again, but a super admin need not', async () => {
     const root = await api.addPerson({ role: 100 })
     const [id] = (await create({ base_url: 'https://a.example/v1' })).data
     const urlOf = async () => (await row(id)).base_url
@@ -216,7 +216,7 @@ forEachDatabase((_, openFresh) => {
       expect(answer.message).toContain('Enter the key again')
       expect(await urlOf()).toBe('https://a.example/v1')
     }
-    // These are not new destinations: the same address in another form, no address, and the type's own address.
+    // These do not count as new destinations: the same URL in another form, no URL, and the default URL of the type.
     const same = ['https://A.example/v1/', 'https://a.example', 'https://a.example/v1', 'https://a.example/']
     for (const base_url of [...same, '', 'https://api.openai.com', 'https://api.openai.com/v1/'])
       expect([base_url, (await put({ id, base_url, key: '' })).success]).toEqual([base_url, true])
@@ -232,7 +232,7 @@ forEachDatabase((_, openFresh) => {
     expect((await put({ id: copy.data, base_url: 'https://d.example' })).message).toContain('Enter the key again')
   })
 
-  test('an edit writes the fields that are sent, including empty text; an empty key keeps the old one', async () => {
+  test('an edit writes the fields that are sent, including empty texts, but an empty key keeps the old key', async () => {
     const id = (await create({ base_url: 'http://a.example', other: 'v1', models: 'a,b', system_prompt: 'be nice' }))
       .data[0]
     await put({
@@ -260,7 +260,7 @@ forEachDatabase((_, openFresh) => {
     expect((await put({ status: 1 })).success).toBe(false)
   })
 
-  test('editing does not touch figures that calls change in the meantime', async () => {
+  test('editing does not overwrite figures that calls change at the same time', async () => {
     const id = (await create()).data[0]
     const spend = () =>
       api.store.write((trx) =>
@@ -289,7 +289,7 @@ forEachDatabase((_, openFresh) => {
     expect(many.message).toBe('A channel may have 50000 pairs of a model and a group; these would be 50100.')
     const id = (await create({ models })).data[0]
     expect((await put({ id, group })).message).toContain('may have 50000 pairs')
-    // A channel that got more pairs in some other way can still be edited.
+    // A channel that already has too many pairs for another reason can still be edited.
     await api.store.write((trx) => trx.updateTable('channels').set({ group }).where('id', '=', id).execute())
     expect((await put({ id, name: 'large' })).success).toBe(true)
     await api.store.write((trx) => trx.updateTable('channels').set({ group: 'default' }).where('id', '=', id).execute())
@@ -312,7 +312,7 @@ forEachDatabase((_, openFresh) => {
     expect((await get(`search?keyword=${secret.slice(0, -1)}`)).data).toEqual([])
   })
 
-  test('a search for a complete key, including one of several, finds its channels and returns no part of the key', async () => {
+  test('a search for a complete key, even if it is one of several, finds its channels and returns no part of the key', async () => {
     const [one] = (await create({ name: 'one', key: 'sk-one-1234567890' })).data
     const [several] = (
       await create({ name: 'several', key: 'sk-two-1234567890\nsk-one-1234567890', key_mode: 'multi' })
@@ -371,7 +371,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('deleting a channel that is gone is not an error; deleting all disabled ones returns their number', async () => {
+  test('deleting a missing channel is not an error, and deleting all disabled channels returns their number', async () => {
     const ids = (await create({ key: 'a\nb\nc' })).data
     expect(await remove(`${ids[0]}/`)).toEqual({ success: true, message: '' })
     expect((await remove(`${ids[0]}`)).success).toBe(true)

@@ -62,7 +62,7 @@ export function mountChannels(router: ApiRouter, deps: ChannelDeps): void {
   serve(router, api.channel.defaultModels, () =>
     Object.fromEntries(catalogue().map((entry) => [entry.type, [...entry.models]])),
   )
-  // These operations contain `test/progress`, which must come before `test/{id}`.
+  // These operations include `test/progress`, which must come before `test/{id}`.
   mountChannelHealth(router, deps)
   mountChannelLimits(router, deps)
   mountChannelOperations(router, deps)
@@ -116,7 +116,7 @@ function mountTests(router: ApiRouter, { store, testChannel, testAllChannels }: 
   })
 
   serve(router, api.channel.test, async ({ params, query, context }) => {
-    // Clients that name a model expect the response of one-api 0.6.10, which contains the model and its reply.
+    // Clients that specify a model expect the response of one-api 0.6.10, which contains the model and its reply.
     const named = (modelName: string) => (query.model === undefined ? undefined : { modelName })
     const failed = (message: string, time: number, model: string, isQuoted = false) =>
       new ApiFailure(message, 200, { extra: { time, ...named(model) }, isQuoted })
@@ -129,11 +129,11 @@ function mountTests(router: ApiRouter, { store, testChannel, testAllChannels }: 
   })
 }
 
-/** What a channel's row does not contain, and what opens the parts of it that are sealed. */
+/** The parts of a channel's view that its row does not contain, and the secrets for decrypting the row. */
 interface Beside {
   secrets: Secrets
   caps: readonly CapRow[]
-  /** Name of a channel → the file that manages it. */
+  /** The file that manages a channel, by the channel's name. */
   marks: ReadonlyMap<string, string>
   missing?: Channel['missing']
 }
@@ -152,7 +152,7 @@ function channelView(row: ListedChannel, { secrets, caps, marks, missing = [] }:
 }
 
 /**
- * Every model of the catalogue in the form of OpenAI's model list; a model that several types have is listed for the
+ * Every model of the catalogue, in the form of OpenAI's model list. If several types have a model, it is listed for the
  * first of them.
  */
 function modelList(catalogue: readonly ChannelTypeEntry[]) {

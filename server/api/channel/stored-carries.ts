@@ -6,10 +6,13 @@ import { openedCarries, type StoredCarries, sealedCarries, textsIn } from '../..
 import type { CarryColumns } from '../../store/schema/carry-columns.ts'
 import type { CarryFields } from './carry-input.ts'
 
-/** The columns of a channel row. */
+/** The columns of a channel row that contain what the channel adds to its requests, such as headers. */
 export type CarryRow = Record<keyof CarryColumns, string>
 
-/** What a channel carries, as admins see it: without the values of secret headers and the login of the proxy. */
+/**
+ * What a channel adds to its requests, as admins see it: without the values of secret headers, and without the login of
+ * the proxy.
+ */
 export function carriesView(row: CarryRow, secrets: Secrets) {
   const { tags, remark, test_model, organization, project, proxy } = row
   const statuses = row.status_map === '' ? {} : tryParse(row.status_map)
@@ -29,7 +32,9 @@ export function carriesView(row: CarryRow, secrets: Secrets) {
   }
 }
 
-/** The headers of a channel row; none if they cannot be decrypted, like the key then. */
+/**
+ * The headers of a channel row. Empty if they cannot be decrypted, in which case the key cannot be decrypted either.
+ */
 function headersOf(row: CarryRow, secrets: Secrets): Record<string, string> {
   try {
     return textsIn(openedCarries(row, secrets).headers)
@@ -47,7 +52,7 @@ export function readableCarries(row: CarryRow, secrets: Secrets): StoredCarries 
   }
 }
 
-/** The fields with their secrets encrypted. Secrets that are the same as before are not written. */
+/** Encrypts the secret fields. Fields whose secret is unchanged are omitted. */
 export function sealedFields(fields: CarryFields, before: StoredCarries | undefined, secrets: Secrets): CarryFields {
   const sealed = { ...fields }
   for (const [name, context] of Object.entries(sealedCarries) as [keyof typeof sealedCarries, string][]) {
@@ -59,7 +64,7 @@ export function sealedFields(fields: CarryFields, before: StoredCarries | undefi
   return sealed
 }
 
-/** What a channel without anything carries. */
+/** The value for a channel that adds nothing to its requests. */
 export const nothingCarried: StoredCarries = {
   organization: '',
   project: '',

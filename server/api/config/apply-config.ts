@@ -8,28 +8,28 @@ import { type Actor, auditEvent } from '../audit-event.ts'
 import type { ConfigDeps } from '../config-kind.ts'
 import { configKinds } from '../config-kinds.ts'
 
-/** How a file is applied, and by whom. */
+/** How a file is applied, and the person who applies it. */
 export interface ApplyOptions {
   prune: boolean
   dryRun: boolean
   actor: Actor
-  /** What the entries of the file are marked with. */
+  /** The file, or the person who sent it. It is recorded as the source of the entries. */
   source: string
-  /** The changes that somebody agreed to. If others became necessary, nothing is changed. */
+  /** The changes that a person agreed to. If different changes have become necessary, nothing is changed. */
   agreed?: readonly ConfigChange[]
-  /** Runs first in the transaction; throws to refuse. */
+  /** Runs first in the transaction. Throws in order to refuse the change. */
   admit?(trx: Trx): Promise<unknown>
 }
 
-/** The installation is no longer what it was when somebody agreed to the changes. */
+/** Thrown if the installation has changed since the person agreed to the changes. */
 class PlanOutdated extends Error {}
 
-/** Ends a transaction without changing anything. */
+/** Thrown to roll back a transaction. */
 class RolledBack extends Error {}
 
 /**
- * Makes the installation what the file says, in one transaction. A dry run does the same and rolls back, so that it
- * refuses everything that a real run would. Throws ConfigFault, PlanOutdated, or what `admit` throws.
+ * Applies the file to the installation in one transaction. A dry run does the same and rolls back, so that it refuses
+ * everything that a real run would refuse. Throws ConfigFault, PlanOutdated, or what `admit` throws.
  */
 export async function applyConfig(
   { store, ...deps }: ConfigDeps & { store: Store },
@@ -78,7 +78,7 @@ async function applied(trx: Trx, deps: ConfigDeps, file: ConfigFile, options: Ap
   return { changes, unlisted, applied: !dryRun && changes.length > 0 }
 }
 
-/** How many of each kind of change there are in each section. */
+/** The number of changes of each kind in each section, as text. */
 function countsOf(changes: readonly ConfigChange[]): string {
   return configSections
     .flatMap((section) => {
@@ -90,7 +90,7 @@ function countsOf(changes: readonly ConfigChange[]): string {
     .join(', ')
 }
 
-/** Tells every node. A notice that is lost only delays the change. */
+/** Notifies every node. If a notice is lost, the change only takes effect later. */
 async function announceAll({ notices }: Store): Promise<void> {
   for (const topic of ['settings', 'channels'] as const) await notices.publish({ topic, id: 0 }).catch(() => undefined)
 }

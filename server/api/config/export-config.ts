@@ -6,7 +6,7 @@ import { configKinds } from '../config-kinds.ts'
 /** Omits secrets from an export. */
 export const withoutSecrets: Placeholder = () => undefined
 
-/** Writes a reference such as `${OPENAI_MAIN_KEY}` in place of a secret. Each name is used once. */
+/** Writes a reference such as `${OPENAI_MAIN_KEY}` instead of a secret. Each name is used only once. */
 export function placeholders(): Placeholder {
   const used = new Map<string, string>()
   return (...words) => {
@@ -28,7 +28,7 @@ export function placeholders(): Placeholder {
   }
 }
 
-/** The configuration of an installation. Throws ConfigFault if names do not identify its channels or rules. */
+/** The configuration of an installation. Throws ConfigFault if the names of channels or rules are not unique. */
 export async function exportConfig(db: Db, deps: ConfigDeps, placeholder: Placeholder): Promise<ConfigFile> {
   const file: Record<string, unknown> = { version: configVersion }
   for (const kind of configKinds) {
@@ -38,7 +38,7 @@ export async function exportConfig(db: Db, deps: ConfigDeps, placeholder: Placeh
   return file as ConfigFile
 }
 
-/** The text of an export. `schemaUrl` tells editors where the schema is. */
+/** The text of an export. `schemaUrl` is the location of the schema for editors. */
 export async function configText(file: ConfigFile, schemaUrl: string): Promise<string> {
   const { stringify } = await import('yaml')
   return `# yaml-language-server: $schema=${schemaUrl}\n${stringify(file, { lineWidth: 120, aliasDuplicateObjects: false })}`

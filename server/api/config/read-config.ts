@@ -8,17 +8,22 @@ import { ConfigFault } from '../config-kind.ts'
 /** A configuration file that fits the schema. */
 export interface ReadConfig {
   file: ConfigFile
-  /** Where a part of the file is, such as `line 4, column 7: `; empty if that is unknown. */
+  /** The position of a part of the file, such as `line 4, column 7: `; empty if unknown. */
   locate(path: readonly PropertyKey[]): string
 }
 
-/** An alias is replaced by what it stands for, and a few nested ones can stand for gigabytes. */
+/**
+ * The maximum number of aliases. An alias is replaced by its value, and a few nested aliases can expand to gigabytes.
+ */
 const mostAliases = 100
-/** Deeper than any configuration; the reader itself fails at some thousands of levels. */
+/**
+ * The maximum depth of nesting. It is deeper than any configuration. The parser itself fails at some thousands of
+ * levels.
+ */
 const mostLevels = 500
 const tooDeep = `The file is nested more than ${mostLevels} levels deep.`
 
-/** Reads YAML or JSON. Throws ConfigFault with one sentence that names the line. */
+/** Reads YAML or JSON. Throws ConfigFault with one sentence that contains the line. */
 export async function readConfig(text: string): Promise<ReadConfig> {
   if (text.length > maxConfigBytes) throw new ConfigFault([], 'The file is larger than 4 MiB.')
   if (nestingOf(text) > mostLevels) throw new ConfigFault([], tooDeep)
@@ -42,7 +47,7 @@ type Document = import('yaml').Document.Parsed
 type Locate = ReadConfig['locate']
 
 async function parsed(text: string): Promise<{ document: Document; locate: Locate }> {
-  // Only few processes ever read a configuration, and the package is large.
+  // Loaded on demand, because the package is large and few processes ever read a configuration.
   const yaml = await import('yaml')
   const { LineCounter, parseAllDocuments } = yaml
   const lines = new LineCounter()
@@ -67,7 +72,10 @@ async function parsed(text: string): Promise<{ document: Document; locate: Locat
   return { document, locate: (path) => located(document, path, at) }
 }
 
-/** The package compares each name with all others, which takes seconds for a few thousand. */
+/**
+ * Finds a name that occurs twice in an object. The package's own check compares each name with all others, which takes
+ * seconds for a few thousand names.
+ */
 function repeatedKey(
   { visit, isScalar }: typeof import('yaml'),
   document: Document,
@@ -101,7 +109,7 @@ function plainValue(document: Document, locate: Locate): unknown {
   }
 }
 
-/** The position of the deepest part of the path that the document has. */
+/** The position of the deepest part of the path that exists in the document. */
 function located(document: Document, path: readonly PropertyKey[], at: (offset: number) => string): string {
   for (let length = path.length; length >= 0; length--) {
     const offset = offsetOf(document, path.slice(0, length))
@@ -110,7 +118,7 @@ function located(document: Document, path: readonly PropertyKey[], at: (offset: 
   return ''
 }
 
-/** Where the value at a path begins, or the name of a member of an object. */
+/** The offset of the value at a path or, for a member of an object, of its name. */
 function offsetOf(document: Document, path: readonly PropertyKey[]): number | undefined {
   const name = path.at(-1)
   const parent = document.getIn(path.slice(0, -1).map(String), true) as { items?: unknown[] } | undefined
@@ -126,8 +134,9 @@ function offsetOf(document: Document, path: readonly PropertyKey[]): number | un
 }
 
 /**
- * What is wrong with a value wherever it is: PostgreSQL cannot store NUL, a database would store another character in
- * place of half of one, and an anchor that contains itself has no end.
+ * Returns a fault that makes a value invalid in every part of the file; undefined if there is none. PostgreSQL cannot
+ * store NUL. A database would replace half of a character with another character. An anchor that contains itself is
+ * nested infinitely.
  */
 function faultIn(value: unknown, level = 0): string | undefined {
   if (level > mostLevels) return tooDeep
@@ -143,7 +152,7 @@ function faultIn(value: unknown, level = 0): string | undefined {
   return undefined
 }
 
-/** An upper limit of how deeply brackets and indentation are nested. */
+/** An upper bound for the nesting depth of brackets and indentation. */
 function nestingOf(text: string): number {
   let depth = 0
   let deepest = 0
@@ -156,7 +165,7 @@ function nestingOf(text: string): number {
   return deepest
 }
 
-/** The names that an object of the schema has at a path. */
+/** The field names of the object that the schema has at a path. */
 function namesAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
   const { def } = schema._zod as { def: SchemaDef }
   if (def.innerType) return namesAt(def.innerType, path)

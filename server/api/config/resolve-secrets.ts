@@ -4,7 +4,7 @@ import { type OptionKey, optionDefinitions } from '../../../contract/options.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { ConfigFault } from '../config-kind.ts'
 
-/** Where references lead. Throws an error with a sentence if there is nothing. */
+/** Resolves references. Throws an error with a sentence if the target does not exist. */
 export interface References {
   environment(name: string): string
   file(path: string): string
@@ -13,8 +13,8 @@ export interface References {
 const definitions: Readonly<Record<OptionKey, OptionDefinition>> = optionDefinitions
 
 /**
- * The file with the references in its secrets replaced. Without `references`, each one is refused. Everything that is
- * missing is named at once. Throws ConfigFault.
+ * Replaces the references in the secrets of a file. Without `references`, every reference is refused. The error lists
+ * everything that is missing. Throws ConfigFault.
  */
 export function resolveSecrets(file: ConfigFile, references: References | undefined): ConfigFile {
   const faults: { path: PropertyKey[]; message: string }[] = []

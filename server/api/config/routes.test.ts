@@ -72,7 +72,7 @@ forEachDatabase((_, openFresh) => {
     expect(JSON.stringify(events)).not.toMatch(/secret/)
   })
 
-  test('a channel that the gateway disabled does not count as a difference, one that a person disabled does', async () => {
+  test('a channel that the gateway disabled does not count as a difference, but a channel that a person disabled does', async () => {
     const text = `version: 1${channel('    enabled: true\n')}`
     await put(text)
     const setStatus = (status: number) =>
@@ -87,7 +87,7 @@ forEachDatabase((_, openFresh) => {
     expect((await put(`version: 1${channel()}`, '?dry_run=true')).json.data.changes).toEqual([])
   })
 
-  test('channel costs have their own section: named by channel, complete, exported, and removed by --prune', async () => {
+  test('channel costs have their own section by channel name, are written as a whole, are exported, and are removed by --prune', async () => {
     const costs = (entry: string) => `version: 1${channel()}channel_costs:\n  main: ${entry}\n`
     const changes = async (text: string, query = '') => (await put(text, query)).json
     const full = '{ multiplier: 0.9, models: { gpt-4: { input: 2.5, output: 10 }, other: { request: 0.04 } } }'
@@ -107,7 +107,7 @@ forEachDatabase((_, openFresh) => {
       main: { multiplier: 0.9, models: { 'gpt-4': { input: 2.5, output: 10 }, other: { request: 0.04 } } },
     })
 
-    // An entry is complete, and a section that is absent is not touched.
+    // If a section is absent, nothing changes.
     expect((await changes(`version: 1${channel()}`)).data.changes).toEqual([])
     expect((await changes(costs('{ models: { gpt-4: { multiplier: 0.5 } } }'), '?dry_run=true')).data.changes).toEqual([
       {
@@ -141,7 +141,7 @@ forEachDatabase((_, openFresh) => {
     expect(events.filter(({ action }) => action === 'channel.set-costs')).toHaveLength(2)
   })
 
-  test('price feeds are a section of their own, and the costs that they read are not fought over', async () => {
+  test('price feeds have their own section, and the costs that a feed has read do not count as a difference', async () => {
     const feeds = (entry: string, more = '') => `version: 1${channel(more)}price_feeds:\n  main: ${entry}\n`
     const changes = async (text: string, query = '') => (await put(text, query)).json
     const full = '{ kind: gateway, url: "https://list.example/prices?key=hidden-key", group: vip, every_hours: 12 }'
@@ -158,7 +158,8 @@ forEachDatabase((_, openFresh) => {
     expect(await stored()).toMatchObject({ feed: { ...feed, checked_at: 0 } })
     expect((await changes(feeds(full))).data).toEqual({ changes: [], unlisted: [], applied: false })
 
-    // The list has been read: what it changed is no difference, and another schedule forgets nothing.
+    // The list has been read. The costs that it changed are not a difference, and a new schedule does not reset the
+    // state of the feed.
     const read = { ...feed, checked_at: 5, changed_at: 5, error: '', failed_at: 0, held: {}, refused: {} }
     const costs = { multiplier: 0.5, models: { 'gpt-4': { input: 30 } }, source: { kind: 'gateway', url: '', time: 5 } }
     await api.store.write((trx) =>
@@ -215,7 +216,7 @@ forEachDatabase((_, openFresh) => {
     expect(await stored()).toMatchObject({ models: costs.models, feed: null })
   })
 
-  test('only root may read or write it, and nothing on the server can be referred to', async () => {
+  test('only root may read or write the configuration, and it cannot refer to anything on the server', async () => {
     expect((await put('version: 1\n', '', yaml, admin.token)).json.message).toContain('permission')
     const read = await api.call('GET', '/api/config', { as: admin.token })
     expect(read.json.message).toContain('permission')
@@ -241,7 +242,7 @@ forEachDatabase((_, openFresh) => {
       ])
     }
     expect(await api.store.read.selectFrom('channels').select('id').execute()).toEqual([])
-    // In other fields, such text is taken literally, and in a secret two dollar signs mean one.
+    // In fields that are not secrets, a reference is taken literally. In a secret, two dollar signs mean one.
     expect((await put(`version: 1\noptions: { Notice: "\${HOME}" }\n`)).json.success).toBe(true)
     expect(api.settings.current().Notice).toBe(`\${HOME}`)
     expect((await put(`version: 1\noptions: { SMTPToken: "$\${HOME}" }\n`)).json.success).toBe(true)

@@ -9,10 +9,16 @@ import { readConfig } from './read-config.ts'
 import { resolveSecrets } from './resolve-secrets.ts'
 import { configJsonSchema } from './schema.ts'
 
-/** Reading YAML blocks the process, so calls may send less of it than a file may have. */
+/**
+ * The maximum size of a configuration in a call. It is smaller than that of a file, because parsing YAML blocks the
+ * process.
+ */
 const maxSentBytes = 256 * 1024
 
-/** The whole configuration as one document. Only root reads and writes it, because it has everything that root may do. */
+/**
+ * The whole configuration as one document. Only root may read and write it, because it covers everything that only root
+ * may change.
+ */
 export function mountConfig(
   router: ApiRouter,
   deps: Pick<ApiDeps, 'store' | 'secrets' | 'clock' | 'catalogue' | 'settings' | 'basePath'>,
@@ -42,7 +48,7 @@ export function mountConfig(
         })
       return inWords(work, locate)
     })
-    // The person who applied the file must see its options in the next call.
+    // The options must already apply to the next call of the person who applied the file.
     if (plan.applied) await settings.reload()
     return plan
   })
@@ -50,7 +56,7 @@ export function mountConfig(
   servePublic(router, api.config.schema, () => configJsonSchema())
 }
 
-/** Turns a fault of the document into a refusal. */
+/** Turns a fault in the document into a refusal. */
 async function inWords<T>(
   work: () => Promise<T>,
   locate: (path: readonly PropertyKey[]) => string = () => '',

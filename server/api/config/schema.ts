@@ -3,7 +3,7 @@ import { configFileSchema } from '../../../contract/config-file.ts'
 
 let schema: Record<string, unknown> | undefined
 
-/** The JSON Schema of configuration files, made from the contract, for editors. */
+/** The JSON Schema of configuration files for editors. It is generated from the contract. */
 export function configJsonSchema(): Record<string, unknown> {
   schema ??= {
     ...(z.toJSONSchema(configFileSchema, {

@@ -6,16 +6,16 @@ import { epochSeconds } from '../../lib/clock.ts'
 import { isCode, useCode } from '../../store/accounts/one-time-codes.ts'
 import type { ApiDeps } from '../deps.ts'
 
-/** How long the stream waits until an event has arrived, in steps of this length. */
+/** The stream waits for the confirmation of an event in this many steps of this length. */
 const confirmSteps = 80
 const stepMs = 50
-/** Wrong secrets for one check before the right one becomes invalid, too. */
+/** After this many wrong secrets for one check, the right one becomes invalid, too. */
 const mostAttempts = 3
 
 /**
- * A stream with which the command `doctor` checks the way from the public address to this process. An event is sent
- * only when the one before has been confirmed through the database, so a proxy that collects events is noticed whatever
- * the speed of the machine.
+ * A stream with which the `doctor` command checks the path from the public address to this process. Each event is sent
+ * only after the previous one has been confirmed through the database. This detects a proxy that buffers events, no
+ * matter how slow the machine is.
  */
 export function mountDoctor(
   router: ApiRouter,
@@ -42,7 +42,7 @@ export function mountDoctor(
         headers: {
           'content-type': 'text/event-stream',
           'cache-control': 'no-store, no-transform',
-          // The same request to proxies that streamed calls make.
+          // Tells proxies not to buffer the response, as in streamed calls.
           'x-accel-buffering': 'no',
         },
       },

@@ -19,7 +19,7 @@ import type { ApiDeps } from '../deps.ts'
 
 const listed = 10
 
-/** Imports from other programs: only root begins one, because it brings accounts of any role. */
+/** Imports from other gateways. Only root may start one, because an import creates accounts with any role. */
 export function mountImports(router: ApiRouter, deps: Pick<ApiDeps, 'store' | 'clock' | 'imports'>): void {
   const { store, clock, imports } = deps
 
@@ -89,7 +89,7 @@ export function mountImports(router: ApiRouter, deps: Pick<ApiDeps, 'store' | 'c
     return row
   }
 
-  /** Records the run and who asked for it in one transaction, and lets a node begin. */
+  /** Records the run and the person who started it in one transaction. A node then begins. */
   async function begin(
     call: PersonCall<typeof api.import.start> | PersonCall<typeof api.import.again>,
     source: ImportSource,
@@ -113,7 +113,7 @@ export function mountImports(router: ApiRouter, deps: Pick<ApiDeps, 'store' | 'c
   }
 }
 
-/** Refuses a source that no node could read. The addresses of a name are checked when it is connected to. */
+/** Refuses a source that no node could read. The addresses of a host name are checked when it is connected to. */
 function checkSource({ address, logsAddress, upload }: ImportSource): void {
   if (address === '' && upload === '') throw new ApiFailure('Enter an address, or upload a file.')
   if (address === '' && logsAddress !== '') throw new ApiFailure('Enter the address of the database as well.')
@@ -125,7 +125,7 @@ function checkSource({ address, logsAddress, upload }: ImportSource): void {
   }
 }
 
-/** The name of a file as it is shown: without its folder and without characters that a name does not have. */
+/** The name of a file as it is shown, without its folder and without characters that are unusual in names. */
 function shownName(name: string): string {
   return [...(name.split(/[\\/]/).at(-1) ?? '')]
     .filter((each) => !/[\p{Cc}\p{Cf}"<>]/u.test(each))

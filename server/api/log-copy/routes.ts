@@ -6,7 +6,7 @@ import { recordAudit } from '../../store/installation/audit.ts'
 import { auditEvent } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
 
-/** The copy of the log in a second place: its state, and a test of the place. */
+/** The copy of the log in a second database: its state, and a test of that database. */
 export function mountLogCopy(router: ApiRouter, deps: Pick<ApiDeps, 'store' | 'clock' | 'logCopy'>): void {
   const { store, clock, logCopy } = deps
 

@@ -7,7 +7,7 @@ import { rollUpUsage } from '../../store/usage/usage-rollup.ts'
 
 const now = 1_700_000_000
 
-/** The cells of a CSV text, split as a reader that follows RFC 4180 splits it. */
+/** The cells of a CSV text, parsed as in RFC 4180. */
 function parseCsv(text: string): string[][] {
   const rows: string[][] = [[]]
   for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {
@@ -70,7 +70,7 @@ forEachDatabase((_, openFresh) => {
     expect(data.every((cells) => cells.length === head.length)).toBe(true)
   })
 
-  test('exports all rows of the filter, each once, newest first, however many there are', async () => {
+  test('exports all rows that match the filter, each once, newest first, no matter how many there are', async () => {
     const hours = Array.from({ length: 40 }, (_, index) => now - index * 3600)
     for (const created_at of hours) {
       await add(...Array.from({ length: created_at === now ? 1200 : 7 }, () => ({ created_at, model_name: 'a' })), {
@@ -115,7 +115,7 @@ forEachDatabase((_, openFresh) => {
     expect((await link('cross-site')).status).toBe(403)
   })
 
-  test('each person can run two exports at a time; a reader who disconnects frees a slot', async () => {
+  test('each person can run two exports at a time, and a reader who disconnects frees a slot', async () => {
     await add(...Array.from({ length: 600 }, () => ({})))
     const first = await request('self/export', ada)
     const second = await request('self/export', ada)
@@ -156,7 +156,7 @@ forEachDatabase((_, openFresh) => {
     const reader = response.body?.getReader()
     await reader?.read()
     await reader?.read()
-    // The unread part has not been produced yet, so it does not contain rows that are deleted now.
+    // The unread part has not been generated yet, so rows that are deleted now are not in it.
     await api.store.write((trx) => trx.deleteFrom('logs').execute())
     let rest = 0
     for (;;) {

@@ -8,7 +8,7 @@ import type { Db } from '../../store/store.ts'
 
 const rowsPerStep = 500
 
-/** Columns of the file; admin columns are omitted for other people. */
+/** The columns of the file. Columns for admins are omitted for other people. */
 const columns = [
   ['id', (log) => log.id],
   ['time', (log) => new Date(log.created_at * 1000).toISOString()],
@@ -50,14 +50,15 @@ export interface Export {
   filter: LogFilter
   view(row: LogRow): Log
   isAdmin: boolean
-  /** Called once, when the export ends in any way. */
+  /** Called once when the export ends, for whatever reason. */
   ended(): void
   warn(message: string): void
 }
 
 /**
- * The matching rows as a CSV response, produced as fast as it is read: at most a few hundred rows are in memory. If the
- * reader disconnects, the work ends. If the database fails, the transfer breaks off instead of ending normally.
+ * The matching rows as a CSV response. It is generated as fast as it is read, with at most a few hundred rows in
+ * memory. If the reader disconnects, the work stops. If the database fails, the transfer breaks off instead of ending
+ * normally.
  */
 export function exportLogs(ask: Export): Response {
   const { ended, warn } = ask
@@ -69,7 +70,7 @@ async function* csvOf({ db, filter, view, isAdmin }: Export): AsyncGenerator<str
   yield byteOrderMark + csvLine(chosen.map(([name]) => name))
   for await (const rows of walkLogs(db, filter, rowsPerStep)) {
     yield rows.map((row) => csvLine(lineOf(view(row), chosen))).join('')
-    // Lets relayed calls have their turn.
+    // Lets relayed calls run in between.
     await setImmediate()
   }
 }

@@ -5,7 +5,7 @@ import { filtersOutcomes } from '../../store/logs/log-outcome.ts'
 import { countByOutcome } from '../../store/logs/log-searched.ts'
 import type { Db } from '../../store/store.ts'
 
-/** Counts by type and by outcome in the parts of a time range. */
+/** The numbers of rows by type and by outcome in each part of a time range. */
 export interface Histogram {
   /** Seconds. */
   step: number
@@ -19,11 +19,11 @@ type Outcome = (typeof histogramOutcomes)[number]
 
 const hour = 3600
 const day = 24 * hour
-/** Steps below an hour are counted from the rows, all other steps from hourly sums. */
+/** The possible lengths of a part. Parts below an hour are counted from the rows, all others from hourly sums. */
 const steps = [60, 300, 900, hour, 3 * hour, 6 * hour, 12 * hour, day, 7 * day, 30 * day]
-/** The maximum number of rows that one chart reads. */
+/** The maximum number of rows that are read for one chart. */
 const mostRows = 20_000
-/** Makes weeks begin on Monday: 1 January 1970 was a Thursday. */
+/** Shifts weeks so that they begin on Monday. 1 January 1970 was a Thursday. */
 const mondayShift = 3 * day
 
 interface Ask {
@@ -36,7 +36,7 @@ interface Ask {
   now: number
 }
 
-/** Divides the range of the filter into familiar units, in the reader's time zone, and counts the rows in each. */
+/** Divides the range of the filter into familiar units in the reader's time zone, and counts the rows in each. */
 export async function histogramOf(db: Db, { filter, buckets, utcOffset, now }: Ask): Promise<Histogram> {
   const hours = await logHours(db, filter)
   const newest = hours[0]
@@ -69,7 +69,7 @@ export async function histogramOf(db: Db, { filter, buckets, utcOffset, now }: A
 
 const outcomeOrder: readonly Outcome[] = ['succeeded', 'failed', 'other']
 
-/** How many of the counted rows ended in which way. */
+/** The counted rows by outcome. */
 function outcomesOf({ type, rows, failed }: RowCount): (readonly [Outcome, number])[] {
   if (type === logType.error) return [['failed', rows]]
   if (type !== logType.consume) return [['other', rows]]
@@ -79,7 +79,7 @@ function outcomesOf({ type, rows, failed }: RowCount): (readonly [Outcome, numbe
 
 interface Steps {
   step: number
-  /** Seconds added to a time before it is divided. */
+  /** The seconds that are added to a time before it is divided by the step. */
   shift: number
   /** The number of the first part, and how many parts there are. */
   first: number
@@ -90,7 +90,7 @@ function planSteps(ask: { start: number; end: number; buckets: number; utcOffset
   for (let at = 0; ; at++) {
     const step = steps[at] ?? 30 * day * 2 ** (at - steps.length + 1)
     if (step < ask.least) continue
-    // Adding a whole number of parts keeps the sum above zero, so that the database rounds down.
+    // A whole number of parts is added in order to keep the sum above zero, so that the database rounds down.
     const shift = step <= hour ? 0 : ask.utcOffset * 60 + (step === 7 * day ? mondayShift : 0) + Math.max(step, 7 * day)
     // When sums are used, an hour belongs to the part in which it begins.
     const begin = (time: number) => (step < hour ? time : time - (time % hour))

@@ -8,7 +8,7 @@ import { usageNames } from '../../store/usage/usage-query.ts'
 
 /** A log row as admins see it in lists, which do not have `request`. */
 export function fullView({ channel_id, request: _request, ...row }: LogRow): Log {
-  // A model that no channel serves is not in the log's sums, but it is the model that the caller requested.
+  // A model that no channel serves is not in the log's sums, but it is still shown as the requested model.
   const isUnknown = row.model_name === ''
   return {
     ...row,
@@ -38,7 +38,10 @@ export async function foundViews(db: Db, rows: readonly LogRow[]): Promise<Log[]
   return views.map((view, index) => withRequest(view, rows[index]?.request))
 }
 
-/** A row of a search as its owner sees it. The upstream's dialect would show what kind of channel served the call. */
+/**
+ * A row of a search as its owner sees it. The upstream's dialect is omitted, because it would reveal the kind of
+ * channel.
+ */
 export function ownFoundView(row: LogRow): Log {
   const { request, ...view } = withRequest(ownView(row), row.request)
   if (!request) return view
@@ -51,7 +54,7 @@ function withRequest(view: Log, stored: string | null | undefined): Log {
   return request ? { ...view, request } : view
 }
 
-/** How a call was made, from the stored JSON; undefined if that cannot be read. */
+/** How a call was made, from the stored JSON; undefined if it cannot be parsed. */
 function requestOf(stored: string): LogRequest | undefined {
   const value = tryParse(stored)
   if (!isObject(value)) return undefined
@@ -60,8 +63,8 @@ function requestOf(stored: string): LogRequest | undefined {
 }
 
 /**
- * A log row as its owner sees it. Only the operator sees which upstream served a call, its cost, and the upstream's
- * message.
+ * A log row as its owner sees it. The upstream that served a call, its cost and its message are visible only to the
+ * operator.
  */
 export function ownView(row: LogRow): Log {
   const { cost: _cost, ...seen } = fullView(row)

@@ -11,7 +11,7 @@ const begin = 1_699_999_200
 const now = begin + 5 * hour
 const attempt = (channelId: number, error: string) => ({ channelId, status: 500, error, elapsedMs: 5 })
 
-/** The fields of calls with different outcomes. The name of each is in `token_name`. */
+/** The fields of calls with different outcomes. The name of each outcome is in `token_name`. */
 const calls = {
   plain: { quota: 10 },
   failed: { type: 6, quota: 0, outcome: 'failed', attempts: JSON.stringify([attempt(1, 'no')]) },
@@ -55,14 +55,14 @@ forEachDatabase((_, openFresh) => {
   }
   const names = async (path: string, as = admin) =>
     (await ask(path, as)).json.data.map((row: { token_name: string }) => row.token_name)
-  /** Checks the same before and after the rows are counted in hours. */
+  /** Runs a check before and after the rows are counted in hours. */
   const beforeAndAfter = async (check: () => Promise<void>) => {
     await check()
     await rollUpUsage(api.store, now)
     await check()
   }
 
-  test('lists, files and totals have the calls of one outcome, for users only their own', () =>
+  test('lists, files and totals can be limited to one outcome, and users get only their own calls', () =>
     beforeAndAfter(async () => {
       const wanted = {
         failed: ['interrupted', 'failed'],
@@ -148,7 +148,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('users cannot ask for retried or rescued calls, and bad values are refused', async () => {
+  test('users cannot filter for retried or rescued calls, and invalid values are refused', async () => {
     for (const path of ['self', 'self/stat', 'self/histogram'])
       for (const outcome of ['retried', 'rescued'])
         expect([path, (await ask(`${path}?outcome=${outcome}`, ada)).json.success]).toEqual([path, false])

@@ -55,7 +55,7 @@ forEachDatabase((_, openFresh) => {
     expect(rows[1]).not.toHaveProperty('channel_id')
   })
 
-  test('people see only their own rows, whatever they request, and not which channel served them', async () => {
+  test('people see only their own rows, no matter what they request, and not which channel served them', async () => {
     await add(ada, { channel_id: 7, attempts: '[1]' })
     await add(bob)
     for (const path of ['self', 'self/', 'self?username=bob&user_id=3&channel=8']) {
@@ -76,7 +76,7 @@ forEachDatabase((_, openFresh) => {
     expect(await get('?id=999999')).toEqual([])
   })
 
-  test('filters are exact and can be combined; an empty field does not filter', async () => {
+  test('filters are exact and can be combined, and an empty field does not filter', async () => {
     await add(ada, { token_name: 't1', model_name: 'gpt-4', created_at: 100 })
     await add(ada, { token_name: 't2', model_name: 'gpt-4', created_at: 200, channel_id: 3 })
     await add(bob, { type: 4, created_at: 300 })
@@ -90,7 +90,7 @@ forEachDatabase((_, openFresh) => {
     expect(await count('start_timestamp=NaN&type=&end_timestamp=0')).toBe(3)
   })
 
-  test('a filter that is unreadable or out of bounds is refused everywhere', async () => {
+  test('an unreadable filter, or one that is out of bounds, is refused everywhere', async () => {
     await add(ada, { quota: 10 })
     const refused = [
       ['username', 'a'.repeat(201)],
@@ -153,7 +153,7 @@ forEachDatabase((_, openFresh) => {
     expect(await get('search?keyword=')).toHaveLength(100)
   })
 
-  test("search: finds the row of a request, whichever hour its call ended in, but not somebody else's", async () => {
+  test("search: finds the row of a request, no matter in which hour the call ended, but not somebody else's row", async () => {
     const startedAt = Date.UTC(2026, 4, 1, 10, 59, 50) / 1000
     const id = '2026050110595012300000112345678'
     await add(ada, { created_at: startedAt - 7200, request_id: 'before' })
@@ -167,7 +167,7 @@ forEachDatabase((_, openFresh) => {
     expect(await get('search?keyword=2026139910595012300000112345678')).toEqual([])
   })
 
-  test('a purge keeps the used quota accounted for', async () => {
+  test('after a purge, the sums still include the used quota', async () => {
     const key = api.secrets.seal('k', 'channel')
     const channelId = await api.store.write(async (trx) => {
       const channel = {
@@ -226,7 +226,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('two simultaneous purges, of more rows than fit into one step, count each row once', async () => {
+  test('two simultaneous purges with more rows than fit into one step count each row once', async () => {
     await api.store.write(async (trx) => {
       await addAccountLog(trx, { user_id: ada.id, username: 'ada', created_at: 5, type: 2, content: '' })
       await trx.updateTable('logs').set({ quota: 1 }).execute()

@@ -30,14 +30,14 @@ const mostStreams = 4
 
 type Deps = Pick<ApiDeps, 'store' | 'clock' | 'logTail'>
 
-/** Usage logs: admins see everybody's, other people see their own. */
+/** The usage logs. Admins see everybody's logs, other people see only their own. */
 export function mountLogs(router: ApiRouter, deps: Deps): void {
   mountLists(router, deps)
   mountExports(router, deps)
   mountStreams(router, deps)
 }
 
-/** Restricts a query to the person's own logs, whatever else was requested. */
+/** Restricts a query to the person's own logs, no matter what was requested. */
 function own<Query extends object>(query: Query, person: Person): Query & { userId: number } {
   return { ...query, userId: person.id }
 }
@@ -73,7 +73,7 @@ function mountLists(router: ApiRouter, { store, clock }: Deps): void {
   serve(router, api.log.selfStat, ({ query, person }) => sum(own(query, person)))
   serve(router, api.log.histogram, ({ query }) => histogram(query, query))
   serve(router, api.log.selfHistogram, ({ query, person }) => histogram(query, own(query, person)))
-  // Lookups of requests run one after the other: many lookups at once would keep calls waiting for their turn. Other
+  // Lookups of requests run one after the other, because many simultaneous lookups would delay relayed calls. Other
   // searches do not wait.
   let before: Promise<unknown> = Promise.resolve()
   const search = async (keyword: string, userId?: number) => {
@@ -107,7 +107,8 @@ function mountLists(router: ApiRouter, { store, clock }: Deps): void {
     const before = call.query.target_timestamp
     const record = (action: 'log.purge' | 'log.purged', detail: string) =>
       store.write((trx) => recordAudit(trx, auditEvent(clock, call, action, 'logs', detail)))
-    // Recorded before the first row is deleted, because a purge takes many transactions and may break off.
+    // The audit row is written before the first row is deleted, because a purge takes many transactions and may be
+    // interrupted.
     await record('log.purge', `older than ${before}`)
     const deleted = await purgeLogs(store, { before, now: epochSeconds(clock) })
     await record('log.purged', `${deleted} logs older than ${before}`)

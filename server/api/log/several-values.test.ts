@@ -1,5 +1,5 @@
-// Filters with several values and filters that exclude values: lists, totals, histograms, exports, live rows and usage
-// must agree, whether the rows are already summed up or not.
+// Filters with several values, and filters that exclude values. Lists, totals, histograms, exports, live rows and usage
+// must agree, both before and after the rows are summed.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { logRow } from '../../../test/helpers/accounts.ts'
 import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
@@ -13,7 +13,7 @@ const now = 1_700_000_000
 const models = ['gpt-4o', 'o3', 'a,b', 'claude'] as const
 const owners = ['ada', 'bob', 'eve'] as const
 
-/** One filter in the server's format, and which rows it must select. */
+/** A filter in the server's format, and the rows that it must select. */
 const cases: [query: string, wanted: (row: Row) => boolean][] = [
   ['model_name=gpt-4o', (row) => row.model_name === 'gpt-4o'],
   ['model_name=gpt-4o&model_name=o3', (row) => ['gpt-4o', 'o3'].includes(row.model_name)],
@@ -33,7 +33,10 @@ const cases: [query: string, wanted: (row: Row) => boolean][] = [
   ["group=vip'%20or%201=1", () => false],
 ]
 
-/** A token with a group of its own, whoever owns it, and the group of ada; everybody else is in the default group. */
+/**
+ * This token has its own group, whoever uses it. With other tokens, ada has a group, and everybody else is in the
+ * default group.
+ */
 const ownToken = 10
 const groupOf = (row: Row) => (row.token_id === ownToken ? 'gold' : row.username === 'ada' ? 'vip' : 'default')
 
@@ -79,7 +82,7 @@ forEachDatabase((_, openFresh) => {
 
   const get = async (path: string, as = admin) => {
     const { headers, json } = await api.call('GET', path, { as: as.token })
-    // biome-ignore lint/suspicious/noExplicitAny: the shape depends on the call
+    // biome-ignore lint/suspicious/noExplicitAny: the type depends on the call
     return { ...(json as { success: boolean; message: string; data: any }), headers }
   }
   const sum = (of: readonly Row[]) => of.reduce((total, row) => total + row.quota, 0)

@@ -11,7 +11,7 @@ import type { Store } from '../../store/store.ts'
 const password = 'correct horse'
 const hash = await hashPassword(password)
 
-/** Events of a stream, one after the other; comments are skipped unless requested. */
+/** Reads the events of a stream one after the other. Comments are skipped unless they are requested. */
 class EventReader {
   readonly #chunks: AsyncIterator<Uint8Array>
   #text = ''
@@ -113,7 +113,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     await events.close()
   })
 
-  test('groups are those of the users when a row is sent', async () => {
+  test("groups are the users' groups at the time when a row is sent", async () => {
     await api.store.write((trx) => trx.updateTable('users').set({ group: 'vip' }).where('id', '=', ada.id).execute())
     const events = await open('stream?not_group=default')
     await add({ quota: 2, user_id: admin.id })
@@ -147,7 +147,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     await events.close()
   })
 
-  test('each person can have four streams at a time; closing one frees a slot', async () => {
+  test('each person can have four streams at a time, and closing one frees a slot', async () => {
     const streams = [await open('self/stream', ada), await open('self/stream', ada), await open('self/stream', ada)]
     streams.push(await open('self/stream?type=2', ada))
     expect((await request('self/stream', { authorization: ada.token })).status).toBe(429)
@@ -198,7 +198,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(await events.next()).toBeUndefined()
   })
 
-  test('a reader who reads nothing is asked to reconnect, and only a limited number of rows is kept for it', async () => {
+  test('a reader who does not read is asked to reconnect, and only a limited number of rows is kept for it', async () => {
     const response = await request('stream', { authorization: admin.token })
     for (let step = 0; step < 12; step++) {
       const rows = Array.from({ length: 100 }, () => ({
@@ -207,7 +207,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       }))
       await api.store.write((trx) => trx.insertInto('logs').values(rows).execute())
     }
-    // The reader that does read has received all rows by now, so they have also been offered to the other reader.
+    // The second reader has received all rows by now, so they have also been offered to the first one.
     const other = await open('stream')
     await add({ quota: 77 })
     while ((await other.next())?.data.quota !== 77);

@@ -11,10 +11,11 @@ import type { Store } from '../../store/store.ts'
 import type { RowFilter } from '../../store/usage/usage-series.ts'
 
 const reconnectMs = 3000
-/** The maximum number of rows that wait for a reader; if there are more, the reader is asked to reconnect. */
+/** The maximum number of rows that wait for a reader. If there are more, the reader is asked to reconnect. */
 const mostWaiting = 1000
 /**
- * A reader that reconnects gets the rows it missed: at most `limit` rows, found among the last `depth` rows of the log.
+ * A reader that reconnects gets the rows that it missed. They are at most `limit` rows from the last `depth` rows of
+ * the log.
  */
 const caughtUp = { limit: 500, depth: 20_000 }
 
@@ -34,8 +35,8 @@ export interface LiveLogs {
 type Reason = 'not-allowed' | 'too-slow' | 'shutting-down' | 'failed'
 
 /**
- * Sends new rows that match, as server-sent events. Before each delivery the reader's identity is checked again, so a
- * logout, a ban or a lower role ends the stream at the next row or heartbeat.
+ * Sends matching new rows as server-sent events. Before each delivery, the reader's identity is checked again. A
+ * logout, a ban or a lower role therefore ends the stream at the next row or heartbeat.
  */
 export async function streamLogs(live: LiveLogs): Promise<Response> {
   const feed = new Feed(live)
@@ -82,7 +83,7 @@ class Feed {
   async begin(): Promise<void> {
     const { tail, store, filter, context } = this.#live
     this.#send(`retry: ${reconnectMs}\n: new log rows\n\n`)
-    // Rows written during the lookup of missed rows wait until the missed rows have been delivered.
+    // Rows that are written during the lookup of missed rows wait until the missed rows have been delivered.
     let missed: LogRow[] = []
     const ready = Promise.withResolvers<void>()
     this.#work = ready.promise

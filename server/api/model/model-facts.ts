@@ -2,7 +2,7 @@ import type { Modality, ModelFacts } from '../../../contract/api/model.ts'
 import { nameCandidates } from '../../billing/name-candidates.ts'
 import { modelFactsData } from './model-facts.gen.ts'
 
-/** The registry that the facts come from, and the date of its data. */
+/** The registry from which the facts come, and the date of its data. */
 export const factsSource = { source: modelFactsData.source, date: modelFactsData.date } as const
 
 const modalityOf: Readonly<Record<string, Modality>> = { t: 'text', i: 'image', a: 'audio', v: 'video', p: 'pdf' }
@@ -10,8 +10,8 @@ const modalityOf: Readonly<Record<string, Modality>> = { t: 'text', i: 'image', 
 let index: Map<string, string> | undefined
 
 /**
- * The facts that the registry has about a model, or undefined. A name with a date, a region or a word such as "latest"
- * is looked up without it if the registry does not list it.
+ * The facts that the registry has about a model, or undefined. If the registry does not list a name with a date, a
+ * region or a word such as "latest", the name is looked up without that part.
  *
  * A line of the table is `names = name|released|context|output|knowledge|reads>writes|flags`. Context and output are in
  * tokens, 0 if not known. Modalities are letters: text, image, audio, video, pdf. Flags: t tools, r reasoning, o open

@@ -64,7 +64,7 @@ forEachDatabase((_, openFresh) => {
     return (await api.call('GET', '/api/model/figures', { as: user.token })).json.data.models
   }
 
-  test('facts are given for the models of the own group; unknown models are absent', async () => {
+  test('facts are given for the models of the caller’s group; unknown models are absent', async () => {
     const { json, headers } = await api.call('GET', '/api/model/facts', { as: user.token })
     expect(json.data.models.map(({ model }: ModelFacts) => model)).toEqual(['gpt-4o', 'claude-sonnet-4-5'])
     expect(headers.get('cache-control')).toBe('private, no-cache')
@@ -80,11 +80,11 @@ forEachDatabase((_, openFresh) => {
     const known = { 'if-none-match': headers.get('etag') ?? '' }
     const again = await api.call('GET', '/api/model/facts', { as: user.token, headers: known })
     expect(again.status).toBe(304)
-    // Another person may not learn from the tag what the first one sees.
+    // Another person must not learn from the ETag what the first person sees.
     expect((await api.call('GET', '/api/model/facts', { headers: known })).status).toBe(401)
   })
 
-  test('figures are the speed and uptime of everybody’s requests, and the own spending', async () => {
+  test('figures are the speed and uptime of everybody’s requests, and the caller’s own spending', async () => {
     await add(user.id, 10)
     await add(other.id, 30)
     await add(other.id, 10, { type: 6, outcome: 'failed', status: 502, quota: 0, is_stream: false, first_byte_time: 0 })
@@ -104,7 +104,7 @@ forEachDatabase((_, openFresh) => {
     expect(await figures()).toEqual([{ model: 'gpt-4o', first_byte: null, speed: null, uptime: null, spent: 900 }])
   })
 
-  test('visitors see models only if the option is on, and no more than they may', async () => {
+  test('visitors see models only if the option is on, and no more than they are allowed to see', async () => {
     const refused = await api.call('GET', '/api/model/public')
     expect(refused.status).toBe(404)
     expect(refused.json.data).toBeUndefined()

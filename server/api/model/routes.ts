@@ -26,7 +26,7 @@ const mostModels = 1000
 
 type SharedFigures = ReadonlyMap<string, Omit<ModelFigures, 'spent'>>
 
-/** The catalogue of models: published facts, what was measured here, and the list for visitors. */
+/** The catalogue of models: published facts, figures measured in this installation, and the list for visitors. */
 export function mountModels(
   router: ApiRouter,
   { store, clock, settings, priceList }: Pick<ApiDeps, 'store' | 'clock' | 'settings' | 'priceList'>,
@@ -55,7 +55,8 @@ export function mountModels(
 
   servePublic(router, api.model.visitors, ({ context }) => {
     if (!settings.current().PublicModelsEnabled) throw new ApiFailure('This list is not public.', 404)
-    // Models that nobody can call are of no use to visitors, and which channels lack a price does not concern them.
+    // Models that nobody can call are omitted. They are of no use to visitors, and visitors must not see which models
+    // lack a price.
     const models = priceList(visitorsGroup)
       .models.filter(({ prices }) => prices.length > 0)
       .map(({ model, prices }) => ({ model, prices, unpriced: false, renamed: false }))
@@ -67,7 +68,7 @@ function knownFacts(models: readonly { model: string }[]): ModelFacts[] {
   return models.flatMap(({ model }) => factsOf(model) ?? [])
 }
 
-/** Lets browsers keep the response, and ask each time whether it has changed. */
+/** Lets browsers cache the response and revalidate it on each use. */
 function kept<Data extends object>(c: AppContext, data: Data, visibility: 'private' | 'public'): Data {
   c.header('Cache-Control', `${visibility}, no-cache`)
   return data

@@ -10,7 +10,7 @@ import { refuseOtherDomains } from '../mail-address.ts'
 import { createOneTimeCodes } from '../one-time-codes.ts'
 import type { OAuthDeps } from './outside-login.ts'
 
-/** Binds an email address to the caller's account, with the code that was emailed to the address. */
+/** Connects an email address to the caller's account, with a code that was sent to the address. */
 export function mountEmail(router: ApiRouter, deps: OAuthDeps): void {
   const { store, settings, clock, mailer, announce } = deps
   const codes = createOneTimeCodes(deps)
@@ -31,15 +31,14 @@ export function mountEmail(router: ApiRouter, deps: OAuthDeps): void {
       await recordAudit(trx, auditEvent(clock, call, 'user.bind-email', `user ${person.id}`, detail))
       return me
     })
-    // Thrown outside the transaction, so that a wrong attempt stays counted.
+    // Thrown outside the transaction, so that the count of wrong attempts is committed.
     if (!before) throw new ApiFailure('The verification code is wrong or has expired.')
     await announce({ topic: 'user', id: person.id })
     const isReplaced = before.email !== '' && before.email.toLowerCase() !== email.toLowerCase()
     if (!isReplaced || !mailer.ready()) return
     const wanted = call.context.req.header('accept-language')
     const language = languageOf(wanted, settings.current().MailLanguage as MailLanguage)
-    // The old address is notified, because somebody who has only the account's session must not take the account over
-    // unnoticed.
+    // The old address is notified. Otherwise, somebody who has a session of the account could take it over unnoticed.
     mailer.later('telling the old address of an account', () =>
       mailer.send(before.email, language, ({ texts, name }) => texts.addressReplaced(name, before.username)),
     )

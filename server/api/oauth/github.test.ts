@@ -30,7 +30,7 @@ forEachDatabase((_, openFresh) => {
 
   const octo: OutsidePerson = { id: 583231, login: 'octo', name: 'Octo Cat', email: 'octo@example.com' }
 
-  /** A browser that keeps its cookies. */
+  /** A browser that stores its cookies. */
   function browser(session = '') {
     const jar = new Map<string, string>()
     if (session !== '') jar.set('session', session.replace('session=', ''))
@@ -107,7 +107,7 @@ forEachDatabase((_, openFresh) => {
     expect(codes).not.toContain(address.searchParams.get('state') ?? 'no state')
   })
 
-  test('a later login gets the same account, even under a new login name', async () => {
+  test('a later login returns the same account, even if the GitHub login name has changed', async () => {
     const first = await browser().logIn(octo)
     const renamed = { ...octo, login: 'octavia', name: 'Octavia' }
     const second = await browser().logIn(renamed)
@@ -126,7 +126,7 @@ forEachDatabase((_, openFresh) => {
     expect((await browser().logIn({ ...octo, id: 99 })).json.data.id).not.toBe(id)
   })
 
-  test('the same id at another host belongs to somebody else', async () => {
+  test('the same id on another host belongs to somebody else', async () => {
     const first = await browser().logIn(octo)
     await using other = await startOAuthServer()
     await setOptions(api, { GitHubOAuthBaseURL: other.url, GitHubApiBaseURL: other.url })
@@ -149,17 +149,17 @@ forEachDatabase((_, openFresh) => {
     expect((await rows()).map(({ email }) => email)).toEqual(['OCTO@example.com', '', '', '', ''])
   })
 
-  test('a logged-in user binds the account, and the message says so', async () => {
+  test('a logged-in user connects the account, and the message says so', async () => {
     const { id } = await api.addPerson({ username: 'ada', password: hash })
     const mine = browser(await sessionOf('ada'))
     expect((await mine.logIn(octo)).json).toEqual({ success: true, message: 'bind' })
     expect((await rows())[0]).toMatchObject({ id, github_id: 'octo', github_account_id: idOf(octo), email: '' })
-    // Binding the same account again is not a conflict.
+    // Connecting the same account again is not a conflict.
     expect((await mine.logIn(octo)).json).toEqual({ success: true, message: 'bind' })
     expect((await browser().logIn(octo)).json.data.username).toBe('ada')
   })
 
-  test('an outside account that is already bound cannot be bound to another user', async () => {
+  test('an external account that is already connected cannot be connected to another user', async () => {
     await browser().logIn(octo)
     await api.addPerson({ username: 'ada', password: hash })
     const mine = browser(await sessionOf('ada'))
@@ -175,7 +175,7 @@ forEachDatabase((_, openFresh) => {
     expect((await rows()).filter((row) => row.username === 'ada')[0]).toMatchObject({ github_account_id: '' })
   })
 
-  test('a callback with a missing, wrong, used, old or foreign state gets 403 and makes no outside call', async () => {
+  test('a callback with a missing, wrong, used, old or foreign state gets 403, and GitHub is not called', async () => {
     const mine = browser()
     const { code, state } = hub.agree((await mine.get('/api/oauth/github/start')).json.data, octo)
     const refused = async (answer: Promise<{ status: number; json: { success: boolean; message: string } }>) => {
@@ -187,7 +187,7 @@ forEachDatabase((_, openFresh) => {
     await refused(mine.callback({ code, state: 'swrong' }))
     await refused(api.call('GET', `/api/oauth/github?code=${code}&state=${state}`))
     expect(hub.requests).toEqual([])
-    // Another browser that got hold of the state uses it up, but gains nothing.
+    // If another browser gets the state, it uses the state up but gains nothing.
     const other = browser()
     await other.get('/api/oauth/state')
     await refused(other.callback({ code, state }))
@@ -207,7 +207,7 @@ forEachDatabase((_, openFresh) => {
     const first = hub.agree((await mine.get('/api/oauth/github/start')).json.data, octo)
     const second = hub.agree((await mine.get('/api/oauth/github/start')).json.data, octo)
     expect((await mine.callback(first)).json.success).toBe(true)
-    // When the second login comes back, the browser is already logged in, so it binds the account.
+    // When the second login returns, the browser is already logged in, so this connects the account.
     expect((await mine.callback(second)).json.message).toBe('bind')
   })
 
@@ -257,7 +257,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('deleting an account frees the outside account that was bound to it', async () => {
+  test('deleting an account frees the external account that was connected to it', async () => {
     const mine = browser()
     const first = await mine.logIn(octo)
     await api.call('DELETE', '/api/user/self', { cookie: `session=${mine.jar.get('session')}` })
@@ -266,13 +266,13 @@ forEachDatabase((_, openFresh) => {
     expect(second.json.data.id).not.toBe(first.json.data.id)
   })
 
-  test('many first logins at once create one account', async () => {
+  test('many simultaneous first logins create one account', async () => {
     const answers = await Promise.all(Array.from({ length: 4 }, () => browser().logIn(octo)))
     expect(answers.map(({ json }) => json.success)).toEqual([true, true, true, true])
     expect(await rows()).toHaveLength(1)
   })
 
-  test('a page on another site cannot make a browser bind or log in', async () => {
+  test('a page on another site cannot make a browser connect an account or log in', async () => {
     const headers = { 'sec-fetch-site': 'cross-site' }
     for (const path of ['/api/oauth/state', '/api/oauth/github/start', '/api/oauth/github?code=x&state=y']) {
       expect((await api.call('GET', path, { headers })).status).toBe(403)

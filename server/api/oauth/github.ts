@@ -17,7 +17,7 @@ import { loginView } from '../user-view.ts'
 import type { OAuthStates } from './oauth-state.ts'
 import { accountOf, firstLogin, logIn, type OAuthDeps } from './outside-login.ts'
 
-/** Login with GitHub, and binding of GitHub accounts. */
+/** Login with GitHub, and connecting GitHub accounts. */
 export function mountGitHub(router: ApiRouter, deps: OAuthDeps & { states: OAuthStates }): void {
   const { settings, sessions, states, warn } = deps
 
@@ -32,7 +32,7 @@ export function mountGitHub(router: ApiRouter, deps: OAuthDeps & { states: OAuth
     const app = appOf(now)
     if (query.state !== '' || !now.OAuthStateOptional) await states.demand(context, query.state)
     if (query.code === '') throw new ApiFailure('The authorization code is missing.')
-    // Checked before the outside call, so that a code is not used up for somebody who may not use it.
+    // Checked before GitHub is called, so that a code is not used up for somebody who may not use it.
     const identity = usable(await sessions.identify(context))
     const verifier = states.verifierOf(query.state)
     const profile = await askOutside(
@@ -47,14 +47,14 @@ export function mountGitHub(router: ApiRouter, deps: OAuthDeps & { states: OAuth
   })
 }
 
-/** Refuses an identity that cannot be used; requests without any login are let through. */
+/** Refuses an identity that cannot be used. Requests without a login are let through. */
 function usable(identity: Identity): Exclude<Identity, { kind: 'banned' | 'unknown-access-token' }> {
   if (identity.kind === 'banned') throw new ApiFailure('This account has been banned.')
   if (identity.kind === 'unknown-access-token') throw new ApiFailure('The access token is not valid.')
   return identity
 }
 
-/** The OAuth app in the options; refuses the call while the login is disabled. */
+/** The OAuth app in the options. Refuses the call if this login is disabled. */
 function appOf(settings: Settings): GitHubApp {
   if (!settings.GitHubOAuthEnabled) throw new ApiFailure('Your administrator has not enabled this login.')
   const { GitHubOAuthBaseURL, GitHubApiBaseURL } = optionDefinitions
@@ -67,7 +67,8 @@ function appOf(settings: Settings): GitHubApp {
 }
 
 /**
- * The account bound to the id. Otherwise an imported account that has only the login name; the id is then added to it.
+ * Returns the account that is connected to the id. If there is none, returns an imported account that has only the
+ * login name, and adds the id to it.
  */
 async function boundAccount(trx: Trx, profile: GitHubAccount): Promise<Account | undefined> {
   const account =
@@ -94,7 +95,7 @@ async function logInByGitHub(deps: OAuthDeps, context: AppContext, profile: GitH
   })
 }
 
-/** The email address in the person's profile if it is allowed and free; otherwise an empty text. */
+/** The email address in the person's profile if it is allowed and free, otherwise ''. */
 async function freeAddress(trx: Trx, settings: Settings, email: string): Promise<string> {
   if (!isMailAddress(email) || !isAllowedAddress(settings, email)) return ''
   await lockIdentity(trx, 'email', email)

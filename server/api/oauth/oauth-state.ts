@@ -9,20 +9,20 @@ import type { ApiDeps } from '../deps.ts'
 const cookieName = 'oauth_state'
 const lifetimeSeconds = 600
 const purpose = 'oauth-state'
-/** Prefix of a state whose login was started with a PKCE challenge. */
+/** The prefix of a state if the login was started with a PKCE challenge. */
 const pkceMark = 'p'
 
 /**
- * Ties the end of an outside login to its beginning. A state works once, within ten minutes, and only in the browser
- * that requested it, which is recognised by a cookie that no script can read. Otherwise another site could log people
- * in to one of its accounts, or bind that account to theirs.
+ * Ties the end of an external login to its beginning. A state works once, within ten minutes, and only in the browser
+ * that requested it. The browser is recognised by a cookie that scripts cannot read. Without these checks, another site
+ * could log people in to an account of its own, or connect its external account to theirs.
  */
 export interface OAuthStates {
   /** Creates only a state, for clients that build the URL themselves. */
   issue(c: AppContext): Promise<string>
   /** Creates a state with its PKCE challenge. */
   issueWithChallenge(c: AppContext): Promise<{ state: string; challenge: string }>
-  /** Uses up a state; throws 403 if the state does not belong to this browser. */
+  /** Uses up a state. Throws 403 if the state does not belong to this browser. */
   demand(c: AppContext, state: string): Promise<void>
   /** The PKCE verifier of a state; undefined if its login was started without PKCE. */
   verifierOf(state: string): string | undefined
@@ -38,20 +38,20 @@ export function createOAuthStates({
     subject: secrets.fingerprint(state, 'oauth-state'),
     code_hash: secrets.fingerprint(browser, 'oauth-browser'),
   })
-  // The verifier is derived from the state with the secret key, so that it need not be stored and nobody else can
+  // The verifier is derived from the state with the secret key. It therefore need not be stored, and nobody else can
   // compute it.
   const verifier = (state: string) => secrets.fingerprint(state, 'oauth-pkce')
 
   async function issue(c: AppContext, mark: string): Promise<string> {
     const known = getCookie(c, cookieName)
-    // A browser with two logins in progress keeps its cookie value, so that both can succeed.
+    // An existing cookie value is reused, so that two logins in progress in one browser can both succeed.
     const browser = known !== undefined && /^[\w-]{43}$/.test(known) ? known : randomBytes(32).toString('base64url')
     const state = mark + randomBytes(24).toString('base64url')
     const now = epochSeconds(clock)
     const code = { ...row(state, browser), created_time: now, expires_time: now + lifetimeSeconds }
     await store.write((trx) => saveCode(trx, code))
     setCookie(c, cookieName, browser, {
-      // Behind a proxy the path may or may not begin with a prefix, so a cookie with a narrower path would not always
+      // Behind a proxy, the path may or may not begin with a prefix, so a cookie with a narrower path would not always
       // be sent back.
       path: '/',
       httpOnly: true,

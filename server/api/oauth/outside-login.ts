@@ -12,15 +12,15 @@ import { auditEvent } from '../audit-event.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
 import { createAccount, type NewAccount } from '../new-account.ts'
 
-/** The dependencies of logins through outside services. */
+/** The dependencies of external logins. */
 export interface OAuthDeps extends Pick<ApiDeps, 'store' | 'settings' | 'secrets' | 'clock' | 'mailer' | 'warn'> {
   sessions: Sessions
   announce: Announce
 }
 
 /**
- * The account with that identity. If imported rows share an identity, it is unknown which account it belongs to, and
- * the call is refused.
+ * The account with this identity. If imported rows share an identity, its account is ambiguous, and the call is
+ * refused.
  */
 export async function accountOf(trx: Trx, identity: Identity): Promise<Account | undefined> {
   const [account, second] = await accountsByIdentity(trx, identity)
@@ -28,7 +28,7 @@ export async function accountOf(trx: Trx, identity: Identity): Promise<Account |
   return account
 }
 
-/** Logs in to an account that an outside service vouches for. */
+/** Logs in to an account that an external service has identified. */
 export async function logIn(
   { sessions, clock }: OAuthDeps,
   trx: Trx,
@@ -36,7 +36,7 @@ export async function logIn(
   account: Account,
   service: string,
 ): Promise<void> {
-  // The account as it is now. It stays locked until the session is created, so a later ban ends the session too.
+  // Reads the current account and locks it until the session is created. A later ban therefore ends the session, too.
   const now = await lockUser(trx, { id: account.id })
   if (now?.status !== userStatus.enabled) throw new ApiFailure('This account has been banned.')
   await sessions.start(context, trx, account.id)
@@ -44,7 +44,7 @@ export async function logIn(
   await recordAudit(trx, auditEvent(clock, call, 'login', `user ${account.id}`, service))
 }
 
-/** Creates the account for a first login; its name is made of the service's name and the account's id. */
+/** Creates the account for a first login. Its name consists of the service's name and the account's id. */
 export async function firstLogin(
   { settings, clock }: OAuthDeps,
   trx: Trx,

@@ -6,7 +6,7 @@ import { createOAuthStates } from './oauth-state.ts'
 import type { OAuthDeps } from './outside-login.ts'
 import { mountWeChat } from './wechat.ts'
 
-/** Logins through outside services, and the bindings of an account. */
+/** External logins, and the external accounts that are connected to an account. */
 export function mountOAuth(router: ApiRouter, ownDeps: Omit<OAuthDeps, 'sessions'>): void {
   const deps = { ...ownDeps, sessions: router.sessions }
   const states = createOAuthStates(deps)

@@ -42,7 +42,7 @@ forEachDatabase((_, openFresh) => {
     expect(helper.requests[0]?.headers.authorization).toBe(helper.token)
   })
 
-  test('WeChat: a logged-in user binds; a bound account cannot be bound to another user', async () => {
+  test('WeChat: a logged-in user connects an account, which then cannot be connected to another user', async () => {
     const [ada, bob] = [await api.addPerson(), await api.addPerson()]
     expect((await bind(helper.codeFor('wx-1'), ada.token)).json).toEqual({ success: true, message: '' })
     expect((await bind(helper.codeFor('wx-1'), bob.token)).json.message).toContain('already connected')
@@ -58,7 +58,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('WeChat: a code cannot add parameters to the outside call or change its path', async () => {
+  test('WeChat: a code cannot add parameters to the call to the helper or change its path', async () => {
     const evil = 'x&code=other#/../../admin?a=b %00\r\nX-Evil: 1'
     await login(evil)
     const [request] = helper.requests
@@ -68,7 +68,7 @@ forEachDatabase((_, openFresh) => {
     expect(request?.headers).not.toHaveProperty('x-evil')
   })
 
-  test('WeChat: the helper may be in a private network, but no option or redirect leads to a metadata service', async () => {
+  test('WeChat: the helper may be in a private network, but no option or redirect can lead to a metadata service', async () => {
     const root = await api.addPerson({ role: 100 })
     const put = async (value: string) => {
       const body = { key: 'WeChatServerAddress', value }
@@ -86,7 +86,7 @@ forEachDatabase((_, openFresh) => {
     ]) {
       expect([address, await put(address)]).toEqual([address, false])
     }
-    // Even if the address is stored in another way, it is not called, and the token is not sent.
+    // Even if the address of a metadata service is stored in another way, it is not called, and the token is not sent.
     await setOptions(api, { WeChatServerAddress: 'http://169.254.169.254' })
     expect((await login('x')).json.message).toContain('cannot be reached')
     await using target = await startService((_request, response) => response.end('{"success": true, "data": "wx-1"}'))
@@ -116,7 +116,7 @@ forEachDatabase((_, openFresh) => {
     expect(await rows()).toHaveLength(1)
   })
 
-  test('email: the emailed code binds the address once, and a taken address is refused', async () => {
+  test('email: the emailed code connects the address once, and a taken address is refused', async () => {
     await using smtp = await startMailServer()
     await mailThrough(api, smtp)
     const [ada, bob] = [await api.addPerson(), await api.addPerson()]
@@ -184,7 +184,7 @@ forEachDatabase((_, openFresh) => {
     expect((await bindMail(code)).json.success).toBe(false)
   })
 
-  test('the invite code is created if there is none, and then stays the same', async () => {
+  test('the invite code is created on first use and then stays the same', async () => {
     const ada = await api.addPerson()
     await api.store.write((trx) => trx.updateTable('users').set({ aff_code: null }).execute())
     const aff = async () => (await api.call('GET', '/api/user/aff', { as: ada.token })).json.data

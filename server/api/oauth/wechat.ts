@@ -9,7 +9,7 @@ import { auditEvent } from '../audit-event.ts'
 import { loginView } from '../user-view.ts'
 import { accountOf, firstLogin, logIn, type OAuthDeps } from './outside-login.ts'
 
-/** Login and binding with a code that the WeChat helper server gave to the user. */
+/** Login, or connecting an account, with a code that the WeChat helper server gave to the user. */
 export function mountWeChat(router: ApiRouter, deps: OAuthDeps): void {
   const { store, settings, clock, warn, announce } = deps
 

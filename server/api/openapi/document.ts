@@ -55,8 +55,8 @@ const securitySchemes = {
 }
 
 /**
- * Creates the OpenAPI document of the contract; the same contract, version and base path give the same document.
- * `basePath` is the prefix of every path as the outside world sees it: '' or '/gateway'.
+ * Creates the OpenAPI document of the contract. The document depends only on the contract, the version and the base
+ * path. `basePath` is the public prefix of every path, such as '' or '/gateway'.
  */
 export function openApiDocument(version: string, basePath = ''): OpenApi {
   const writer = createSchemaWriter()

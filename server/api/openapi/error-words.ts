@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../errors.ts'
 
-/** What each error code of the relay means, in one sentence; docs/errors.md has more. */
+/** The meaning of each error code of the relay in one sentence. docs/errors.md has more details. */
 export const errorWords: Readonly<Record<ErrorCode, string>> = {
   invalid_token: 'No token was sent, or the token does not exist.',
   token_exhausted: "The token's own quota is used up.",

@@ -1,4 +1,4 @@
-/** Complete, working bodies, by operation; a test proves that each fits its schema. */
+/** Complete, working bodies by operation. A test proves that each conforms to its schema. */
 export const bodyExamples: Readonly<Record<string, unknown>> = {
   authLogin: { username: 'root', password: 'the password' },
   authRegister: { username: 'alice', password: 'a good one' },
@@ -91,7 +91,7 @@ export const relayExamples: Readonly<Record<string, unknown>> = {
 
 const sound = { file: 'speech.mp3', model: 'whisper-1', response_format: 'json' }
 
-/** Fields of forms, by path; a file is given by its name. */
+/** Fields of forms by path. A file is represented by its name. */
 export const formExamples: Readonly<Record<string, unknown>> = {
   '/v1/images/edits': { model: 'gpt-image-1', image: 'gate.png', prompt: 'Paint the gate red' },
   '/v1/images/variations': { model: 'dall-e-2', image: 'gate.png', n: 1, size: '1024x1024' },

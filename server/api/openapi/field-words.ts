@@ -1,6 +1,6 @@
 import type { JsonSchema } from './types.ts'
 
-/** Descriptions of fields that mean the same everywhere; a schema's own description takes precedence. */
+/** Descriptions of fields that have the same meaning everywhere. A schema's own description takes precedence. */
 const words: Readonly<Record<string, string>> = {
   // Envelopes and errors
   message: 'Message for people; empty if there is nothing to report.',
@@ -196,7 +196,7 @@ export function wordsOfQuery(name: string): string | undefined {
   return queryWords[name]
 }
 
-/** Returns the part of the document with a description for every field of every schema; examples are left unchanged. */
+/** Adds a description to every field of every schema in a part of the document. Examples are left unchanged. */
 export function withWords<Part extends object>(part: Part): Part {
   return described(part) as Part
 }

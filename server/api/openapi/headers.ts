@@ -60,7 +60,7 @@ export const sharedHeaders: Record<string, HeaderObject> = {
   ...limitHeaders,
 }
 
-/** The headers that report the state of limits per minute. */
+/** The names of the headers that report the state of limits per minute. */
 export const limitHeaderNames = Object.keys(limitHeaders)
 
 /** References to the headers with these names. */

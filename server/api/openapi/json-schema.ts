@@ -10,7 +10,7 @@ import { tokenSchema } from '../../../contract/api/token.ts'
 import { userSchema } from '../../../contract/api/user.ts'
 import type { JsonSchema } from './types.ts'
 
-/** Schemas that have a name in the document; all of them occur only in responses. */
+/** Schemas that have a name in the document. All of them occur only in responses. */
 const named = {
   Status: statusSchema,
   User: userSchema,
@@ -27,7 +27,7 @@ const named = {
   AuditEvent: auditSchema,
 } as const satisfies Record<string, z.ZodMiniType>
 
-/** Turns schemas of the contract into JSON Schema and collects the named ones among them. */
+/** Converts schemas of the contract to JSON Schema, and collects the named schemas among them. */
 export interface SchemaWriter {
   /** `input` is what a caller may send, `output` what the server sends. */
   write(schema: z.ZodMiniType, io: 'input' | 'output'): JsonSchema
@@ -43,10 +43,10 @@ export function createSchemaWriter(): SchemaWriter {
   return {
     components,
     write(schema, io) {
-      // Wrapped in an object, so that a named schema is a reference even at the top level.
+      // The schema is wrapped in an object, so that a named schema becomes a reference even at the top level.
       const whole = z.toJSONSchema(z.object({ schema }), {
         io,
-        // Ids come from our table; all other metadata of a schema comes from the contract.
+        // Ids come from the table `named`. All other metadata of a schema comes from the contract.
         metadata: names as never,
         override: ({ zodSchema, jsonSchema }) => void Object.assign(jsonSchema, z.globalRegistry.get(zodSchema)),
       }) as unknown as { properties: { schema: JsonSchema }; $defs?: Record<string, JsonSchema> }
@@ -60,8 +60,8 @@ export function createSchemaWriter(): SchemaWriter {
 }
 
 /**
- * Points references to the document's own schemas, and drops redundant keywords: those that state that keys are text
- * and that whole numbers have 53 bits.
+ * Changes references so that they lead to the document's own schemas. Drops the redundant keywords which say that keys
+ * are text and that whole numbers have 53 bits.
  */
 function tidy(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(tidy)
@@ -76,8 +76,8 @@ function tidy(value: unknown): unknown {
 }
 
 /**
- * True for a pattern with Unicode classes. Other languages write these classes differently, and the description says
- * what they mean.
+ * True for a pattern with Unicode classes. Such patterns are dropped, because other languages have a different notation
+ * for these classes, and because the description says what they mean.
  */
 function isOwnPattern(key: string, value: unknown): boolean {
   return key === 'pattern' && typeof value === 'string' && value.includes('\\p{')

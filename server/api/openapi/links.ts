@@ -1,8 +1,8 @@
 import type { Link } from './types.ts'
 
-/** What can be done with a row once its id is known: read it, change it, delete it. */
+/** The operations that are possible once a row's id is known: read, change and delete. */
 interface Life {
-  /** Where the id is found: in the response or, if the response has none, in the request. */
+  /** Where the id is: in the response or, if the response does not contain it, in the request. */
   id: string
   read?: string
   update?: string
@@ -11,7 +11,7 @@ interface Life {
 
 const idInAnswer = '$response.body#/data/id'
 
-/** The links, keyed by the call whose response or request contains the id. */
+/** The links, by the call whose response or request contains the id. */
 const lives: Readonly<Record<string, Life>> = {
   tokenCreate: { id: idInAnswer, read: 'tokenGet', update: 'tokenUpdate', remove: 'tokenRemove' },
   tokenGet: { id: '$request.path.id', update: 'tokenUpdate', remove: 'tokenRemove' },

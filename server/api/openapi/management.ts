@@ -10,7 +10,7 @@ import { linksOf } from './links.ts'
 import { groupTags } from './tags.ts'
 import type { Content, JsonSchema, Method, Operation, Parameter, Reference, ResponseObject } from './types.ts'
 
-/** What a refusal has besides its text. */
+/** The fields of a refusal besides its text. */
 const refusalFields: Record<string, JsonSchema> = {
   code: {
     type: 'string',
@@ -114,7 +114,7 @@ function hasFields({ properties = {} }: JsonSchema): boolean {
   return Object.keys(properties).length > 0
 }
 
-/** The roles are listed as scopes: OpenAPI allows that for schemes other than OAuth. */
+/** Roles are listed as scopes, which OpenAPI allows for schemes other than OAuth. */
 function securityOf(access: Access): Operation['security'] {
   return access === 'public' ? [] : [{ session: [access] }, { accessToken: [access] }, { bareAccessToken: [access] }]
 }
@@ -124,7 +124,7 @@ function parametersOf(writer: SchemaWriter, schema: z.ZodMiniType, location: Par
   return Object.entries(properties).map(([name, { description = wordsOfQuery(name), ...rest }]) => ({
     name,
     in: location,
-    // A field with a default is filled in when it is omitted.
+    // A field with a default is not required, because the default replaces it if it is omitted.
     required: location === 'path' || (required.includes(name) && rest.default === undefined),
     ...(description !== undefined && { description }),
     schema: rest,
@@ -178,7 +178,7 @@ function answerContent(writer: SchemaWriter, { media, data, envelope: form }: En
   return json({ oneOf: [envelope(true, { data: schema }, type === 'optional' ? [] : ['data']), refused] })
 }
 
-/** The schema of the envelope with further fields; no other fields are ever sent. */
+/** The schema of the envelope with additional fields. No other fields are ever sent. */
 function envelope(success: boolean, fields: Record<string, JsonSchema>, required: readonly string[]): JsonSchema {
   return {
     type: 'object',

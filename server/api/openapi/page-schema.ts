@@ -8,7 +8,7 @@ interface Field {
   isRequired: boolean
 }
 
-/** A type, described in a few words of HTML. */
+/** A short description of a type, as HTML. */
 export function typeHtml(schema: JsonSchema): string {
   if (schema.$ref !== undefined) {
     const name = escapeHtml(schema.$ref.split('/').at(-1) ?? '')
@@ -40,7 +40,7 @@ export function typeHtml(schema: JsonSchema): string {
   }
 }
 
-/** The fields of an object, including those of nested objects, as a table; empty text if there are none. */
+/** The fields of an object and of its nested objects, as a table. Empty if there are none. */
 export function fieldsTable(schema: JsonSchema, caption: string, need: 'always' | 'needed' = 'always'): string {
   const fields = fieldsOf(schema, '')
   if (fields.length === 0) return ''

@@ -130,7 +130,7 @@ function answerRow(status: string, { description, content = {} }: ResponseObject
   return `<tr><th scope="row">${name}</th><td>${inline(description)}</td><td>${bodies.join('<br>')}</td></tr>`
 }
 
-/** The fields of a successful response; those of a failure are the same for every call. */
+/** The fields of a successful response. The fields of a failure are the same for every call. */
 function successTable(
   response: ResponseObject | Reference | undefined,
   shared: Record<string, ResponseObject>,
@@ -184,7 +184,7 @@ function paragraphs(text: string): string {
     .join('\n')
 }
 
-/** The small subset of Markdown that descriptions use: code and bold. */
+/** Converts the small subset of Markdown that descriptions use to HTML: code and bold. */
 function inline(text: string): string {
   return escapeHtml(text)
     .replaceAll(/`([^`]+)`/g, '<code>$1</code>')

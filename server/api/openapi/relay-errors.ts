@@ -59,7 +59,7 @@ export const relaySchemas: Record<string, JsonSchema> = {
 
 type ErrorSchema = 'RelayError' | 'MessagesError' | 'GeminiError'
 
-/** Errors have the shape that clients of the call's dialect read. */
+/** The schema of the errors of a path. Errors have the format that clients of the call's dialect expect. */
 export function errorSchema(path: string): ErrorSchema {
   if (path.startsWith('/v1beta/')) return 'GeminiError'
   return path.startsWith('/v1/messages') ? 'MessagesError' : 'RelayError'

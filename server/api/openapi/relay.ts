@@ -36,7 +36,7 @@ const readCodes: readonly ErrorCode[] = [
   'internal_error',
 ]
 
-/** Error codes that only some calls return; every relayed call can return every other code. */
+/** Error codes that only some calls return. All other codes can be returned by every relayed call. */
 const special: Partial<Record<ErrorCode, (path: string, text: RelayCallText) => boolean>> = {
   model_not_found: (path) => path === '/v1/models/{model}' || path === '/v1beta/models/{model}',
   invalid_multipart: (_, { form }) => form !== undefined,
@@ -58,11 +58,11 @@ const special: Partial<Record<ErrorCode, (path: string, text: RelayCallText) => 
   request_too_large: hasBody,
   unsupported_media_type: hasBody,
   feature_not_supported: hasBody,
-  // These occur only in the events of a stream that has begun, when the status has already been sent.
+  // These occur only in the events of a stream, after the status has been sent.
   upstream_stream_error: () => false,
   upstream_stream_incomplete: () => false,
   quota_exhausted_mid_stream: () => false,
-  // This code has the upstream's own status, which the default response describes.
+  // This code comes with the upstream's own status, which the default response describes.
   bad_response_status_code: () => false,
 }
 
@@ -102,7 +102,7 @@ function describeSocket(
   }
 }
 
-/** A call about something that a service stores. */
+/** A call about an object that a service stores. */
 function describeStored(writer: SchemaWriter, { method, path }: (typeof storedPaths)[number]): PathOperation {
   const lower = ({ GET: 'get', POST: 'post', DELETE: 'delete' } as const)[method]
   const text = storedCalls[`${method} ${path}` as keyof typeof storedCalls]
@@ -126,7 +126,7 @@ function describeStored(writer: SchemaWriter, { method, path }: (typeof storedPa
   }
 }
 
-/** A realtime session names its model in the URL. */
+/** A realtime session, whose model is in the URL. */
 function describeSession(writer: SchemaWriter): Operation {
   return {
     ...describeSocket(writer, realtimePath),
@@ -167,7 +167,7 @@ function describe(
   }
 }
 
-/** The ways of passing a token that clients of the call's dialect use. */
+/** The ways in which clients of the call's dialect send a token. */
 function securityOf(path: string): Operation['security'] {
   const others = path.startsWith('/v1beta/')
     ? ['relayTokenForGemini', 'relayTokenInAddress']
@@ -249,7 +249,10 @@ const modelParameter: Parameter = {
   schema: { type: 'string' },
 }
 
-/** `/v1/chat/completions` → `relayChatCompletions`; an endpoint that is served twice keeps its prefix. */
+/**
+ * The name of a path's operation: `/v1/chat/completions` → `relayChatCompletions`. If an endpoint is served under two
+ * prefixes, the name includes the prefix.
+ */
 function nameOf(path: string): string {
   const words = path.replace(/^\/v1\/(?!dashboard)/, '').match(/\w+/g) ?? []
   return `relay${words.map((word) => `${word[0]?.toUpperCase()}${word.slice(1)}`).join('')}`

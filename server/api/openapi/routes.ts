@@ -7,7 +7,7 @@ import type { ApiDeps } from '../deps.ts'
 import { openApiDocument } from './document.ts'
 import { docsPage, pagePolicy } from './page.ts'
 
-/** Seconds for which the document may be cached without revalidation; it changes only with the version. */
+/** How many seconds the document may be cached without revalidation. The document changes only with the version. */
 const maxAge = 300
 
 interface TextWithEtag {
@@ -57,7 +57,7 @@ function answer(c: AppContext, { text, gzip, etag }: TextWithEtag, headers: Reco
   }
   const known = (c.req.header('if-none-match') ?? '').split(',').map((each) => each.trim().replace(/^W\//, ''))
   if (known.includes(etag) || known.includes('*')) return c.body(null, 304, all)
-  // The document is more than ten times larger uncompressed.
+  // Uncompressed, the document is more than ten times as large.
   const isCompressed = /(?:^|,)\s*gzip\s*(?:,|$)/i.test(c.req.header('accept-encoding') ?? '')
   return isCompressed ? c.body(gzip, 200, { ...all, 'content-encoding': 'gzip' }) : c.body(text, 200, all)
 }

@@ -1,7 +1,7 @@
 import type { api } from '../../../contract/api/index.ts'
 import type { Tag } from './types.ts'
 
-/** The groups of the management API, as the document names them. */
+/** The names of the management API's groups in the document. */
 export const groupTags: Readonly<Record<keyof typeof api, Tag>> = {
   status: { name: 'Status', description: 'Public information about this server.' },
   statusPage: { name: 'Status page', description: 'The availability of model families, for everybody.' },
@@ -71,7 +71,7 @@ export const modelsTag: Tag = {
   description: 'What a relay token can use and what it has left.',
 }
 
-/** The first lines of the document. */
+/** The introduction of the document. */
 export const introduction = `Two APIs in one.
 
 **Relay**, under \`/v1\` and \`/dashboard\`: OpenAI's API, called with a token that begins with \`sk-\`. An admin can append the number of

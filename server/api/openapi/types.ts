@@ -1,4 +1,4 @@
-/** The parts of OpenAPI 3.1 that our document uses. */
+/** The parts of OpenAPI 3.1 that Tollgate's API document uses. */
 export interface OpenApi {
   openapi: string
   info: { title: string; version: string; summary: string; description: string; license: { name: string } }
@@ -80,7 +80,7 @@ export interface Reference {
   $ref: string
 }
 
-/** A schema of JSON Schema 2020-12, which OpenAPI 3.1 shares. */
+/** A schema in the format of JSON Schema 2020-12, which OpenAPI 3.1 uses. */
 export interface JsonSchema {
   [keyword: string]: unknown
   $ref?: string

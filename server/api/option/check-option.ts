@@ -25,7 +25,7 @@ const needs: Partial<Record<OptionKey, { key: OptionKey; message: string }>> = {
   },
 }
 
-/** The form of names that become part of an object's URL. */
+/** The required form of names that become part of an object's URL. */
 const objectNames: Partial<Record<OptionKey, { form: RegExp; message: string }>> = {
   S3Bucket: {
     form: /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
@@ -40,7 +40,10 @@ const objectNames: Partial<Record<OptionKey, { form: RegExp; message: string }>>
 
 const links: readonly OptionKey[] = ['WeChatAccountQRCodeImageURL', 'Logo', 'TopUpLink', 'ChatLink']
 
-/** Addresses that this server calls. They may be in a private network, but must not be a cloud's metadata service. */
+/**
+ * Options with URLs that this server calls. They may be in a private network, but must not be the metadata service of a
+ * cloud.
+ */
 const calledAddresses: readonly OptionKey[] = [
   'WeChatServerAddress',
   'GitHubOAuthBaseURL',
@@ -53,7 +56,7 @@ const calledAddresses: readonly OptionKey[] = [
   'LogCopyClickHouseURL',
 ]
 
-/** Refuses values that are invalid in combination with others, and URLs that a browser would run as a script. */
+/** Refuses values that are invalid in combination with other options, and URLs that a browser would run as a script. */
 export function checkOption(key: OptionKey, value: string, current: (key: OptionKey) => string): void {
   const need = needs[key]
   if (need && value === 'true' && current(need.key).replaceAll(',', '').trim() === '')

@@ -4,8 +4,8 @@ import { createPriceBook, type PriceOptions } from '../../billing/price-book.ts'
 import type { ServedModel } from '../../store/channels/served-models.ts'
 
 /**
- * What each model costs under these options: first the models that are served, then the models that only ModelRatio
- * names.
+ * The price of each model under these options. Models that are served come first, followed by models that only
+ * ModelRatio contains.
  */
 export function modelPrices(options: PriceOptions, served: readonly ServedModel[]): ModelPriceEntry[] {
   const book = createPriceBook(options)

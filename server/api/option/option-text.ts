@@ -4,7 +4,7 @@ import { ApiFailure } from '../../http/api-failure.ts'
 import { splitList } from '../../lib/split-list.ts'
 import { OptionError, parseOption } from '../../settings/parse-option.ts'
 
-/** Options whose value is an address to which paths are appended. */
+/** Options whose value is a base URL to which paths are appended. */
 export const baseAddresses: readonly OptionKey[] = [
   'ServerAddress',
   'WeChatServerAddress',
@@ -25,7 +25,7 @@ const verbatim: readonly OptionKey[] = [
   'LogCopyClickHousePassword',
 ]
 
-/** The form in which a value is stored, however it was typed; throws if it is invalid. */
+/** The stored form of a value, regardless of how it was typed. Throws if the value is invalid. */
 export function optionText(key: OptionKey, value: string): string {
   const { kind }: OptionDefinition = optionDefinitions[key]
   const text = kind === 'json' || verbatim.includes(key) ? value : value.trim()

@@ -12,7 +12,7 @@ import { writeOption } from './save-option.ts'
 
 const definitions: Readonly<Record<OptionKey, OptionDefinition>> = optionDefinitions
 
-/** The texts of all options. A secret that cannot be decrypted counts as a text that no file contains. */
+/** The texts of all options. A secret that cannot be decrypted is replaced by a text that no file can contain. */
 export async function optionTexts(db: Db, secrets: Secrets): Promise<(key: OptionKey) => string> {
   const rows = new Map((await optionRows(db)).map((row) => [row.key, row]))
   return (key) => {
@@ -29,7 +29,7 @@ function opened(row: OptionRow, secrets: Secrets): string {
   }
 }
 
-/** The section `options`. With `--prune`, an option that the file does not list gets its default. */
+/** The section `options`. With `--prune`, options that the file does not list are reset to their defaults. */
 export const optionsKind: ConfigKind<'options'> = {
   section: 'options',
   names: (wanted) => Object.keys(wanted),
@@ -43,7 +43,7 @@ export const optionsKind: ConfigKind<'options'> = {
       const text = await inEntry(['options', key], `options: ${key}`, () => optionText(key, textOf(key, value)))
       listed.set(key, text)
     }
-    // A secret that is not listed stays, because exports leave secrets out.
+    // Secrets that are not listed stay, because exports omit secrets.
     const unlisted = configOptionKeys.filter(
       (key) => !listed.has(key) && !definitions[key].secret && current(key) !== definitions[key].default,
     )
@@ -88,7 +88,7 @@ function textOf(key: OptionKey, value: unknown): string {
   return kind === 'json' ? JSON.stringify(value) : String(value)
 }
 
-/** A stored text in the form that a file has. */
+/** Converts a stored text to its form in a file. */
 function fileValue(key: OptionKey, text: string): unknown {
   const { kind } = definitions[key]
   if (kind === 'boolean') return text === 'true'

@@ -68,7 +68,7 @@ forEachDatabase((_, openFresh) => {
     expect((await put('ModelRatio', '{"gpt-4":15}', root)).json.success).toBe(true)
   })
 
-  test('refuses to empty a table, and the current table stays in force', async () => {
+  test('refuses to empty a table, and the current table stays in effect', async () => {
     const tables = Object.entries(optionDefinitions).filter(([, { kind }]) => kind === 'json')
     expect(tables.length).toBeGreaterThan(10)
     for (const [key] of tables) {
@@ -137,7 +137,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('only super admins set the addresses that keys, password reset links and logins are sent to', async () => {
+  test('only super admins can set the URLs to which keys, password reset links and logins are sent', async () => {
     const keys = ['ChatLink', 'ServerAddress', 'GitHubOAuthBaseURL', 'WeChatServerAddress'] as const
     for (const key of keys) {
       const before = (await put(key, 'https://trusted.example', root)).json.success
@@ -209,7 +209,7 @@ forEachDatabase((_, openFresh) => {
     expect((await put('EmailDomainWhitelist', '')).json.success).toBe(true)
   })
 
-  test('a value is stored in one form, however it was typed', async () => {
+  test('a value is stored in the same form no matter how it was typed', async () => {
     for (const [key, typed, stored] of [
       ['SMTPPort', ' 25 ', '25'],
       ['QuotaForNewUser', '1e3', '1000'],
@@ -235,7 +235,7 @@ forEachDatabase((_, openFresh) => {
     expect((await list()).ServerAddress).toBe('https://gate.example')
   })
 
-  test('the audit log shows the old and new values; for secrets it shows only that they changed', async () => {
+  test('the audit log shows old and new values, and of secrets only that they changed', async () => {
     await put('RetryTimes', '4')
     await put('SMTPToken', 'smtp-secret')
     const rows = await api.store.read.selectFrom('audit_events').selectAll().orderBy('id').execute()

@@ -50,7 +50,7 @@ export function mountOptions(
 
   serve(router, api.option.update, async (call) => {
     const { key } = call.body
-    // one-api's consoles send this option. The console here has no themes.
+    // One-api's consoles send this option. Tollgate's console does not have these themes.
     if (key === 'Theme') return
     if (!isOptionKey(key)) throw new ApiFailure(`There is no option ${key}.`)
     const definition = definitions[key]
@@ -65,8 +65,8 @@ export function mountOptions(
       const current = (other: OptionKey) => storedText(secrets, stored.get(other)) ?? definitions[other].default
       await writeOption(trx, { secrets, clock }, call, { key, value, before: current(key), after: current })
     })
-    // The notice makes every node reload later, but the person who saved the option must see the new value in the next
-    // call.
+    // The notice makes every node reload a little later. This node reloads immediately, because the person who saved
+    // the option must see the new value in the next call.
     await announce({ topic: 'settings', id: 0 })
     await settings.reload()
   })
@@ -109,7 +109,7 @@ function definitionEntry(key: OptionKey, isSet: boolean): OptionDefinitionEntry 
   }
 }
 
-/** Undefined for an option at its default, and for a value that cannot be decrypted. */
+/** The stored text of an option. Undefined if the option has its default or its value cannot be decrypted. */
 function storedText(secrets: Secrets, row: OptionRow | undefined): string | undefined {
   try {
     return row && openOption(secrets, row)

@@ -10,8 +10,9 @@ import type { ApiDeps } from '../deps.ts'
 import { checkOption } from './check-option.ts'
 
 /**
- * Writes an option with its audit row. `value` is in the form that `optionText` returns. `current` tells the values of
- * all options: `before` those that are stored, `after` those that the value has to fit. Throws ApiFailure.
+ * Writes an option with its audit row. `value` is in the form that `optionText` returns. `current` returns the values
+ * of options: `before` the stored values, `after` the values with which the new value must be compatible. Throws
+ * ApiFailure.
  */
 export async function writeOption(
   trx: Trx,

@@ -7,13 +7,13 @@ import { optionText } from './option-text.ts'
 import { optionTexts } from './options-kind.ts'
 import { writeOption } from './save-option.ts'
 
-/** Name of a column of the section → the option that stores it. */
+/** The option that stores each column of the section, by the name of the column. */
 type Columns = Readonly<Record<string, OptionKey>>
-/** For each option, what it has for each name. */
+/** The values of each option, by name. */
 type Tables = Map<OptionKey, Map<string, unknown>>
 type Entries = Readonly<Record<string, JsonObject>>
 
-/** The sections whose entries are spread over options that are JSON objects. */
+/** The sections whose entries are stored in several options. Each of these options is a JSON object. */
 export const tableKinds: readonly ConfigKind[] = [
   tableKind('groups', groupColumns),
   tableKind('prices', priceColumns),
@@ -22,7 +22,7 @@ export const tableKinds: readonly ConfigKind[] = [
 
 type NumberSection = keyof typeof numberSections
 
-/** An entry is complete: a column that it does not name is removed. */
+/** A section with several columns. Columns that an entry omits are removed. */
 function tableKind(section: ConfigSection, columns: Columns): ConfigKind {
   return {
     section,
@@ -30,7 +30,7 @@ function tableKind(section: ConfigSection, columns: Columns): ConfigKind {
     plan: (trx, wanted, context) => planTable(trx, { section, columns }, wanted as Entries, context),
     async export(db, { secrets }) {
       const current = await optionTexts(db, secrets)
-      // The built-in tables may be better in a later version, so an export does not fix them.
+      // Tables that have their defaults are not exported, so that a later version can improve the defaults.
       if (Object.values(columns).every((key) => current(key) === optionDefinitions[key].default)) return undefined
       const entries = entriesOf(tablesOf(current, columns), columns)
       const names = Object.keys(entries).sort()
@@ -39,7 +39,7 @@ function tableKind(section: ConfigSection, columns: Columns): ConfigKind {
   }
 }
 
-/** Like a table with one column, whose name the file does not have. */
+/** A section with a single column, whose name does not appear in the file. */
 function numberKind(section: NumberSection, option: OptionKey): ConfigKind {
   const columns = { value: option }
   const table = tableKind(section, columns)
@@ -90,7 +90,7 @@ async function planTable(
     for (const name of unlisted) changes.push({ op: 'remove', name, fields: [], make: async () => write(name, {}) })
   return { changes, unlisted, finish }
 
-  /** Writes the options whose tables the changes have changed. */
+  /** Writes the options whose tables were changed. */
   async function finish(trx: Trx): Promise<void> {
     const untouched = tablesOf(current, columns)
     for (const key of Object.values(columns)) {
@@ -122,7 +122,7 @@ function entriesOf(tables: Tables, columns: Columns): Record<string, JsonObject>
   return Object.fromEntries([...entries].map(([name, entry]) => [name, withoutEmpty(entry)]))
 }
 
-/** The entry without fields that say nothing: limits of 0, and objects without members. */
+/** The entry without meaningless fields: limits of 0, and empty objects. */
 function withoutEmpty(entry: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(entry)

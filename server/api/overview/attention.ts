@@ -21,16 +21,16 @@ const dayHours = 24
 const daySeconds = dayHours * hourSeconds
 const weekHours = 7 * dayHours
 
-/** The longest pause that the circuit breaker makes. */
+/** The longest pause of a channel by the circuit breaker. */
 const coolDownSeconds = 300
 const leastAttempts = 5
-/** Attempts of this many hours can show that a channel fails. */
+/** Whether a channel fails is judged by its attempts in this many hours. */
 const failingHours = 6
 const failingShare = 0.2
-/** A balance below this part of a unit of currency is too small for most calls. */
+/** A balance below this amount of currency is too small for most calls. */
 const emptyBalance = 0.1
 const jumpFactor = 3
-/** Losses below this part of a unit of currency may come from rounding. */
+/** Losses below this amount of currency may be due to rounding. */
 const leastLoss = 0.01
 const mostChannels = 5000
 
@@ -44,7 +44,7 @@ interface Ask {
   now: number
 }
 
-/** What an administrator should look at now, most urgent first. */
+/** The items that an administrator should look at now, most urgent first. */
 export async function attentionItems(ask: Ask): Promise<AttentionItem[]> {
   const channels = await watchedChannels(ask.db)
   const found = await Promise.all([
@@ -95,8 +95,9 @@ async function channelItems({ db, now }: Ask, channels: readonly WatchedChannel[
 }
 
 /**
- * The newest attempts of a channel if too many of them failed. Earlier hours count only while there are not enough
- * attempts, so that a channel with little traffic is judged, too, and one that works again is soon well.
+ * The newest attempts of a channel, if too many of them failed. Earlier hours are added only until there are enough
+ * attempts. Channels with little traffic are therefore judged as well, and a channel that works again soon stops
+ * counting as failing.
  */
 function failingNow(hours: readonly ChannelHour[]): { since: number; count: number; failed: number } | undefined {
   let [count, failed, since] = [0, 0, 0]
@@ -109,7 +110,7 @@ function failingNow(hours: readonly ChannelHour[]): { since: number; count: numb
   return count < leastAttempts || failed <= count * failingShare ? undefined : { since, count, failed }
 }
 
-/** Prices of scheduled lists that wait for a decision, and lists that cannot be read. */
+/** Prices from scheduled lists that wait for a decision, and lists that cannot be read. */
 async function priceItems({ db }: Ask): Promise<Item[]> {
   const channels = await channelsWithFeeds(db)
   return channels.flatMap(({ id, name, price_feed }): Item[] => {
@@ -137,7 +138,7 @@ async function priceItems({ db }: Ask): Promise<Item[]> {
   })
 }
 
-/** Channels whose requests of the last 24 hours cost more than was charged for them. */
+/** Channels whose requests in the last 24 hours cost more than was charged for them. */
 async function lossItems({ db, settings, now }: Ask, channels: readonly WatchedChannel[]): Promise<Item[]> {
   const { since, losses } = await channelLosses(db, now)
   const least = settings.QuotaPerUnit * leastLoss
@@ -150,7 +151,10 @@ async function lossItems({ db, settings, now }: Ask, channels: readonly WatchedC
   })
 }
 
-/** Balances in dollars can be compared with what was charged; other currencies and numbers cannot. */
+/**
+ * Upstream balances that are low. Only balances in dollars can be compared with the charges, other currencies and
+ * numbers cannot.
+ */
 async function balanceItems({ db, settings, now }: Ask, channels: readonly WatchedChannel[]): Promise<Item[]> {
   const known = channels.filter(
     ({ type, status, balance_updated_time }) =>
@@ -195,7 +199,7 @@ async function peopleItems({ db, settings, now }: Ask): Promise<Item[]> {
   }))
 }
 
-/** People who spent far more today than on a usual day. */
+/** Users who spent far more today than on a usual day. */
 async function spendItems({ db, settings, now }: Ask): Promise<Item[]> {
   const jumps = await spendJumps(db, settings, now, jumpFactor)
   return jumps.map(({ id, name, spent: amount, median: limit }) => ({
@@ -208,12 +212,15 @@ async function spendItems({ db, settings, now }: Ask): Promise<Item[]> {
   }))
 }
 
-/** A backup counts as old when the next ones have been missing for this long, and one interval more. */
+/** A backup counts as old after one interval plus this time without a new one. */
 const backupGraceSeconds = 2 * hourSeconds
-/** A new installation has nothing to lose yet. */
+/** The hint about backups appears after this many days, because a new installation has nothing to lose yet. */
 const backupHintDays = 7
 
-/** Whether the last backup failed or is old. An installation that never made one gets a hint, the last in the list. */
+/**
+ * An item if the last backup failed or is old. An installation that has never made one gets a hint at the end of the
+ * list.
+ */
 async function backupItems({ db, settings, now }: Ask): Promise<Item[]> {
   const { good, ended } = await lastBackups(db, 'anybody')
   const item = (kind: Item['kind'], since: number, more: Partial<Item> = {}): Item[] => [
@@ -229,10 +236,13 @@ async function backupItems({ db, settings, now }: Ask): Promise<Item[]> {
   return good && good.started_at < now - 2 * every - backupGraceSeconds ? item('backup_old', good.started_at) : []
 }
 
-/** A copy of the log that has worked within this time is not reported, because short breaks of its place are normal. */
+/** A failing copy of the log is not reported if it worked within this time, because short interruptions are normal. */
 const logCopyGraceSeconds = 600
 
-/** Whether log rows cannot be copied. The reason may contain an address, so only the settings, which are root's, show it. */
+/**
+ * An item if log rows cannot be copied. The reason may contain an address, so it is shown only in the settings, which
+ * only root can see.
+ */
 async function logCopyItems({ logCopy, now }: Ask): Promise<Item[]> {
   const { error, sentAt, failedAt } = await logCopy.state()
   if (error === '' || sentAt > now - logCopyGraceSeconds) return []

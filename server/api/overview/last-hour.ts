@@ -7,11 +7,11 @@ import { idsSince } from '../../store/usage/recent-rows.ts'
 
 const slotSeconds = 300
 const kept = 2 * overviewPoints
-/** Rows may become visible this long after the time that they record. Until then, a slot is read again. */
+/** Rows may become visible this long after their time. Until then, a slot is read again. */
 const settleSeconds = 120
-/** Ids per query, so that the process is not blocked for long. */
+/** The number of ids per query. It is limited so that the process is not blocked for long. */
 const idsPerStep = 20_000
-/** Ids before the newest row that may still be missing. */
+/** Rows with this many ids before the newest row may not be visible yet. */
 const idGap = 200
 
 interface Slot {
@@ -20,7 +20,7 @@ interface Slot {
   tokens: number
   quota: number
   people: Set<number>
-  /** Responses by step of the first byte histogram. */
+  /** The number of responses for each step of the histogram of first-byte times. */
   times: Map<number, number>
   firstId: number
 }
@@ -28,8 +28,8 @@ interface Slot {
 type Sum = 'requests' | 'failed' | 'tokens' | 'quota'
 
 /**
- * Figures of the last two hours in five-minute slots. Slots that are over are kept, so that each call reads only the rows
- * of the last minutes.
+ * Figures of the last two hours in five-minute slots. Finished slots are kept, so that each call reads only the rows of
+ * the last minutes.
  */
 export function createLastHour(clock: Clock): (db: Db) => Promise<Overview['hour']> {
   const slots = new Map<number, Slot>()

@@ -71,7 +71,10 @@ function tokenView(token: TokenRow, now: number): OwnOverview['tokens'][number] 
   }
 }
 
-/** A stored status changes only when the token is used, so an enabled token may have expired in the meantime. */
+/**
+ * The current status of a token. The stored status changes only when the token is used, so an enabled token may have
+ * expired since then.
+ */
 function statusNow({ status, expired_time, remain_quota, unlimited_quota }: TokenRow, now: number): number {
   if (status !== tokenStatus.enabled) return status
   if (expired_time !== -1 && expired_time <= now) return tokenStatus.expired

@@ -23,7 +23,7 @@ forEachDatabase((_, openFresh) => {
     api = await createTestApi(await openFresh())
     admin = await api.addPerson({ username: 'admin', role: 10 })
     ada = await api.addPerson({ username: 'ada' })
-    // An older installation is told to set up backups.
+    // An old installation gets a hint to set up backups.
     await api.store.write((trx) =>
       trx
         .updateTable('users')
@@ -81,7 +81,7 @@ forEachDatabase((_, openFresh) => {
     expect([hours.starts.length, spenders, attention]).toEqual([24, [], []])
   })
 
-  test('the last hour is compared with the hour before, whether its rows are counted already or not', async () => {
+  test('the last hour is compared with the hour before, both before and after its rows are summed', async () => {
     for (const created_at of [now - 1, now - 250, now - 3000, now - 4000, now - 5000]) await add(ada, created_at)
     await fail(ada, now - 10, 'upstream_timeout', { left_out: 2 })
     await add(admin, now - 4500, { outcome: 'interrupted', first_byte_time: 2000 })
@@ -103,12 +103,12 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('rows that are written later are added to intervals that were read before, each once', async () => {
+  test('rows that are written later are added once to intervals that were already read', async () => {
     await add(ada, now - 2000)
     await add(ada, now - 20)
     expect((await read()).hour.requests.now).toBe(2)
     await add(ada, now - 30)
-    // The response is kept for five seconds.
+    // The response is cached for five seconds.
     expect((await read()).hour.requests.now).toBe(2)
     later(6000)
     expect((await read()).hour.requests.now).toBe(3)
@@ -133,7 +133,7 @@ forEachDatabase((_, openFresh) => {
     expect(hours.failed).toEqual([...Array(21).fill(0), 1, 0, 0])
   })
 
-  test('the people who spent most in seven days are listed with what they spent before', async () => {
+  test('the people who spent the most in seven days are listed with their spending in the period before', async () => {
     await add(ada, now - day, { quota: 100 })
     await add(ada, now - 9 * day, { quota: 40 })
     await add(admin, now - day, { quota: 300 })
@@ -143,7 +143,7 @@ forEachDatabase((_, openFresh) => {
     ])
   })
 
-  test('channels that are off, failing or paused need attention; those that a person switched off do not', async () => {
+  test('channels that are disabled, failing or paused need attention, but not channels that a person disabled', async () => {
     const off = await addChannel({ name: 'off' })
     await setChannel(off, { status: 3, status_reason: 'the key was refused', status_time: now - 60 })
     await setChannel(await addChannel({ name: 'own' }), { status: 2 })
@@ -157,7 +157,7 @@ forEachDatabase((_, openFresh) => {
       ]),
     )
     for (let call = 0; call < 4; call++) await add(ada, now - 10, { channel_id: failing })
-    // The channel failed in the hour before, and works now.
+    // The channel failed in the previous hour and works now.
     for (let call = 0; call < 5; call++) await add(ada, now - 10, { channel_id: fine })
     await api.store.write((trx) =>
       trx
@@ -181,7 +181,7 @@ forEachDatabase((_, openFresh) => {
     expect(kinds((await read()).attention)).not.toContain('channel_cooling fine')
   })
 
-  test('a channel with little traffic is failing if its attempts of the last hours failed', async () => {
+  test('a channel with little traffic counts as failing if its attempts in the last hours failed', async () => {
     const rare = await addChannel({ name: 'rare' })
     const mended = await addChannel({ name: 'mended' })
     const old = await addChannel({ name: 'old' })
@@ -234,7 +234,7 @@ forEachDatabase((_, openFresh) => {
     expect(attention[2]).toMatchObject({ amount: 1_300_000, limit: 400_000 })
   })
 
-  test('a failed or old backup needs attention; an installation that never made one gets a hint after a week', async () => {
+  test('a failed or old backup needs attention, and an installation that never made one gets a hint after a week', async () => {
     const row = { place: 'files' as const, host: 'h', path: '/b/x', made_by: 'schedule', bytes: 1, error: '' }
     const made = (started_at: number, fields: object = {}) =>
       api.store.write((trx) => addBackupRow(trx, { ...row, started_at, finished_at: started_at + 1, ...fields }))
@@ -248,7 +248,7 @@ forEachDatabase((_, openFresh) => {
     expect(await backups()).toEqual([])
     await createdAt(now - 8 * day)
     expect(await backups()).toMatchObject([{ kind: 'backup_none', act: 'open_backups' }])
-    // A backup by the command is one, too.
+    // A backup that was made by the command counts, too.
     await made(now - 6 * day, { made_by: 'command line' })
     expect(await backups()).toEqual([])
     await api.store.write((trx) => saveOption(trx, 'BackupStore', 'files'))
@@ -260,7 +260,7 @@ forEachDatabase((_, openFresh) => {
     expect(await backups()).toMatchObject([{ kind: 'backup_failed', reason: 'the disk is full', since: now - 59 }])
   })
 
-  test('a copy of the log that fails needs attention after ten minutes; the reason stays in the settings', async () => {
+  test('a failing copy of the log needs attention after ten minutes, and only the settings show the reason', async () => {
     const root = await api.addPerson({ username: 'root', role: 100 })
     const copies = async () => {
       later(6000)
@@ -282,7 +282,7 @@ forEachDatabase((_, openFresh) => {
     expect(await copies()).toEqual([])
   })
 
-  test('a user gets only the own figures, errors and tokens', async () => {
+  test('a user gets only their own figures, errors and tokens', async () => {
     await api.store.write((trx) => trx.updateTable('users').set({ quota: 700 }).where('id', '=', ada.id).execute())
     await add(ada, now - 60, { quota: 30 })
     await add(ada, now - 2 * day, { quota: 40 })

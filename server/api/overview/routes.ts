@@ -18,7 +18,7 @@ const weekHours = 7 * dayHours
 
 type OverviewDeps = Pick<ApiDeps, 'store' | 'settings' | 'clock' | 'logCopy'>
 
-/** What is going on: for admins at the installation, for everybody else with their own account. */
+/** The current state: of the installation, for admins, and of the user's own account. */
 export function mountOverview(router: ApiRouter, { store, settings, clock, logCopy }: OverviewDeps): void {
   const lastHour = createLastHour(clock)
   let cached: { atMs: number; data: Promise<Overview> } | undefined

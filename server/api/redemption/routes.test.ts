@@ -39,7 +39,7 @@ forEachDatabase((_, openFresh) => {
     expect((await create()).data).toHaveLength(1)
   })
 
-  test('shows a code as it is stored', async () => {
+  test('shows a code with its stored values', async () => {
     const [key] = (await create({ name: ' gift ' })).data
     const [row] = (await call('GET', '')).data
     expect(row).toEqual({
@@ -134,7 +134,7 @@ forEachDatabase((_, openFresh) => {
     expect(await audit()).toEqual([])
   })
 
-  test('a name can have 20 characters, counted as people count them', async () => {
+  test('a name can have 20 visible characters', async () => {
     expect((await create({ name: '二十个字符的名字也可以用二十个字符的名字啊' })).success).toBe(false)
     expect((await create({ name: '二十个字符的名字也可以用二十个字符的名字' })).success).toBe(true)
   })
@@ -190,7 +190,7 @@ forEachDatabase((_, openFresh) => {
     expect((await account()).quota).toBe(1000)
   })
 
-  test('a code can be redeemed up to its last second, and an expired one only after it gets a later expiry', async () => {
+  test('a code can be redeemed until its last second, and an expired code only after it gets a later expiry', async () => {
     const expired_time = 1_700_000_100
     const [first, second] = (await create({ count: 2, expired_time })).data
     const { id } = (await call('GET', `search?keyword=gift`)).data.find(({ key }: { key: string }) => key === second)
@@ -205,7 +205,7 @@ forEachDatabase((_, openFresh) => {
     })
     expect((await account()).quota).toBe(1500)
     expect(await logs()).toHaveLength(1)
-    // A used code stays used, and a disabled one disabled, whatever their expiry.
+    // A used code stays used, and a disabled code stays disabled, regardless of the expiry.
     expect((await redeem(first)).message).toContain('used')
     await call('PUT', '?status_only=true', { id, status: 2 })
     expect((await redeem(second)).message).toContain('disabled')
@@ -259,12 +259,12 @@ forEachDatabase((_, openFresh) => {
     expect(await count("batches?keyword='%25")).toBe(0)
   })
 
-  test('sums of a batch that are too large for an exact integer do not break the list', async () => {
+  test('if the sums of a batch are too large for an exact integer, the list still works', async () => {
     const name = 'huge'
     await create({ name, quota: maxQuota, count: 100 })
     const [batch] = (await call('GET', 'batches')).data
     expect(batch).toMatchObject({ name, made: 100, quota: Number.MAX_SAFE_INTEGER })
-    // More than a 64-bit integer can hold.
+    // More than a 64-bit integer can represent.
     const common = {
       user_id: 1,
       name,
@@ -302,7 +302,7 @@ forEachDatabase((_, openFresh) => {
     expect(second?.detail).toContain('status: 2 → 1')
   })
 
-  test('name and quota can change; the status changes only by a status_only request, and never from used', async () => {
+  test('name and quota can change, but the status changes only by a status_only request and never from used', async () => {
     const [key] = (await create()).data
     const { id } = (await call('GET', '')).data[0]
     expect((await call('PUT', '', { id, name: 'new', quota: 9, status: 2 })).data).toMatchObject({

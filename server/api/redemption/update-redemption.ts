@@ -40,7 +40,7 @@ export async function changeRedemption(
   })
 }
 
-/** A used code stays used: setting it back would give its quota a second time. */
+/** The requested status. A used code stays used, because otherwise its quota could be given a second time. */
 function wantedStatus({ body }: Update, before: RedemptionRow): Fields {
   const { status } = body
   if (status !== redemptionStatus.unused && status !== redemptionStatus.disabled) {
@@ -52,7 +52,8 @@ function wantedStatus({ body }: Update, before: RedemptionRow): Fields {
 
 function wantedFields({ body }: Update, before: RedemptionRow, clock: Clock): Fields {
   const fields: Fields = {}
-  // Imported codes may have names that are not allowed for new codes, and clients send whole records back.
+  // An unchanged name is not validated, because imported codes may have names that are not allowed for new codes, and
+  // clients send whole records back.
   if (body.name !== undefined && body.name !== before.name) fields.name = parseInput(named, { name: body.name }).name
   if (body.quota !== undefined && body.quota !== before.quota) {
     if (before.status === redemptionStatus.used) {

@@ -2,7 +2,7 @@ import { api } from '../../../contract/api/index.ts'
 import { type ApiRouter, servePublic } from '../../http/serve-endpoint.ts'
 import type { ApiDeps } from '../deps.ts'
 
-/** What everybody may read: the status document and the texts of the public pages. */
+/** Public data: the status document and the texts of the public pages. */
 export function mountStatus(
   router: ApiRouter,
   { settings, version, startTime }: Pick<ApiDeps, 'settings' | 'version' | 'startTime'>,

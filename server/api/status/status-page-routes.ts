@@ -9,7 +9,10 @@ import { shownRanges, statusPage } from './status-page.ts'
 
 const visitorsGroup = 'default'
 
-/** The status page's data. However many people look at it, the database answers one query every 30 seconds. */
+/**
+ * The status page's data. No matter how many people open the page, the database answers only one query every 30
+ * seconds.
+ */
 export function mountStatusPage(
   router: ApiRouter,
   { store, clock, settings, priceList }: Pick<ApiDeps, 'store' | 'clock' | 'settings' | 'priceList'>,

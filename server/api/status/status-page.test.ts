@@ -58,7 +58,7 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('GET', '/api/status')).json.data.status_page).toBe(true)
   })
 
-  test('a family has a state for each of 90 days, before and after the rows are summed up', async () => {
+  test('a family has a state for each of 90 days, before and after the rows are summed', async () => {
     await turnOn()
     await add('gpt-4o', now - 89 * day, 20)
     await add('gpt-4o', now - 2 * day, 95)
@@ -86,7 +86,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('failures are still known when the log rows of failed calls are gone', async () => {
+  test('failures are still counted after the log rows of failed calls have been deleted', async () => {
     await turnOn()
     await add('gpt-4o', now - 40 * day, 10)
     await add('gpt-4o', now - 40 * day, 10, failure)
@@ -98,7 +98,7 @@ forEachDatabase((_, openFresh) => {
     expect(familyOf(after, 'openai')?.days[49]).toEqual({ state: 'down', uptime: 50 })
   })
 
-  test('requests that callers got wrong do not count as failures of the service', async () => {
+  test('invalid requests from callers do not count as failures of the service', async () => {
     await turnOn()
     await add('gpt-4o', now - 60, 20)
     const wrong = [
@@ -118,7 +118,7 @@ forEachDatabase((_, openFresh) => {
     expect(page.families.map(({ id }) => id)).toEqual(['openai', 'claude', 'gemini'])
   })
 
-  test('an upstream that refuses the key or the rate of this server counts as a failure', async () => {
+  test("a call counts as failed if the upstream rejects this server's key or limits its rate", async () => {
     await turnOn()
     await add('claude-sonnet-4-5', now - 60, 10)
     const attempts = JSON.stringify([{ channelId: 7, status: 429, error: 'slow down', elapsedMs: 5 }])
@@ -128,7 +128,7 @@ forEachDatabase((_, openFresh) => {
     expect(familyOf(await read(), 'claude')).toMatchObject({ state: 'down', uptime: 50 })
   })
 
-  test('hours with errors are the incidents of today, as sentences', async () => {
+  test("hours with errors become today's incidents, as sentences", async () => {
     await turnOn()
     for (const hours of [-3, -2, -1, 0, 9]) await add('claude-sonnet-4-5', noon + hours * hour, 40)
     for (const hours of [-2, -1]) await add('claude-sonnet-4-5', noon + hours * hour, 10, failure)
@@ -154,14 +154,14 @@ forEachDatabase((_, openFresh) => {
     expect(page.state).toBe('degraded')
   })
 
-  test('after a few requests in the last hour, the state is that of the day', async () => {
+  test('if there were only a few requests in the last hour, the state is that of the day', async () => {
     await turnOn()
     await add('claude-sonnet-4-5', now - 6 * hour, 40)
     await add('claude-sonnet-4-5', now - 60, 1, failure)
     expect(familyOf(await read(), 'claude')?.state).toBe('up')
   })
 
-  test('with few requests, the response does not reveal how many there were', async () => {
+  test('if there were few requests, the response does not reveal their number', async () => {
     await turnOn()
     await add('gpt-4o', now - 60, 9)
     await add('claude-sonnet-4-5', now - 60, 8)
@@ -171,7 +171,7 @@ forEachDatabase((_, openFresh) => {
     expect(familyOf(page, 'claude')).toMatchObject({ state: 'none', uptime: null })
   })
 
-  test('however many people look, the database answers one query in 30 seconds', async () => {
+  test('no matter how many people look, the database answers one query in 30 seconds', async () => {
     await turnOn()
     const first = await read()
     await add('gpt-4o', now - 60, 30, failure)
@@ -181,7 +181,7 @@ forEachDatabase((_, openFresh) => {
     expect((await read()).state).toBe('down')
   })
 
-  test('the response names no channel, model or user', async () => {
+  test('the response contains no channel, model or user', async () => {
     await turnOn()
     const admin = await api.addPerson({ username: 'secretive-admin', role: 10 })
     const body = { type: 1, name: 'cheap reseller', key: 'k', models: 'gpt-4o,house-special-1', group: 'default' }

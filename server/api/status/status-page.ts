@@ -9,7 +9,9 @@ const hourSeconds = 3600
 const dayHours = 24
 const noCalls: Counts = { calls: 0, failed: 0 }
 
-/** The days and hours (since 1970) that the page shows: 90 days, and the hours of today and of the hour before it. */
+/**
+ * The days and hours (counted from 1970) that the page shows: 90 days, all hours of today, and the hour before today.
+ */
 export function shownRanges(nowSeconds: number) {
   const today = Math.floor(nowSeconds / daySeconds)
   const to = Math.floor(nowSeconds / hourSeconds) + 1
@@ -20,8 +22,9 @@ export function shownRanges(nowSeconds: number) {
 }
 
 /**
- * The status page from the calls for each model. It contains neither numbers of calls nor names of channels, models or
- * users. `served`: models that visitors may know of; their families are shown even if nobody has called them.
+ * Computes the status page from the calls for each model. The page contains neither numbers of calls nor names of
+ * channels, models or users. `served` are the models that visitors may know. Their families are shown even if nobody
+ * has called them.
  */
 export function statusPage(
   rows: readonly SlotAvailability[],
@@ -29,7 +32,7 @@ export function statusPage(
   nowSeconds: number,
 ): StatusPage {
   const { days, hours } = shownRanges(nowSeconds)
-  // Failed calls for models that are not served here have no model name.
+  // Failed calls for models that are not served here have no model name, so they belong to no family.
   const byFamily = Map.groupBy(
     rows.filter(({ model }) => model !== ''),
     ({ model }) => familyOf(model).id,
@@ -65,7 +68,7 @@ function familyPage(
   const now = addCounts([ofHour(hours.to - 2), ofHour(hours.to - 1)])
   const today = dayCounts.at(-1) ?? noCalls
   const lately = stateOf(now)
-  // Too few have called lately: what was true today is the best answer.
+  // If there were too few calls recently, today's state is the best estimate.
   const state = lately === 'none' ? stateOf(today) : lately
   return {
     page: {
@@ -75,12 +78,12 @@ function familyPage(
       uptime: uptimeOf(addCounts(dayCounts)),
       days: dayCounts.map((counts) => ({ state: stateOf(counts), uptime: uptimeOf(counts) })),
     },
-    // The first hour is yesterday's.
+    // The first hour belongs to yesterday.
     incidents: incidentsOf(family.name, states.slice(1), hours.from + 1),
   }
 }
 
-/** Hours in a row in which calls failed, as incidents. `firstHour`: hours since 1970. */
+/** Consecutive hours in which calls failed, as incidents. `firstHour` is in hours since 1970. */
 function incidentsOf(family: string, states: readonly ServiceState[], firstHour: number): Incident[] {
   const incidents: Incident[] = []
   let began: number | undefined
@@ -106,7 +109,7 @@ function sentence(family: string, state: ServiceState, from: number, to: number)
 
 const severity: readonly ServiceState[] = ['none', 'up', 'degraded', 'down']
 
-/** The state of the whole service: that of the worst family, but "down" only if no family works. */
+/** The state of the whole service. It is the state of the worst family, but "down" only if no family works. */
 function worstOf(states: readonly ServiceState[]): ServiceState {
   const known = states.filter((state) => state !== 'none')
   if (known.length > 0 && known.every((state) => state === 'down')) return 'down'

@@ -12,7 +12,7 @@ import { tokenView } from './token-view.ts'
 
 type RotateDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock'> & { announce: Announce }
 
-/** New keys for a person's own tokens, and the end of their old keys. */
+/** Calls that give a person's own tokens new keys, or that end old keys. */
 export function mountRotation(router: ApiRouter, { store, secrets, clock, announce }: RotateDeps): void {
   serve(router, api.token.rotate, async (call) => {
     const { id } = call.params

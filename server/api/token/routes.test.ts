@@ -29,7 +29,7 @@ forEachDatabase((_, openFresh) => {
     return remain_quota + used_quota - granted_quota
   }
 
-  test('lists and searches can be narrowed by the status that the next call would find', async () => {
+  test('lists and searches can be filtered by the status that applies to the next call', async () => {
     const add = async (name: string, fields: object) => {
       const { data } = await create({ name, remain_quota: 10, expired_time: -1 })
       if (Object.keys(fields).length > 0) await set(data.id, fields)
@@ -95,7 +95,7 @@ forEachDatabase((_, openFresh) => {
     expect(api.notices).toContainEqual({ topic: 'token', id: data.id })
   })
 
-  test('a token whose key is known only by its hash shows no key, and is found by the key but not by the hash', async () => {
+  test('a token with only a known hash shows no key, and is found by its key but not by the hash', async () => {
     const { data } = await create({ name: 'moved in' })
     const hex = createHash('sha256').update('sk-an-old-key-of-mine').digest('hex')
     const key = hashedKey(hex)
@@ -176,7 +176,7 @@ forEachDatabase((_, openFresh) => {
     expect((await get('search?keyword=%25')).json.data).toEqual([])
   })
 
-  test("somebody else's token does not exist, not even for root", async () => {
+  test("somebody else's token cannot be found, not even by root", async () => {
     const { id } = (await create({ name: 'mine' })).data
     expect((await get(String(id))).json.success).toBe(true)
     expect((await get(String(id), other.token)).json).toMatchObject({ success: false, message: 'Token not found.' })
@@ -184,7 +184,7 @@ forEachDatabase((_, openFresh) => {
     expect((await put({ id, status: 2 }, '?status_only=true', other.token)).success).toBe(false)
     expect((await api.call('DELETE', `/api/token/${id}`, { as: other.token })).json.success).toBe(false)
     expect(await row(id)).toMatchObject({ name: 'mine', status: 1 })
-    // Naming another owner does not change the owner.
+    // Sending another owner does not change the owner.
     await put({ id, user_id: other.id, key: 'x', used_quota: 5 })
     expect(await row(id)).toMatchObject({ user_id: me.id, used_quota: 0 })
   })

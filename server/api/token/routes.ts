@@ -30,10 +30,12 @@ import { updateOwnToken } from './update-token.ts'
 
 type TokenDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock' | 'captures' | 'settings'> & { announce: Announce }
 
-/** How many keys one person may look up. Guessing a key is hopeless; this only keeps the database from being busy. */
+/**
+ * The limit on key lookups per person. Guessing a key is hopeless, so the limit only protects the database from load.
+ */
 const findRule = { limit: 20, windowMs: 60_000 }
 
-/** A person's own tokens. Other people's tokens do not exist here, not even for admins. */
+/** A person's own tokens. Other people's tokens are treated as missing, even for admins. */
 export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
   const { store, secrets, clock, announce } = deps
   const view = (row: TokenRow) => tokenView(row, secrets, epochSeconds(clock))
@@ -60,7 +62,7 @@ export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
       spellings(body.key).flatMap((key) => [presentedKeyHash(key, secrets), foreignKeyHash(key, secrets)]),
       epochSeconds(clock),
     )
-    // For anyone but administrators, another user's token does not exist.
+    // Other users' tokens are treated as missing, except for administrators.
     if (!found || (found.user_id !== person.id && person.role < roles.admin)) {
       throw new ApiFailure('No token has this key.')
     }
@@ -99,7 +101,7 @@ export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
       await recordAudit(trx, auditEvent(clock, call, 'token.create', `token ${token.id}`, token.name))
       return token
     })
-    // A node may have cached that this key is unknown.
+    // A node may have cached that this key does not exist.
     await announce({ topic: 'token', id: row.id })
     return view(row)
   })
@@ -124,7 +126,10 @@ export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
   })
 }
 
-/** What may be the stored key: without its prefix, and without the number of a channel that admins may append. */
+/**
+ * The possible stored keys for a pasted text: without the prefix, and without the channel number that admins may
+ * append.
+ */
 function spellings(pasted: string): string[] {
   const key = pasted.replace(/^sk-/, '')
   return [key, key.replace(/-\d+$/, '')]

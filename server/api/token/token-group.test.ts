@@ -39,7 +39,7 @@ forEachDatabase((_, openFresh) => {
     expect(one.group).toBe('fast')
   })
 
-  test('without a group, or with the group of its owner, a token follows its owner', async () => {
+  test('a token without a group, or with the group of its owner, follows its owner', async () => {
     for (const group of [undefined, null, '', ' ', 'default']) {
       expect((await create({ name: 'a', ...(group !== undefined && { group }) })).data.group).toBe('')
     }
@@ -48,7 +48,7 @@ forEachDatabase((_, openFresh) => {
     expect((await put({ id: data.id, group: null })).data.group).toBe('')
   })
 
-  test('a complete row that is sent back keeps a group that can no longer be chosen', async () => {
+  test('sending back a complete row keeps a group that can no longer be chosen', async () => {
     const { data } = await create({ name: 'a', group: 'fast' })
     await api.store.write((trx) => trx.updateTable('tokens').set({ group: 'gone' }).where('id', '=', data.id).execute())
     expect(await put({ id: data.id, name: 'b', group: 'gone' })).toMatchObject({

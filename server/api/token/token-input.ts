@@ -3,7 +3,8 @@ import { parseNetwork } from '../../lib/network/ip-network.ts'
 import { splitList } from '../../lib/split-list.ts'
 
 /**
- * The CIDRs of a subnet field, normalised; a plain address becomes a network of one address. An empty field gives null.
+ * The CIDRs of a subnet field, normalised. A plain address becomes a network with one address. An empty field becomes
+ * null.
  */
 export function parseSubnet(text: string | null): string | null {
   const parts = splitList(text ?? '')
@@ -16,13 +17,13 @@ function networkOf(part: string): string {
   return `${part}/${part.includes(':') ? 128 : 32}`
 }
 
-/** The model names of a models field, normalised. An empty field gives null, which means all models. */
+/** The model names of a models field, normalised. An empty field becomes null, which means all models. */
 export function parseModels(text: string | null): string | null {
   const models = splitList(text ?? '')
   return models.length === 0 ? null : models.join(',')
 }
 
-/** When a token expires: -1 for never, which 0 and null also mean. */
+/** When a token expires. 0 and null also mean never, and become -1. */
 export function parseExpiry(seconds: number | null | undefined): number {
   return seconds || -1
 }

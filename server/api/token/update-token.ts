@@ -67,7 +67,8 @@ function wantedFields(
   if (body.name !== undefined) fields.name = body.name
   if (body.expired_time != null) fields.expired_time = parseExpiry(body.expired_time)
   if (body.unlimited_quota !== undefined) fields.unlimited_quota = body.unlimited_quota
-  // A row that goes back whole may name a group that cannot be chosen any more; it stays, and calls are refused.
+  // A client that sends back the whole row may send a group that can no longer be chosen. The token then keeps its
+  // group, and its calls are refused.
   if (body.group !== undefined && (body.group ?? '') !== token.group)
     fields.group = tokenGroup(body.group, person.group, settings)
   if (body.models !== undefined) fields.models = parseModels(body.models)
@@ -76,7 +77,7 @@ function wantedFields(
   return { ...fields, ...limitsSent(body) }
 }
 
-/** Changes the remaining quota; returns the new figure for the audit log, or nothing if it is unchanged. */
+/** Changes the remaining quota. Returns the new value for the audit log, or nothing if it is unchanged. */
 async function changeQuota(trx: Trx, { body }: Update, token: TokenRow): Promise<{ remain_quota?: number }> {
   if (body.remain_quota != null && body.remain_quota_delta !== undefined) {
     throw new ApiFailure('Send either remain_quota or remain_quota_delta, not both.')
@@ -88,7 +89,7 @@ async function changeQuota(trx: Trx, { body }: Update, token: TokenRow): Promise
     throw new ApiFailure(`remain_quota must be at most ${maxQuota}.`)
   }
   const { remain_quota_delta: delta } = body
-  // What processes still have leased stays, so the result can differ from what was wanted.
+  // Quota that is still leased to processes is not touched, so the result can differ from the requested value.
   const changed = delta === undefined ? setTokenQuota(trx, token.id, wanted) : addTokenQuota(trx, token.id, delta)
   return { remain_quota: await changed }
 }

@@ -21,7 +21,7 @@ forEachDatabase((_, openFresh) => {
 
   beforeEach(async () => {
     ;({ api, admin, ada, bob } = await withPeople(await openFresh()))
-    // Only what a test sets is a limit.
+    // There are no limits except those that a test sets.
     await setUser(admin.id, { quota: 0, granted_quota: 0 })
     await setUser(ada.id, { quota: 0, granted_quota: 0 })
     await setUser(bob.id, { quota: 0, granted_quota: 0 })
@@ -63,7 +63,7 @@ forEachDatabase((_, openFresh) => {
   const brief = (rows: Budget[]) =>
     rows.map(({ owner, period, username, token_name }) => [owner, period, token_name || username].join(' '))
 
-  test('every kind of limit is listed with what is used, the closest first', async () => {
+  test('every kind of limit is listed with what is used; the limits that are closest to being reached come first', async () => {
     await setUser(ada.id, { quota: 900, granted_quota: 5000, spent_month: 100, spent_today: 30, spent_at: now - 5 })
     await setUser(ada.id, { daily_budget: 60, monthly_budget: 1000 })
     await addToken(ada, 'limited', { unlimited_quota: false, granted_quota: 400, remain_quota: 100 })
@@ -104,7 +104,7 @@ forEachDatabase((_, openFresh) => {
     expect(rows[0]).toMatchObject({ limit: 10, used: 8, share: 0.8, resets: midnight + day, forecast: 8 })
   })
 
-  test('what was spent on an earlier day or in an earlier month does not count', async () => {
+  test('spending on an earlier day or in an earlier month does not count', async () => {
     await setUser(ada.id, { daily_budget: 60, monthly_budget: 1000, spent_today: 50, spent_month: 70 })
     await setUser(ada.id, { spent_at: midnight - 1 })
     expect((await read('period=day'))[0]).toMatchObject({ used: 0 })
@@ -113,7 +113,7 @@ forEachDatabase((_, openFresh) => {
     expect((await read('period=month'))[0]).toMatchObject({ used: 0 })
   })
 
-  test('the forecast follows from the last seven days, whether they are summed up or not', async () => {
+  test('the forecast is based on the last seven days, both before and after they are summed', async () => {
     const token = await addToken(ada, 'main', { unlimited_quota: false, granted_quota: 2000, remain_quota: 1000 })
     await api.store.write((trx) => trx.updateTable('tokens').set({ created_time: 0 }).execute())
     await setUser(ada.id, { quota: 500, granted_quota: 1200, created_time: 0, monthly_budget: 3000 })
@@ -136,10 +136,10 @@ forEachDatabase((_, openFresh) => {
       expect(brief(await read('level=runs_out'))).toEqual(['user total ada'])
       await rollUpUsage(api.store, now)
     }
-    // An account that is two days old has its average of these days.
+    // The pace of an account that is three and a half days old is its average over these days.
     await setUser(ada.id, { created_time: now - 3.5 * day })
     expect((await read('owner=user&period=total'))[0]).toMatchObject({ pace: 200 })
-    // An empty balance has run out already.
+    // An empty balance has already run out.
     await setUser(ada.id, { quota: -3 })
     expect((await read('owner=user&period=total'))[0]).toMatchObject({ left: -3, runs_out: now })
   })
@@ -158,7 +158,7 @@ forEachDatabase((_, openFresh) => {
     ])
   })
 
-  test('filters, search, sorting and pages', async () => {
+  test('rows can be filtered, searched, sorted and paged', async () => {
     await setUser(ada.id, { daily_budget: 100, spent_today: 80, spent_at: now, monthly_budget: 1000 })
     await setUser(bob.id, {
       daily_budget: 100,
@@ -187,7 +187,7 @@ forEachDatabase((_, openFresh) => {
     expect([first.data.length, second.data.length, beyond.data.length]).toEqual([2, 2, 0])
   })
 
-  test('people see only their own limits; disabled users and tokens have none; bad input is refused', async () => {
+  test('people see only their own limits, disabled users and tokens have none, and invalid input is refused', async () => {
     await setUser(ada.id, { daily_budget: 100 })
     await setUser(bob.id, { daily_budget: 100 })
     await addToken(bob, 'of bob', { daily_budget: 3 })

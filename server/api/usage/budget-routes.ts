@@ -25,7 +25,10 @@ const usdDecimals = 6
 
 type Query = PersonCall<typeof api.usage.budgetsExport>['query']
 
-/** Limits on spending, what is used of them, and when they run out: in pages and as a file. */
+/**
+ * Calls for the limits on spending: how much of each is used, and when it runs out. They return pages of a list, or a
+ * file.
+ */
 export function mountBudgets(
   router: ApiRouter,
   { store, clock, settings }: Pick<ApiDeps, 'store' | 'clock' | 'settings'>,
@@ -38,7 +41,7 @@ export function mountBudgets(
     const ask = askOf(query, person, settings.current(), now)
     const page = { offset: query.p * query.size, limit: query.size }
     const rows = await listBudgets(read, { ...ask, ...page })
-    // A page beyond the end has no row that could contain the number of all rows.
+    // The number of all rows is part of each row. A page beyond the end has no rows, so the first row is read for it.
     const [any] = rows.length > 0 || page.offset === 0 ? rows : await listBudgets(read, { ...ask, offset: 0, limit: 1 })
     return listed(context, { rows: rows.map((row) => budgetOf(row, now)), total: any?.matching ?? 0 })
   })
@@ -63,7 +66,7 @@ export function mountBudgets(
   })
 }
 
-/** People who are not admins see their own limits. */
+/** The query for the database. People who are not admins see only their own limits. */
 function askOf(
   query: Query,
   person: Person,
@@ -91,7 +94,7 @@ function askOf(
   }
 }
 
-/** A row as people see it, with what the period will end at. */
+/** A row as the API shows it, with the forecast for the end of the period. */
 function budgetOf(row: BudgetRow, now: number): Budget {
   const { nextDay, nextMonth } = utcPeriods(now)
   const { owner, period, user_id, username, token_id, token_name, from_group, share, seconds } = row
@@ -117,7 +120,7 @@ function budgetOf(row: BudgetRow, now: number): Budget {
 
 const dayText = (seconds: number) => new Date(seconds * 1000).toISOString().slice(0, 10)
 const momentText = (seconds: number) => new Date(seconds * 1000).toISOString().slice(0, 16).replace('T', ' ')
-/** Later dates cannot be written. */
+/** The last second of the year 9999. Later dates cannot be formatted. */
 const lastMoment = 253_402_300_799
 
 async function* budgetCsv(rows: readonly BudgetRow[], now: number, quotaPerUnit: number): AsyncGenerator<string> {
@@ -142,7 +145,7 @@ async function* budgetCsv(rows: readonly BudgetRow[], now: number, quotaPerUnit:
         ]),
       )
       .join('')
-    // Lets relayed calls have their turn.
+    // Lets relayed calls run in between.
     await setImmediate()
   }
 }

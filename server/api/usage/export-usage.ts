@@ -9,19 +9,19 @@ import { hasCost, rowView } from './table-rows.ts'
 const rowsPerStep = 500
 const usdDecimals = 6
 
-/** What the file is made of. */
+/** The contents of the file. */
 interface Contents {
   plan: TablePlan
   rows: readonly TableRow[]
   quotaPerUnit: number
 }
 
-/** The lines of the file: a heading, a line for each row, and the totals. */
+/** The lines of the file: a heading, one line per row, and the totals. */
 export async function* usageCsv({ plan, rows, quotaPerUnit }: Contents): AsyncGenerator<string> {
   const { by, range, zone } = plan
   const withCosts = plan.withCosts && rows.some(hasCost)
   const dollars = (quota: number) => ({ value: quota / quotaPerUnit, decimals: usdDecimals })
-  // Each line says which time it is about, so that files can be put together.
+  // Each line contains its time range, so that files can be combined.
   const period = [momentText(range.start, zone), momentText(range.end + 1, zone), zone.name]
   const costs = ({ cost = 0, margin = 0 }: Pick<UsageRow, 'cost' | 'margin'>) =>
     withCosts ? [dollars(cost), dollars(margin)] : []
@@ -55,7 +55,7 @@ export async function* usageCsv({ plan, rows, quotaPerUnit }: Contents): AsyncGe
         ),
       )
       .join('')
-    // Lets relayed calls have their turn.
+    // Lets relayed calls run in between.
     await setImmediate()
   }
   yield line(
@@ -80,12 +80,15 @@ function cells(by: UsageDimension, row: UsageRow, index: number): string[] {
   return by === 'token' ? [key, name, owner] : [key, name]
 }
 
-/** A time of the zone as YYYY-MM-DD HH:MM. */
+/** A time in the zone, as YYYY-MM-DD HH:MM. */
 function momentText(seconds: number, { offsetAt }: TimeZone): string {
   return new Date((seconds + offsetAt(seconds) * 60) * 1000).toISOString().slice(0, 16).replace('T', ' ')
 }
 
-/** A name such as usage-by-user-model-2026-10.csv; a range that is not a month has both of its days. */
+/**
+ * A name such as usage-by-user-model-2026-10.csv. If the range is not a month, the name contains its first and last
+ * day.
+ */
 export function usageFileName({ by, range, zone }: TablePlan): string {
   const [first, last] = [dayOf(zone, range.start), dayOf(zone, range.end)]
   const [year = 0, month = 0] = first.split('-').map(Number)

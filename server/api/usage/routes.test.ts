@@ -53,7 +53,7 @@ forEachDatabase((_, openFresh) => {
     return answer.data
   }
 
-  test('the chart and the table of usage agree on days on both sides of a change of the clocks', async () => {
+  test('the chart and the table of usage agree on the days before and after a clock change', async () => {
     const at = (text: string) => Date.parse(text) / 1000
     await add(ada, at('2023-03-25T22:59:00Z'), 1)
     await add(ada, at('2023-03-25T23:00:00Z'), 2)
@@ -99,7 +99,7 @@ forEachDatabase((_, openFresh) => {
       expect([name, (await ask(`time_zone=${encodeURIComponent(name)}`)).success]).toEqual([name, false])
   })
 
-  test('sums everything, in days, from the first call to now', async () => {
+  test('by default, sums all usage by day from the first call to now', async () => {
     await add(ada, midnight - 2 * day + 5, 10, { cached_tokens: 2 })
     await add(bob, midnight - 1, 20, { outcome: 'failed', first_byte_time: 0 })
     await add(bob, now - 60, 30)
@@ -149,7 +149,7 @@ forEachDatabase((_, openFresh) => {
     expect(await values('first_byte')).toEqual([10, 10, 0])
   })
 
-  test('names the largest groups and merges the others', async () => {
+  test('lists the largest groups by name and combines the others', async () => {
     for (const [model, quota] of [
       ['a', 5],
       ['b', 50],

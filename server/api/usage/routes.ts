@@ -37,7 +37,7 @@ const groupColumns = {
   channel: 'channel_id',
 } as const satisfies Record<UsageGroup, Dimension | undefined>
 
-/** Usage of calls: admins see everybody's, other people see their own. */
+/** Usage of calls. Admins see everybody's usage, other people see only their own. */
 export function mountUsage(router: ApiRouter, deps: Pick<ApiDeps, 'store' | 'clock' | 'settings'>): void {
   const { store, clock } = deps
   serve(router, api.usage.read, async ({ query, person }) => {
@@ -52,7 +52,7 @@ export function mountUsage(router: ApiRouter, deps: Pick<ApiDeps, 'store' | 'clo
   mountBudgets(router, deps)
 }
 
-/** People who are not admins see their own calls, and nothing about channels. */
+/** The filter for the rows. People who are not admins see only their own calls, and nothing about channels. */
 function filterFor(query: Query, person: Person): RowFilter {
   const { token_name, not_token_name, model_name, not_model_name } = query
   const own = { token_name, not_token_name, model_name, not_model_name }
@@ -65,7 +65,7 @@ function filterFor(query: Query, person: Person): RowFilter {
   return { ...own, userId: person.id }
 }
 
-/** The range in whole hours; without a start it begins with the first call. */
+/** The range in whole hours. Without a start, it begins with the first call. */
 async function rangeOf(db: Db, clock: Clock, query: Query, filter: RowFilter): Promise<HourRange> {
   const { start_timestamp: start, end_timestamp: end } = query
   const now = epochSeconds(clock)
@@ -89,15 +89,15 @@ async function readUsage(
     )
   }
   const group = groupColumns[query.group_by]
-  // Without a start, the usage is read from 0. There is nothing before the first call, so the sums of its whole day can
-  // be read instead of those of single hours.
+  // Without a start, usage is read from 0. Because there is nothing before the first call, daily sums can then be read
+  // for the day of that call instead of hourly ones.
   const read = query.start_timestamp === 0 ? { ...range, from: 0 } : range
   const ask = { filter, group, metric }
   const ranking = await rankUsage(db, { ...ask, range: read, limit })
   const keys = ranking.top.map(({ g }) => g)
   const earlier = { from: Math.max(0, 2 * range.from - range.to), to: range.from }
   const isCompared = query.compare !== undefined && query.start_timestamp !== 0
-  // None of these queries needs the results of the others, so on PostgreSQL they run in parallel.
+  // These queries are independent of each other, so on PostgreSQL they run in parallel.
   const [before, buckets, names, attempts, attemptsBefore] = await Promise.all([
     isCompared ? rankUsage(db, { ...ask, range: earlier, limit, only: keys }) : undefined,
     usageInParts(db, { ...ask, only: keys }, partsFrom(read.from, plan.parts)),
@@ -141,7 +141,7 @@ async function readUsage(
   }
 }
 
-/** The reader's time zone: by its name, otherwise with the same offset all year. */
+/** The reader's time zone by name or, without a name, a zone with a constant offset. */
 function zoneOf({ time_zone, utc_offset }: Query): TimeZone {
   if (time_zone === '') return fixedZone(utc_offset)
   const zone = timeZone(time_zone)
@@ -149,7 +149,7 @@ function zoneOf({ time_zone, utc_offset }: Query): TimeZone {
   return zone
 }
 
-/** The first part begins earlier, as there is nothing before it. */
+/** Lets the first part begin earlier, because there is no usage before it. */
 function partsFrom(start: number, parts: readonly BucketPart[]): BucketPart[] {
   return parts.map((part, index) => (index === 0 ? { ...part, from: Math.min(start, part.from) } : part))
 }
@@ -179,7 +179,7 @@ function valuesOf(curve: Curve | undefined, metric: UsageMetric, plan: BucketPla
   return quotient ? curve.over.map((value, index) => quotient(value, curve.under[index] ?? 0)) : curve.over
 }
 
-/** The whole minus some of its parts. */
+/** Subtracts some parts from the whole. */
 function rest(whole: Curve | undefined, parts: readonly (Curve | undefined)[]): Curve | undefined {
   if (!whole) return undefined
   const minus = (side: keyof Curve) =>
@@ -190,7 +190,7 @@ function rest(whole: Curve | undefined, parts: readonly (Curve | undefined)[]): 
 const mean = (sum: number, count: number) => (count === 0 ? 0 : Math.round(sum / count))
 const share = (part: number, whole: number) => (whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000)
 
-/** How the metrics that are no sums are computed. */
+/** How to compute the metrics that are not sums. */
 const quotientOf: Partial<Record<UsageMetric, (over: number, under: number) => number>> = {
   duration: mean,
   first_byte: mean,
@@ -214,7 +214,7 @@ function viewOf(figures: UsageFigures, failedAttempts = 0): UsageFiguresView {
   }
 }
 
-/** With cost and margin, if any call has a known cost. */
+/** The figures for admins. They include cost and margin if the cost of any call is known. */
 function adminView(figures: UsageFigures, failedAttempts = 0): UsageFiguresView {
   const { cost, margin } = figures
   return { ...viewOf(figures, failedAttempts), ...((cost !== 0 || margin !== 0) && { cost, margin }) }

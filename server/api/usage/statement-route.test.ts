@@ -21,7 +21,7 @@ forEachDatabase((_, openFresh) => {
   })
   afterEach(() => api.store.close())
 
-  /** Writes a row and the change of the balance that it is about, as the server does. */
+  /** Writes a row and the change of the balance that it describes, as the server does. */
   const change = (created_at: number, type: number, quota: number, fields: object = {}) =>
     api.store.write(async (trx) => {
       const row = logRow({ userId: ada.id, tokenId: 1, channelId: 1 })
@@ -53,7 +53,7 @@ forEachDatabase((_, openFresh) => {
   }
   const started = async () => (await read('month=2023-09')).opening
 
-  test('opening and changes make closing, and each month begins where the last one ended', async () => {
+  test('the opening balance and the changes add up to the closing balance, and each month begins where the last one ended', async () => {
     const before = await started()
     await change(at('2023-09-30T21:00:00Z'), 1, 5000)
     await change(at('2023-09-30T22:30:00Z'), 1, 700)
@@ -90,7 +90,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('quota that the server gives or takes appears with its amount in the statement', async () => {
+  test('quota that the server adds or removes appears with its amount in the statement', async () => {
     const before = await read('month=2023-11')
     const as = admin.token
     await api.call('POST', '/api/topup', { as, body: { user_id: ada.id, quota: 900, remark: '' } })
@@ -101,7 +101,7 @@ forEachDatabase((_, openFresh) => {
     expect(after.unknown_changes).toBe(before.unknown_changes)
   })
 
-  test('the credit that an account is created with is a bonus of its first month', async () => {
+  test("an account's initial credit is a bonus in its first month", async () => {
     const created = at('2023-10-05T00:00:00Z')
     await api.store.write(async (trx) => {
       await sql`update schema_migrations set applied_at = ${created}`.execute(trx)
@@ -116,7 +116,7 @@ forEachDatabase((_, openFresh) => {
     expect(october.closing).toBe(october.bonuses + 5000)
     const november = await read('month=2023-11')
     expect(november).toMatchObject({ opening: october.closing, bonuses: 0, charges: 70, closing: october.closing - 70 })
-    // An account that is older than the record of amounts may have had other changes.
+    // An account that is older than the recording of amounts may have had other changes.
     await api.store.write((trx) =>
       trx
         .updateTable('users')
@@ -138,7 +138,7 @@ forEachDatabase((_, openFresh) => {
     expect(await read('month=2023-11')).toMatchObject({ is_exact: false, unknown_charges: 70 })
   })
 
-  test('everybody has a switch of their own for emails; admins see how many went out', async () => {
+  test('everybody has a switch of their own for emails; admins see how many were sent', async () => {
     const path = '/api/user/statement-emails'
     const emails = async (as: typeof ada) => (await api.call('GET', path, { as: as.token })).json.data
     expect(await emails(ada)).toEqual({
@@ -163,7 +163,7 @@ forEachDatabase((_, openFresh) => {
     expect(await emails(admin)).toMatchObject({ wanted: true })
   })
 
-  test('people read only their own statements; invalid months are refused', async () => {
+  test('people can read only their own statements, and invalid months are refused', async () => {
     for (const query of [
       `month=2023-10&user_id=${admin.id}`,
       'month=2023-12',

@@ -9,7 +9,7 @@ import { statementFigures } from '../../store/usage/statement.ts'
 import { statementBalances } from '../../store/usage/statement-balances.ts'
 import type { ApiDeps } from '../deps.ts'
 
-/** Monthly statements: everybody's own, and those of everybody for admins. */
+/** Monthly statements. Admins can read all of them, other people only their own. */
 export function mountStatement(router: ApiRouter, { store, clock }: Pick<ApiDeps, 'store' | 'clock'>): void {
   serve(router, api.usage.statement, async ({ query, person }) => {
     const userId = query.user_id || person.id

@@ -22,7 +22,7 @@ const columns = {
   day: 'day',
 } as const satisfies Record<UsageDimension, TableDimension>
 
-/** A table as it was asked for: what the database is asked, and how its time is divided. */
+/** A requested table: the query for the database, and how the time is divided. */
 export interface TablePlan {
   ask: Omit<TableAsk, 'offset' | 'limit'>
   by: readonly UsageDimension[]
@@ -34,14 +34,14 @@ export interface TablePlan {
 
 const hourSeconds = 3600
 
-/** Checks what was asked for. People who are not admins see their own calls, and nothing about channels. */
+/** Validates the request. People who are not admins see only their own calls, and nothing about channels. */
 export async function planTable(db: Db, query: Query, person: Person, now: number): Promise<TablePlan> {
   const by = query.and === undefined ? [query.by] : [query.by, query.and]
   if (query.by === query.and) throw new ApiFailure('Choose two different dimensions.')
   const zone = timeZone(query.time_zone)
   if (!zone) throw new ApiFailure('time_zone must be the name of a time zone, such as Europe/Berlin.')
   const filter = filterFor(query, by, person)
-  // The current hour is not over, so its rows are the whole hour's.
+  // The current hour is not over yet, so all of its rows are included.
   const openEnd = (Math.floor(now / hourSeconds) + 1) * hourSeconds - 1
   const end = query.end_timestamp === 0 ? openEnd : Math.min(query.end_timestamp, openEnd)
   const byDay = by.includes('day')
@@ -68,7 +68,7 @@ export async function planTable(db: Db, query: Query, person: Person, now: numbe
   }
 }
 
-/** Each change of the clocks is a part of the query, and databases limit how many parts a query may have. */
+/** Each change of the clocks adds a part to the query, and databases limit the number of parts. */
 const mostPieces = 13
 
 function daysIn(zone: TimeZone, { start, end }: Seconds): DayPiece[] {
@@ -77,7 +77,7 @@ function daysIn(zone: TimeZone, { start, end }: Seconds): DayPiece[] {
   return pieces
 }
 
-/** The period of the same length before a range, from 1970 on; undefined if there is none. */
+/** The period of the same length before a range, but not before 1970. Undefined if there is none. */
 function periodBefore({ start, end }: Seconds): Seconds | undefined {
   // An end of 0 would mean an open end.
   return start < 2 ? undefined : { start: Math.max(0, 2 * start - end - 1), end: start - 1 }

@@ -13,7 +13,7 @@ const day = 24 * hour
 const now = 1_700_000_000
 const midnight = now - (now % day)
 const at = (text: string) => Date.parse(text) / 1000
-/** October 2023 in Berlin, where the clocks changed on the 29th. */
+/** October 2023 in Berlin. The clocks changed on the 29th. */
 const october = `start_timestamp=${at('2023-09-30T22:00:00Z')}&end_timestamp=${at('2023-10-31T22:59:59Z')}&time_zone=Europe/Berlin`
 
 forEachDatabase((_, openFresh) => {
@@ -56,7 +56,7 @@ forEachDatabase((_, openFresh) => {
     return { headers: response.headers, text: await response.text() }
   }
   const brief = (rows: UsageRow[]) => rows.map(({ name, second_name, quota }) => [name, second_name, quota])
-  /** Checks before and after the rows are summed up. */
+  /** Runs the same check before and after the rows are summed. */
   const twice = async (check: () => Promise<void>) => {
     await check()
     await rollUpUsage(api.store, now)
@@ -98,7 +98,7 @@ forEachDatabase((_, openFresh) => {
     })
   })
 
-  test('every pair of dimensions adds up to the log rows of the range, to the second and in the zone', async () => {
+  test('for every pair of dimensions, the sums equal those of the log rows in the range, to the second and in the zone', async () => {
     const models = ['gpt-4o', 'claude', "it's %_\\"]
     const rows = Array.from({ length: 400 }, (_, n) =>
       row([ada, bob, admin][n % 3] ?? ada, at('2023-09-28T00:00:00Z') + n * 7919, 1 + ((n * 37) % 101), {
@@ -144,10 +144,10 @@ forEachDatabase((_, openFresh) => {
     })
   })
 
-  // Six years with all changes of the clocks, partial hours at all ends, and the period before.
+  // Six years with all clock changes, partial hours at all ends, and the period before.
   const longest = [1, 2, now - 6 * 364 * day, now - 50 * day + 61]
   test.each(longest)(
-    'every pair of dimensions is answered, with the largest queries that each can cause: from %d',
+    'every pair of dimensions works, even with the largest query that it can cause, from %d',
     async (from) => {
       await add(row(ada, now - 6 * 364 * day, 5), row(bob, now - 40 * day, 7), row(ada, now - 90, 9))
       const dimensions = ['user', 'token', 'model', 'channel', 'day']
@@ -201,7 +201,7 @@ forEachDatabase((_, openFresh) => {
     })
   })
 
-  test('channels count the attempts that failed there', async () => {
+  test('channels include the attempts that failed on them', async () => {
     const { channelId } = await addAccount(api.store, { user: 5 })
     await add(row(ada, midnight, 5, { channel_id: channelId }))
     await api.store.write((trx) =>
@@ -213,7 +213,7 @@ forEachDatabase((_, openFresh) => {
     expect(await read('by=user&and=channel')).toMatchObject([{ failed: 0, calls: 1 }])
   })
 
-  test('people see only their own rows and nothing about channels, whatever they request', async () => {
+  test('people see only their own rows and nothing about channels, no matter what they request', async () => {
     await add(row(ada, midnight, 10, { channel_id: 7 }), row(bob, midnight, 20, { channel_id: 8 }))
     for (const query of ['by=user', 'by=user&username=bob', 'by=token&channel=8', 'by=model&and=user&userId=3'])
       expect([query, (await read(query, ada)).map(({ quota }) => quota)]).toEqual([query, [10]])
@@ -251,7 +251,7 @@ forEachDatabase((_, openFresh) => {
       expect([query, (await ask(query)).success]).toEqual([query, true])
   })
 
-  test('the file has all rows with dollars, the totals, the range and the zone', async () => {
+  test('the file has all rows with amounts in dollars, the totals, the range and the zone', async () => {
     const october10 = at('2023-10-10T12:00:00Z')
     await add(
       row(ada, october10, 250_001, { model_name: '=cmd()' }),

@@ -29,7 +29,7 @@ export function mountUsageTable(
     const plan = await planTable(read, query, person, epochSeconds(clock))
     const page = { offset: query.p * query.size, limit: query.size }
     const rows = await usageTable(read, { ...plan.ask, ...page })
-    // A page beyond the end has no row that could contain the number of all rows.
+    // The number of all rows is part of each row. A page beyond the end has no rows, so the first row is read for it.
     const [any] =
       rows.length > 0 || page.offset === 0 ? rows : await usageTable(read, { ...plan.ask, offset: 0, limit: 1 })
     const curves = await curvesOf(read, plan, rows)

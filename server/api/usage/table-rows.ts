@@ -5,7 +5,7 @@ import type { TablePlan } from './table-query.ts'
 import { planBuckets } from './usage-buckets.ts'
 import { usageInParts } from './usage-in-parts.ts'
 
-/** A row as people see it; `values` is its curve. */
+/** A row as the API shows it. `values` is its curve. */
 export function rowView({ by, ask, withCosts }: TablePlan, row: TableRow, values: number[] = []): UsageRow {
   const [first, second] = by
   return {
@@ -46,10 +46,12 @@ function nameText(dimension: UsageDimension | undefined, key: string | number, n
   return dimension === 'day' ? dayText(Number(key)) : name
 }
 
-/** Ranges of up to a week are divided by hours, longer ones by days. */
+/** Ranges of up to a week are divided into hours, longer ranges into days. */
 const hourlySeconds = 8 * 86_400
 
-/** The curves of the rows of a page, by key: quota over time, in whole hours. None for pairs and for days. */
+/**
+ * The curves of the rows of a page by key: quota over time, in whole hours. Empty for pairs of dimensions and for days.
+ */
 export async function curvesOf(db: Db, plan: TablePlan, rows: readonly TableRow[]): Promise<Map<unknown, number[]>> {
   const [group, second] = plan.ask.by
   if (rows.length === 0 || group === undefined || group === 'day' || second !== undefined) return new Map()

@@ -9,7 +9,7 @@ const namesOf = (from: string, to: string, rollup: UsageRollup, offset = 0) =>
     new Date(start * 1000).toISOString().slice(0, 16),
   )
 
-/** The index of an hour's bucket, derived from the bucket number that the database computes. */
+/** The index of the bucket that contains an hour, computed from the bucket number that the database returns. */
 function indexOf(hour: string, from: string, to: string, rollup: UsageRollup, offset: number): number {
   const plan = planBuckets({ from: hoursOf(from), to: hoursOf(to) }, rollup, fixedZone(offset))
   return plan.indexOf(
@@ -17,7 +17,7 @@ function indexOf(hour: string, from: string, to: string, rollup: UsageRollup, of
   )
 }
 
-test('divides a range into hours; an empty range has none', () => {
+test('divides a range into hours; an empty range has no hours', () => {
   expect(namesOf('2024-02-28T22:00Z', '2024-02-29T01:00Z', 'hour')).toEqual([
     '2024-02-28T22:00',
     '2024-02-28T23:00',
@@ -72,14 +72,14 @@ test('the first days of 1970 are divided like other days', () => {
   expect(indexOf('1970-01-01T15:00Z', '1970-01-01T00:00Z', '1970-01-02T00:00Z', 'day', -840)).toBe(1)
 })
 
-test('days, weeks and months begin at midnight on both sides of a change of the clocks', () => {
+test('days, weeks and months begin at midnight before and after a clock change', () => {
   const berlin = timeZone('Europe/Berlin')
   if (!berlin) throw new Error('no time zone')
   const namesIn = (from: string, to: string, rollup: UsageRollup) =>
     planBuckets({ from: hoursOf(from), to: hoursOf(to) }, rollup, berlin).starts.map((start) =>
       new Date(start * 1000).toISOString().slice(0, 16),
     )
-  // The last Sunday of October has 25 hours there, that of March 23.
+  // In Berlin, the last Sunday of October has 25 hours, and the last Sunday of March has 23.
   expect(namesIn('2023-10-27T22:00Z', '2023-10-30T23:00Z', 'day')).toEqual([
     '2023-10-27T22:00',
     '2023-10-28T22:00',
@@ -94,7 +94,7 @@ test('days, weeks and months begin at midnight on both sides of a change of the 
   expect(namesIn('2023-10-22T22:00Z', '2023-11-05T23:00Z', 'week')).toEqual(['2023-10-22T22:00', '2023-10-29T23:00'])
 })
 
-test('each part of a range has the offset of its time', () => {
+test('each part of a range has the time zone offset of that time', () => {
   const berlin = timeZone('Europe/Berlin')
   if (!berlin) throw new Error('no time zone')
   const { parts, indexOf } = planBuckets(

@@ -1,7 +1,10 @@
 import type { UsageRollup } from '../../../contract/api/usage.ts'
 import { offsetPieces, startOfDay, type TimeZone } from '../../lib/time-zone.ts'
 
-/** A part of the range in which the reader's clocks do not change, in hours since 1970, and how it is divided. */
+/**
+ * A part of the range in which the offset of the reader's time zone is constant, in hours since 1970, and how it is
+ * divided.
+ */
 export interface BucketPart {
   from: number
   to: number
@@ -9,7 +12,7 @@ export interface BucketPart {
   unit: { minutes: number; shift: number }
 }
 
-/** How a range is divided, and to which bucket of the response each bucket of the database belongs. */
+/** How a range is divided, and which bucket of the response each bucket of the database belongs to. */
 export interface BucketPlan {
   parts: BucketPart[]
   /** Epoch seconds at which each bucket begins. */
@@ -20,10 +23,10 @@ export interface BucketPlan {
 const hourSeconds = 3600
 const minutesOf = { hour: 60, day: 1440 } as const
 const dayMs = 86_400_000
-/** Added so that the dividend in the database stays above zero and the division rounds down. */
+/** Days that are added so that the dividend in the database stays above zero and the division rounds down. */
 const shiftDays = 1
 
-/** Divides whole hours since 1970 into buckets; `zone` determines where the reader's day begins. */
+/** Divides whole hours since 1970 into buckets. `zone` determines when the reader's day begins. */
 export function planBuckets(range: { from: number; to: number }, rollup: UsageRollup, zone: TimeZone): BucketPlan {
   if (rollup === 'hour') {
     const count = Math.max(0, range.to - range.from)

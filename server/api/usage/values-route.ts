@@ -16,7 +16,7 @@ const columns: Readonly<Record<Exclude<ValueDimension, 'group'>, ValueColumn>> =
 
 const hour = 3600
 
-/** The values that lists of logs and usage can be filtered by. */
+/** The values by which logs and usage can be filtered. */
 export function mountUsageValues(router: ApiRouter, { store, clock }: Pick<ApiDeps, 'store' | 'clock'>): void {
   serve(router, api.usage.values, async ({ query, person }) => {
     const isAdmin = person.role >= roles.admin

@@ -13,7 +13,7 @@ import type { ApiDeps } from '../deps.ts'
 /** The dependencies of account changes. */
 export type UserDeps = Pick<ApiDeps, 'store' | 'settings' | 'clock' | 'captures' | 'leases'>
 
-/** People act only on accounts with lower roles; root acts on every account. */
+/** Refuses actions on accounts whose role is not lower. Root may act on every account. */
 export function refuseUnlessAbove(person: { role: number }, target: { role: number }): void {
   if (person.role <= target.role && person.role < roles.root) {
     throw new ApiFailure('You cannot manage an account with the same role as yours or a higher one.')

@@ -8,8 +8,8 @@ import type { Trx } from '../../store/store.ts'
 const named = z.object({ username: usernameSchema })
 
 /**
- * The name that a change requests, validated; undefined if the name is unchanged. The rules apply to new names only,
- * because imported accounts may have names that break them and clients send whole records back.
+ * The validated new name; undefined if the name is unchanged. The rules apply only to new names, because imported
+ * accounts may have names that break the rules, and clients send whole records back.
  */
 export async function newUsername(
   trx: Trx,

@@ -41,7 +41,7 @@ forEachDatabase((_, openFresh) => {
     return { quota, unexplained: quota + used_quota - granted_quota }
   }
 
-  test('calls leases back before quota is taken, but only if the person may change the account', async () => {
+  test('recalls leases before quota is removed, but only if the person may change the account', async () => {
     const called: number[] = []
     const leases = { mayBeOut: () => true, callBack: async (userId: number) => void called.push(userId) }
     const leasing = await createTestApi(api.store, { leases })
@@ -72,7 +72,7 @@ forEachDatabase((_, openFresh) => {
     expect((await list('?order=quota&size=100')).json.data.at(-1).username).toBe('user')
   })
 
-  test('lists and searches can be narrowed by role, status, group and balance', async () => {
+  test('lists and searches can be filtered by role, status, group and balance', async () => {
     const poor = await api.addPerson({ username: 'poor', quota: 0 })
     await put({ id: user.id, group: 'vip' })
     await manage('user', 'disable')
@@ -157,7 +157,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('an update writes the fields that are sent; a quota of 0 is a value', async () => {
+  test('an update writes the fields that are sent, including a quota of 0', async () => {
     await put({ id: user.id, display_name: 'Somebody', group: 'vip', quota: 0 })
     expect(await row(user.id)).toMatchObject({
       username: 'user',
@@ -241,7 +241,7 @@ forEachDatabase((_, openFresh) => {
     const login = await api.call('POST', '/api/user/login', { body: { username: 'user', password } })
     expect((await manage('user', 'disable')).json.data).toEqual({ status: 2, role: 1 })
     expect((await manage('user', 'enable')).json.data).toEqual({ status: 1, role: 1 })
-    // The ban ended the session permanently; lifting the ban does not bring it back.
+    // The ban ended the session permanently. Lifting the ban does not restore it.
     expect((await api.call('GET', '/api/user/self', { cookie: cookieOf(login) })).status).toBe(401)
     expect((await manage('user', 'delete')).json.success).toBe(true)
     expect((await manage('user', 'enable')).json.success).toBe(false)

@@ -16,7 +16,7 @@ import { manageUser, refuseUnlessAbove, type UserDeps } from './manage-user.ts'
 import { updateUserAsAdmin } from './update-user.ts'
 import { mountUserAccess } from './user-access.ts'
 
-/** What admins do with other people's accounts. */
+/** Calls for admins about other people's accounts. */
 export function mountUsers(router: ApiRouter, deps: UserDeps & { announce: Announce }): void {
   const { store, settings, clock, announce } = deps
   const view = (row: UserRow) => userView(row, epochSeconds(clock))

@@ -32,7 +32,7 @@ forEachDatabase((_, openFresh) => {
     expect(Object.keys(data)).not.toContain('access_token_hash')
   })
 
-  test('changes only the fields that are sent, and only those that people are allowed to change', async () => {
+  test('changes only fields that are sent and that people are allowed to change', async () => {
     await update({ display_name: 'Ada L.' })
     expect((await self()).data).toMatchObject({ username: me.username, display_name: 'Ada L.' })
     await update({ username: 'ada', quota: 1e9, role: 100, status: 1, group: 'vip', password: '' })
@@ -71,8 +71,8 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('GET', '/api/user/self', { cookie: cookieOf(answer) })).status).toBe(200)
     expect((await login()).json.success).toBe(false)
     expect((await self()).success).toBe(false)
-    // This also applies to a person who changes the password with an access token: anyone who learnt that token is
-    // locked out.
+    // This also applies if the password is changed with an access token. Anyone else who knows that token is locked
+    // out.
     const program = await api.addPerson()
     const change = { as: program.token, body: { password: 'battery staple' } }
     expect((await api.call('PUT', '/api/user/self', change)).json.success).toBe(true)
@@ -109,7 +109,7 @@ forEachDatabase((_, openFresh) => {
     expect((await self()).success).toBe(false)
     expect((await api.call('GET', '/api/user/', { as: root.token })).json.data).toHaveLength(1)
     expect(api.notices).toContainEqual({ topic: 'user', id: me.id })
-    // The name is free again.
+    // The name can be used again.
     await api.addPerson({ username: me.username })
   })
 

@@ -17,7 +17,7 @@ import { mayUseGroup, usableGroups } from '../usable-groups.ts'
 import { userView } from '../user-view.ts'
 import { newUsername } from './new-username.ts'
 
-/** What people do with their own account. */
+/** Calls for a person's own account. */
 export function mountSelf(
   router: ApiRouter,
   {
@@ -39,7 +39,7 @@ export function mountSelf(
 
   serve(router, api.user.updateSelf, async (call) => {
     const { person, body, context } = call
-    // Hashing takes a tenth of a second. Inside the transaction it would hold up all other writers.
+    // Hashing takes a tenth of a second. Inside the transaction, it would delay all other writers.
     const password = body.password ? await hashPassword(body.password) : undefined
     await store.write(async (trx) => {
       await call.admitAgain(trx)
@@ -52,7 +52,7 @@ export function mountSelf(
       if (password !== undefined) fields.password = password
       await updateUser(trx, me.id, fields)
       if (password !== undefined) {
-        // Everybody who knew the old password is logged out; the person who changes it continues with a new session.
+        // Everybody who used the old password is logged out. The person who changes it continues with a new session.
         await revokeLogins(trx, me.id)
         if (router.sessions.hasCookie(context)) await router.sessions.start(context, trx, me.id)
       }

@@ -30,7 +30,7 @@ type Update = PersonCall<typeof api.user.update>
 
 const shownFields = ['username', 'display_name', 'group', 'role', 'status', 'quota']
 
-/** Writes only those fields of somebody's account that an admin changed. */
+/** Writes only the fields of an account that an admin has changed. */
 export async function updateUserAsAdmin(deps: UserDeps, call: Update): Promise<void> {
   const { store, clock } = deps
   const { body } = call
@@ -55,7 +55,7 @@ export async function updateUserAsAdmin(deps: UserDeps, call: Update): Promise<v
     await updateUser(trx, target.id, fields)
     if (limitsOf(limits) || fields.group !== undefined) await countOpenCalls(trx, { userId: target.id })
     const delta = await changeQuota(deps, trx, call, { ...target, username: username ?? target.username })
-    // An admin sets a password because the account may be in the wrong hands, so no earlier login survives.
+    // When an admin sets a password, the account may be in the wrong hands, so all earlier logins end.
     if (password !== undefined) await revokeLogins(trx, target.id)
     else if (fields.status === userStatus.disabled || (fields.role ?? target.role) < target.role) {
       await endSessionsOf(trx, target.id)
@@ -66,7 +66,7 @@ export async function updateUserAsAdmin(deps: UserDeps, call: Update): Promise<v
   })
 }
 
-/** Calls the leases of the account back, unless the person may not change it. Nothing can be locked in the meantime. */
+/** Recalls the leases of the account if the person may change it. This must run before anything is locked. */
 async function callBackLeases({ store, leases }: UserDeps, { body, person }: Update): Promise<void> {
   const target = await userById(store.read, body.id)
   if (!target) throw new ApiFailure('User not found.')
@@ -74,7 +74,10 @@ async function callBackLeases({ store, leases }: UserDeps, { body, person }: Upd
   await leases?.callBack(target.id)
 }
 
-/** Clients send role and status back as they received them, so only a different value is a request to change it. */
+/**
+ * The changed role and status. Clients send both back as they received them, so only a different value counts as a
+ * change.
+ */
 function roleAndStatus(body: Update['body'], person: { role: number }, target: UserRow): UserFields {
   const fields: UserFields = {}
   if (body.role && body.role !== target.role) {
@@ -93,14 +96,14 @@ function roleAndStatus(body: Update['body'], person: { role: number }, target: U
   return fields
 }
 
-/** Changes the balance and records the change in the user's logs; returns the difference. */
+/** Changes the balance and records the change in the user's logs. Returns the difference. */
 async function changeQuota(deps: UserDeps, trx: Trx, { body }: Update, target: UserRow): Promise<number> {
   const wanted = body.quota ?? target.quota + (body.quota_delta ?? 0)
   if (wanted === target.quota) return 0
   if (wanted < 0) throw new ApiFailure('The quota must not be negative.')
   if (wanted > maxQuota && wanted > target.quota) throw new ApiFailure(`The quota must be at most ${maxQuota}.`)
   const { quota_delta: delta } = body
-  // What processes still have leased stays, so the result can differ from what was wanted.
+  // Quota that is still leased to processes is not touched, so the result can differ from the requested value.
   const quota = await (delta === undefined ? setUserQuota(trx, target.id, wanted) : addUserQuota(trx, target.id, delta))
   const settings = deps.settings.current()
   const content = `Admin changed user quota from ${quotaText(settings, target.quota)} to ${quotaText(settings, quota)}`

@@ -4,7 +4,7 @@ import { ApiFailure } from '../../http/api-failure.ts'
 import { scaleDecimal } from '../../lib/decimal.ts'
 import { type VirtualModelRow, virtualParts, virtualTexts } from '../../store/channels/virtual-models.ts'
 
-/** Refuses duplicate steps: two with the same model and group. Throws ApiFailure. */
+/** Refuses two steps with the same model and group. Throws ApiFailure. */
 export function checkSteps(steps: readonly VirtualStep[]): void {
   const seen = new Set<string>()
   for (const { model, group } of steps) {
@@ -28,7 +28,7 @@ export function checkPrice(price: VirtualPrice | null): void {
 
 /** Refuses a name that is invalid, or that another virtual model already has. Throws ApiFailure. */
 export function checkName(name: string, others: readonly VirtualModelRow[]): void {
-  // Lists of models are separated by commas, and the name is sent in a header.
+  // Commas separate the names in lists of models, and the name is sent in a header.
   if (/[,\p{Cc}\p{Zl}\p{Zp}]/u.test(name))
     throw new ApiFailure('The name must not contain commas or control characters.')
   if (others.some((each) => each.name === name))
@@ -36,8 +36,8 @@ export function checkName(name: string, others: readonly VirtualModelRow[]): voi
 }
 
 /**
- * Refuses a model whose steps lead back to it. Circles that do not contain this model need no check: they were refused
- * when the last of their models was saved.
+ * Refuses a model whose steps lead back to it. Circles without this model need no check, because they were refused when
+ * the last of their models was saved.
  */
 export function refuseCircle(
   models: readonly { name: string; steps: readonly { model: string }[] }[],

@@ -14,7 +14,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   }, 120_000)
   afterAll(() => gateway.close())
   beforeEach(async () => {
-    // Calls of the management API are limited by the minute.
+    // Moves the clock, because calls of the management API are limited per minute.
     aheadMs += 60_000
     for (const { id } of await list()) await gateway.api('DELETE', `/api/virtual-model/${id}`)
     const rows = await gateway.context.store.read.selectFrom('channels').select('id').execute()
@@ -34,7 +34,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   }
 
   describe(`virtual models (${name})`, () => {
-    test('a new one has defaults, and is returned as it was stored', async () => {
+    test('a new virtual model has defaults, and is returned as it was stored', async () => {
       const made = await create({ steps: [{ model: ' m ' }, { model: 'm2', group: 'vip', first_token_timeout: 9 }] })
       expect(made).toMatchObject({
         ...{ name: 'best', description: '', price: null, groups: [], enabled: true, stream_rescue: null },
@@ -52,7 +52,7 @@ forEachDatabaseUrl((name, freshUrl) => {
         'virtual-model.update',
         'virtual-model.create',
       ])
-      // What a client has read can be sent back.
+      // A client can send back what it has read.
       expect(await update(changed)).toMatchObject({ name: 'best', groups: ['vip'] })
     })
 
@@ -83,14 +83,14 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(await list()).toEqual([])
     })
 
-    test('refuses a second one of the same name, also by renaming', async () => {
+    test('refuses a second virtual model with the same name, also by renaming', async () => {
       await create({})
       expect(create({})).rejects.toThrow('There is already a virtual model with the name best.')
       const other = await create({ name: 'other' })
       expect(update({ id: other.id, name: 'best' })).rejects.toThrow('There is already a virtual model')
     })
 
-    test('refuses a change that closes a circle, wherever it begins', async () => {
+    test('refuses a change that closes a circle, no matter where the circle begins', async () => {
       const a = await create({ name: 'a', steps: [{ model: 'b' }] })
       await create({ name: 'c', steps: [{ model: 'a' }] })
       expect(create({ name: 'b', steps: [{ model: 'm' }, { model: 'c' }] })).rejects.toThrow(
@@ -105,7 +105,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(await update({ id: a.id, enabled: false })).toMatchObject({ enabled: false })
     })
 
-    test('two changes at once cannot form a circle together', async () => {
+    test('two simultaneous changes cannot form a circle together', async () => {
       const a = await create({ name: 'a' })
       const b = await create({ name: 'b' })
       const done = await Promise.allSettled([
@@ -115,7 +115,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(done.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     })
 
-    test('a circle that is in the database nevertheless is warned of, and calls are refused', async () => {
+    test('if a circle is in the database nevertheless, there is a warning, and calls are refused', async () => {
       const { id } = await create({})
       const { store } = gateway.context
       await store.write((trx) =>
@@ -153,7 +153,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       ])
     })
 
-    test('those that a person may use are in the list for tokens', async () => {
+    test('the virtual models that a person may use are in the list for tokens', async () => {
       await channel()
       await create({})
       await create({ name: 'vip-only', groups: ['vip'] })
@@ -161,7 +161,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(await gateway.api<string[]>('GET', '/api/user/available_models')).toEqual(['best', 'm'])
     })
 
-    test('a deleted virtual model is not found any more', async () => {
+    test('a deleted virtual model is no longer found', async () => {
       expect(gateway.api('DELETE', '/api/virtual-model/999')).rejects.toThrow('This virtual model does not exist.')
       expect(update({ id: 999, enabled: false })).rejects.toThrow('This virtual model does not exist.')
     })
@@ -206,7 +206,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       ).toEqual([])
     })
 
-    test('says why channels and steps are skipped', async () => {
+    test('gives the reasons why channels and steps are skipped', async () => {
       await channel({ name: 'off' }).then((id) => gateway.api('PUT', '/api/channel/', { id, status: 2 }))
       await channel({ name: 'vip', group: 'vip' })
       await channel({ name: 'draining', draining: true })
@@ -231,7 +231,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       ])
     })
 
-    test('tries a draft that is not saved, also one that is switched off', async () => {
+    test('tries a draft that is not saved, even one that is switched off', async () => {
       await channel()
       const draft = { name: 'new', steps: [{ model: 'm' }], enabled: false, price: { request: 0.01 } }
       const run = await dryRun({ draft })
@@ -279,7 +279,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       ])
     })
 
-    test('shows what the limits and the quota of a token would refuse, and counts nothing', async () => {
+    test('shows refusals due to the limits and the quota of a token, and counts nothing', async () => {
       await channel()
       const { store } = gateway.context
       const tried = async (

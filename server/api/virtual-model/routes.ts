@@ -20,10 +20,10 @@ import { allTexts, checkName, checkPrice, checkSteps, refuseCircle, steppingOf }
 
 type VirtualDeps = Pick<ApiDeps, 'store' | 'clock' | 'virtualWarnings' | 'dryRun'> & { announce: Announce }
 
-/** Columns whose values the audit log shows. */
+/** The columns whose values the audit log shows. */
 const shown = ['name', 'steps', 'failures', 'price', 'groups', 'enabled', 'stream_rescue'] as const
 
-/** Models that consist of steps. Every node learns of a change like of a change of a channel. */
+/** Models that consist of steps. Nodes are notified of a change in the same way as of a change to a channel. */
 export function mountVirtualModels(router: ApiRouter, deps: VirtualDeps): void {
   const { store, clock, announce, virtualWarnings } = deps
   const view = (row: VirtualModelRow) => viewOf(row, virtualWarnings(row.name))

@@ -3,7 +3,7 @@ import { sinkBacklog, sinkState } from '../../store/logs/log-sinks.ts'
 import { isWhole, logPartitions, strayRows } from '../../store/logs/partitions/log-partitions.ts'
 import { type Check, type Finding, fail, ok, warn } from './check.ts'
 
-/** More rows than this in the default partition are a sign that partitions were missing. */
+/** If the default partition has more rows than this, partitions were probably missing. */
 const fewRows = 1000
 
 /** Whether the log on PostgreSQL is divided by month. */
@@ -35,7 +35,7 @@ export const checkLog: Check = {
   },
 }
 
-/** Whether the copy of the log in another place is up to date. */
+/** Whether the copy of the log is up to date. */
 export const checkLogSink: Check = {
   name: 'log copy',
   async run({ config, settings, store }): Promise<Finding[]> {

@@ -5,14 +5,14 @@ import { commitTimes, databaseFacts } from '../../store/connection/database-fact
 import { type Check, type Finding, fail, ok, warn } from './check.ts'
 
 const mib = 1024 * 1024
-/** Below this, commits are slow enough to be noticed in every call. */
+/** If a commit takes longer than this, every call is noticeably slower. */
 const slowCommitMs = 20
 
 export const checkConfiguration: Check = {
   name: 'configuration',
   async run({ config }) {
     const where = isPostgresUrl(config.databaseUrl) ? 'PostgreSQL' : config.databaseUrl
-    // The key was compared with the database before the first check.
+    // The secret key has already been compared with the database, before the first check.
     return [
       ok(
         `The environment is valid. Database: ${where}, port ${config.port}. The secret key is the one of the database.`,
@@ -60,7 +60,7 @@ export const checkDatabase: Check = {
   },
 }
 
-/** Magic numbers of file systems (statfs(2)) whose locks or syncs are not those of a local disk. */
+/** Magic numbers (statfs(2)) of file systems whose locks or syncs differ from those of a local disk. */
 const networkFileSystems: Readonly<Record<number, string>> = {
   26985: 'NFS',
   20859: 'SMB',
@@ -104,7 +104,7 @@ export const checkDisk: Check = {
   },
 }
 
-/** The median time of writing 4 KiB and waiting for the disk. */
+/** The median time to write 4 KiB and to wait until they are on the disk. */
 function syncMs(folder: string): number {
   const file = join(folder, `.doctor-${process.pid}`)
   const handle = openSync(file, 'wx', 0o600)

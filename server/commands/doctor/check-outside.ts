@@ -20,7 +20,7 @@ import { type Check, type Finding, fail, ok, type Patient, warn } from './check.
 
 const askedUpstreams = 3
 const requestMs = 5000
-/** A clock that is off by more makes the codes of logins and the limits per minute wrong. */
+/** If a clock is off by more than this, login codes and limits per minute do not work correctly. */
 const wrongSeconds = 30
 const inexactSeconds = 2
 
@@ -31,7 +31,7 @@ export const checkClock: Check = {
     const findings: Finding[] = []
     if (store.dialect === 'postgres') findings.push(judged('the database', (Date.now() - nowMs) / 1000))
     const date = await upstreamDate({ store, signal })
-    // A header has whole seconds, and the way back takes a moment.
+    // This is not exact, because the header has whole seconds and the response takes a moment.
     if (date !== undefined) findings.push(judged('the upstreams', (Date.now() - date) / 1000))
     else findings.push(ok('No upstream could be asked for the time.'))
     return findings
@@ -96,7 +96,7 @@ export const checkProxy: Check = {
 /** An address for documentation (RFC 5737), which no caller has. */
 const forged = '203.0.113.77'
 
-/** The events of the check. Each one is confirmed through the database when it arrives. */
+/** The events of the check's stream. Each event is confirmed through the database when it arrives. */
 async function streamed(url: string, { store, secrets, signal }: Patient): Promise<DoctorEvent[]> {
   const subject = randomBase62(20)
   const secret = randomBase62(40)

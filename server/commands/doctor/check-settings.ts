@@ -81,7 +81,7 @@ export const checkPrices: Check = {
   },
 }
 
-/** Options that are risky in a way that their description does not make obvious together with others. */
+/** Settings that are risky in a way that is not obvious from the descriptions of the individual options. */
 const risks: readonly [is: (settings: Settings) => boolean, text: string, advice: string][] = [
   [
     (now) => now.OAuthStateOptional,

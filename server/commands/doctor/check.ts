@@ -4,20 +4,20 @@ import type { Secrets } from '../../lib/secrets/secrets.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Store } from '../../store/store.ts'
 
-/** What a check found. `advice` says what to do, if anything. */
+/** The result of a check. `advice` says what to do, if anything. */
 export interface Finding {
   state: 'ok' | 'warn' | 'fail'
   text: string
   advice?: string
 }
 
-/** What checks look at. */
+/** The installation that checks examine. */
 export interface Patient {
   config: CommandConfig
   store: Store
   secrets: Secrets
   settings: Settings
-  /** Ends when the time for the check is over. */
+  /** Aborted when the time for the check is over. */
   signal: AbortSignal
 }
 
@@ -32,7 +32,7 @@ export const fail = (text: string, advice: string): Finding => ({ state: 'fail',
 
 const limitMs = 20_000
 
-/** Runs a check. A check that fails itself, or that takes too long, is a finding, too. */
+/** Runs a check. If the check itself fails or takes too long, this is a finding, too. */
 export async function checked(check: Check, patient: Omit<Patient, 'signal'>): Promise<Finding[]> {
   const signal = AbortSignal.timeout(limitMs)
   const late = new Promise<Finding[]>((resolve) =>
@@ -48,7 +48,7 @@ export async function checked(check: Check, patient: Omit<Patient, 'signal'>): P
   return Promise.race([run, late])
 }
 
-/** A list for a sentence, with at most five names. */
+/** A list of names for a sentence. It has at most five names. */
 export function someOf(names: readonly string[]): string {
   const more = names.length - 5
   return more > 0 ? `${names.slice(0, 5).join(', ')} and ${more} more` : names.join(', ')

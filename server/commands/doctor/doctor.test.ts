@@ -15,7 +15,7 @@ interface Report {
 
 type Handling = 'append' | 'keep' | 'none'
 
-/** A reverse proxy in front of a gateway, which may collect responses. */
+/** A reverse proxy in front of a gateway, which may buffer responses. */
 function startProxy(target: () => string, options: { buffers: boolean; forwarded: Handling }) {
   const server = Bun.serve({
     port: 0,
@@ -85,7 +85,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     ])
     upstream.headers['date'] = new Date().toUTCString()
     const { code, report, of } = await doctor(installation)
-    // PostgreSQL of the tests may lose data in a power cut, which is found as well.
+    // The PostgreSQL of the tests may lose data in a power cut. This is found as well.
     const failures = report.findings.filter(({ state }) => state === 'fail')
     expect(failures.filter(({ text }) => !/^(?:fsync|full_page_writes|synchronous_commit) is off/.test(text))).toEqual(
       [],
@@ -104,7 +104,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       ['ok', 'Events of a stream arrive one at a time.'],
       ['ok', 'The server sees this machine as 127.0.0.1.'],
     ])
-    // Nothing is sent to an upstream but a question without a key.
+    // The only request to an upstream is one without a key.
     expect(new Set(upstream.asked)).toEqual(new Set(['HEAD null']))
     for (const finding of report.findings) expect(finding.state === 'ok').toBe(finding.advice === undefined)
     expect(JSON.stringify(report)).not.toContain('sk-never-shown')
@@ -113,7 +113,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(output).toMatch(/\d+ ok, \d+ warnings, \d+ failures\./)
   }, 120_000)
 
-  test('problems of the surroundings are found', async () => {
+  test('problems in the surroundings of the installation are found', async () => {
     await using installation = await install({ SECRET_KEY: '' })
     const gateway = await installation.start()
     const set = (key: string, value: string) => gateway.api('PUT', '/api/option/', { key, value })
@@ -129,7 +129,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(states('mail')).toEqual(['fail'])
     expect(states('proxy')).toEqual(['fail'])
     expect(states('options')).toEqual(['warn', 'warn', 'warn'])
-    // Another server at that address is not this installation.
+    // A different server at that address is not this installation.
     await using other = await startFakeUpstream()
     await setAddress(gateway, other.url)
     expect((await doctor(installation)).of('proxy')[0]).toMatchObject({
@@ -144,14 +144,14 @@ forEachDatabaseUrl((name, freshUrl) => {
     ])
   }, 120_000)
 
-  test('a proxy that collects events, hides callers or believes them is found', async () => {
+  test('a proxy that buffers events, hides the addresses of callers or believes what callers write is found', async () => {
     const cases = [
       ['', false, 'append', ['ok', 'warn']],
       ['', true, 'append', ['fail', 'warn']],
       ['127.0.0.1', false, 'append', ['ok', 'ok']],
       ['127.0.0.1', false, 'keep', ['ok', 'fail']],
     ] as const
-    // At the same time, because each waits for events.
+    // The checks run at the same time, because each of them waits for events.
     await Promise.all(
       cases.map(async ([trusted, buffers, forwarded, expected]) => {
         await using installation = await install({ TRUSTED_PROXIES: trusted })
@@ -165,7 +165,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     )
   }, 180_000)
 
-  test('the stream answers only the secret of a running check, and only once', async () => {
+  test('the stream accepts only the secret of a running check, and only once', async () => {
     await using installation = await install()
     const gateway = await installation.start()
     const ask = async (secret?: string) => {

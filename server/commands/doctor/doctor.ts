@@ -53,7 +53,10 @@ async function run(terminal: Terminal, json: boolean): Promise<void> {
   if (counts.fail > 0) terminal.exit(exitCodes.failed)
 }
 
-/** All findings, in the order of the checks. Without JSON, each one is printed when it and those before are known. */
+/**
+ * All findings in the order of the checks. Without JSON, each finding is printed as soon as it and all findings before
+ * it are known.
+ */
 function found(terminal: Terminal, json: boolean): Promise<Line[]> {
   const config = terminal.readConfig()
   return withStoreAndKey(terminal, async ({ store, secrets }) => {

@@ -13,7 +13,7 @@ import { isExport, restoreExport } from './restore-export.ts'
 
 const passphrase = 'a passphrase of some length'
 
-/** Restores lines into an installation, as the command that imports does. */
+/** Restores lines into an installation, as the import command does. */
 async function restore(into: Installation, text: string, given: string | undefined = passphrase, key = secretKey) {
   const store = openStore({ url: into.databaseUrl })
   try {
@@ -57,11 +57,11 @@ forEachDatabaseUrl((name, freshUrl) => {
     return { upstream, installation, gateway, token, codes }
   }
 
-  test(`an export restores into ${other} with another secret key, works there, and is exported again byte for byte`, async () => {
+  test(`an export can be restored into ${other} with another secret key, works there, and gives an identical export`, async () => {
     const { upstream, installation, gateway, token, codes } = await used()
     await using _upstream = upstream
     await using _installation = installation
-    // The restored installation is called with the old key, and has the new one, too.
+    // The restored installation accepts the old key, and also the new one.
     const { key: newKey } = await gateway.api<{ key: string }>('POST', `/api/token/${token.id}/rotate`, {})
     await gateway.api('PUT', '/api/token/', { id: token.id, project: 'Search' })
     await gateway.stop()
@@ -90,7 +90,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     const audit = await target.run('audit')
     expect([audit.code, audit.output]).toEqual([0, expect.stringContaining('2 users, 1 tokens, 1 channels checked')])
 
-    // The token makes a call through the channel with its key, and people log in with their passwords.
+    // The token can make a call through the channel with its key, and people can log in with their passwords.
     const moved = await target.start()
     const response = await moved.post('/v1/chat/completions', { model, messages }, token.key)
     expect([response.status, (await response.text()).length > 0]).toEqual([200, true])
@@ -106,7 +106,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect([twice.code, twice.output]).toEqual([1, expect.stringContaining('is not new: it has channels')])
   }, 180_000)
 
-  test('parts are exported alone, and without secrets nothing secret is written', async () => {
+  test('single parts can be exported, and an export without secrets contains nothing secret', async () => {
     const { upstream, installation, token, codes } = await used()
     await using _upstream = upstream
     await using _installation = installation
@@ -140,7 +140,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await target.run('audit')).code).toBe(0)
   }, 120_000)
 
-  test('an export that is damaged, incomplete, changed or newer restores nothing', async () => {
+  test('if an export is damaged, incomplete, changed or newer, nothing is restored', async () => {
     const { upstream, installation } = await used()
     await using _upstream = upstream
     await using _installation = installation
@@ -168,7 +168,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       [text.replace('{"table":"tokens"', '{"table":"sessions"'), 'not a row of its parts'],
       [text.slice(0, text.length / 2), 'damaged or incomplete'],
       [text, 'passphrase is not', 'another passphrase than before'],
-      // A secret that is moved to another row does not open there.
+      // A secret that is moved to another row cannot be decrypted there.
       [text.replace(sealedOf(codeLines[0]), sealedOf(codeLines[1])), 'cannot be opened'],
     ]
     for (const [damaged, words, given] of cases) {
@@ -180,7 +180,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     }
     const none = await restore(target, text, '').catch((thrown: Error) => thrown)
     expect(none).toMatchObject({ message: expect.stringContaining('passphrase') })
-    // Nothing was changed: the first account is still there, and alone.
+    // Nothing was changed: the first account is still there, and it is the only one.
     expect((await target.run('audit')).output).toContain('1 users, 0 tokens, 0 channels checked')
     const short = join(target.folder, 'short')
     writeFileSync(short, 'short\n')
@@ -188,7 +188,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await target.run('export')).output).toContain('--no-secrets')
   }, 120_000)
 
-  test('the databases of one-api and new-api have accounts, keys, codes and the log, and nothing is left if it fails', async () => {
+  test('databases for one-api and new-api have accounts, keys, codes and the log, and no file is left after a failure', async () => {
     const { upstream, installation, gateway, token, codes } = await used()
     await using _upstream = upstream
     await using _installation = installation
@@ -220,14 +220,14 @@ forEachDatabaseUrl((name, freshUrl) => {
       const file = new Database(path, { readonly: true })
       const rows = (text: string) => file.query(text).values()
       expect(rows('pragma integrity_check')).toEqual([['ok']])
-      // These programs look for each column in this text when they start: in backquotes, and on one line.
+      // When these programs start, they look for each column in this text. It must be in backquotes and on one line.
       for (const [text] of rows("select sql from sqlite_master where type = 'table' and sql is not null") as string[][])
         expect(text).toMatch(/^CREATE TABLE `\w+` \((?:`\w+` [^\n`]+,)+(?:`\w+` [^\n`]+|primary key \([`\w,]+\))\)$/)
       expect(rows('select "key", remain_quota + used_quota from tokens')).toEqual([
         [token.key.replace('sk-', ''), 100_000],
       ])
       expect(rows('select "key" from redemptions order by id')).toEqual(codes.map((each) => [each]))
-      // one-api knows no expiry, so a code that has expired is disabled there.
+      // One-api does not support expiry, so an expired code is written as disabled.
       if (program === 'one-api') expect(rows('select status from redemptions order by id')).toEqual([[2], [1]])
       else
         expect(rows('select status, expired_time from redemptions order by id')).toEqual(
@@ -247,7 +247,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       file.close()
       expect((await installation.run('export', '--format', program, '-o', path)).output).toContain('exists already')
     }
-    // A key that cannot be opened ends the export, and leaves no file.
+    // If a key cannot be decrypted, the export ends and leaves no file.
     const store = openStore({ url: installation.databaseUrl })
     await store.write((trx) => trx.updateTable('tokens').set({ key: 'v1.AAAA' }).execute())
     await store.close()

@@ -74,7 +74,7 @@ async function exportLines(terminal: Terminal, { only, output, passphraseFile, s
   })
 }
 
-/** Writes the database of another program, and says what it does not have. */
+/** Writes a database for another program, and prints what it lacks. */
 async function exportForeign(terminal: Terminal, program: ForeignProgram, path: string | undefined): Promise<void> {
   if (path === undefined) throw new CommandFailed('Name the database that is written with --output.')
   if (existsSync(path)) throw new CommandFailed(`${path} exists already. Delete it first, or choose another name.`)

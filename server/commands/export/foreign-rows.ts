@@ -7,7 +7,7 @@ import type { ForeignProgram } from './foreign-schemas.ts'
 type Value = string | number | boolean | null
 export type ForeignRow = Record<string, Value>
 
-/** Columns that both programs have under the same names. */
+/** Columns that Tollgate and the other program have under the same names. */
 const shared: Readonly<Record<string, readonly string[]>> = {
   users: [
     ...['id', 'username', 'password', 'display_name', 'role', 'status', 'email', 'github_id', 'wechat_id', 'oidc_id'],
@@ -28,16 +28,16 @@ const shared: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Our channel types that have another number in new-api; those that it does not have become OpenAI (1). */
+/** Tollgate's channel types that have a different number in new-api. Types that it does not have become OpenAI (1). */
 const newApiTypes: Readonly<Record<number, number>> = {
   ...{ 30: 4, 16: 26, 58: 27, 35: 34, 27: 35, 37: 39, 44: 40, 42: 41, 28: 42, 36: 43, 40: 45, 47: 46, 45: 48, 34: 49 },
   ...{ 46: 56, 50: 1 },
 }
-/** A service with Anthropic's API is an Anthropic channel with another URL in both programs. */
+/** In Tollgate and new-api, a service with Anthropic's API is an Anthropic channel with a different URL. */
 const [claudeCompatible, anthropic] = [52, 14]
 const lastOneApiType = 51
 const lastNewApiType = 57
-/** Numbers that mean something else in new-api. */
+/** Numbers of channel types that have a different meaning in new-api. */
 const otherInNewApi = new Set([
   ...[2, 4, 5, 26, 27, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57],
 ])
@@ -54,12 +54,12 @@ export function foreignType(program: ForeignProgram, type: number): number | und
 /** The number of a type of log rows in the program; undefined if it has no such rows. */
 export function foreignLogType(program: ForeignProgram, type: number): number | undefined {
   if (program === 'one-api') return type === logType.error ? undefined : type
-  // new-api has no tests in its log, and its errors have their number.
+  // New-api has no tests in its log, and uses their number for errors.
   if (type === logType.test) return undefined
   return type === logType.error ? logType.test : type
 }
 
-/** A row as the program has it. Keys and secrets must be plain text already. */
+/** Converts a row to the program's form. Keys and secrets must already be plain text. */
 export function foreignRow(program: ForeignProgram, table: string, row: ExportedRow): ForeignRow {
   const common = Object.fromEntries((shared[table] ?? []).map((name) => [name, (row[name] ?? null) as Value]))
   const further = program === 'one-api' ? oneApiColumns : newApiColumns
@@ -109,14 +109,14 @@ const newApiColumns: Further = {
   }),
 }
 
-/** new-api writes statuses as texts. */
+/** Converts the status map to new-api's form, in which statuses are texts. */
 function statuses(stored: string): string {
   const map = tryParse(stored)
   if (!isObject(map)) return ''
   return JSON.stringify(Object.fromEntries(Object.entries(map).map(([from, to]) => [from, String(to)])))
 }
 
-/** Parameters that are always set; new-api knows no other change. */
+/** The parameters that are always set. New-api does not support other changes. */
 function override(stored: string): string | null {
   const operations = tryParse(stored)
   if (!Array.isArray(operations)) return null

@@ -1,4 +1,4 @@
-/** The programs whose databases can be written. */
+/** The programs for which databases can be written. */
 export type ForeignProgram = 'one-api' | 'new-api'
 
 type Tables = Readonly<Record<string, string>>
@@ -6,7 +6,7 @@ type Tables = Readonly<Record<string, string>>
 const int = 'integer default 0'
 const options = '"key" text primary key, value text'
 
-/** The tables of one-api 0.6.11, as its own migration creates them. */
+/** The tables of one-api 0.6.11, as created by its own migration. */
 const oneApi: Tables = {
   users: `id integer primary key, username text unique, password text not null, display_name text, role integer default 1,
     status integer default 1, email text, github_id text, wechat_id text, lark_id text, oidc_id text, access_token char(32),
@@ -30,7 +30,7 @@ const oneApi: Tables = {
     system_prompt_reset numeric default false`,
 }
 
-/** The tables of new-api 0.6.3. Newer versions add what they need when they start. */
+/** The tables of new-api 0.6.3. Newer versions add missing parts when they start. */
 const newApi: Tables = {
   users: `id integer primary key, username text unique, password text not null, display_name text, role integer default 1,
     status integer default 1, email text, github_id text, oidc_id text, wechat_id text, telegram_id text,
@@ -66,15 +66,15 @@ const indexes = [
   'create unique index idx_redemptions_key on redemptions ("key")',
 ]
 
-/** The statements that create the database of a program. Other indexes are created by the program itself. */
+/** The statements that create the database of a program. The program itself creates the other indexes. */
 export function foreignSchema(program: ForeignProgram): string[] {
   const tables = Object.entries(program === 'one-api' ? oneApi : newApi)
   return [...tables.map(([name, columns]) => `CREATE TABLE \`${name}\` (${asGorm(columns)})`), ...indexes]
 }
 
 /**
- * Columns on one line and with their names in backquotes. These programs read the text of their tables, and do not start
- * if they cannot find a column in it.
+ * Writes the columns on one line, with their names in backquotes. These programs parse the definitions of their tables,
+ * and do not start if they cannot find a column there.
  */
 function asGorm(columns: string): string {
   return columns

@@ -30,18 +30,18 @@ const headSchema = z.object({
   check: z.string(),
 })
 
-/** What was restored, and what could not be. */
+/** What was restored, and what could not be restored. */
 export interface RestoreReport {
   rows: number
-  /** Tokens whose key is not in the export, and which would work for nobody. */
+  /** The number of tokens that were skipped, because their key is not in the export and nobody could use them. */
   skippedTokens: number
-  /** Redemption codes that are not in the export. */
+  /** The number of redemption codes that were skipped, because the code itself is not in the export. */
   skippedCodes: number
-  /** Channels without a key; they are disabled. */
+  /** The number of channels without a key. They are disabled. */
   keylessChannels: number
 }
 
-/** True if a file begins like an export of Tollgate. */
+/** True if this is the first line of an export of Tollgate. */
 export function isExport(firstLine: string): boolean {
   return z.safeParse(headSchema, tryParse(firstLine)).success
 }
@@ -50,9 +50,9 @@ const rowsPerStep = 500
 
 /**
  * Restores the lines of an export into a new installation, in one transaction. Ids are kept, secrets are encrypted with
- * the installation's own key, and the books are opened so that the audit finds no fault. Throws CommandFailed with one
- * sentence if the installation is not new, the passphrase is wrong, or the export is incomplete or was changed; then
- * nothing is changed.
+ * the installation's own key, and the accounting starts in a state in which the audit finds no fault. Throws
+ * CommandFailed with one sentence, and changes nothing, if the installation is not new, the passphrase is wrong, or the
+ * export is incomplete or was changed.
  */
 export function restoreExport(
   { store, secrets }: { store: Store; secrets: Secrets },
@@ -139,7 +139,7 @@ function tablesOf({ parts }: ExportHead): ExportedTable[] {
   return exportedTables.filter(({ part }) => parts.includes(part))
 }
 
-/** The row as this installation stores it; undefined if it would be of no use. */
+/** The row in the form that this installation stores; undefined if it would be useless. */
 function ownRow(
   given: ExportedRow,
   table: ExportedTable,
@@ -183,12 +183,12 @@ function opened(seal: ExportSeal | undefined, text: string, field: string, numbe
   try {
     if (seal) return seal.open(text, field)
   } catch {
-    // The message is the same as for a secret that has no seal at all.
+    // The message is the same as for a secret that is not encrypted for an export at all.
   }
   throw new CommandFailed(`Line ${number} of the export has a secret that cannot be opened; it was changed or moved.`)
 }
 
-/** What follows from the rows: abilities, sequences, limits and the books. */
+/** Creates everything that is derived from the rows: abilities, sequences, limits and accounting data. */
 async function finish(trx: Trx, dialect: Store['dialect'], head: ExportHead): Promise<void> {
   for (const table of tablesOf(head)) await raiseSequence(trx, dialect, table)
   if (head.parts.includes('channels')) {

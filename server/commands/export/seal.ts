@@ -1,24 +1,27 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, scryptSync } from 'node:crypto'
 
-/** The fewest characters of a passphrase. */
+/** The minimum length of a passphrase in characters. */
 export const shortestPassphrase = 12
 
 /**
- * Encrypts the secrets of an export. The same secret in the same field gives the same text, so that two exports of equal
- * installations are equal.
+ * Encrypts the secrets of an export. The same secret in the same field always gives the same text, so that exports of
+ * equal installations are equal.
  */
 export interface ExportSeal {
   seal(plain: string, field: string): string
-  /** Throws if the text was sealed with another passphrase or for another field, or was changed. */
+  /** Throws if the text was encrypted with another passphrase or for another field, or if it was changed. */
   open(sealed: string, field: string): string
-  /** Proves that a passphrase is the right one. */
+  /** A value by which the correct passphrase is recognised. */
   check: string
 }
 
 const nonceBytes = 12
 const tagBytes = 16
 
-/** `salt` belongs to the installation, so that a table of passphrases made for one is useless for others. */
+/**
+ * `salt` is specific to the installation, so that a precomputed table of passphrases is useless for other
+ * installations.
+ */
 export function createExportSeal(passphrase: string, salt: string): ExportSeal {
   const keys = scryptSync(passphrase, createHash('sha256').update(salt).digest(), 64, {
     N: 2 ** 16,
@@ -30,7 +33,8 @@ export function createExportSeal(passphrase: string, salt: string): ExportSeal {
   return {
     check: createHmac('sha256', nonceKey).update('check').digest('base64url'),
     seal(plain, field) {
-      // The nonce depends on the text (as in RFC 5297), so that it repeats only if everything does.
+      // The nonce is derived from the text (as in RFC 5297), so that it repeats only if the text and the field are the
+      // same.
       const nonce = createHmac('sha256', nonceKey).update(`${field}\0${plain}`).digest().subarray(0, nonceBytes)
       const cipher = createCipheriv('aes-256-gcm', sealKey, nonce).setAAD(Buffer.from(field))
       return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]).toString('base64url')

@@ -15,13 +15,14 @@ export interface ExportHead {
   parts: string[]
   secrets: 'sealed' | 'left out'
   salt: string
-  /** Of a passphrase; empty if secrets are omitted. */
+  /** The check value of the passphrase; empty if secrets are omitted. */
   check: string
 }
 
 /**
- * Writes everything, or the given parts, as JSON lines: a head, a line for each row, and an end with the number of rows
- * and the SHA-256 of all lines before it. The database is read on one snapshot. Equal installations give equal texts.
+ * Writes everything, or the given parts, as JSON lines. The first line is the head, then there is one line per row, and
+ * the last line has the number of rows and the SHA-256 of all lines before it. The database is read from a single
+ * snapshot. Equal installations give equal texts.
  */
 export function writeExport(
   { store, secrets }: { store: Store; secrets: Secrets },
@@ -37,7 +38,8 @@ export function writeExport(
     }
     const users = exportedTables.find(({ table }) => table === 'users') as ExportedTable
     let salt = ''
-    // The hash of a password has a random part of its own, which goes wherever the account goes.
+    // The salt is derived from the first password hash. That hash has a random part, and stays with its account in any
+    // installation.
     for await (const row of exportedRows(db, users)) {
       salt = createHash('sha256')
         .update(`${String(row['id'])} ${String(row['password'])}`)
@@ -66,18 +68,18 @@ export function writeExport(
   })
 }
 
-/** Identifies a field of a row, so that its secret cannot be moved to another. */
+/** Identifies a field of a row, so that its secret cannot be moved to another field. */
 export function fieldName({ table, key }: ExportedTable, row: ExportedRow, column: string): string {
   return [table, ...key.map((name) => String(row[name])), column].join('\0')
 }
 
-/** The columns of a row that are secret, and what they are encrypted for in the database. */
+/** The secret columns of a row, each with its encryption context in the database. */
 export function secretColumns({ table, secrets = {} }: ExportedTable, row: ExportedRow): [string, string][] {
   if (table !== 'options') return Object.entries(secrets)
   return row['sealed'] === true ? [['value', `option ${String(row['key'])}`]] : []
 }
 
-/** The row with its secrets sealed, or as null if they are omitted. An empty secret stays empty. */
+/** The row with its secrets encrypted for the export, or as null if they are omitted. An empty secret stays empty. */
 function withSecrets(
   row: ExportedRow,
   table: ExportedTable,

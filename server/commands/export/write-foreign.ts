@@ -14,24 +14,24 @@ import { foreignLogType, foreignRow, foreignType } from './foreign-rows.ts'
 import { type ForeignProgram, foreignSchema } from './foreign-schemas.ts'
 import { secretColumns } from './write-export.ts'
 
-/** What was written, and what the program cannot have. */
+/** What was written, and what the program does not support. */
 export interface ForeignReport {
   users: number
   tokens: number
   channels: number
   redemptions: number
   logs: number
-  /** The new password of root, which the program could not read. */
+  /** The new password of root. The program could not read the old one. */
   rootPassword: string | undefined
-  /** Accounts whose password has to be reset, because the program does not know the kind of their hash. */
+  /** The number of accounts whose password has to be reset, because the program does not support the kind of hash. */
   passwords: number
-  /** Names of channels that became OpenAI channels, because the program has no such type. */
+  /** The names of channels that became OpenAI channels, because the program does not have their type. */
   otherTypes: string[]
-  /** Channels with several keys, which became several channels. */
+  /** The channels with several keys. Each became several channels. */
   split: string[]
-  /** Tokens whose keys are not known, because only their hashes were imported and nobody has used them since. */
+  /** The tokens with unknown keys. Only their hashes were imported, and nobody has used these tokens since. */
   unknownKeys: string[]
-  /** Log rows of a kind that the program does not have. */
+  /** The number of log rows of a kind that the program does not have. */
   skippedLogs: number
 }
 
@@ -41,13 +41,17 @@ interface Writer {
   file: ForeignFile
   program: ForeignProgram
   report: ForeignReport
-  /** Epoch seconds: codes that have expired by then are written as disabled for one-api, which knows no expiry. */
+  /**
+   * The current time in epoch seconds. For one-api, which does not support expiry, codes that have expired are written
+   * as disabled.
+   */
   now: number
 }
 
 /**
- * Writes a SQLite database that the program opens as its own, with all secrets as plain text, because the program has
- * no secret key. The database is read on one snapshot. Throws if the file exists; if anything fails, no file is left.
+ * Writes a SQLite database that the program can open as its own. All secrets are plain text, because the program has no
+ * secret key. Tollgate's database is read from a single snapshot. Throws if the file exists. If anything fails, no file
+ * is left.
  */
 export async function writeForeign(
   { store, secrets }: { store: Store; secrets: Secrets },
@@ -103,7 +107,7 @@ async function writeUsers(writer: Writer): Promise<void> {
       row['password'] = ''
       report.passwords++
     }
-    // Codes are unique in the programs, and an empty one occurs only once.
+    // Invite codes must be unique in these programs, so only one account could have an empty one.
     row['aff_code'] ??= randomHex(8)
     file.insert('users', { ...foreignRow(program, 'users', row), access_token: randomHex(16) })
     report.users++

@@ -5,10 +5,10 @@ import { CommandFailed, type Terminal } from '../command.ts'
 import { exportPassphrase } from '../export/export-passphrase.ts'
 import { isExport, type RestoreReport, restoreExport } from '../export/restore-export.ts'
 
-/** The first line of an export is shorter than this. */
+/** The maximum length of an export's first line. */
 const firstLineBytes = 4096
 
-/** True if the source is a file that `tollgate export` wrote as JSON lines. */
+/** True if the source is a file of JSON lines from `tollgate export`. */
 export function isExportFile(source: string): boolean {
   if (!statSync(source, { throwIfNoEntry: false })?.isFile()) return false
   const file = openSync(source, 'r')
@@ -22,8 +22,8 @@ export function isExportFile(source: string): boolean {
 }
 
 /**
- * Restores an export into a new installation, in one transaction, and prints what was restored. Throws CommandFailed with
- * one sentence if that cannot be done; then nothing is changed.
+ * Restores an export into a new installation in one transaction, and prints what was restored. If this is not possible,
+ * throws CommandFailed with one sentence and changes nothing.
  */
 export async function importExport(
   terminal: Terminal,
@@ -36,7 +36,10 @@ export async function importExport(
   else for (const line of linesOf(report)) terminal.print(line)
 }
 
-/** The lines of a file. The file is opened when the first line is asked for, because a reader drops what nobody waits for. */
+/**
+ * The lines of a file. The file is opened only when the first line is requested, because the line reader drops lines
+ * that arrive before that.
+ */
 async function* linesIn(file: string): AsyncGenerator<string> {
   yield* createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })
 }
@@ -50,7 +53,7 @@ function linesOf({ rows, skippedTokens, skippedCodes, keylessChannels }: Restore
   ]
 }
 
-/** Throws if an option was given that an export has no use for. */
+/** Throws if an option was given that does not apply to an export. */
 export function refuseWithExport(given: Readonly<Record<string, unknown>>): void {
   const [option] = Object.entries(given).find(([, value]) => value !== undefined) ?? []
   if (option !== undefined)

@@ -5,7 +5,7 @@ import { CommandFailed, type Terminal } from '../command.ts'
 import { secretsOf, withStore } from '../installed.ts'
 
 /**
- * Takes in what an earlier import left over, if this version knows it, and prints what was taken and what is still
+ * Imports the leftovers of an earlier import that this version supports, and prints what was imported and what is still
  * left. Running it again changes nothing.
  */
 export async function importLeftovers(

@@ -13,7 +13,7 @@ import { importLeftovers } from './import-leftovers.ts'
 import { inTurn } from './in-turn.ts'
 import { progressView } from './progress.ts'
 
-/** The options as Commander reads them. */
+/** The options as parsed by Commander. */
 interface Flags {
   from?: string
   leftovers?: string
@@ -125,7 +125,7 @@ async function run(flags: Flags, terminal: Terminal): Promise<void> {
   }
 }
 
-/** Imports, prints the report, and then follows the source if that was asked for. */
+/** Imports and prints the report. Then follows the source if this was requested. */
 async function imported(
   { tell, ...deps }: Omit<ImportDeps, 'progress'> & { tell: ImportDeps['progress'] },
   { flags, options, terminal }: { flags: Flags; options: ImportOptions; terminal: Terminal },
@@ -143,7 +143,10 @@ async function imported(
   if (flags.follow) await follow({ ...deps, progress: tell }, options, terminal)
 }
 
-/** Reads variables to which LiteLLM's configuration refers; undefined if one is not set. */
+/**
+ * Returns a function that reads the environment variables to which LiteLLM's configuration refers. It returns undefined
+ * if a variable is not set.
+ */
 function variableOf({ variable }: Terminal): (name: string) => string | undefined {
   return (name) => {
     try {
@@ -154,10 +157,10 @@ function variableOf({ variable }: Terminal): (name: string) => string | undefine
   }
 }
 
-/** How long to wait before the source is read again. */
+/** The pause before the source is read again. */
 const followMs = 2000
 
-/** Imports new data of the source, again and again, until the process is asked to end. */
+/** Repeatedly imports new data from the source, until the process receives a signal to end. */
 async function follow(deps: ImportDeps, options: ImportOptions, { note }: Terminal): Promise<void> {
   const stopping = new AbortController()
   const stop = () => stopping.abort()
@@ -165,7 +168,7 @@ async function follow(deps: ImportDeps, options: ImportOptions, { note }: Termin
   note('Following the source. Stop its program, wait for the next line, and then end this command with Ctrl-C.')
   while (!stopping.signal.aborted) {
     await setTimeout(followMs, undefined, { signal: stopping.signal }).catch(() => undefined)
-    // The last pass imports all remaining rows, because nobody settles their calls any more.
+    // The last pass imports all remaining rows, because their calls will no longer be settled.
     const waitsForOpen = !stopping.signal.aborted
     const { added, changedMeanwhile, openCharges } = await runImport(deps, { ...options, waitsForOpen })
     const what = [

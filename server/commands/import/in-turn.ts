@@ -8,8 +8,8 @@ import { isUniqueViolation } from '../../store/statements/database-errors.ts'
 import { CommandFailed } from '../command.ts'
 
 /**
- * Runs an import as the only one of the installation. The console shows how far it is, and can cancel it. A dry run changes
- * nothing, so it waits for nobody. Throws CommandFailed if another import is running.
+ * Runs an import while no other import of the installation is running. The console shows its progress and can cancel
+ * it. A dry run changes nothing, so it may run at any time. Throws CommandFailed if another import is running.
  */
 export async function inTurn(
   store: OpenedStore,

@@ -2,13 +2,13 @@ import { type ProgressResult, progress } from '@clack/prompts'
 import type { ImportProgress } from '../../jobs/import-engine.ts'
 import type { Terminal } from '../command.ts'
 
-/** How often a line is written. */
+/** The interval at which a line is written. */
 const lineMs = 1000
 
-/** Shows how far an import is: a bar on a terminal, otherwise a line a second. */
+/** Shows the progress of an import: as a bar on a terminal, otherwise as one line per second. */
 export interface ProgressView {
   show(step: ImportProgress): void
-  /** Ends the bar, before other output. */
+  /** Ends the bar. Call this before other output. */
   end(): void
 }
 
@@ -16,7 +16,7 @@ export function progressView(terminal: Terminal): ProgressView {
   return process.stderr.isTTY ? bar() : lines(terminal)
 }
 
-/** Rows a second since the stage began. */
+/** The number of rows per second since the stage began. */
 function rateOf(done: number, sinceMs: number): string {
   const elapsed = Date.now() - sinceMs
   return elapsed > 0 ? ` (${Math.round((done / elapsed) * 1000)} a second)` : ''

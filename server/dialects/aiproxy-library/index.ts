@@ -8,7 +8,7 @@ import type { Failure } from '../neutral/reply.ts'
 
 /**
  * AI Proxy's knowledge bases (source: one-api's code). A request contains one question. The response contains an answer
- * and the documents that belong to it.
+ * and the documents on which it is based.
  */
 export const aiProxyLibrary = chatBased({
   name: 'aiproxy-library',

@@ -19,7 +19,7 @@ export class ObjectScan {
     }
   }
 
-  /** `text` is everything added so far. */
+  /** True if the text added so far is a complete JSON object. `text` is that text. */
   isWhole(text: string): boolean {
     if (this.#state !== 'closed') return false
     this.#isObject ??= isObject(tryParse(text))

@@ -121,12 +121,12 @@ function documentIn(block: Fields): Part {
   return { type: 'media', media: type, ...media, ...(name && { name }), ...(cite !== undefined && { cite }) }
 }
 
-/** A document made of blocks has no bytes to pass on, so other services get its blocks instead. */
+/** A document made of blocks has no bytes that could be passed on. Other services get its blocks instead. */
 function blocksIn(block: Fields): NativePart {
   const source = block.fields('source')
   const content = source && contentIn(source, false)
-  // Other services cannot be asked to cite the document. Not citing is their default, so `enabled: false` counts as
-  // supported.
+  // Other services cannot be asked to cite the document, and by default they do not. `enabled: false` therefore counts
+  // as supported.
   if (block.fields('citations')?.value['enabled'] === false) block.fields('citations')?.flag('enabled')
   return spelled(block, [block.text('title'), block.text('context')], content ?? [])
 }
@@ -136,7 +136,7 @@ function searchResultIn(block: Fields): NativePart {
   return spelled(block, [block.text('title'), block.text('source')], contentIn(block, false))
 }
 
-/** A block of a type that only Anthropic has, and its content. */
+/** A block of a type that only Anthropic has. Other services get its titles and content instead. */
 function spelled(block: Fields, heads: readonly (string | undefined)[], content: readonly Part[]): NativePart {
   block.raw('type')
   const texts = heads.flatMap((text) => (text ? [{ type: 'text', text } satisfies TextPart] : []))

@@ -8,24 +8,28 @@ export type PartEvent = Extract<StreamEvent, { index: number }>
  * including the start of each part, in order of arrival.
  */
 export interface WaitingPart {
-  /** The part's index among the parts that have waited. */
+  /** The part's index among all parts that wait or have waited. */
   readonly at: number
   readonly order: number
   readonly events: { readonly order: number; readonly event: PartEvent }[]
 }
 
-/** The waiting parts, in the order in which they started. No part is visited twice, however many there are. */
+/**
+ * The waiting parts, in the order in which they started. A part that one search has skipped is not visited again by
+ * later searches.
+ */
 export class WaitingParts {
   readonly #byNumber = new Map<number, WaitingPart>()
   readonly #parts: (WaitingPart | undefined)[] = []
   readonly #orders: number[] = []
   /**
-   * For each part, the index of the next part that may still be waiting. Until a part is taken, this is its own index.
+   * For each part, the index of the next part that may still be waiting. Until a part is taken, its entry is its own
+   * index.
    */
   readonly #nearest: number[] = []
   #count = 0
 
-  /** Drops events of a part that has not begun. */
+  /** Adds an event to its part. An event of a part that has not begun is dropped. */
   add(event: PartEvent): void {
     const order = this.#count++
     const known = this.#byNumber.get(event.index)

@@ -10,8 +10,8 @@ import { type CallIdFields, withFitIds } from '../wire/wire-ids.ts'
 const dialect = 'anthropic-messages'
 
 /**
- * Repairs an Anthropic request. It removes thoughts that Anthropic did not sign and assistant messages that are only
- * white space, and replaces call ids that Anthropic does not accept. Anthropic refuses the whole conversation for any
+ * Repairs an Anthropic request. It removes thoughts that Anthropic did not sign, and assistant messages that are only
+ * white space. It replaces call ids that Anthropic does not accept. Anthropic refuses the whole conversation for any
  * one of these.
  */
 export function repairMessages(body: JsonObject, text: string, options: RepairOptions): Repair {
@@ -51,7 +51,7 @@ function isBlankBlock(block: unknown): boolean {
   return isObject(block) && block['type'] === 'text' && isBlank(looseText(block['text']))
 }
 
-/** Where a message holds the ids of tool calls. */
+/** The fields of a message that hold the ids of tool calls. */
 const callsIn: CallIdFields = {
   list: 'content',
   member: (block) =>
@@ -60,8 +60,8 @@ const callsIn: CallIdFields = {
 }
 
 /**
- * The edits that leave only the thoughts that the service itself produced. A turn in progress without a signed thought
- * cannot have a thinking budget, so thinking is then turned off.
+ * The edits that leave only the thoughts that the service itself produced. If the turn in progress has no signed
+ * thought, the request cannot have a thinking budget, so thinking is turned off.
  */
 function withOwnThoughts(body: JsonObject, text: string, options: RepairOptions, keepsUnsigned: boolean): Repair {
   const { messages } = body
@@ -133,7 +133,7 @@ function hasResult(message: JsonObject | undefined): boolean {
   return looseList(message?.['content']).some(({ type }) => type === 'tool_result')
 }
 
-/** Thoughts can only be cleared from the context if thinking is enabled. */
+/** The context management without the edit that clears thoughts. That edit is only allowed if thinking is enabled. */
 function withoutClearing(management: unknown): JsonObject {
   if (!isObject(management)) return {}
   const all = looseList(management['edits'])

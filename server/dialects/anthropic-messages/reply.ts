@@ -50,7 +50,8 @@ export function replyBlockIn(block: JsonObject): ReplyPart {
     case 'tool_use': {
       const input = isObject(block['input']) ? block['input'] : {}
       const { type: _type, id: _id, name: _name, input: _input, caller, ...others } = block
-      // In other dialects, every call is made by the model itself.
+      // Other dialects have no `caller`. It is dropped if the model made the call directly, because this is the
+      // default.
       const rest = isDirect(caller) ? others : { ...others, caller }
       return {
         type: 'tool-call',
@@ -66,7 +67,8 @@ export function replyBlockIn(block: JsonObject): ReplyPart {
 }
 
 /**
- * A non-streamed response for an Anthropic caller. It has only the first choice, because the dialect allows only one.
+ * A non-streamed response for an Anthropic caller. It contains only the first choice, because the dialect allows only
+ * one.
  */
 export function encodeReply(reply: Reply, frame: Frame): WireMessage {
   const choice = reply.choices[0]
@@ -106,7 +108,8 @@ export function replyBlocksOut(part: Part): JsonObject[] {
   switch (part.type) {
     case 'text': {
       const citations = citationsOut(part.citations, part.text)
-      // A signature without text would be the last block, and client programs treat the last block as the answer.
+      // Without text, the block with the signature would be the last one, and client programs treat the last block as
+      // the answer.
       return part.text === '' ? [] : [...sealOut(part.seal, 'next'), textOut(part.text, citations)]
     }
     case 'reasoning':
@@ -138,7 +141,10 @@ function callOut(part: Part & { type: 'tool-call' }): WireToolUse {
   return { type: 'tool_use', id: part.id, name: part.name, input, caller: { type: 'direct' }, ...rest }
 }
 
-/** Puts another service's state into a separate block next to the part. Callers send such blocks back unchanged. */
+/**
+ * The signature that another service attached to a part, as a separate block next to the part. Callers send such blocks
+ * back unchanged.
+ */
 export function sealOut(seal: (Part & { type: 'text' })['seal'], owner: 'next' | 'before'): WireRedactedThinking[] {
   return seal && seal.from !== dialect ? [{ type: 'redacted_thinking', data: writeSeal(seal, dialect, owner) }] : []
 }

@@ -78,7 +78,7 @@ function messagesOut(conversation: Conversation, traits: ModelTraits, dropped: D
   return messages.map(({ role, blocks, rest }) => ({ role, content: contentOut(blocks), ...rest }))
 }
 
-/** Tool results must come first in a turn; otherwise the API does not find them. */
+/** The parts of a turn, with tool results first. Otherwise the API does not find the results. */
 function inOrder(message: Message): readonly Part[] {
   const { parts } = message
   const firstOther = parts.findIndex((part) => part.type !== 'tool-result')

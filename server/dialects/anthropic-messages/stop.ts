@@ -25,8 +25,8 @@ export function stopIn(reason: unknown, sequence: unknown): Stop {
 }
 
 /**
- * Stop → `stop_reason`. A reason that Anthropic does not have becomes the end of a turn, or a refusal if a filter cut
- * the answer off.
+ * Stop → `stop_reason`. A reason that Anthropic does not have becomes `end_turn`, or `refusal` if a filter cut the
+ * answer off.
  */
 export function stopOut(stop: Stop): string {
   if (stop.raw?.dialect === dialect) return stop.raw.reason

@@ -12,24 +12,24 @@ const dialect = 'anthropic-messages'
 interface OpenBlock {
   readonly type: ReplyPart['type']
   readonly text: TextBuffer
-  /** The input that a call started with. It is used if no deltas follow. */
+  /** The input that was sent with the start of a call. It is used if no deltas follow. */
   held: string
   isSealed: boolean
 }
 
 /**
- * Converts the blocks of one stream to parts. If the end of a block contains more than its deltas, the additional
- * content is reported once.
+ * Converts the blocks of one stream to parts. Some services repeat the complete block at its end. If the repetition
+ * contains more than the deltas did, the additional content is reported once.
  */
 export class StreamBlocks {
-  /** Part of a call's input was already sent on, and the complete input turned out to be different. */
+  /** True if part of a call's input was already sent on and the complete input then turned out to be different. */
   isContradictory = false
-  /** The complete input of a block that only Anthropic has was not JSON. */
+  /** True if a block type that only Anthropic has ended with an input that is not JSON. */
   hasBrokenInput = false
   readonly #open = new Map<number, OpenBlock>()
   /** Indexes of all blocks that have begun. */
   readonly #begun = new Set<number>()
-  /** Blocks that only Anthropic has. Each is passed on in one piece when its input is complete. */
+  /** Open blocks of types that only Anthropic has. Each is passed on in one piece when its input is complete. */
   readonly #natives = new Map<number, { block: JsonObject; input: string }>()
 
   /** The start of a block. */

@@ -12,7 +12,7 @@ import { laterUsage, usageIn } from './usage.ts'
 export class MessageStreamDecoder implements StreamDecoder {
   #usage: JsonObject = {}
   #ended = false
-  /** Something that arrived could not be read. */
+  /** True once an event could not be read. */
   #hasGap = false
   readonly #blocks = new StreamBlocks()
   /** The complete content, if the start or the end of the message contains it. */
@@ -65,7 +65,7 @@ export class MessageStreamDecoder implements StreamDecoder {
     return this.#end([{ type: 'error', failure: unreadable }])
   }
 
-  /** True if an unreadable event contained the end of a block, or a piece of a block that only Anthropic has. */
+  /** True if an unreadable event contained the end of a block, or a piece of a block type that only Anthropic has. */
   #isIncompleteAtEnd(): boolean {
     return this.#hasGap && (this.#blocks.hasOpen || this.#blocks.hasBrokenInput)
   }

@@ -27,7 +27,7 @@ interface OpenBlock {
   late: JsonObject | undefined
   readonly head: ReplyPart
   text: string
-  /** Tracks the input of a call. */
+  /** Detects when the input of a call is complete. */
   readonly input: ObjectScan
 }
 
@@ -47,7 +47,8 @@ export class MessageStreamEncoder implements StreamEncoder {
 
   constructor(frame: Frame) {
     this.#frame = frame
-    // Client programs use this to show how full the context is, long before the service reports its own count.
+    // Client programs use this prompt count to show how full the context is, long before the service reports its own
+    // count.
     this.#usage = { promptTokens: frame.promptTokens ?? 0, completionTokens: 0 }
   }
 
@@ -206,7 +207,7 @@ export class MessageStreamEncoder implements StreamEncoder {
     return out.join('')
   }
 
-  /** Writes the events of a part that waited; if its block is closed, returns the next waiting part. */
+  /** Writes the events of a part that waited. If its block was closed, returns the next waiting part. */
   #replay(part: WaitingPart, out: string[]): WaitingPart | undefined {
     this.#waiting.take(part)
     let last = part.order

@@ -7,7 +7,7 @@ import { mustCall } from '../wire/tool-choice.ts'
 
 const dialect = 'anthropic-messages'
 /**
- * The default limit for thinking and answer together. Every model that thinks with a budget can generate this many
+ * The default limit for thinking and answer together. Every model that accepts a thinking budget can generate this many
  * tokens.
  */
 export const usualRoom = 32_000
@@ -18,7 +18,9 @@ interface Thinking {
   outputConfig: JsonObject
 }
 
-/** How the model is asked to think (Anthropic docs: "Extended thinking", "Adaptive thinking", "Effort"). */
+/**
+ * The fields of a request that control thinking (Anthropic docs: "Extended thinking", "Adaptive thinking", "Effort").
+ */
 export function thinkingOf(conversation: Conversation, traits: ModelTraits, dropped: DroppedFields): Thinking {
   const { reasoning, from } = conversation
   if (!reasoning) return { outputConfig: {} }

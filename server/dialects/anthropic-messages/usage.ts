@@ -24,7 +24,8 @@ export function usageIn(raw: JsonObject | undefined): Usage | undefined {
   const { input, output, cached, written, written1h } = billed(totals, raw['iterations'])
   const thought = looseCount(looseObject(raw['output_tokens_details'])['thinking_tokens'])
   const tier = tierAt(typeof raw['speed'] === 'string' ? raw['speed'] : undefined, regionIn(raw['inference_geo']))
-  // Thinking is part of the output. It can exceed the output only if a gateway counts it separately.
+  // Thinking is normally part of the output. It exceeds the output only if an intermediate gateway counts thinking and
+  // output separately.
   const beside = thought > output ? thought : 0
   return {
     promptTokens: input + cached + written,
@@ -57,8 +58,8 @@ function countsIn(raw: JsonObject): Counts | undefined {
 }
 
 /**
- * The totals omit steps that are billed in addition to them (Anthropic docs, "Compaction", "Advisor tool"). If each
- * step is reported, the steps are summed instead. A value that is not a list of such steps is ignored.
+ * The billed counts. The totals omit some billed steps (Anthropic docs, "Compaction", "Advisor tool"). If `iterations`
+ * lists the counts of each step, the steps are summed instead. Any other value of `iterations` is ignored.
  */
 function billed(totals: Counts, iterations: unknown): Counts {
   if (!Array.isArray(iterations)) return totals
@@ -123,8 +124,8 @@ type LastUsage = Omit<WireUsage, 'cache_creation' | 'inference_geo' | 'service_t
   Partial<Pick<WireUsage, 'cache_creation' | 'inference_geo'>>
 
 /**
- * The counts of a stream's first event merged with those of a later one, which reports only changes. Counts only grow,
- * so a zero after a real count is ignored.
+ * Merges the counts of a stream's first event with those of a later event, which reports only changes. Counts only
+ * grow, so a zero after a real count is ignored.
  */
 export function laterUsage(first: JsonObject, later: unknown): JsonObject {
   if (!isObject(later)) return first

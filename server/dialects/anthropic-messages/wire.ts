@@ -3,8 +3,8 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { Plain } from '../neutral/always.ts'
 
 /**
- * A message as client programs of the Messages API read it. Its blocks are built one by one, or come from the service
- * itself.
+ * A message as client programs of the Messages API read it. Its blocks are either built one by one or come from the
+ * service.
  */
 export type WireMessage = Omit<Anthropic.Message, 'content' | 'stop_reason' | 'usage'> & {
   content: JsonObject[]
@@ -31,7 +31,7 @@ interface Parts {
   message: WireMessage
 }
 
-/** What changed in a block or in the message. */
+/** A change of a block or of the message. */
 type WireDelta =
   | Exclude<Anthropic.RawContentBlockDelta, { type: 'citations_delta' }>
   | { type: 'citations_delta'; citation: JsonObject }

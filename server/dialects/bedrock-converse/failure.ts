@@ -28,7 +28,7 @@ const exceptions: Readonly<Record<string, readonly [number, FailureKind]>> = {
 const skewed = /signature (?:expired|not yet current)|is now (?:earlier|later) than/i
 const unknownKey = /security token|signature|api key|bearer token|access key/i
 
-/** An AWS error body with a message and a type. If the type is not in the body, it is in a header. */
+/** An AWS error body with a message and a type. The type may also be in a header instead of the body. */
 export function decodeFailure(status: number, body: unknown): Failure {
   const object = isObject(body) ? body : {}
   const type = looseText(object['__type']).replace(/^.*#/, '')
@@ -36,7 +36,7 @@ export function decodeFailure(status: number, body: unknown): Failure {
   return failureOf(type, text, status)
 }
 
-/** An exception within a stream, identified by the name it has there. */
+/** An exception within a stream, identified by its name in the stream. */
 export function streamFailure(name: string, body: unknown): Failure {
   return failureOf(name, messageOf(body, 0), 0)
 }

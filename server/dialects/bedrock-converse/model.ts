@@ -1,18 +1,19 @@
 import { type ModelTraits as ClaudeTraits, modelTraits as claudeTraits } from '../models/claude-model.ts'
 
 /**
- * What a model on Bedrock accepts, if its id shows this (Bedrock user guide, "Supported models and model features").
+ * The features that a model on Bedrock supports, derived from its id (Bedrock user guide, "Supported models and model
+ * features").
  */
 export interface ModelTraits {
   readonly isClaude: boolean
   readonly isNova: boolean
-  /** Nova 2's thinking is controlled by an effort. */
+  /** True for Nova 2, whose thinking is controlled by an effort. */
   readonly novaThinks: boolean
-  /** OpenAI's open models accept an effort under a field name of their own. */
+  /** True for OpenAI's open models, which accept an effort in a field of their own. */
   readonly isGptOss: boolean
-  /** Supports cache points. */
+  /** True if the model supports cache points. */
   readonly caches: boolean
-  /** Accepts a status in tool results. */
+  /** True if the model accepts a status in tool results. */
   readonly resultStatus: boolean
   readonly claude: ClaudeTraits
 }

@@ -20,7 +20,7 @@ function blockIn(block: JsonObject): ReplyPart[] {
   const { text, toolUse, reasoningContent, citationsContent, image } = block
   if (typeof text === 'string') return text === '' ? [] : [{ type: 'text', text }]
   if (isObject(toolUse)) {
-    // Calls to tools that the service ran itself already have their results.
+    // The service ran this tool itself and has the result, so the caller must not run it.
     if (toolUse['type'] === 'server_tool_use') return []
     const input = stringify(isObject(toolUse['input']) ? toolUse['input'] : {})
     return [{ type: 'tool-call', id: looseText(toolUse['toolUseId']), name: looseText(toolUse['name']), input }]

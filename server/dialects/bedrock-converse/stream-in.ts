@@ -64,7 +64,7 @@ export class ConverseStreamDecoder implements StreamDecoder {
   #start(block: number, start: JsonObject): StreamEvent[] {
     const call = start['toolUse']
     if (!isObject(call)) {
-      // Results of tools that the service ran itself.
+      // These are results of tools that the service ran itself. The caller does not need them.
       if (isObject(start['toolResult'])) this.#hidden.add(block)
       return []
     }

@@ -14,8 +14,8 @@ interface Thinking {
 const off: Thinking = { fields: {}, on: false }
 
 /**
- * How the model is asked to think. Each model family has its own field for this (Bedrock user guide, "Inference request
- * parameters").
+ * The request fields that control thinking. Each model family has its own field for this (Bedrock user guide,
+ * "Inference request parameters").
  */
 export function thinkingOut(conversation: Conversation, { traits, dropped }: BlockContext): Thinking {
   const { reasoning } = conversation

@@ -10,7 +10,7 @@ import { DroppedFields, type Losable } from '../wire/dropped-fields.ts'
 /**
  * A format that can be converted to and from OpenAI's chat format. Requests are first written in OpenAI's format and
  * then converted to the service's. Responses are converted back in the same way. The code that reads and writes
- * OpenAI's format therefore serves both.
+ * OpenAI's format therefore serves this format, too.
  */
 export interface ChatBased {
   readonly name: string
@@ -20,7 +20,7 @@ export interface ChatBased {
   request(request: ChatRequest): JsonObject
   /** A non-streamed response as a chat completion. */
   reply(wire: JsonObject): JsonObject
-  /** Messages and tools are passed on unchanged. */
+  /** True if messages and tools are passed on unchanged. */
   readonly keepsMessages?: true
   /**
    * Creates the reader of one stream, which converts every event to chunks in OpenAI's format. It returns an empty list
@@ -34,7 +34,7 @@ export interface ChatBased {
 /** The chat completion for a body that contains no answer. */
 export const noChoices: JsonObject = { choices: [] }
 
-/** The dialect of a service whose format can be converted in this way. */
+/** The dialect of a service, built from the functions that convert its format. */
 export function chatBased(kin: ChatBased): UpstreamDialect {
   return {
     name: kin.name,
@@ -113,7 +113,7 @@ const losable: Readonly<Record<string, Losable>> = {
   web_search_options: 'searchTool',
 }
 
-/** Values that only request what every service does by default. */
+/** Values that request only the default behaviour of every service. Dropping them loses nothing. */
 const usual: Readonly<Record<string, readonly unknown[]>> = {
   n: [1],
   logprobs: [false],
@@ -209,7 +209,7 @@ export class ChatRequest {
     this.#droppedFields.lose(what, value)
   }
 
-  /** Records everything that was not taken as dropped. */
+  /** Records the fields that were not taken, because they are dropped. */
   loseRest(): void {
     for (const [name, value] of Object.entries(this.#body)) {
       if (this.#taken.has(name) || value === undefined || value === null || usual[name]?.includes(value)) continue

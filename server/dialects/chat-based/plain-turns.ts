@@ -17,7 +17,7 @@ export interface Turn {
   /** The assistant's thoughts. */
   readonly thought?: string
   readonly calls?: readonly TurnCall[]
-  /** The call that a tool result answers. */
+  /** The call to which a tool result belongs. */
   readonly call?: TurnCall
 }
 

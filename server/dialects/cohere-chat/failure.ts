@@ -2,7 +2,7 @@ import { isObject } from '../../lib/json.ts'
 import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import type { Failure, FailureKind } from '../neutral/reply.ts'
 
-/** A Cohere error body. It contains only a text, so the kind is derived from the status. */
+/** A Cohere error body. It contains only a message, so the kind is derived from the status. */
 export function decodeFailure(status: number, body: unknown): Failure {
   return { status: status || 502, kind: kindOf(status), message: messageOf(body, status) }
 }

@@ -34,7 +34,10 @@ export function decodeReply(wire: JsonObject): Reply {
   }
 }
 
-/** The citations of each text block. A citation that names no block belongs to the first block that it fits. */
+/**
+ * The citations of each text block. A citation that names no block belongs to the first block that contains the cited
+ * text.
+ */
 function citationsOf(
   blocks: readonly ReturnType<typeof contentIn>[],
   cited: readonly JsonObject[],
@@ -91,7 +94,7 @@ function citationAt(citation: JsonObject, text: CountedText): Citation {
   }
 }
 
-/** The maximum number of lookups for citations that name no block. No real answer needs more. */
+/** The maximum number of blocks that are searched for citations that name no block. No real answer needs more. */
 const mostLooks = 2 ** 20
 
 /**
@@ -119,7 +122,7 @@ class CountedText {
     return { start: quoteAt, end: quoteAt + cited.length }
   }
 
-  /** The code unit at which the cited text starts; undefined if the text is not where the citation says. */
+  /** The index of the code unit at which the cited text starts; undefined if the text does not match the citation. */
   startOf(citation: JsonObject): number | undefined {
     const start = looseCount(citation['start'])
     const end = looseCount(citation['end'])
@@ -135,7 +138,7 @@ class CountedText {
     return character < this.#characters ? (this.#starts[character] ?? 0) : this.#text.length
   }
 
-  /** The code unit at which each character begins. */
+  /** For each character, the index of the code unit at which it begins. */
   #table(): Uint32Array {
     const starts = new Uint32Array(this.#text.length)
     for (let at = 0; at < this.#text.length; at++) {
@@ -161,8 +164,8 @@ export function stopIn(reason: unknown): Stop {
 }
 
 /**
- * `usage` → Usage. The tokens that were used, plus image tokens. If the tokens that were used are not reported, the
- * billed tokens are taken instead. Undefined if neither is reported.
+ * `usage` → Usage. Usage counts the tokens that were used, plus image tokens. If `tokens` is not reported, the billed
+ * tokens are counted instead. Undefined if neither is reported.
  */
 export function usageIn(raw: unknown): Usage | undefined {
   const usage = looseObject(raw)

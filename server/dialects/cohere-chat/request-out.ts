@@ -12,7 +12,7 @@ import { wrapFreeform } from '../wire/tool-input.ts'
 /** The context for writing the messages of a request. */
 interface Context {
   readonly dropped: DroppedFields
-  /** Documents are sent in a field next to the messages. */
+  /** The documents of the request, which are sent in a field next to the messages. */
   readonly documents: JsonObject[]
   /** True if the model accepts its own thoughts back. */
   readonly thinks: boolean

@@ -7,8 +7,8 @@ import { looseCount, looseObject, looseText } from '../neutral/fields.ts'
 import type { Failure, FailureKind } from '../neutral/reply.ts'
 
 /**
- * Coze's bots (API reference, "Chat v3"), which respond only with streams. Every event arrives as an object with its
- * name and its data. `collected` combines all events into one response.
+ * Coze's bots (API reference, "Chat v3"), which respond only with streams. Every event is an object that contains the
+ * event's name and data. `collected` combines all events into one response.
  */
 export const cozeChat = chatBased({
   name: 'coze',
@@ -37,7 +37,7 @@ function requestOut(request: ChatRequest): JsonObject {
 }
 
 function chunksOf({ event, data }: JsonObject): JsonObject[] | undefined {
-  // The last event and keep-alives contain no object.
+  // The data of the last event and of keep-alives is not an object.
   if (!isObject(data) && data !== '' && event !== 'done') return undefined
   const message = looseObject(data)
   if (event === 'conversation.message.delta' && message['type'] === 'answer')
@@ -93,13 +93,13 @@ export function collected(messages: readonly string[]): JsonObject {
   return { ...longest, chat_id: looseText(end['id']), usage: end['usage'] }
 }
 
-/** Events with content of the answer: either a piece of it or all of it. */
+/** Events that hold content of the answer: either a piece of it (`delta`) or all of it (`whole`). */
 const contentEvents: Readonly<Record<string, 'delta' | 'whole'>> = {
   'conversation.message.delta': 'delta',
   'conversation.message.completed': 'whole',
 }
 
-/** Coze's codes (API reference, "Error codes") that are more specific than the status they come with. */
+/** Coze's codes (API reference, "Error codes") that are more specific than the HTTP status of the response. */
 const kinds: Readonly<Record<number, FailureKind>> = {
   4000: 'invalid',
   4001: 'invalid',

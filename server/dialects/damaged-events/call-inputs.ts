@@ -3,9 +3,9 @@ import { isObject, tryParse } from '../../lib/json.ts'
 /** The input of a call that has not ended. */
 interface OpenInput {
   text: string
-  /** Freeform text instead of JSON. It is impossible to tell whether such text is complete. */
+  /** True if the input is freeform text instead of JSON. Nothing shows whether such text is complete. */
   readonly isFreeform: boolean
-  /** An event was skipped in the middle of the input. */
+  /** True if an event was skipped in the middle of the input. */
   hasGap: boolean
 }
 
@@ -24,14 +24,14 @@ export class CallInputs {
     if (input) input.text += text
   }
 
-  /** Records that an event was skipped. An input that was already complete cannot lack anything. */
+  /** Records that an event was skipped. JSON input that was already complete has no gap. */
   noteGap(): void {
     for (const input of this.#open.values()) input.hasGap ||= input.isFreeform || !isWhole(input)
   }
 
   /**
-   * Ends a call, or all calls if `call` is undefined. Returns true if an input may lack a piece because an event was
-   * skipped.
+   * Ends a call, or all calls if `call` is undefined. Returns true if a piece of an input may have been in a skipped
+   * event.
    */
   end(call?: string): boolean {
     const ended = call === undefined ? [...this.#open.values()] : [this.#open.get(call)]

@@ -11,11 +11,11 @@ const tooDeep: readonly StreamEvent[] = [{ type: 'error', failure: unreadable }]
 export class ForgivingDecoder {
   readonly #decoder: StreamDecoder
   readonly #unreadable = new UnreadableEvents()
-  /** A stop reason has arrived, so only the usage and the end are still expected. */
+  /** True once a stop reason has arrived. After that, only the usage and the end are expected. */
   #hasStopped = false
-  /** The usage arrived with a stop reason or after one. */
+  /** True once usage has arrived with a stop reason or after one. */
   #hasUsage = false
-  /** The part that began most recently is a call. */
+  /** True if the part that began most recently is a call. */
   #isCalling = false
   /** The index of the last part that has begun, for each choice. */
   readonly #begun = new Map<number, number>()
@@ -31,9 +31,10 @@ export class ForgivingDecoder {
   }
 
   /**
-   * The content of an event; undefined if the event is skipped. The error `unreadable` ends an answer. It is returned
-   * for an event that cannot be skipped safely, for JSON nested too deeply to be serialized again, and for the end of
-   * an answer whose stop reason or usage may be missing. Errors in our own code are thrown.
+   * The content of an event; undefined if the event is skipped. The error `unreadable` ends the answer. It is returned
+   * for an event that cannot be skipped safely and for JSON that is nested too deeply to be serialized again. It is
+   * also returned at the end of an answer if the stop reason or the usage may be missing. Errors in our own code are
+   * thrown.
    */
   push(data: string): readonly StreamEvent[] | undefined {
     const events = this.#decoded(data)
@@ -49,8 +50,8 @@ export class ForgivingDecoder {
   }
 
   /**
-   * Ends the input. `rest` is the text after the last event. It is ignored if it is truncated, because nothing depends
-   * on it.
+   * Ends the input. `rest` is the text after the last complete event. A truncated `rest` is ignored, because nothing
+   * depends on it.
    */
   finish(rest = ''): readonly StreamEvent[] {
     return this.#checked([
@@ -91,8 +92,8 @@ export class ForgivingDecoder {
   }
 
   /**
-   * Tracks the position in the answer. Returns true for an event that continues a part that never began, or that ends a
-   * part with a piece missing.
+   * Tracks the position in the answer. Returns true for an event that continues a part although the part never began,
+   * or that ends a part although a piece of it is missing.
    */
   #revealsGap(event: StreamEvent): boolean {
     switch (event.type) {

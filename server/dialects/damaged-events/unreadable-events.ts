@@ -1,14 +1,18 @@
 import { unreadableMessage } from '../../lib/bytes/reframe.ts'
 
-/** Fields that mark an end, usage, an error, the input of a call, or content that is only valid when complete. */
+/**
+ * Fields of events that must not be skipped. They mark an end, usage, an error, the input of a call, or content that is
+ * only valid when complete.
+ */
 const weighty =
   'finish_?reason|stop_?reason|done_reason|usage|usage_?metadata|error|tool_calls|function_call|functionCall|' +
   'tool_?use|arguments|partial_json|input|thinking|signature|thought_?signature|encrypted_content|audio|inlineData|b64_json|' +
   'messageStart|messageStop|contentBlockStart|contentBlockStop|metadata'
 
 /**
- * Signs that an unreadable event holds more than a piece of text. A field that is null, empty or cut off within `null`
- * is not a sign. An event that has a type is a piece of text only if the type is `text` or ends in `delta`.
+ * Patterns that show that an unreadable event holds more than a piece of text. A field does not count if it is null,
+ * empty or cut off within `null`. If an event has a type, it is a piece of text only if the type is `text` or ends in
+ * `delta`.
  */
 const signs: readonly RegExp[] = [
   new RegExp(`"(?:${weighty})"\\s*:(?!\\s*(?:n|""|\\[\\s*\\]|\\{\\s*\\}))`, 'i'),
@@ -18,12 +22,15 @@ const signs: readonly RegExp[] = [
   /\[DONE/,
 ]
 
-/** Names of fields that show what an event is about. They are used if the event was cut off within such a name. */
+/**
+ * Names of fields that show what an event is about. They are used to recognize an event that was cut off within such a
+ * name.
+ */
 const weightyNames = [
   ...weighty
     .replaceAll('_?', '_')
     .split('|')
-    // These are names of framed events, and frames are never cut off.
+    // These names occur only in events of binary streams, whose frames are never truncated.
     .filter((name) => !/^(?:message|content|meta)/.test(name)),
   'type',
   'event',
@@ -34,8 +41,8 @@ const someText =
   /"(?:content|text|delta|reasoning|reasoning_content)"\s*:\s*"|"type"\s*:\s*"(?:text_delta|content-delta|response\.output_text\.delta)"/
 
 /**
- * Matches a truncated type that belongs to a piece of content. If the event began or ended the content, the decoder
- * notices that it is missing.
+ * Matches a truncated type that may be the type of a piece of content. If the event was the start or the end of the
+ * content instead, the decoder notices that it is missing.
  */
 const cutType = /"type"\s*:\s*"(?:content_b[a-z_]*|content-[a-z-]*|response\.o[a-z_.]*)$/
 
@@ -50,9 +57,9 @@ function isWeighty(data: string): boolean {
 
 /** The position of an event in its answer. */
 interface Where {
-  /** The event came after a stop reason, when the usage is expected. */
+  /** True if the event came after a stop reason, when the usage is expected. */
   readonly isLate?: boolean
-  /** The event came after a piece of a call. */
+  /** True if the event came after a piece of a call. */
   readonly isCalling?: boolean
 }
 
@@ -65,7 +72,7 @@ interface Where {
 export class UnreadableEvents {
   /** The number of skipped events that were followed by a readable one. */
   count = 0
-  /** A skipped event may have held the usage, because it came after a stop reason. */
+  /** True if a skipped event came after a stop reason, so it may have held the usage. */
   hasLateGap = false
   #hasBegun = false
   #isOneOpen = false

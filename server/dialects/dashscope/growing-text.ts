@@ -1,19 +1,19 @@
 /**
- * It cannot be a coincidence if this many events begin with the text of the previous one, or if the common beginning is
- * this long.
+ * If this many events begin with the text of the previous event, or if the common beginning has this many characters,
+ * it is not a coincidence.
  */
 const enoughSteps = 2
 const enoughText = 8
 
 /**
- * One text of a stream. The service is asked for pieces, but some models and intermediate services repeat the whole
- * text in every event, so each event begins with the previous one. Until it is clear whether events hold pieces or the
- * whole text, only text that is correct in both cases is passed on.
+ * One text of a stream. The gateway asks the service for pieces. Some models and intermediate services nevertheless
+ * repeat the whole text in every event, so each event begins with the text of the previous one. Until it is clear
+ * whether events hold pieces or the whole text, only text that is correct in both cases is passed on.
  */
 export class GrowingText {
   #gives: 'pieces' | 'whole' | undefined
   #before = ''
-  /** The length of the text passed on so far, if events hold the whole text. */
+  /** If events hold the whole text, the length of the text passed on so far. */
   #passed = 0
   #held: string[] = []
   #steps = 0

@@ -1,6 +1,4 @@
-/**
- * True for a model that reads messages with images, audio or video. Such a model is available only at a separate URL.
- */
+/** True for a model that reads messages with images, audio or video. Such models have their own URL. */
 export function isMultimodal(model: string): boolean {
   return /-(?:vl|audio|omni|ocr)(?:-|$)|^qvq|^qwen3\.[5-9]-|^qwen-(?:image|tts|asr)|^qwen3-(?:asr|tts)/.test(
     bareModel(model),

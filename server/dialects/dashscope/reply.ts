@@ -22,7 +22,10 @@ export interface RawChoice {
   readonly reason: string | undefined
 }
 
-/** The choices of a response. The format "message" has a list of choices; the format "text" has only a text. */
+/**
+ * The choices of a response. In the format "message" a response has a list of choices. In the format "text" it has only
+ * a text.
+ */
 export function choicesOf(wire: JsonObject): RawChoice[] {
   const output = looseObject(wire['output'])
   const choices = looseList(output['choices'])
@@ -33,7 +36,7 @@ export function choicesOf(wire: JsonObject): RawChoice[] {
       logprobs: choice['logprobs'],
       reason: reasonIn(choice['finish_reason']),
     }))
-  // The research model has its own format, and this is how the service spells the field.
+  // The research model has its own format. `fininshed_reason` is the service's spelling.
   const message = isObject(output['message']) ? output['message'] : undefined
   if (message) return [{ index: 0, message: messageIn(message), reason: reasonIn(output['fininshed_reason']) }]
   if (typeof output['text'] !== 'string') return []

@@ -6,7 +6,7 @@ import { type Effort, efforts } from '../neutral/conversation.ts'
 import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import { bareModel, isMultimodal, wantsSearch } from './model.ts'
 
-/** The service requires a value below 1. */
+/** The highest `top_p` that is sent. The service requires a value below 1. */
 const mostTopP = 0.9999
 
 /**
@@ -51,7 +51,7 @@ export function requestOut(request: ChatRequest): JsonObject {
   }
 }
 
-/** Hybrid models think only if they are told to. */
+/** The fields that control thinking. Hybrid models think only if they are told to. */
 function thinkingOut(request: ChatRequest): JsonObject {
   const effort = efforts.find((each): each is Effort => each === request.take('reasoning_effort'))
   if (!effort) return {}

@@ -11,7 +11,7 @@ export function replyIn(wire: JsonObject): JsonObject {
   }
 }
 
-/** An event of a stream as a chunk. Every event has a finish reason, but only the last event's counts. */
+/** An event of a stream as a chunk. Every event has a finish reason, but only the one in the last event is valid. */
 export function chunkIn(event: JsonObject): JsonObject {
   const isEnd = event['is_end'] === true
   return {
@@ -51,8 +51,8 @@ function reasonIn(wire: JsonObject): string {
 }
 
 /**
- * The completion tokens are the total minus the prompt. Older models count the completion of each event separately, but
- * the total grows in all models.
+ * The completion tokens are the total minus the prompt tokens. Older models report the completion tokens of each event
+ * separately, but with all models the total covers the answer so far.
  */
 function usageIn(usage: unknown): JsonObject | undefined {
   if (!isObject(usage)) return undefined

@@ -13,18 +13,18 @@ export function requestOut(request: ChatRequest): JsonObject {
   const { system, turns } = plainTurns(request.messages)
   for (const { thought, calls } of turns) if (thought && !calls?.length) request.lose('thought', thought)
   const maxTokens = request.maxTokens
-  // The service cannot express a negative penalty (a reward).
+  // The service does not support negative penalties.
   const frequency = request.takeWithin('frequency_penalty', 0, 2)
   const format = request.takeFormat()
   if (format === 'json_schema') request.lose('format', format)
   return {
-    // A system message without any turns is sent as the user's, so that there is a turn to answer.
+    // If there is only a system message, it is sent as a user message so that there is a turn to answer.
     messages: messagesOut(turns.length === 0 && system !== '' ? [{ role: 'user', text: system }] : turns),
     ...(system !== '' && turns.length > 0 && { system }),
     stream: request.stream,
     temperature: request.takeWithin('temperature', leastTemperature, 1),
     top_p: request.takeWithin('top_p', leastTemperature, 1),
-    // The service's value for no penalty is 1; OpenAI's is 0.
+    // The value that means no penalty is 1 for this service and 0 for OpenAI.
     ...(frequency !== undefined && { penalty_score: 1 + frequency / 2 }),
     ...(maxTokens !== undefined && { max_output_tokens: Math.max(leastTokens, maxTokens) }),
     stop: request.takeStop(),

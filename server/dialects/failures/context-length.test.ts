@@ -199,7 +199,7 @@ describe('the message for a context that is too long', () => {
     )
   })
 
-  test('shows Claude Code the sizes if only the requested answer does not fit', () => {
+  test('tells Claude Code the sizes if only the requested answer does not fit', () => {
     expect(anthropicWords(contextFailure('No.', { limit: 1000, prompt: 600, output: 500 }))).toBe(
       'input length and `max_tokens` exceed context limit: 600 + 500 > 1000, decrease input length or `max_tokens` and try again',
     )

@@ -8,7 +8,7 @@ export interface ServiceError {
   readonly words: readonly string[]
 }
 
-/** Statuses that concern the key, the account, the URL or the rate, whatever the message says about tokens. */
+/** Statuses of errors about the key, the account, the URL or the rate, even if the message mentions tokens. */
 const otherMatters: ReadonlySet<number> = new Set([401, 402, 403, 404, 429])
 
 const codes =
@@ -34,7 +34,7 @@ const clearWordings: readonly RegExp[] = [
   /(?:prompt|输入|上下文|对话).{0,12}(?:超长|过长|太长|超过|超出)/,
 ]
 
-/** Wordings that mention only tokens. They count only in an error about the request. */
+/** Wordings that mention only tokens. They count only if the error is about the request. */
 const looseWordings: readonly RegExp[] = [
   /\btokens?\b.{0,80}exceed/,
   /exceed.{0,80}\btokens?\b/,
@@ -47,17 +47,14 @@ const looseWordings: readonly RegExp[] = [
 /** Words with which a server describes its own problems. */
 const ofServer = /\bin[- ]flight\b|capacity|queue|buffer|worker|overload|crash|\bmemory\b|\bbusy\b|time(?:d )?-?out/
 
-/** Other limits that are reported in similar words. */
+/** Wordings for other limits that resemble those for the context. */
 const otherLimits =
   /rate limit|per (?:min|day|hour|second|week|month)|\b(?:hourly|daily|weekly|monthly)\b|\b[tr]p[md]\b|throttl|please wait|quota|spending|allowance|(?:string|array) too long|\b(?:images?|files?|audio|video|tools?|embeddings?) (?:is |are )?too (?:long|large|many)/
-/** A limit that applies only to the answer. */
+/** Wordings for a limit that applies only to the answer. */
 const ofAnswer = /max_?(?:output_?|completion_?|new_?)?tokens|(?:output|completion) tokens/i
 const ofPrompt = /context|prompt|input|messages/i
 
-/**
- * The sizes in an error that reports that prompt and answer exceed the model's context; undefined for every other
- * error.
- */
+/** The sizes in an error about prompt and answer exceeding the model's context; undefined for every other error. */
 export function contextSizes({ status, message, words }: ServiceError): ContextSizes | undefined {
   if (otherMatters.has(status) || words.includes('string_above_max_length')) return undefined
   const text = message.slice(0, 2_000).toLowerCase()
@@ -66,7 +63,7 @@ export function contextSizes({ status, message, words }: ServiceError): ContextS
   return says(status, text) ? sizesIn(text) : undefined
 }
 
-/** An error from a server that failed or timed out is about the prompt only if the message names the prompt. */
+/** If a server failed or timed out, its error is about the prompt only if the message names the prompt. */
 function says(status: number, text: string): boolean {
   const isServers = status >= 500 || status === 408
   if (isServers && ofServer.test(text)) return false
@@ -132,7 +129,7 @@ export function contextFailure(message: string, context: ContextSizes): Failure 
 }
 
 /**
- * Converts a failure that means that the context is too long to a context failure. Any other failure is returned
+ * If the failure means that the context is too long, returns it as a context failure. Returns any other failure
  * unchanged.
  */
 export function readContext(failure: Failure): Failure {

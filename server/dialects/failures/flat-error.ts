@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
 /**
- * The error that an object itself represents. Some services (for example Spark) respond with status 200 and their own
+ * The error if the object itself is an error. Some services (for example Spark) respond with status 200 and their own
  * message and code instead of an answer. vLLM sends `"object": "error"`, and MiniMax adds a `base_resp` to every body.
  */
 export function flatError(body: JsonObject): JsonObject | undefined {

@@ -45,7 +45,7 @@ export function decodeFailure(status: number, body: unknown): Failure {
   const code = typeof error['code'] === 'number' ? String(error['code']) : looseText(error['code'])
   const type = looseText(error['type'])
   const param = looseText(error['param'])
-  // Other services that use this format put the status into `code`, where OpenAI puts a word.
+  // Some services with this format put the status into `code`, which is a word in OpenAI's errors.
   const named = Number(code)
   const meant = status || (named >= 400 && named <= 599 ? named : 0)
   const byStatus = meant === 0 || meant === 400 || meant === 429 ? undefined : kindOfStatus(meant)
@@ -94,7 +94,8 @@ export const codeOfKind: Readonly<Record<FailureKind, string>> = {
 }
 
 /**
- * The error object for an OpenAI caller. The request id in the message makes it possible to find the call in the logs.
+ * The error object for an OpenAI caller. The message contains the request id, so that the call can be found in the
+ * logs.
  */
 export function errorOut(
   failure: Failure,
@@ -102,7 +103,7 @@ export function errorOut(
 ): { message: string; type: string; param: string | null; code: string } {
   const { kind, param = null, dialect } = failure
   const message = kind === 'context-length' ? openAiWords(failure) : failure.message
-  // Another service's code means nothing to a program that knows OpenAI's codes.
+  // The code of another service means nothing to a program that knows only OpenAI's codes.
   const own = dialect === undefined || dialect === 'openai-chat' ? failure : undefined
   return {
     message: `${message} (request id: ${requestId})`,

@@ -8,8 +8,8 @@ export const clockHint =
   'the clock of this gateway may be wrong: the service says that the time of the signature is off'
 
 /**
- * A failure with the meaning of a service's own code. If `status` is 200 or 0, the usual status for the kind of failure
- * is used.
+ * The failure for a service's own error code. If `status` is 200 or 0, the usual status for the kind of failure is
+ * used.
  */
 export function serviceFailure(status: number, kind: FailureKind, message: string, code: string): Failure {
   return {

@@ -2,8 +2,8 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { looseList, looseObject, wrongField } from '../neutral/fields.ts'
 
 /**
- * The caller's embedContent request, or batchEmbedContents request if `isBatch` (Gemini API, "Embeddings"), in OpenAI's
- * format. Throws GatewayError (400).
+ * Converts the caller's embedContent request, or batchEmbedContents request if `isBatch` (Gemini API, "Embeddings"), to
+ * OpenAI's format. Throws GatewayError (400).
  */
 export function embedRequestIn(body: JsonObject, model: string, isBatch: boolean): JsonObject {
   const requests: unknown = isBatch ? body['requests'] : [body]
@@ -37,17 +37,17 @@ function textOf(request: JsonObject): string {
   return texts.join('')
 }
 
-/** OpenAI's response in the format of embedContent, or of batchEmbedContents if `isBatch`. */
+/** Converts OpenAI's response to the format of embedContent, or of batchEmbedContents if `isBatch`. */
 export function embedResponseOut(answer: JsonObject, isBatch: boolean): JsonObject {
   const list = Array.isArray(answer['data']) ? (answer['data'] as unknown[]) : []
   const embeddings = list.map((each) => ({ values: isObject(each) ? each['embedding'] : [] }))
   return isBatch ? { embeddings } : { embedding: embeddings[0] ?? { values: [] } }
 }
 
-/** What a request in OpenAI's format asks for besides the texts: the size of the vectors, and Google's task type. */
+/** The options in a request in OpenAI's format: the size of the vectors, and Google's task type. */
 type EmbedWishes = Readonly<{ dimensions?: unknown; task_type?: unknown }>
 
-/** A batchEmbedContents request (Gemini API, "Embeddings"). Each text repeats the model's name. */
+/** A batchEmbedContents request (Gemini API, "Embeddings"). It repeats the model's name for each text. */
 export function batchEmbedRequest(model: string, texts: readonly string[], wishes: EmbedWishes): JsonObject {
   return { requests: texts.map((text) => ({ model: `models/${model}`, ...embedRequest(text, wishes) })) }
 }

@@ -42,7 +42,7 @@ function spanIn(segment: JsonObject, counted: ByteCounted): { start: number; end
   const { text } = counted
   const start = counted.unitAt(looseCount(segment['startIndex']))
   const span = { start, end: counted.unitAt(looseCount(segment['endIndex'])) }
-  // If Google's offsets do not match the text that it sent, the quote is searched for instead.
+  // If Google's offsets do not match the text that it sent, the text is searched for the quote.
   const quote = looseText(segment['text'])
   if (quote === '' || text.slice(span.start, span.end) === quote) return span
   const quoteAt = counted.quotes.find(quote)
@@ -89,7 +89,7 @@ class ByteCounted {
     this.quotes = new QuoteSearch(text)
   }
 
-  /** The byte at which a code unit begins. Negative and fractional numbers are treated as in `slice`. */
+  /** The index of the byte at which a code unit begins. Negative and fractional numbers are treated as in `slice`. */
   byteAt(unit: number): number {
     const whole = Math.trunc(unit)
     const { length } = this.text
@@ -97,7 +97,7 @@ class ByteCounted {
     return at === 0 ? 0 : (this.#table()[at] ?? 0)
   }
 
-  /** The code unit that begins at a byte. For a byte within a character, this is the next code unit. */
+  /** The index of the code unit that begins at a byte. For a byte within a character, this is the next code unit. */
   unitAt(byte: number): number {
     if (byte === 0) return 0
     const starts = this.#table()
@@ -112,8 +112,8 @@ class ByteCounted {
   }
 
   /**
-   * The byte at which each code unit begins. The second unit of a surrogate pair is placed at the character's last
-   * byte, since the first unit alone would take three bytes.
+   * For each code unit, the index of the byte at which it begins. The second unit of a surrogate pair is placed at the
+   * character's last byte, because the first unit alone would take three bytes.
    */
   #table(): Uint32Array {
     if (this.#starts) return this.#starts

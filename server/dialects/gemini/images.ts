@@ -3,7 +3,8 @@ import { looseList, looseObject, looseText, wrongField } from '../neutral/fields
 import { usageIn } from './usage.ts'
 
 /**
- * OpenAI's sizes with the nearest aspect ratios of Google's image models (Gemini API, "Image generation", "Imagen").
+ * For each of OpenAI's sizes, the nearest aspect ratio of Google's image models (Gemini API, "Image generation",
+ * "Imagen").
  */
 const shapes: Readonly<Record<string, string>> = {
   '1024x1024': '1:1',

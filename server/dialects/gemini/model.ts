@@ -1,19 +1,19 @@
-/** What a model supports, if its name shows this (Gemini API: "Thinking", "Gemini 3 developer guide"). */
+/** The features that a model supports, derived from its name (Gemini API: "Thinking", "Gemini 3 developer guide"). */
 export interface ModelTraits {
-  /** Can be asked to think. */
+  /** True if the model can be asked to think. */
   readonly thinks: boolean
-  /** Thinking is set by a level. Older models use a token budget instead. */
+  /** True if a level controls the thinking. Older models use a token budget instead. */
   readonly levels: boolean
   /** The lowest thinking budget. It is above 0 for models whose thinking cannot be turned off. */
   readonly leastBudget: number
   readonly leastLevel: string
-  /** Refuses a call in the history that it did not sign. */
+  /** True if the model refuses calls in the history that it did not sign. */
   readonly signedCalls: boolean
-  /** Accepts images and files within a function response. */
+  /** True if the model accepts images and files within a function response. */
   readonly mediaInResults: boolean
 }
 
-/** The lowest version that names such as gemini-flash-latest stand for. */
+/** The lowest version to which names such as gemini-flash-latest refer. */
 const latestVersion = 3
 
 /** Reads a Gemini model's version from its name. Other models are treated as version 2.5. */

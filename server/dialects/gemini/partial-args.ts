@@ -2,11 +2,12 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { looseList } from '../neutral/fields.ts'
 
 /**
- * The arguments of a call that arrive in pieces. Each piece has the path that it belongs to (Gemini API, "PartialArg").
+ * Assembles the arguments of a call that arrive in pieces. Each piece names the path of its value (Gemini API,
+ * "PartialArg").
  */
 export class PartialArgs {
   readonly args: JsonObject = {}
-  /** The text that the next piece continues. */
+  /** The text so far of a value that the next piece continues. */
   #openText = ''
 
   add(pieces: unknown): void {
@@ -37,7 +38,7 @@ function stepsOf(path: string): (string | number)[] {
 function put(root: JsonObject, path: readonly (string | number)[], value: unknown): void {
   let at: JsonObject | unknown[] = root
   for (const [depth, step] of path.entries()) {
-    // Refuses to write through a name that every object inherits.
+    // `__proto__` would write to the prototype that all objects share.
     if (step === '__proto__' || (Array.isArray(at) && (typeof step !== 'number' || step > at.length))) return
     const holder = at as Record<string | number, unknown>
     const next = path[depth + 1]

@@ -20,13 +20,13 @@ const dialect = 'gemini'
 export class CallIds {
   #count = 0
   /**
-   * The calls of each name, oldest first, and how many of them the search has already passed. Without that number, the
-   * search would be slow for a request with very many calls.
+   * For each name, the ids of its calls, oldest first, and the number of calls that the search has already passed.
+   * Without that number, the search would be slow for a request with very many calls.
    */
   readonly #calls = new Map<string, { ids: string[]; passed: number }>()
   /** For each id, the number of calls that have no result. */
   readonly #open = new Map<string, number>()
-  /** For each id, the number of results for calls that the search has not passed yet. */
+  /** For each id, the number of results that belong to calls that the search has not passed yet. */
   readonly #answered = new Map<string, number>()
 
   call(name: string, wireId: string | undefined): string {
@@ -38,7 +38,7 @@ export class CallIds {
     return id
   }
 
-  /** Returns the given id or, without one, the id of the oldest call of that name that has no result. */
+  /** Returns the given id. Without one, returns the id of the oldest call of that name that has no result. */
   result(name: string, wireId: string | undefined): string {
     if (wireId !== undefined) {
       if (addTo(this.#open, wireId, -1)) addTo(this.#answered, wireId, 1)
@@ -159,7 +159,7 @@ function resultText(value: JsonObject): { text: string; isError: boolean } {
   return { text: JSON.stringify(value), isError: false }
 }
 
-/** Code that Google ran, or its output, for dialects that support neither. */
+/** The text of code that Google ran, or of its output, for dialects that support neither. */
 function codeText(part: Fields): Pick<NativePart, 'text'> {
   const code = protoMember(part, 'executableCode')?.text('code')
   const output = protoMember(part, 'codeExecutionResult')?.text('output')

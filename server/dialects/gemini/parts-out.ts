@@ -113,8 +113,8 @@ function resultOut(part: ToolResultPart, context: PartsContext): JsonObject[] {
 }
 
 /**
- * A function response must be an object. It is the result itself if that is an object. Otherwise the result is put into
- * the field that Google uses for it.
+ * A function response must be an object. A result that is an object is sent as it is. Any other result is put into the
+ * field that Google uses for it.
  */
 function responseOut(text: string, isError: boolean): JsonObject {
   if (isError) return { error: text }

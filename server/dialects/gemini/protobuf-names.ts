@@ -26,8 +26,8 @@ export function protoEach(owner: Fields, name: string): Fields[] | undefined {
 }
 
 /**
- * The object with its own names in camelCase. Throws GatewayError (400) for a name that occurs in two spellings. The
- * service decides which of them counts, so we could charge for something other than what it serves.
+ * The object with its own names in camelCase. Throws GatewayError (400) for a name that occurs in two spellings. We do
+ * not know which spelling the service uses, so the charge could be wrong.
  */
 export function camelNames(object: JsonObject, path = ''): JsonObject {
   const turned = new Map<string, unknown>()
@@ -51,8 +51,8 @@ export function spellingIn(object: JsonObject, name: string): string {
 }
 
 /**
- * Throws GatewayError (400) if a field has one of these names in other capitals, or with letters that some parsers
- * treat as equal.
+ * Throws GatewayError (400) if a field's name differs from one of these names only in capitals, or in letters that some
+ * parsers treat as equal.
  */
 export function refuseOtherCase(fields: Fields, names: readonly string[]): void {
   for (const fieldName of Object.keys(fields.value)) {

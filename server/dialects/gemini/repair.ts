@@ -44,7 +44,9 @@ function repairContent(content: unknown, needsSigned: boolean, without: boolean,
   return remaining.length === 0 ? undefined : { ...content, parts: remaining }
 }
 
-/** A part with Gemini's own signature or with none; undefined if the part is only another service's thought. */
+/**
+ * The part, either with Gemini's own signature or without one; undefined if the part is only another service's thought.
+ */
 function withOwnSignature(part: JsonObject, without: boolean, dropped: Set<string>): JsonObject | undefined {
   const name = spellingIn(part, 'thoughtSignature')
   const signature = part[name]

@@ -34,7 +34,7 @@ export function decodeReply(wire: JsonObject, idSeed: string): Reply {
   }
 }
 
-/** Why the prompt was refused; undefined if it was not. */
+/** The reason why the prompt was refused; undefined if it was not refused. */
 export function blockedIn(wire: JsonObject): Stop | undefined {
   const feedback = looseObject(wire['promptFeedback'])
   const reason = looseText(feedback['blockReason'])
@@ -152,7 +152,7 @@ export function answerNames(frame: Frame, id?: string, model?: string): AnswerNa
   return { modelVersion: model ?? frame.model, responseId: id ?? frame.id }
 }
 
-/** Citations with ranges that refer to the whole text of the answer. */
+/** The citations of all parts, with ranges that refer to the whole text of the answer. */
 function citationsOf(parts: readonly ReplyPart[]): Citation[] {
   const out: Citation[] = []
   let before = 0
@@ -168,8 +168,8 @@ function citationsOf(parts: readonly ReplyPart[]): Citation[] {
 }
 
 /**
- * Parts whose first call has a signature or Google's placeholder for one. Gemini client programs do not send the first
- * call back if it has neither.
+ * The parts, with Google's placeholder added to the first call if it has no signature. Gemini client programs do not
+ * send the first call back if it has neither.
  */
 function markedCalls(parts: readonly ReplyPart[]): ReplyPart[] {
   const first = parts.findIndex(({ type }) => type === 'tool-call')

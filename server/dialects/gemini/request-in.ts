@@ -20,7 +20,7 @@ import { jsonSchemaOf } from './schema.ts'
 
 const dialect = 'gemini'
 
-/** Fields that determine what is served and charged. */
+/** Fields that affect the answer or its charge. */
 const decisive = ['generationConfig', 'systemInstruction', 'serviceTier', 'cachedContent']
 const decisiveInConfig = ['maxOutputTokens', 'candidateCount', 'thinkingConfig', 'responseModalities']
 
@@ -83,7 +83,7 @@ function systemIn(body: Fields): TextPart[] {
   if (value === undefined) return []
   if (typeof value === 'string') return [{ type: 'text', text: value }]
   const content = protoMember(body, 'systemInstruction')
-  // The role of the system instruction has no meaning.
+  // The role of the system instruction has no meaning. It is read so that it does not count as an unread field.
   content?.text('role')
   const parts = content ? partsIn(content, new CallIds()) : []
   return parts.map((part) => {
@@ -102,8 +102,7 @@ function messagesIn(body: Fields): Message[] {
     const role = side === 'model' ? 'assistant' : 'user'
     const message = { role, parts: partsIn(content, ids), ...content.native(dialect) } as const
     const last = messages.at(-1)
-    // Client programs keep a stream as it arrived, with each piece as a separate content. Together these pieces are one
-    // turn.
+    // Client programs keep the pieces of a stream as separate contents. Together these pieces are one turn.
     const goesOn = role === 'assistant' && last?.role === role && !last.native && !message.native
     if (!goesOn) messages.push(message)
     else for (const part of message.parts) addPiece(last.parts, part)
@@ -144,7 +143,10 @@ function functionIn(declaration: Fields): Tool {
   }
 }
 
-/** `names` are function names. The service's own tools may also be used, unless a function must be called. */
+/**
+ * The tool choice for a list of function names. The model may also use the service's own tools, unless it must call a
+ * function.
+ */
 function allowed(names: readonly string[], required: boolean, tools: readonly Tool[]): ToolChoice {
   const functions = names.map((name) => ({ type: 'named', name }) as const)
   const hosted = tools.flatMap((tool): ToolReference[] => {
@@ -169,7 +171,7 @@ function choiceIn(toolConfig: Fields | undefined, tools: readonly Tool[]): ToolC
 
 /**
  * `VALIDATED` requires every call to match the schema of its function. No other dialect can request this, so the mode
- * stays among the fields that only Google knows.
+ * is kept as a field that only Google knows.
  */
 function modeIn(calling: Fields, names: readonly string[]): string {
   if (names.length === 0 && calling.value['mode'] === 'VALIDATED') return 'AUTO'

@@ -72,8 +72,8 @@ function contentsOut(conversation: Conversation, context: PartsContext): JsonObj
 }
 
 /**
- * Google can only choose among functions. Its own tools cannot be required, so they are offered only if they may be
- * used.
+ * In Google's API, a tool choice can only name functions. Google's own tools cannot be required, so they are offered
+ * only if the choice allows them.
  */
 function offered(conversation: Conversation, dropped: DroppedFields): Offer {
   const { tools, toolChoice: choice } = conversation

@@ -4,8 +4,8 @@ import { looseList, looseObject, looseText, wrongField } from '../neutral/fields
 import { usageIn } from './usage.ts'
 
 /**
- * OpenAI's voices, which Google does not have. The default voice replaces them. Callers who want one of Google's own
- * voices request it by name.
+ * OpenAI's voices. Google does not have them, so the default voice replaces them. Callers request one of Google's own
+ * voices by its name.
  */
 const openaiVoices: ReadonlySet<string> = new Set(
   'alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse'.split(' '),
@@ -29,7 +29,7 @@ export function speechRequest(body: JsonObject): JsonObject {
   }
 }
 
-/** Audio in the form that callers expect. It also holds the usage, for which the audio file has no field. */
+/** Audio in the form that callers expect. It also holds the usage, because an audio file has no field for it. */
 export class SoundResponse extends Response {
   readonly usage: Usage | undefined
 

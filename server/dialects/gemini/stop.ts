@@ -41,7 +41,7 @@ export function stopOut(stop: Stop): string {
   switch (stop.reason) {
     case 'length':
     case 'context-window':
-    // An answer that was paused so that the caller can continue it is not complete.
+    // The answer was paused so that the caller can continue it. It is therefore not complete.
     case 'pause':
       return 'MAX_TOKENS'
     case 'refusal':

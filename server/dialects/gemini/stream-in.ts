@@ -17,13 +17,13 @@ import { usageIn } from './usage.ts'
 /** The state of one candidate so far. */
 interface Candidate {
   parts: number
-  /** The text or thought that the next piece may continue, unless a signature has ended it. */
+  /** The text or thought that the next piece continues, unless a signature has ended it. */
   open: { index: number; type: 'text' | 'reasoning'; isSealed: boolean; lateSeal?: Seal } | undefined
   calling: { index: number; id: string; name: string; args: PartialArgs; first: JsonObject } | undefined
   hasCalls: boolean
   stopped: boolean
   cited: Set<string>
-  /** The whole text, to which Google's offsets refer, and where the open part begins in it. */
+  /** The whole text so far, to which Google's offsets refer, and the position in it at which the open part begins. */
   text: string
   openedAt: number
 }
@@ -68,7 +68,7 @@ export class ContentStreamDecoder implements StreamDecoder {
     const isWhole = candidates.length > 0 && candidates.every(({ stopped }) => stopped)
     if (!isWhole) return this.#end([{ type: 'error', failure: brokenOff }])
     const events: StreamEvent[] = []
-    // A service may send more content after its finish reason.
+    // A part may still be open, because a service may send more content after its finish reason.
     for (const [choice, state] of this.#candidates) this.#close(choice, state, events)
     return this.#end([...events, { type: 'end' }])
   }

@@ -17,7 +17,7 @@ interface OpenPart {
   text: string
   seal: Seal | undefined
   citations: Citation[]
-  /** Where the part's text begins in the whole text of the choice. */
+  /** The position at which the part's text begins in the whole text of the choice. */
   start: number
 }
 
@@ -148,7 +148,7 @@ export class ContentStreamEncoder implements StreamEncoder {
     return written({ candidates: [{ content: { role: 'model', parts }, index: choice }], ...this.#names })
   }
 
-  /** The finish reasons are sent with the usage in the last event, which is the end mark of this dialect. */
+  /** Writes the last event, which contains the finish reasons and the usage. It is the end mark of this dialect. */
   #end(): string {
     const stops = this.#stops.size > 0 ? [...this.#stops] : [[0, { reason: 'stop' }] as const]
     const candidates = stops.map(([choice, stop]): WireCandidate => {

@@ -14,13 +14,13 @@ export function usageIn(raw: unknown): Usage | undefined {
   const thoughts = looseCount(raw['thoughtsTokenCount'])
   const tools = looseCount(raw['toolUsePromptTokenCount'])
   const total = looseCount(raw['totalTokenCount'])
-  // The total shows whether a service counts the thoughts as part of the answer.
+  // The total shows whether the service counts the thoughts as part of the answer.
   const isWithin = thoughts > 0 && thoughts <= candidates && total === prompt + candidates + tools
   const completion = candidates + (isWithin ? 0 : thoughts)
   const beyond = Math.max(0, total - prompt - tools - completion)
   const cachedTokens = looseCount(raw['cachedContentTokenCount'])
-  // A gateway may count cached tokens separately from the prompt. Any other surplus is thoughts, which some models
-  // count only in the total.
+  // An intermediate gateway may count cached tokens separately from the prompt. Any other surplus consists of thoughts,
+  // which some models count only in the total.
   const isCachedBeside = beyond > 0 && beyond === cachedTokens
   const parts = {
     cachedTokens,

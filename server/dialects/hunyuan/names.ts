@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
-/** Fields whose value belongs to the caller and is not part of the format. */
+/** Fields whose values the caller defines. The names within them are not part of the format. */
 const opaque: ReadonlySet<string> = new Set(['Parameters', 'parameters'])
 
 /** A value with its fields in Tencent's spelling: `tool_calls` → `ToolCalls`. */

@@ -26,7 +26,7 @@ function completion(answer: JsonObject, messageOf: (choice: JsonObject) => JsonO
   }
 }
 
-/** A message. Calls in a stream are distinguished by their ids. */
+/** A message. The calls in a stream are distinguished by their ids. */
 function messageIn(message: unknown): JsonObject {
   const { Role, Content, ReasoningContent, ToolCalls } = looseObject(message)
   return {

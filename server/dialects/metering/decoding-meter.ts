@@ -14,7 +14,7 @@ export class DecodingMeter extends EventMeter {
   constructor(dialect: UpstreamDialect, idSeed: string) {
     super(new EventTally())
     this.#decoder = new ForgivingDecoder(dialect.streamDecoder(idSeed))
-    // An answer without its last event is incomplete, whatever came before.
+    // If the dialect has an end mark, an answer without it is incomplete, whatever came before.
     this.#hasEndMark = !dialect.endsByReason
   }
 

@@ -6,10 +6,13 @@ import { TextBuffer } from './text-buffer.ts'
 
 const answering: ReadonlySet<ReplyPart['type']> = new Set(['text', 'refusal', 'tool-call'])
 
-/** What a stream of events has contained so far, for calculating its charge. */
+/** The contents of a stream of events so far, as needed to calculate its charge. */
 export class EventTally {
   usage: Usage | undefined
-  /** `usage` arrived with the start of the answer, so it contains the whole prompt and almost nothing of the output. */
+  /**
+   * True if `usage` arrived with the start of the answer. It then covers the whole prompt and almost nothing of the
+   * output.
+   */
   isUsageEarly = false
   failure: Failure | undefined
   /** The number of events with content. Each carries about one token or more. */
@@ -17,7 +20,7 @@ export class EventTally {
   characters = 0
   extraBytes = 0
   ended = false
-  /** The last text or call is complete, so the remaining events only concern the end of the answer. */
+  /** True once the last text or call is complete. The remaining events only concern the end of the answer. */
   answered = false
   readonly #media = new MediaCounter()
   /** Parts that are audio. Their deltas are not text. */

@@ -1,8 +1,9 @@
 import type { MediaTokens } from '../neutral/dialect.ts'
 
 /**
- * 20 tokens per second (OpenAI's audio pricing), at 48,000 bytes per second of pcm16, the only format in OpenAI's
- * streams. The length of compressed audio is unknown. It has fewer bytes per second, so its tokens are underestimated.
+ * A second of audio is 20 tokens (OpenAI's audio pricing) and 48,000 bytes of pcm16, the only format in OpenAI's
+ * streams. The duration of compressed audio is unknown. It has fewer bytes per second, so its tokens are
+ * underestimated.
  */
 const audioTokensPerByte = 20 / 48_000
 /** The tokens of a 1024×1024 image by Google's models (Gemini API, "Image generation"). Other models may use more. */

@@ -4,7 +4,8 @@ import { EventMeter } from './event-meter.ts'
 /** A meter for events that the reader has already tallied. */
 export class TalliedMeter extends EventMeter {
   /**
-   * The upstream closed the stream without its dialect's end, so a stop reason alone does not make the answer complete.
+   * True if the upstream closed the stream without the end mark of its dialect. A stop reason alone then does not make
+   * the answer complete.
    */
   isCut = false
   leftOut = 0
@@ -13,7 +14,7 @@ export class TalliedMeter extends EventMeter {
     return this.tally.stopped && !this.isCut
   }
 
-  /** All events arrive through the reader, never through this method. */
+  /** Never called with an event, because the reader has already tallied all events. */
   feed(): StreamSignal {
     return 'garbage'
   }

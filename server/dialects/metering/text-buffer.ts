@@ -1,9 +1,8 @@
 const decoder = new TextDecoder('utf-16le', { ignoreBOM: true })
 
 /**
- * Text that grows word by word, kept in one block of memory. If it were kept as a string, each word would keep the
- * whole chunk that it was cut from in memory. With thousands of open streams, the garbage collector would have no time
- * to free those chunks.
+ * Text that grows word by word, kept in one block of memory. In a string, each word would keep alive the whole chunk
+ * from which it was cut. With thousands of open streams, the garbage collector could not free those chunks in time.
  */
 export class TextBuffer {
   #units = new Uint16Array(128)
@@ -16,7 +15,7 @@ export class TextBuffer {
   }
 
   /**
-   * Roughly the number of UTF-8 bytes beyond one per character. A large number indicates text in other scripts, whose
+   * Roughly the number of UTF-8 bytes in excess of one per character. A large number indicates non-Latin text, whose
    * tokens hold fewer characters.
    */
   get extraBytes(): number {

@@ -5,7 +5,7 @@ import { looseCount, looseList, looseObject, looseText } from '../neutral/fields
 /** The number of hosted tool calls by kind, or by `kind:size` if the answer reports the size. */
 export type ToolCounts = Readonly<Record<string, number>>
 
-/** More calls than any answer makes. A higher count is an upstream error. */
+/** The maximum number of calls that is credible. A higher count is an upstream error. */
 const mostCalls = 1000
 
 /**
@@ -84,9 +84,8 @@ export class ToolCounter {
   }
 
   /**
-   * The calls so far. `known` holds the kinds enabled in the request. A search that is visible only through citations
-   * counts only if search is enabled. `hasSearched` means that the model has searched even if nothing in the answer
-   * shows it.
+   * The calls so far. `known` holds the kinds enabled in the request. If only citations indicate a search, it counts
+   * only if search is enabled. `hasSearched` means that the model has searched even if nothing in the answer shows it.
    */
   counts(known: readonly string[], hasSearched = false): ToolCounts {
     const counts: Record<string, number> = {}
@@ -122,16 +121,16 @@ export class ToolCounter {
     const kind = itemKinds[looseText(item['type'])]
     if (kind === undefined || item['status'] === 'failed') return
     const id = nameAt(item['id'], at)
-    // Opening a page or finding words in it is not a search.
+    // An action that opens a page or finds words in it is not a search.
     const action = looseText(looseObject(item['action'])['type'])
     if (kind === 'web_search' && action !== '' && action !== 'search') {
       this.#seen.get(kind)?.delete(id)
       return
     }
-    // Calls without a container id are assumed to use the same container.
+    // Code calls count once per container. Calls without a container id are assumed to use the same container.
     const name = kind === 'code_interpreter' ? looseText(item['container_id']) : id
     const quality = kind === 'image_generation' ? looseText(item['quality']) : ''
-    // An image call starts before the quality is known.
+    // The quality is not yet known when an image call starts. Once it is known, the earlier entry is removed.
     if (quality) this.#seen.get(kind)?.delete(name)
     this.#see(quality && quality !== 'auto' ? `${kind}:${quality}` : kind, name)
   }
@@ -139,7 +138,7 @@ export class ToolCounter {
   #block(block: JsonObject, at: unknown): void {
     if (block['type'] !== 'server_tool_use') return
     const kind = blockKinds[looseText(block['name'])]
-    // All code of an answer runs in one container.
+    // Anthropic runs all code of an answer in one container, so all code calls together count once.
     if (kind) this.#see(kind, kind === 'web_search' ? nameAt(block['id'], at) : 'container')
   }
 
@@ -171,7 +170,8 @@ export class ToolCounter {
 
   #see(kind: string, name: string): void {
     const names = this.#seen.get(kind) ?? new Set<string>()
-    // A call whose events had neither id nor index gets an index when the final answer repeats it.
+    // If the events of a call had neither id nor index, the call gets an index when the final answer repeats it. The
+    // entry without a name is then removed.
     if (name.startsWith(placed)) names.delete('')
     if (names.size < mostCalls) names.add(name)
     this.#seen.set(kind, names)
@@ -180,7 +180,7 @@ export class ToolCounter {
 
 const placed = 'at '
 
-/** The id of a call or, to recognize a call without an id, its position in the answer; '' if it has neither. */
+/** The id of a call. A call without an id is identified by its position in the answer; '' if it has neither. */
 function nameAt(id: unknown, at: unknown): string {
   return looseText(id) || (typeof at === 'number' || typeof at === 'string' ? `${placed}${at}` : '')
 }

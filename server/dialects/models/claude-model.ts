@@ -1,21 +1,21 @@
 /**
- * What a model supports, if its name shows this (Anthropic docs: "Adaptive thinking", model overviews and migration
- * guides).
+ * The features that a model supports, derived from its name (Anthropic docs: "Adaptive thinking", model overviews and
+ * migration guides).
  */
 export interface ModelTraits {
-  /** Can be asked to think. */
+  /** True if the model can be asked to think. */
   readonly thinks: boolean
-  /** Thinking is set by `adaptive` and an effort. Older models use a token budget instead. */
+  /** True if `adaptive` and an effort control the thinking. Older models use a token budget instead. */
   readonly adaptive: boolean
-  /** Refuses a budget, and any temperature, top_p and top_k other than the default. */
+  /** True if the model refuses a budget, and any temperature, top_p and top_k other than the default. */
   readonly fixedSampling: boolean
-  /** Refuses temperature and top_p together. */
+  /** True if the model refuses temperature and top_p in the same request. */
   readonly oneSampler: boolean
-  /** Accepts system messages in the middle of a conversation. */
+  /** True if the model accepts system messages in the middle of a conversation. */
   readonly midSystem: boolean
-  /** Cannot be forced to call a tool. */
+  /** True if the model cannot be forced to call a tool. */
   readonly freeChoice: boolean
-  /** Continues a turn of its own that the request ends with. */
+  /** True if the request may end with an assistant turn, which the model then continues. */
   readonly prefill: boolean
 }
 
@@ -43,7 +43,7 @@ export function modelTraits(model: string): ModelTraits {
   }
 }
 
-/** The default token limit of an answer. Every model of the same kind can generate this many tokens. */
+/** The default token limit of an answer. All models of the given model's generation can generate this many tokens. */
 export function usualMaxTokens(model: string): number {
   const version = claudeVersion(model)
   if (version >= 3.7) return 32_000
@@ -52,7 +52,7 @@ export function usualMaxTokens(model: string): number {
 
 function claudeVersion(model: string): number {
   if (/claude-mythos-preview/.test(model)) return 4.7
-  // "claude-opus-4-7-20260101", "claude-sonnet-5", "claude-3-5-haiku": a part of eight digits is a date.
+  // "claude-opus-4-7-20260101", "claude-sonnet-5", "claude-3-5-haiku": a part with eight digits is a date.
   const match = /claude-(?:[a-z]+-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/.exec(model)
   return match ? Number(`${match[1]}.${match[2] ?? 0}`) : 0
 }

@@ -29,7 +29,7 @@ export interface CacheMark {
   readonly ttl: string
 }
 
-/** Where the text of an answer comes from. */
+/** A source of the text of an answer. */
 export interface Citation {
   readonly url?: string
   readonly title?: string
@@ -55,7 +55,7 @@ export interface TextPart {
   readonly native?: Native
 }
 
-/** Where the bytes of a media part are. `data` is base64. */
+/** The location of the bytes of a media part. `data` is base64. */
 export type MediaSource =
   | { readonly kind: 'inline'; readonly data: string; readonly mediaType: string }
   | { readonly kind: 'url'; readonly url: string; readonly mediaType?: string }
@@ -107,9 +107,9 @@ export interface ReasoningPart {
   readonly type: 'reasoning'
   /** '' if the thought is not shown. */
   readonly text: string
-  /** The service hid the thought and returned only its encrypted form. */
+  /** True if the service hid the thought and returned only its encrypted form. */
   readonly redacted?: boolean
-  /** The thought itself, not a summary of it. */
+  /** True if the text is the thought itself, not a summary of it. */
   readonly full?: boolean
   readonly seal?: Seal
   readonly native?: Native
@@ -121,7 +121,7 @@ export interface RefusalPart {
   readonly text: string
 }
 
-/** Content that only one dialect has, unchanged. Other dialects write its text, if it has one. */
+/** Content of a type that only one dialect has, unchanged. Other dialects write its text, if it has one. */
 export interface NativePart {
   readonly type: 'native'
   readonly dialect: DialectName
@@ -146,7 +146,7 @@ export interface Message {
   readonly native?: Native
 }
 
-/** A namespace, which is OpenAI's way to group tools, and the tool's name within it. */
+/** The namespace of a tool, and the tool's name within it. Namespaces are OpenAI's way to group tools. */
 export interface Namespace {
   readonly name: string
   readonly description?: string
@@ -183,7 +183,7 @@ export interface SearchTool {
   readonly maxUses?: number
   readonly allowedDomains?: readonly string[]
   readonly blockedDomains?: readonly string[]
-  /** How much of the search results the model reads: low, medium, high. */
+  /** The amount of the search results that the model reads: low, medium, high. */
   readonly contextSize?: string
   /** The user's approximate location: city, region, country, timezone. */
   readonly location?: JsonObject
@@ -200,7 +200,7 @@ export interface NativeTool {
 
 export type Tool = FunctionTool | FreeformTool | SearchTool | NativeTool
 
-/** Refers to one of the tools, by its name or by its kind in the caller's dialect. */
+/** A reference to one of the tools, either by its name or by its kind in the caller's dialect. */
 export type ToolReference =
   | { readonly type: 'named'; readonly name: string; readonly freeform?: boolean }
   | { readonly type: 'web-search'; readonly value?: JsonObject }
@@ -227,14 +227,14 @@ export type ResponseFormat =
 export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 export type Effort = (typeof efforts)[number]
 
-/** How much the model should think, and whether the caller wants to see the thoughts. */
+/** The amount of thinking that the caller wants, and whether the caller wants to see the thoughts. */
 export interface ReasoningWish {
   readonly effort?: Effort
   readonly budgetTokens?: number
-  /** The model decides how much to think. */
+  /** True if the model decides how much to think. */
   readonly adaptive?: boolean
   readonly visible?: boolean
-  /** How detailed the visible summary is: auto, concise, detailed. */
+  /** The level of detail of the visible summary: auto, concise, detailed. */
   readonly summary?: string
 }
 
@@ -253,12 +253,15 @@ export interface Conversation {
   readonly from: DialectName
   readonly model: string
   readonly stream: boolean
-  /** The caller asked for usage in the stream. Only OpenAI's chat makes this optional. */
+  /** True if the caller wants usage in the stream. Only OpenAI's chat makes this optional. */
   readonly wantsStreamUsage: boolean
   readonly system: readonly TextPart[]
   readonly messages: readonly Message[]
   readonly tools: readonly Tool[]
-  /** The caller uses `functions`, the predecessor of `tools` in OpenAI's chat, and gets responses in that format. */
+  /**
+   * True if the caller uses `functions`, the predecessor of `tools` in OpenAI's chat, and gets responses in that
+   * format.
+   */
   readonly oldFunctions?: boolean
   readonly toolChoice?: ToolChoice
   readonly parallelTools?: boolean
@@ -284,12 +287,12 @@ export interface Conversation {
   readonly serviceTier?: 'auto' | 'standard' | 'flex' | 'priority'
   readonly cacheKey?: string
   readonly cacheRetention?: string
-  /** The service decides which part of the prompt to cache. */
+  /** Present if the prompt should be cached and the service should decide which part of it. */
   readonly cache?: CacheMark
   readonly native?: Native
   /**
-   * Paths of fields that were not read. Fields in `kept` are written back by their own dialect; fields in `lost` are
-   * written by no dialect. Computed on demand, because a request that is passed through does not need them.
+   * Paths of fields that were not read. Their own dialect writes back the fields in `kept`. No dialect writes those in
+   * `lost`. They are computed on demand, because a request that is passed through does not need them.
    */
   readonly unread?: () => { readonly kept: ReadonlySet<string>; readonly lost: ReadonlySet<string> }
 }

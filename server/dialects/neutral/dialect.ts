@@ -11,68 +11,68 @@ export interface MediaTokens {
 }
 
 /**
- * The contents of a prompt, for counting its tokens: the texts, and the number of tokens of everything that is not
- * text.
+ * The contents of a prompt, in the form needed to count its tokens: the texts, and the number of tokens of everything
+ * else.
  */
 export interface PromptText {
   texts: readonly string[]
   fixedTokens: number
-  /** The prompt contains images, audio or files, whose tokens cannot be determined from the request. */
+  /** True if the prompt contains images, audio or files. Their tokens cannot be determined from the request. */
   hasMedia?: boolean
   /**
-   * The prompt contains a file, audio or video by URL or id, or an earlier conversation. It may therefore be as long as
-   * the model can read.
+   * True if the prompt refers to a file, audio or video by URL or id, or to an earlier conversation. The prompt may
+   * then be as long as the model can read.
    */
   isOpenEnded?: boolean
 }
 
-/** What the gateway must know about a request in any dialect. */
+/** The facts that the gateway must know about a request, whatever its dialect. */
 export interface RequestFacts {
   model: string
   stream: boolean
-  /** The caller asked for a usage chunk at the end of the stream. */
+  /** True if the caller asked for a usage chunk at the end of the stream. */
   wantsStreamUsage: boolean
   /** The maximum number of completion tokens requested per choice; undefined = the model decides. */
   maxTokens: number | undefined
-  /** The model is asked to think. A stream may show less of its thinking than is charged. */
-  asksToReason?: boolean
+  /** True if the model is asked to think. A stream may show less of the thinking than is charged. */
+  asksToReason?: boolean | undefined
   /** The modalities that the answer may have, in lower case: text, audio, image; absent = the model decides. */
-  outputs?: readonly string[]
+  outputs?: readonly string[] | undefined
   /** The requested service tier, in lower case, unless it is the default. */
-  tier?: string
+  tier?: string | undefined
   /** The number of completions that are generated and charged. */
   choices: number
   prompt: PromptText
 }
 
-/** What one event of a stream means to the gateway. */
+/** The meaning of one event of a stream for the gateway. */
 export type StreamSignal =
   | 'content'
-  /** Contains only usage. The event is withheld from a caller who did not ask for usage. */
+  /** The event contains only usage. It is withheld from a caller who did not ask for usage. */
   | 'usage-only'
-  /** The regular end of the stream in its dialect. */
+  /** The end mark of the stream's dialect. */
   | 'done'
   /** The upstream reports an error within the stream. */
   | 'error'
-  /** Cannot be decoded and is skipped. The answer can continue without it. */
+  /** The event cannot be decoded and is skipped. The answer can continue without it. */
   | 'skip'
-  /** Cannot be decoded or skipped, so the stream ends with an error. */
+  /** The event can be neither decoded nor skipped, so the stream ends with an error. */
   | 'garbage'
 
 /** Meters one stream in one dialect. It is fed the data of every event, in order. */
 export interface StreamMeter {
   /**
-   * Reads events from position `from` without parsing them, as long as they differ only in their text from an event
-   * that was fed earlier. Returns the position of the first event that must be fed. `text` holds complete events
+   * Reads events from position `from` without parsing them, as long as each differs only in its text from an event that
+   * was fed earlier. Returns the position of the first event that must be fed instead. `text` holds complete events
    * without CR.
    */
   skim(text: string, from: number): number
   feed(data: string): StreamSignal
   /** The last usage that the upstream reported, in its raw form. */
   readonly usage: JsonObject | undefined
-  /** The same usage, if it has already been decoded. */
+  /** The last reported usage in decoded form, if it has already been decoded. */
   readonly reported?: Usage | undefined
-  /** The usage arrived at the start of the answer, before anything was generated. */
+  /** True if the usage arrived at the start of the answer, before anything was generated. */
   readonly isReportEarly?: boolean
   /**
    * False while only the start of the answer, empty texts or filter results have arrived; absent = every event has
@@ -85,7 +85,7 @@ export interface StreamMeter {
   readonly pieces: number
   /** Characters generated so far. */
   readonly characters: number
-  /** The UTF-8 bytes of these characters beyond one per character. */
+  /** The number of UTF-8 bytes of these characters in excess of one per character. */
   readonly extraBytes: number
   /** Audio and images of a conversation so far; absent = there were none. They are not counted as characters. */
   readonly media?: MediaTokens | undefined
@@ -95,9 +95,9 @@ export interface StreamMeter {
   readonly images?: number
   /** False once an event has arrived that may hold images in an unknown format. */
   readonly tellsImages?: boolean
-  /** The answer is complete even if the end mark never arrives. */
+  /** True if the answer is complete even if the end mark never arrives. */
   readonly finished: boolean
-  /** The last text or call is complete, if the dialect shows this before the end of the answer. */
+  /** True once the last text or call is complete, if the dialect shows this before the end of the answer. */
   readonly answered?: boolean
   /**
    * Data to send instead of the last event that was fed, if that event would mislead client programs; absent = send the
@@ -108,47 +108,48 @@ export interface StreamMeter {
   readonly leftOut: number
   /** The error that the upstream reported within the stream. */
   readonly error: JsonObject | undefined
-  /** The same error, if it has already been decoded. */
+  /** The reported error in neutral form, if it has already been decoded. */
   readonly failure?: Failure | undefined
   /**
-   * The events that show a caller of the same dialect that the stream was cut off here; '' if the dialect has no such
+   * The events that tell a caller of the same dialect that the stream was cut off; '' if the dialect has no such
    * events.
    */
   failedEnd?(failure: Failure, requestId: string): string
 }
 
-/** The parts of a request that are in its URL, not in its body. */
+/** The parts of a request that are in its URL instead of its body. */
 export interface RequestAddress {
   readonly model?: string
   readonly stream?: boolean
-  /** The request only counts tokens, so the limit of the response may be missing. */
+  /** True if the request only counts tokens. The token limit of the response may then be missing. */
   readonly countOnly?: boolean
 }
 
-/** Properties of an upstream that do not follow from its dialect. */
+/** Properties that differ between upstreams with the same dialect. */
 export interface EncodeOptions {
   /**
    * The token limit to use if the caller set none and the dialect requires one. The default is the maximum that models
    * of this kind can generate.
    */
   readonly defaultMaxTokens?: number
-  /** OpenAI's chat: the service accepts cache marks as `cache_control`. */
+  /** For OpenAI's chat: true if the service accepts cache marks as `cache_control`. */
   readonly cacheControl?: boolean
-  /** OpenAI's chat: the service accepts tools whose input is free text. */
+  /** For OpenAI's chat: true if the service accepts tools whose input is free text. */
   readonly freeformTools?: boolean
-  /** OpenAI's chat: models that think require `max_completion_tokens` instead of `max_tokens`. */
+  /** For OpenAI's chat: true if models that think require `max_completion_tokens` instead of `max_tokens`. */
   readonly wantsNewLimit?: boolean
-  /** OpenAI's chat: `web_search_options` is accepted for any model. */
+  /** For OpenAI's chat: true if `web_search_options` is accepted for any model. */
   readonly webSearch?: boolean
   /**
    * The call ids and tool names that this service accepts, if they differ from those of other services with the same
    * dialect.
    */
   readonly toolRules?: ToolRules
-  /** OpenAI's chat: `metadata` is refused, either always or only if the answer is not to be stored (`store`). */
+  /** For OpenAI's chat: set if the service refuses `metadata`, either always or only without `store`. */
   readonly refusesMetadata?: 'always' | 'unstored'
   /**
-   * OpenAI's chat: how the service accepts the model's thoughts from earlier turns; absent = it does not accept them.
+   * For OpenAI's chat: the field in which the service accepts the model's thoughts from earlier turns; absent = it does
+   * not accept them.
    */
   readonly reasoningField?: 'reasoning_content' | 'reasoning_details'
 }
@@ -162,8 +163,8 @@ export interface EncodedRequest {
 /** The context for writing a response to a caller. */
 export interface Frame {
   /**
-   * Unique among answers. It identifies the answer and its parts if the upstream sends no ids, or none in the caller's
-   * format.
+   * Unique among answers. It identifies the answer and its parts if the upstream sends no ids or its ids do not have
+   * the caller's format.
    */
   readonly id: string
   /** The model that the caller requested. */
@@ -171,7 +172,7 @@ export interface Frame {
   readonly createdAtSeconds: number
   /** The current time, for answers that report when they were completed. */
   readonly nowSeconds: () => number
-  /** The prompt tokens as counted before the upstream reports them; absent = not counted. */
+  /** Our own count of the prompt tokens, for use before the upstream reports them; absent = not counted. */
   readonly promptTokens?: number
   readonly request: Conversation
 }
@@ -185,7 +186,7 @@ export interface StreamDecoder {
   /** Ends the input. Returns the end event if the answer is complete without an end mark, otherwise an error. */
   finish(): StreamEvent[]
   /**
-   * The events that show a caller of the same dialect that the stream was cut off here; '' if the dialect has no such
+   * The events that tell a caller of the same dialect that the stream was cut off; '' if the dialect has no such
    * events.
    */
   failedEnd?(failure: Failure, requestId: string): string
@@ -210,11 +211,13 @@ export interface UpstreamDialect {
   streamDecoder(idSeed: string): StreamDecoder
   /** The call ids and tool names that the dialect accepts; absent = the same as OpenAI's chat. */
   readonly toolRules?: ToolRules
-  /** Streams of this dialect have no end mark. An answer is complete when every choice has a stop reason. */
+  /**
+   * True if streams of this dialect have no end mark. An answer is then complete when every choice has a stop reason.
+   */
   readonly endsByReason?: true
-  /** The service bills only the prompt, so an answer without completion tokens is valid. */
+  /** True if the service bills only the prompt. An answer without completion tokens is then valid. */
   readonly billsPromptAlone?: true
-  /** The error in an upstream's error body of any format. */
+  /** The error in an upstream's error body, whatever its format. */
   decodeFailure(status: number, body: unknown): Failure
   /** The error in a response with status 200; undefined if the response is a real answer. */
   failureWithin?(wire: JsonObject): Failure | undefined

@@ -1,8 +1,8 @@
 import type { Reply, StreamEvent } from './reply.ts'
 
 /**
- * A non-streamed answer as the events of a stream, for callers who requested a stream from a service that does not
- * support streaming.
+ * Converts a non-streamed answer to the events of a stream. This serves callers who request a stream although the
+ * service does not support streaming.
  */
 export function replyEvents(reply: Reply): StreamEvent[] {
   const { id, model, createdAtSeconds, usage } = reply

@@ -13,8 +13,8 @@ import {
 import { choicesLimit, maxTokensLimit, modelLimit } from './request-limits.ts'
 
 /**
- * What the gateway must know about a conversation in any dialect. Throws GatewayError for requests that no service can
- * answer.
+ * The facts that the gateway must know about a conversation, whatever its dialect. Throws GatewayError for requests
+ * that no service can answer.
  */
 export function factsOf(conversation: Conversation): RequestFacts {
   const { model, stream, wantsStreamUsage, maxTokens = 0, choices = 1 } = conversation
@@ -83,8 +83,8 @@ function isReference(part: Part): boolean {
 }
 
 /**
- * True if the request names media of unknown length. The size of images is bounded, whatever their URL; the length of
- * any other media is unknown.
+ * True if the request names media of unknown length. Images have a limited size, whatever their URL. The length of all
+ * other media is unknown.
  */
 function namesMedia({ messages }: Conversation): boolean {
   const isNamed = (part: Part): boolean =>

@@ -30,7 +30,7 @@ export function kindOfStatus(status: number): FailureKind {
 
 /** A failure of the gateway itself, for a caller of any dialect. */
 export function failureOf(error: GatewayError): Failure {
-  // If the status shows that the token is refused, the kind must show it too, because client programs look at both.
+  // If the status says that the token is refused, the kind must say so, too, because client programs look at both.
   const isQuota = /quota|budget|exhausted/.test(error.code) && error.status !== 401
   return {
     status: error.status,
@@ -43,7 +43,7 @@ export function failureOf(error: GatewayError): Failure {
   }
 }
 
-/** The message in an upstream's error, whatever field it is in. An HTML page is not passed on. */
+/** The message in an upstream's error, whatever field contains it. An HTML page is not passed on. */
 export function messageOf(body: unknown, status: number): string {
   const object: unknown = Array.isArray(body) ? body[0] : body
   if (isObject(object)) {
@@ -74,14 +74,14 @@ export const unreadable: Failure = {
 }
 
 /**
- * The event that decoders return for an event that could not be read. Whether the answer can continue is decided
- * elsewhere.
+ * The event that decoders return for an event that could not be read. `ForgivingDecoder` decides whether the answer can
+ * continue.
  */
 export const unreadableEvent: StreamEvent = { type: 'error', failure: unreadable }
 
 /**
- * The input of a call arrived first in pieces and then as a whole. The two versions differ, so it is impossible to know
- * which one is meant.
+ * The failure for a call whose input arrived first in pieces and then as a whole, with different results. It is
+ * impossible to know which version is correct.
  */
 export const contradictory: Failure = {
   status: 502,

@@ -15,28 +15,28 @@ export function missingField(path: string): GatewayError {
 
 /**
  * Reads one object of a caller's request strictly: null counts as absent, and a value of the wrong type is refused with
- * its path. It tracks which fields were read, in this object and in the objects within it. Unread fields are therefore
- * known without a list of names: `native` returns them with their object, and all of them can be listed by path.
+ * its path. It tracks which fields were read, in this object and in the objects within it, so unread fields are known
+ * without a list of names. `native` returns the unread fields of one object, and `addUnread` lists all of them by path.
  */
 export class Fields {
   readonly path: string
   readonly #object: JsonObject
   /**
-   * Fields that exist and were read. There are few of them, so a list is faster than a set; this matters because a
+   * Fields that exist and were read. There are few of them, so a list is faster than a set. This matters because a
    * request has many objects.
    */
   readonly #readNames: string[] = []
-  /** Nested objects by field name, and objects in lists. They are created on demand, like everything below. */
+  /** Nested objects by field name, and objects in lists. These collections and the ones below are created on demand. */
   #members: Map<string, Fields> | undefined
   #lists: Map<string, Fields[]> | undefined
   #others: Fields[] | undefined
-  /** Fields that are listed as unread although their name is usually harmless. */
+  /** Fields that are listed as unread even if their name is in `harmless`. */
   #decisive: Set<string> | undefined
-  /** The unread fields of this object were returned together with it. */
+  /** True if `native` has returned the unread fields of this object. */
   #isKept = false
-  /** The unread fields of this object and of all objects within it were returned together with it. */
+  /** True if `keep` has returned this object, with all unread fields in it and in the objects within it. */
   #isKeptWhole = false
-  /** The object was returned as a whole, so no field counts as unread. */
+  /** True if the object was returned as a whole, so that no field counts as unread. */
   #isWhole = false
 
   constructor(value: unknown, path: string) {
@@ -153,9 +153,7 @@ export class Fields {
     return all
   }
 
-  /**
-   * One of several words. For any other word, the result is undefined and the word is left to the caller's own dialect.
-   */
+  /** One of several words. Any other word is kept for the caller's own dialect, and the result is undefined. */
   knownWord<W extends string>(name: string, words: readonly W[]): W | undefined {
     const value = this.#object[name]
     const match = typeof value === 'string' ? words.find((word) => word === value.toLowerCase()) : undefined
@@ -238,8 +236,8 @@ export class Fields {
 }
 
 /**
- * Paths of fields that were not read. Fields in `kept` are written back by their own dialect; fields in `lost` are
- * written by no dialect.
+ * Paths of fields that were not read. Their own dialect writes back the fields in `kept`. No dialect writes those in
+ * `lost`.
  */
 export interface Unread {
   readonly kept: Set<string>

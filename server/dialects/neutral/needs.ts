@@ -1,6 +1,6 @@
 import type { Conversation, MediaPart, Part } from './conversation.ts'
 
-/** Features that some services lack, worded for an error message. */
+/** Features that some services do not support. The words appear in error messages. */
 export type Feature =
   | 'tools'
   | 'images'

@@ -4,13 +4,13 @@ import type { JsonObject } from '../../lib/json.ts'
 export interface RepairOptions {
   /** The service's name for the model. */
   readonly model: string
-  /** The service accepts thoughts back without a signature. */
+  /** True if the service accepts thoughts back without a signature. */
   readonly takesUnsigned?: boolean
-  /** The service has refused the thinking state in this request, so none of it is sent. */
+  /** True if the service has refused the thinking state in this request, so that none of it may be sent. */
   readonly withoutThoughts?: boolean
 }
 
-/** The fields to set in a request, and the fields that were dropped from it, under the names that the caller used. */
+/** The fields to set in a request, and the fields that were dropped from it. Both use the caller's field names. */
 export interface Repair {
   readonly edits: JsonObject
   readonly dropped: readonly string[]

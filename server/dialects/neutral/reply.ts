@@ -15,7 +15,7 @@ import type {
 /** The parts that an answer consists of. */
 export type ReplyPart = TextPart | MediaPart | ToolCallPart | ReasoningPart | RefusalPart | NativePart
 
-/** Why an answer ended. */
+/** The reasons for the end of an answer. */
 export type StopReason =
   | 'stop'
   | 'stop-sequence'
@@ -53,7 +53,7 @@ export interface Reply {
   readonly usage?: Usage
 }
 
-/** Kinds of failure that a caller's program distinguishes. */
+/** The kinds of failure that callers' programs distinguish. */
 export type FailureKind =
   | 'invalid'
   | 'authentication'
@@ -112,17 +112,17 @@ export type StreamEvent =
   | { readonly type: 'detail'; readonly choice: number; readonly index: number; readonly detail: PartDetail }
   | { readonly type: 'part-end'; readonly choice: number; readonly index: number }
   | { readonly type: 'stop'; readonly choice: number; readonly stop: Stop }
-  /** All usage known so far. A later report replaces it. */
+  /** The usage so far. A later report replaces it. */
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'ping' }
   | { readonly type: 'error'; readonly failure: Failure }
-  /** The formal end. Without it the answer is incomplete. */
+  /** The end of the answer. Without this event the answer is incomplete. */
   | { readonly type: 'end' }
 
 /**
- * Signatures and citations arrive after the text they belong to, and logprobs after each piece of it. `transcript` is
- * the next piece of the transcript.
- * `isWhole`: the part's text or input is complete, although the end of the part may still follow.
+ * Details of a part that arrive later. Signatures and citations arrive after their text, and logprobs after each piece
+ * of it. `transcript` is the next piece of the transcript. `isWhole`: the part's text or input is complete, although
+ * the end of the part may still follow.
  */
 export interface PartDetail {
   readonly logprobs?: readonly JsonObject[]

@@ -6,9 +6,9 @@ export interface WordRule {
   readonly longest: number
   /** The characters that are replaced when an invalid name is rewritten. */
   readonly other: RegExp
-  /** The name must begin with a letter or `_`. */
+  /** True if the word must begin with a letter or `_`. */
   readonly beginsWithLetter?: true
-  /** The name must consist of exactly nine letters and digits. */
+  /** True if the word must consist of exactly nine letters and digits. */
   readonly nine?: true
 }
 
@@ -16,19 +16,20 @@ export interface WordRule {
 export interface ToolRules {
   readonly ids: WordRule
   readonly names: WordRule
-  /** Every call of a conversation must have a unique id. */
+  /** True if every call of a conversation must have a unique id. */
   readonly uniqueIds?: true
 }
 
 const plain = /[^a-zA-Z0-9_-]/g
 
-/** Any text up to a length. */
+/** The rule that allows any text up to a length. */
 const upTo = (longest: number): WordRule => ({ fits: /^[\s\S]+$/, longest, other: plain })
-/** Letters, digits, `_` and `-`. */
+/** The rule that allows letters, digits, `_` and `-`, up to a length. */
 const plainUpTo = (longest: number): WordRule => ({ fits: /^[a-zA-Z0-9_-]+$/, longest, other: plain })
 
 /**
- * OpenAI's chat: the limits come from its error messages ("string too long. Expected a string with maximum length 40").
+ * OpenAI's chat. The limits are taken from its error messages ("string too long. Expected a string with maximum length
+ * 40").
  */
 export const chatRules: ToolRules = { ids: upTo(40), names: plainUpTo(64) }
 
@@ -58,12 +59,12 @@ export function fits(word: string, { fits: pattern, longest }: WordRule): boolea
   return word.length <= longest && pattern.test(word)
 }
 
-/** Length of the hash at the end of a name that was rewritten. */
+/** The length of the hash at the end of a rewritten name. */
 const marked = 8
 
 /**
- * A valid name made from an invalid one: as much of the name as possible, and a hash of the whole name. `attempt`
- * distinguishes names whose hashes collide.
+ * A valid name for an invalid one. It consists of the beginning of the name, as long as the rule allows, and a hash of
+ * the whole name. `attempt` distinguishes names whose hashes collide.
  */
 export function validName(word: string, rule: WordRule, attempt: number): string {
   const hash = textHash(`${attempt} ${word}`)

@@ -60,8 +60,8 @@ export function stopIn(reason: unknown, hasCalls: boolean): Stop {
 }
 
 /**
- * The counts of the last message. Undefined if a count is missing, which happens if the prompt was still in Ollama's
- * memory.
+ * The token counts of the last message. Undefined if a count is missing. Ollama omits the prompt's count if the prompt
+ * was still in its memory.
  */
 export function usageIn(wire: JsonObject): Usage | undefined {
   const { prompt_eval_count: prompt, eval_count: completion = 0 } = wire

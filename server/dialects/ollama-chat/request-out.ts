@@ -60,7 +60,10 @@ function optionsOut(conversation: Conversation): JsonObject {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
 }
 
-/** Whether the model should think. OpenAI's open models accept a level instead and cannot turn thinking off. */
+/**
+ * The value that turns thinking on or off. OpenAI's open models accept a level instead, and their thinking cannot be
+ * turned off.
+ */
 function thinkOut({ reasoning, model }: Conversation): boolean | string {
   const effort = reasoning && effortOf(reasoning)
   if (!model.includes('gpt-oss')) return effort !== 'none'
@@ -111,7 +114,7 @@ function messageOut(message: Message, names: ReadonlyMap<string, string>, droppe
   ]
 }
 
-/** Text and images of a message. The service accepts one text, with the images in a separate field. */
+/** The text and images of a message. The service accepts one text per message, and the images in a separate field. */
 function contentOf(parts: readonly Part[], dropped: DroppedFields): { content: string; images?: string[] } {
   const texts: string[] = []
   const images: string[] = []

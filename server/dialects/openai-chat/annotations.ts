@@ -22,7 +22,9 @@ export function citationsIn(annotations: unknown): Citation[] {
   })
 }
 
-/** A citation as an annotation. `before` is the length of the message's text before the part with the citation. */
+/**
+ * A citation as an annotation. `before` is the length of the message's text before the part that contains the citation.
+ */
 export function annotationOut(citation: Citation, before: number, length: number): WireAnnotation | undefined {
   if (!citation.url) return undefined
   return {

@@ -17,7 +17,9 @@ export function messagesOut(conversation: Conversation, dropped: DroppedFields, 
   ]
 }
 
-/** Sends one system message, because some services accept neither several of them nor lists of parts. */
+/**
+ * The system prompt as one message, because some services accept neither several system messages nor lists of parts.
+ */
 function systemOut({ system }: Conversation, dropped: DroppedFields, options: EncodeOptions): JsonObject[] {
   if (system.length === 0) return []
   const hasMarks = options.cacheControl && system.some(({ cache }) => cache)
@@ -36,7 +38,7 @@ function messageOut(message: Message, dropped: DroppedFields, options: EncodeOpt
   const results = message.parts.filter((part) => part.type === 'tool-result')
   const others = message.parts.filter((part) => part.type !== 'tool-result')
   const out = results.map((result) => resultOut(result, dropped, options))
-  // Tool results can only be text. Their other parts follow in a user message.
+  // Tool results can only contain text. Their images and files follow in a user message.
   const shown = [...results.flatMap(attachments), ...others]
   if (shown.length > 0 || results.length === 0)
     out.push({ role: 'user', content: contentOut(shown, dropped, options), ...rest })

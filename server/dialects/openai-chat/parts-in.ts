@@ -37,7 +37,7 @@ function partIn(part: Fields): Part {
     }
     case 'file':
       return fileIn(part)
-    // Kinds of parts that only other services have.
+    // OpenAI does not have these kinds of parts, but other services do.
     case 'video_url':
     case 'file_url': {
       const url = part.raw(type)
@@ -84,7 +84,7 @@ function fileIn(part: Fields): MediaPart {
   return {
     type: 'media',
     media: 'document',
-    // Data without a media type is treated as a PDF, which was at first the only kind of file in this dialect.
+    // Data without a media type is treated as a PDF, because at first this dialect supported no other files.
     source: id !== undefined ? { kind: 'file', id } : fileSource(data ?? ''),
     ...(name && { name }),
     ...cacheIn(part),
@@ -110,7 +110,7 @@ export function soundType(format: string): string {
   return { mp3: 'audio/mpeg', pcm16: 'audio/pcm', m4a: 'audio/mp4' }[format] ?? `audio/${format}`
 }
 
-/** All parts of an assistant's message: thoughts, text and calls, in the order in which a model produces them. */
+/** All parts of an assistant message in the order in which a model produces them: thoughts, text, calls. */
 export function assistantParts(message: Fields, callId: () => string): Part[] {
   const refusal = message.text('refusal')
   const details = detailsIn(message)

@@ -69,7 +69,7 @@ function mediaOut(part: MediaPart, dropped: DroppedFields): JsonObject {
   if (media === 'image')
     return { type: 'image_url', image_url: { url: address, ...(part.detail && { detail: part.detail }) } }
   if (media === 'video') return { type: 'video_url', video_url: { url: address } }
-  // OpenAI itself accepts no URLs here, but some services that adopted its dialect do.
+  // OpenAI accepts no URLs here, but some services that use its dialect do.
   if (source.kind === 'url' && !dropped.isForeign) return { type: 'file_url', file_url: { url: address } }
   if (source.kind === 'url') dropped.refuse(part, 'a document or audio file by URL')
   if (media === 'audio')

@@ -2,7 +2,9 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { WordRule } from '../neutral/tool-rules.ts'
 import { type CallIdFields, withFitIds } from '../wire/wire-ids.ts'
 
-/** Where a message holds call ids: its own id if it is a tool message, and the ids of its calls. */
+/**
+ * The fields of a message that hold call ids: `tool_call_id` in a tool message, and the ids of its calls in any other.
+ */
 const callsIn: CallIdFields = {
   list: 'tool_calls',
   member: (value) =>

@@ -42,19 +42,22 @@ export function logprobsIn(choice: JsonObject): readonly JsonObject[] {
   return looseList(looseObject(choice['logprobs'])['content'])
 }
 
-/** Log probabilities cover all of the text, which is one part here. */
+/** Adds the log probabilities to the text part. They cover the whole text of the choice, which is a single part. */
 function withLogprobs(parts: ReplyPart[], logprobs: readonly JsonObject[]): ReplyPart[] {
   const at = parts.findIndex(({ type }) => type === 'text')
   if (logprobs.length === 0) return parts
   return parts.map((part, index) => (index === at && part.type === 'text' ? { ...part, logprobs } : part))
 }
 
-/** Some services report "stop" for calls too, and this dialect has no finish reason for a refusal by the model. */
+/**
+ * The stop reason of a choice. Some services report "stop" even if there are calls, and this dialect has no finish
+ * reason for a refusal by the model.
+ */
 export function stopOf(choice: JsonObject, parts: readonly Pick<ReplyPart, 'type'>[]): Stop {
   const stop = stopIn(looseText(choice['finish_reason']) || 'stop')
   if (stop.reason !== 'stop') return stop
-  // The stop sequence that was reached, as vLLM and SGLang report it. A number here is the id of one of the model's own
-  // stop tokens.
+  // vLLM and SGLang report the stop sequence that was reached in these fields. A number is the id of one of the model's
+  // own stop tokens.
   const sequence = looseText(choice['stop_reason']) || looseText(choice['matched_stop'])
   if (sequence !== '') return { ...stop, reason: 'stop-sequence', sequence }
   if (parts.some(({ type }) => type === 'tool-call')) return { ...stop, reason: 'tool-calls' }
@@ -85,7 +88,7 @@ function messageParts(message: JsonObject, idSeed: string): ReplyPart[] {
   ]
 }
 
-/** The content: a text or, as in Mistral's API, a list of texts and thoughts. */
+/** Reads the content of a message. It is a text or, in Mistral's API, a list of texts and thoughts. */
 function contentParts(content: unknown, citations: readonly Citation[], seal: Seal | undefined): ReplyPart[] {
   const rest = { ...(citations.length > 0 && { citations }), ...(seal && { seal }) }
   if (typeof content === 'string') return content === '' && !seal ? [] : [{ type: 'text', text: content, ...rest }]
@@ -199,7 +202,7 @@ function messageOut(parts: readonly ReplyPart[], freeform: ReadonlySet<string>, 
   }
 }
 
-/** The single function call of the format that existed before tools. */
+/** The function call in the format that preceded `tools`, which allows only one. */
 function oldCall([first]: readonly WireCall[]): Pick<WireMessage, 'function_call'> {
   return first?.type === 'function' ? { function_call: first.function } : {}
 }
@@ -208,7 +211,7 @@ function joined(parts: readonly ReplyPart[], type: 'text' | 'refusal' | 'reasoni
   return parts.map((part) => (part.type === type ? part.text : '')).join('')
 }
 
-/** The call in the caller's format. Input that was free text becomes free text again. */
+/** The call in the caller's format. If the caller's tool takes free text, the input becomes free text again. */
 export function callOut(part: ToolCallPart, freeform: ReadonlySet<string>): WireCall {
   const { id, name, input, seal } = part
   if (part.freeform || freeform.has(name))
@@ -217,7 +220,10 @@ export function callOut(part: ToolCallPart, freeform: ReadonlySet<string>): Wire
   return { id, type: 'function', function: { name, arguments: input || '{}' }, ...google }
 }
 
-/** State that a caller must send back unchanged so that the thinking can continue; empty if there is no signature. */
+/**
+ * The state that a caller must send back unchanged so that the model can continue its thinking; empty if there is no
+ * signature.
+ */
 export function detailsOf(parts: readonly ReplyPart[], first = 0): JsonObject[] {
   const isSealed = parts.some((part) => 'seal' in part && part.seal)
   if (!isSealed) return []

@@ -75,7 +75,7 @@ function messagesIn(body: Fields): { system: TextPart[]; messages: Message[] } {
   const system: TextPart[] = []
   const messages: Message[] = []
   const old: string[] = []
-  // Results of parallel calls form one turn. `results` is the part list of the last message, as long as that message
+  // The results of parallel calls form one turn. `results` is the list of the last message's parts while that message
   // holds only results.
   let results: Part[] | undefined
   const newCall = () => {
@@ -225,7 +225,7 @@ function formatIn(format: Fields | undefined): ResponseFormat | undefined {
   }
 }
 
-/** Reads OpenAI's field, OpenRouter's object, and the `thinking` object of services that follow Anthropic. */
+/** Reads OpenAI's field, OpenRouter's object, and the `thinking` object of services that adopted Anthropic's format. */
 function reasoningIn(body: Fields): ReasoningWish | undefined {
   const effort = effortIn(body, 'reasoning_effort')
   const router = body.fields('reasoning')

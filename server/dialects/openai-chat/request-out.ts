@@ -46,7 +46,7 @@ export function encodeRequest(original: Conversation, options: EncodeOptions = {
     web_search_options: search,
     ...commonOut(conversation, dropped),
   }
-  // Nothing is stored for a caller of another dialect.
+  // Nothing is stored for a caller of another dialect, so a service with this option refuses the metadata in any case.
   if (dropped.isForeign && options.refusesMetadata) {
     dropped.lose('metadata', body['metadata'])
     delete body['metadata']
@@ -54,7 +54,9 @@ export function encodeRequest(original: Conversation, options: EncodeOptions = {
   return { body: dropped.withNative(body, conversation), dropped: dropped.names }
 }
 
-/** Services other than OpenAI might not support the newer field name. */
+/**
+ * The token limit. Only models that require the newer field name get it, because other services might not support it.
+ */
 function limitOut({ maxTokens, model }: Conversation): JsonObject {
   if (maxTokens === undefined) return {}
   return wantsCompletionLimit(model) ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens }
@@ -69,7 +71,7 @@ function penaltiesOut(conversation: Conversation, dropped: DroppedFields): JsonO
   return {}
 }
 
-/** Models that refuse a thinking effort, if their names show this (model pages of OpenAI, xAI and Groq). */
+/** Matches names of models that are known to refuse a thinking effort (model pages of OpenAI, xAI and Groq). */
 const thoughtless = /^(?:.*\/)?(?:gpt-[34]|chatgpt-4|grok-(?:2|3(?!-mini)|4(?![.\d]))|llama|mixtral|gemma)/
 
 function reasoningOut({ reasoning, model }: Conversation, dropped: DroppedFields, options: EncodeOptions): JsonObject {
@@ -119,7 +121,7 @@ interface ChatOffer extends Offer {
 }
 
 /**
- * Search is separate from the tools in this dialect. If only search is allowed or required, the model must not call any
+ * In this dialect, search is not a tool. If the tool choice allows or requires only search, the model must not call any
  * of the tools.
  */
 function offered(conversation: Conversation, dropped: DroppedFields, options: EncodeOptions): ChatOffer {
@@ -139,7 +141,9 @@ function offered(conversation: Conversation, dropped: DroppedFields, options: En
   return { ...offerOf(conversation, dropped, write), search }
 }
 
-/** Names of models that search. All other OpenAI models, and strict services, refuse the field. */
+/**
+ * Matches names of models that search the web. All other OpenAI models, and strict services, refuse the search field.
+ */
 const searching = /search|sonar|compound|online/
 
 function searchIn(

@@ -8,7 +8,7 @@ const reasons: Readonly<Record<string, StopReason>> = {
   tool_calls: 'tool-calls',
   function_call: 'tool-calls',
   content_filter: 'content-filter',
-  // Values of services other than OpenAI.
+  // The values below are sent by services other than OpenAI.
   eos: 'stop',
   end_turn: 'stop',
   model_length: 'length',
@@ -22,15 +22,13 @@ export function stopIn(reason: string): Stop {
   return { reason: reasons[reason] ?? 'other', raw: { dialect, reason } }
 }
 
-/**
- * Stop → `finish_reason`. For a reason without an OpenAI value, the value is "error", which other services also send.
- */
+/** Stop → `finish_reason`. A reason for which OpenAI has no value becomes "error", which other services also send. */
 export function stopOut(stop: Stop, oldFunctions: boolean | undefined): string {
   if (stop.raw?.dialect === dialect) return stop.raw.reason
   switch (stop.reason) {
     case 'length':
     case 'context-window':
-    // An answer that was paused so that the caller can continue it is not complete.
+    // The answer was paused so that the caller can continue it. It is therefore not complete.
     case 'pause':
       return 'length'
     case 'tool-calls':
@@ -38,7 +36,8 @@ export function stopOut(stop: Stop, oldFunctions: boolean | undefined): string {
     case 'content-filter':
       return 'content_filter'
     case 'refusal':
-      // Anthropic's classifiers cut an answer off, whereas a model that refuses ends its turn.
+      // A refusal by Anthropic's classifiers cuts the answer off. A model that refuses on its own ends its turn
+      // normally.
       return stop.raw?.dialect === 'anthropic-messages' ? 'content_filter' : 'stop'
     case 'malformed-call':
     case 'other':

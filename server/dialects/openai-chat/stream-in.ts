@@ -18,13 +18,13 @@ import { readDetails, thoughtOf } from './reasoning.ts'
 import { freeformIn, googleSeal, logprobsIn, stopOf } from './reply.ts'
 import { laterMessage, restOf, type SentCall } from './stream-rest.ts'
 
-/** A call that has begun: its part, its first id, and whether its signature arrived at the start. */
+/** A call that has begun, with the index of its part. `isSealed` is true if its signature arrived at the start. */
 interface OpenCall extends SentCall {
   readonly index: number
   readonly isSealed: boolean
 }
 
-/** A call whose first pieces arrived before its name. */
+/** A call whose name has not arrived yet, although its first pieces have. */
 interface NamelessCall {
   /** The first piece of the call. */
   readonly head: JsonObject
@@ -34,9 +34,9 @@ interface NamelessCall {
 /** The state of one choice so far. */
 interface ChoiceState {
   parts: number
-  /** The part that the next piece of its kind continues. */
+  /** The part that is continued by the next piece of the same type. */
   open: { index: number; type: 'text' | 'reasoning' | 'refusal' } | undefined
-  /** Calls by index. They are closed together, because services may return to an earlier call. */
+  /** Calls by index. They are closed together at the end, because services may send more of an earlier call. */
   readonly begun: Map<number, OpenCall>
   /** Calls whose name has not arrived, by index. */
   readonly nameless: Map<number, NamelessCall>
@@ -46,11 +46,11 @@ interface ChoiceState {
   sound: number | undefined
   /** The text of the last thought that began. */
   thought: string
-  /** The text part that was last written to, for details that arrive later. */
+  /** The index of the last text part, for details that arrive later. */
   lastText: number | undefined
   readonly kinds: Set<ReplyPart['type']>
   stopped: boolean
-  /** The text passed on so far, by kind, and whether sources and media have been passed on. */
+  /** The text passed on so far, by kind. The flags show whether citations and media have been passed on. */
   readonly texts: Readonly<Record<'text' | 'reasoning' | 'refusal', TextBuffer>>
   hasCitations: boolean
   hasMedia: boolean
@@ -64,7 +64,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
   #idSeed: string
   #started = false
   #ended = false
-  /** Something arrived that could not be read. */
+  /** True once an event could not be read. */
   #hasGap = false
   /** The last usage that was reported. */
   #usage: Usage | undefined
@@ -100,7 +100,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
     const isWhole = choices.length > 0 && choices.every(({ stopped }) => stopped)
     if (!isWhole) return this.#end([{ type: 'error', failure: brokenOff }])
     const events: StreamEvent[] = []
-    // A service may send more content after its finish reason.
+    // A part may still be open, because a service may send more content after its finish reason.
     for (const [choice, state] of this.#choices) this.#closeAll(choice, state, events)
     return this.#end([...events, { type: 'end' }])
   }
@@ -122,7 +122,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
   }
 
   #start(chunk: JsonObject): StreamEvent[] {
-    // Azure's first chunk has no ids, only its filter results for the prompt.
+    // Azure's first chunk has no id and contains only the filter results for the prompt.
     if (this.#started || looseList(chunk['choices']).length === 0) return []
     this.#started = true
     const id = looseText(chunk['id'])
@@ -182,7 +182,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
   #delta(choice: number, state: ChoiceState, delta: JsonObject, events: StreamEvent[]): void {
     const details = readDetails(delta['reasoning_details'])
     const detailText = details.parts.map(({ text }) => text).join('')
-    // A signature arrives together with the whole text that it covers, after that text has already arrived in pieces.
+    // A signature arrives with the whole text that it covers, although that text has already arrived in pieces.
     const isRepeated = state.open?.type === 'reasoning' && detailText === state.thought
     const thought = thoughtOf(delta) ?? (isRepeated ? '' : detailText)
     this.#text(choice, state, 'reasoning', thought, events)
@@ -210,7 +210,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
     }
   }
 
-  /** The content: a text or, as in Mistral's API, a list of texts and thoughts. */
+  /** Reads the content of a delta. It is a text or, in Mistral's API, a list of texts and thoughts. */
   #content(choice: number, state: ChoiceState, content: unknown, events: StreamEvent[]): void {
     if (typeof content === 'string') this.#text(choice, state, 'text', content, events)
     for (const part of looseList(content)) {
@@ -265,7 +265,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
     if (!known) {
       const name = looseText(called['name'])
       const waiting = state.nameless.get(callIndex)
-      // After an unreadable event, this is the rest of a call whose start was in that event.
+      // After an unreadable event, a call without a name is the rest of a call that started in that event.
       if (name === '' && !this.#hasGap) {
         if (waiting) waiting.input += text
         else state.nameless.set(callIndex, { head: call, input: text })

@@ -11,13 +11,13 @@ import { stopOut } from './stop.ts'
 import { usageOut } from './usage.ts'
 import type { WireChunk, WireLogprobs } from './wire.ts'
 
-/** A part as written so far. `call` is the index of a call among the calls. */
+/** A part as written so far. If it is a call, `call` is its index among the calls. */
 interface WrittenPart {
   part: ReplyPart
   call: number | undefined
   /** Newer text or input that has not been added to the part yet. */
   more: string
-  /** A separate list of the part's citations, created when some arrive after the part's start. */
+  /** A separate list of the part's citations. It is created when citations arrive after the part's start. */
   cited?: Citation[]
 }
 
@@ -34,7 +34,10 @@ export class ChunkStreamEncoder implements StreamEncoder {
   readonly #freeform: ReadonlySet<string>
   readonly #choices = new Map<number, ChoiceState>()
   #names: Omit<WireChunk, 'choices'>
-  /** A chunk of the first choice that holds only content, split into the text before and the text after the content. */
+  /**
+   * The JSON of a chunk of the first choice that holds only content: the text before the content, and the text after
+   * it.
+   */
   #around: readonly [string, string] | undefined
   #usage: Usage | undefined
 
@@ -120,7 +123,7 @@ export class ChunkStreamEncoder implements StreamEncoder {
     }
     const call = state.calls++
     state.parts.set(index, { part, call, more: '' })
-    // Free text that arrives as JSON is decoded when it is complete.
+    // Free text that arrives as JSON is decoded once it is complete.
     if (!part.freeform && this.#freeform.has(part.name)) return opened
     return opened + this.#call(choice, call, part)
   }
@@ -159,7 +162,7 @@ export class ChunkStreamEncoder implements StreamEncoder {
     return type === 'reasoning' ? this.#chunk(choice, { reasoning_content: text }) : ''
   }
 
-  /** The most common chunk of a stream. Only its text is replaced. */
+  /** Writes the most common kind of chunk by replacing only the text in it. */
   #plainText(text: string): string {
     this.#around ??= aroundText(this.#chunk(0, { content: '' }))
     return this.#around[0] + JSON.stringify(text) + this.#around[1]
@@ -201,7 +204,7 @@ export class ChunkStreamEncoder implements StreamEncoder {
     return this.#callEnd(choice, known, part, call) + this.#seal(choice, index, part)
   }
 
-  /** State that a caller must send back unchanged. It is written once it is complete. */
+  /** Writes the state that a caller must send back unchanged, once it is complete. */
   #seal(choice: number, index: number, part: ReplyPart): string {
     const details = detailsOf([part], index)
     return details.length > 0 ? this.#chunk(choice, { reasoning_details: details }) : ''

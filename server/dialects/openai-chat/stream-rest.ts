@@ -13,7 +13,7 @@ export interface SentCall {
   readonly input: TextBuffer
 }
 
-/** What has been passed on for one choice. */
+/** The parts of one choice that have been passed on. */
 export interface SentParts {
   readonly text: TextBuffer
   readonly reasoning: TextBuffer
@@ -36,8 +36,8 @@ export function laterMessage(before: JsonObject | undefined, message: JsonObject
 }
 
 /**
- * The parts of a complete message that no delta contained, as a delta. Parts that differ from their deltas stay as they
- * were sent.
+ * The parts of a complete message that no delta contained, as a delta. If a part differs from what its deltas
+ * contained, nothing is added to it.
  */
 export function restOf(message: JsonObject, sent: SentParts): JsonObject {
   const content = textIn(message['content'])

@@ -18,7 +18,7 @@ export function usageOut(usage: Usage): WireUsage {
     completion_tokens_details: {
       reasoning_tokens: reasoningTokens ?? 0,
       ...(audioCompletionTokens !== undefined && { audio_tokens: audioCompletionTokens }),
-      // Services that generate images report this count. OpenAI's own chat generates none.
+      // This count is from services that generate images. OpenAI's own chat generates none.
       ...(imageCompletionTokens !== undefined && { image_tokens: imageCompletionTokens }),
     },
   }

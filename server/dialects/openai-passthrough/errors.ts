@@ -10,7 +10,7 @@ export interface OpenAiError {
 }
 
 /**
- * GatewayError → the caller's error object. The request id in the message makes it possible to find the call in the
+ * GatewayError → the caller's error object. The message contains the request id, so that the call can be found in the
  * logs.
  */
 export function errorObject(error: GatewayError, requestId: string): OpenAiError {
@@ -22,12 +22,12 @@ export function errorObject(error: GatewayError, requestId: string): OpenAiError
   }
 }
 
-/** One event that reports to an OpenAI client that the stream failed. */
+/** The event that tells an OpenAI client that the stream failed. */
 export function errorEvent(error: GatewayError, requestId: string): string {
   return `data: ${JSON.stringify({ error: errorObject(error, requestId) })}\n\n`
 }
 
-/** The content of an upstream's error body. `shaped` is the upstream's own error object if it is in OpenAI's format. */
+/** The content of an upstream's error body. `shaped` is the upstream's error object if it has OpenAI's format. */
 export interface UpstreamErrorBody {
   message: string
   shaped: JsonObject | undefined

@@ -14,7 +14,7 @@ const perName = 1
 /** The tokens of an image at low detail (OpenAI's vision guide). */
 const lowDetailImage = 85
 
-/** Fields of a request, besides the messages or the prompt, that a model reads as they are. */
+/** Fields of a request, besides the messages or the prompt, that a model reads in full. */
 const readFields = new Set([
   'tools',
   'functions',
@@ -26,12 +26,12 @@ const readFields = new Set([
   'query',
 ])
 /**
- * Fields for a model's thoughts. In this order, they are used by OpenRouter and vLLM, by DeepSeek, by Ollama, and by
- * OpenRouter.
+ * Fields for a model's thoughts. They come from OpenRouter and vLLM (`reasoning`), DeepSeek (`reasoning_content`),
+ * Ollama (`thinking`) and OpenRouter (`reasoning_details`).
  */
 const thoughtFields = ['reasoning', 'reasoning_content', 'thinking', 'reasoning_details']
 /**
- * It is unknown whether a model reads an unknown field, so a long one is counted by its size. If the upstream reads the
+ * A model may or may not read an unknown field, so long fields are counted by their size. If the model reads such a
  * field, this count is too low, but it is close enough for the upstream's usage to be accepted.
  */
 const bytesPerUnknownToken = 8
@@ -114,7 +114,7 @@ function addMessage(message: JsonObject, tally: PromptTally): void {
 function addRest(body: JsonObject, read: string, tally: PromptTally): void {
   for (const field in body) {
     const value = body[field]
-    // Most fields are numbers and flags.
+    // Most fields are numbers or flags, which need no further check.
     if ((typeof value !== 'string' && typeof value !== 'object') || field === read || isUnread(field)) continue
     if (readFields.has(field)) {
       addText(value, tally)
@@ -123,7 +123,7 @@ function addRest(body: JsonObject, read: string, tally: PromptTally): void {
     const before = tally.unknownBytes
     addSize(value, tally)
     if (!mediaKinds.test(field) || tally.unknownBytes - before <= shortBytes) continue
-    // Media in an unknown format. Short values are options for generating media.
+    // Media in an unknown format are counted as media. Short values are only options for generating media.
     tally.unknownBytes = before
     addMedia(value, tally)
   }
@@ -141,7 +141,8 @@ function addText(value: unknown, tally: PromptTally): void {
 }
 
 /**
- * Gateways put a thought into several fields, for the client programs of several services. The thought is counted once.
+ * Some gateways put the same thought into several fields, for the client programs of different services. It is counted
+ * once.
  */
 function addThought(message: JsonObject, tally: PromptTally): void {
   let longest = ''
@@ -163,7 +164,7 @@ function thoughtIn(value: unknown, tally: PromptTally): string {
     for (const field in entry) {
       const member = entry[field]
       if (field === 'text' || field === 'summary') text += typeof member === 'string' ? member : sentText(member)
-      // The size of encrypted data shows how much the model thought.
+      // The size of encrypted data indicates how much the model thought.
       else if (!isMark(field)) addSize(member, tally)
     }
   }
@@ -174,7 +175,7 @@ function sentText(value: unknown): string {
   return typeof value === 'object' && value !== null ? written(value) : ''
 }
 
-/** True for a field that only shows what kind of object this is. */
+/** True for a field that only names the kind of an object. */
 function isMark(field: string): boolean {
   return field === 'type' || field === 'format' || field === 'cache_control'
 }
@@ -184,7 +185,10 @@ function addUnknown(field: string, value: unknown, tally: PromptTally): void {
   else addSize(value, tally)
 }
 
-/** Numbers, flags and short texts only describe media: they are a name, an id, or a sign that media are present. */
+/**
+ * True for a value that may be media. Numbers, flags and short texts only describe media: a name, an id, or a sign that
+ * media are present.
+ */
 function isMedium(value: unknown): boolean {
   if (typeof value === 'string') return value.length > shortBytes || /^(?:data|https?):/i.test(value)
   return typeof value === 'object' && value !== null
@@ -224,7 +228,7 @@ function addSized(value: unknown, tally: PromptTally, open: unknown[]): void {
   else tally.unknownBytes += Buffer.byteLength(value)
 }
 
-/** The fields in which Anthropic, Google and LangChain put the media type of the data. */
+/** The fields in which Anthropic, Google and LangChain put the media type. */
 const mediaTypes = ['media_type', 'mime_type', 'mimeType']
 
 function isTypedMedium(value: JsonObject): boolean {
@@ -235,10 +239,7 @@ function isDataUrl(text: string): boolean {
   return text.startsWith('data:')
 }
 
-/**
- * The depth of a request is limited when it is parsed (`jsonLimits`), so the value can be serialized without another
- * check.
- */
+/** The JSON of a value. Parsing limits the depth of a request (`jsonLimits`), so no further check is needed here. */
 function written(value: object): string {
   return JSON.stringify(value)
 }
@@ -257,7 +258,7 @@ function addContent(content: unknown, tally: PromptTally): void {
 }
 
 function addPart(part: JsonObject, tally: PromptTally): void {
-  // A media part with a text next to it, even an empty one, is still media.
+  // A media part may also contain a text, even an empty one, so media are checked first.
   const mediaTokens = mediaTokensOf(part)
   if (mediaTokens > 0) {
     for (const field in part) if (field !== 'text' && field !== 'type') refuseSchemes(part[field])
@@ -273,7 +274,7 @@ function addPart(part: JsonObject, tally: PromptTally): void {
   }
 }
 
-/** The URL is in a field of the part or of an object in it, and the field's name varies. */
+/** Checks all fields of a part and of the objects in it, because the name of the field with the URL varies. */
 function refuseSchemes(value: unknown): void {
   refuseScheme(value)
   if (isObject(value)) for (const name in value) if (name !== 'filename') refuseScheme(value[name])
@@ -293,7 +294,7 @@ function mediaTokensOf(part: JsonObject): number {
 
 /**
  * True for a file, audio or video that is not in the request itself. Images do not count, because their size is
- * bounded.
+ * limited.
  */
 function isNamed(part: JsonObject): boolean {
   if (isObject(part['input_audio'])) return isAddress(part['input_audio']['data'])
@@ -302,7 +303,7 @@ function isNamed(part: JsonObject): boolean {
   return typeof type === 'string' && /audio|video|file|document|pdf/.test(type) && !type.startsWith('image')
 }
 
-/** True for a URL instead of the data, and for missing data. */
+/** True if the data is missing or is a URL. */
 function isAddress(data: unknown): boolean {
   return typeof data !== 'string' || /^(https?|gs|s3|oss|file):/i.test(data)
 }
@@ -316,7 +317,8 @@ function sized(data: unknown, charactersPerToken: number): number {
 }
 
 /**
- * A request whose prompt is one field: a string, a list of strings, token ids, lists of token ids, or content parts.
+ * Reads a request whose prompt is one field: a string, a list of strings, token ids, lists of token ids, or content
+ * parts.
  */
 export function fieldPrompt(value: unknown, field: string, body: JsonObject): PromptText {
   const tally = emptyTally()
@@ -340,7 +342,7 @@ function addItems(value: unknown, field: string, tally: PromptTally): void {
   }
 }
 
-/** A query and the documents to rank by it. Each document is a text or an object with a text. */
+/** Reads a query and the documents to rank by it. Each document is a text or an object with a text. */
 export function rerankPrompt(query: unknown, documents: unknown, body: JsonObject): PromptText {
   if (typeof query !== 'string') throw wrong('query', 'a string')
   if (!Array.isArray(documents)) throw wrong('documents', 'a list')
@@ -355,7 +357,7 @@ export function rerankPrompt(query: unknown, documents: unknown, body: JsonObjec
   return promptText(tally)
 }
 
-/** Every field next to a document's text describes the document, whatever the field's name. */
+/** Adds all fields of a document, because every field next to the text describes the document, whatever its name. */
 function addDocument(document: JsonObject, tally: PromptTally): void {
   for (const field in document) {
     if (field === 'text') tally.texts.push(document['text'] as string)

@@ -13,7 +13,7 @@ export interface ReplyFacts {
   output: string
   /** Audio and images of a chat completion, for counting tokens if there is no usage. */
   media?: MediaTokens | undefined
-  /** Present if the response is an error despite its status. */
+  /** Present if the response is an error although its status says otherwise. */
   error: JsonObject | undefined
 }
 
@@ -46,14 +46,18 @@ export function readReply(mode: RelayMode, body: JsonObject): ReplyFacts {
   }
 }
 
-/** Services that report no usage for transcriptions report the length of the audio if verbose_json is requested. */
+/**
+ * The duration of the audio as usage. Services that report no usage for transcriptions report the duration if
+ * verbose_json is requested.
+ */
 function soundLength(body: JsonObject): JsonObject | undefined {
   return typeof body['duration'] === 'number' ? { type: 'duration', seconds: body['duration'] } : undefined
 }
 
 /**
- * Embeddings and reranking have only a prompt. Some services (for example Voyage) report only the total. Any surplus in
- * the total (images, with Jina and Voyage) also belongs to the prompt.
+ * The usage of embeddings and reranking, which have only a prompt. Some services (for example Voyage) report only the
+ * total. If the total is larger than the prompt (because of images, with Jina and Voyage), the surplus also belongs to
+ * the prompt.
  */
 function promptUsage(usage: JsonObject | undefined): JsonObject | undefined {
   if (!usage) return undefined
@@ -64,7 +68,10 @@ function promptUsage(usage: JsonObject | undefined): JsonObject | undefined {
   return (prompt !== undefined && isWhole) || tellsCompletion ? usage : { ...usage, prompt_tokens: total ?? prompt }
 }
 
-/** A response with an answer and an `error` field (which some services always send) is an answer. */
+/**
+ * True if a response contains an answer. Some services always send an `error` field, so the field alone does not make a
+ * response an error.
+ */
 function hasAnswer(body: JsonObject): boolean {
   return Array.isArray(body['choices']) || Array.isArray(body['data']) || Array.isArray(body['results'])
 }

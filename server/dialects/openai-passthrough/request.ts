@@ -7,7 +7,7 @@ import { choicesLimit, maxTokensLimit, modelLimit } from '../neutral/request-lim
 import { requestedTier } from '../wire/service-tier.ts'
 import { chatPrompt, fieldPrompt, rerankPrompt } from './prompt.ts'
 
-/** The model used if the request names none, as in one-api and in OpenAI's API. */
+/** The default models for requests that name none, as in one-api and in OpenAI's API. */
 const defaultModels: Partial<Record<RelayMode, string>> = {
   moderations: 'text-moderation-latest',
   images: 'dall-e-2',
@@ -18,9 +18,9 @@ const defaultModels: Partial<Record<RelayMode, string>> = {
 }
 
 /**
- * Reads what the gateway must know about a JSON request, and refuses a request that no upstream could serve. Everything
- * else is passed on unchecked, because upstreams know their own fields better. Throws GatewayError with the field's
- * name as `param`.
+ * Reads the facts that the gateway must know about a JSON request. Refuses a request that no upstream could serve.
+ * Everything else is passed on unchecked, because upstreams know their own fields better. Throws GatewayError with the
+ * field's name as `param`.
  */
 export function readRequest(mode: RelayMode, body: JsonObject, pathModel?: string): RequestFacts {
   const model = readModel(mode, body, pathModel)
@@ -34,9 +34,9 @@ export function readRequest(mode: RelayMode, body: JsonObject, pathModel?: strin
     wantsStreamUsage: isObject(streamOptions) && streamOptions['include_usage'] === true,
     maxTokens: readMaxTokens(mode, body),
     choices: readChoices(mode, body),
-    ...(asksToReason(body) && { asksToReason: true }),
-    ...(Array.isArray(body['modalities']) && { outputs: namesIn(body['modalities']) }),
-    ...(tier !== undefined && { tier }),
+    asksToReason: asksToReason(body) || undefined,
+    outputs: Array.isArray(body['modalities']) ? namesIn(body['modalities']) : undefined,
+    tier,
     prompt: readPrompt(mode, body),
   }
 }
@@ -65,7 +65,7 @@ function readModel(mode: RelayMode, body: JsonObject, pathModel: string | undefi
 
 function readMaxTokens(mode: RelayMode, body: JsonObject): number | undefined {
   if (mode !== 'chat' && mode !== 'completions') return undefined
-  // Services differ in which of the two fields counts if both are sent, so the hold uses the larger value.
+  // If both fields are sent, services differ in which of them they use, so the hold uses the larger value.
   let most = 0
   for (const field of ['max_completion_tokens', 'max_tokens']) {
     const value = body[field]

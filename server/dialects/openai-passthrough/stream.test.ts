@@ -85,13 +85,13 @@ describe('the meter of a chat stream', () => {
   })
 })
 
-describe('the meter of a stream whose events are skimmed', () => {
+describe('the meter of a stream with events that can be skimmed', () => {
   const event = (part: object) => `data: ${JSON.stringify(part)}\n\n`
   const plain = (content: string, more: object = {}) => event({ id: 'a', ...delta(content, more), usage: null })
 
   /**
-   * Passes a block to a meter that may skim events, and returns the meter, the number of events that had to be fed, and
-   * their signals.
+   * Passes a block of events to a meter, which skims as many as it can. Returns the meter, the number of events that
+   * had to be fed, and the signals of those events.
    */
   function skimmed(block: string): { meter: OpenAiStreamMeter; fedCount: number; signals: string[] } {
     const meter = new OpenAiStreamMeter()

@@ -10,7 +10,7 @@ import { looseCount, looseObject, looseText } from '../neutral/fields.ts'
 import { usageOf } from '../openai-shared/openai-usage.ts'
 import { CallMatcher, repairCall, unnamedCall } from '../wire/call-matcher.ts'
 
-/** The meter stops learning after this many consecutive events that all differ in form. */
+/** After this many consecutive events of different forms, the meter no longer learns how to skim. */
 const mostLessons = 32
 
 /** Meters a stream of chat or legacy completion chunks (OpenAI API reference, "chat completion chunk object"). */
@@ -23,7 +23,10 @@ export class OpenAiStreamMeter implements StreamMeter {
   readonly #output = new TextBuffer()
   readonly #media = new MediaCounter()
   readonly #unreadable = new UnreadableEvents()
-  /** The text of the last plain event before and after its content; '' = there was none. */
+  /**
+   * The JSON text of the last plain event: the part before its content, and the part after it; '' = no plain event has
+   * arrived.
+   */
   #before = ''
   #behind = ''
   #lessons = 0
@@ -32,13 +35,16 @@ export class OpenAiStreamMeter implements StreamMeter {
   #endedCount = 0
   readonly #choices: number
   readonly #idSeed: string
-  /** The calls received, by choice, and the state of their inputs. Most answers have no calls. */
+  /**
+   * The calls received so far, by choice, and the state of their inputs. Both are created on demand, because most
+   * answers have no calls.
+   */
   #matchers: Map<number, CallMatcher> | undefined
   #inputs: CallInputs | undefined
   #hasSpoken = false
-  /** The usage arrived with a finish reason or after one. */
+  /** True once usage has arrived with a finish reason or after one. */
   #hasLateUsage = false
-  /** The last chunk with content was a piece of a call. */
+  /** True if the last chunk with content was a piece of a call. */
   #isCalling = false
 
   /** `choices` is the number of requested answers. `idSeed` is used to create ids for calls if the answer has no id. */
@@ -57,7 +63,10 @@ export class OpenAiStreamMeter implements StreamMeter {
     return this.#endedCount >= this.#choices && this.#endedCount === this.#ended.size
   }
 
-  /** The role alone, empty texts and filter results are not content, but unknown fields are. */
+  /**
+   * True once content has arrived. A role alone, empty texts and filter results are not content, but unknown fields
+   * are.
+   */
   get speaks(): boolean {
     return this.#hasSpoken || this.characters > 0 || this.media !== undefined || this.#endedCount > 0
   }
@@ -90,8 +99,8 @@ export class OpenAiStreamMeter implements StreamMeter {
     while (text.startsWith(before, at)) {
       const start = at + before.length
       const end = text.indexOf('"', start)
-      // The content has no escapes and no line breaks, and the known text follows it, so nothing else in the event can
-      // be different.
+      // The content has no escapes and no line breaks, and it is followed by the known text, so the rest of the event
+      // is the same as before.
       if (end <= start || !text.startsWith(behind, end) || text.indexOf('\n', start) < end) break
       if (text.slice(start, end).includes('\\')) break
       this.#output.add(text, start, end)
@@ -149,7 +158,7 @@ export class OpenAiStreamMeter implements StreamMeter {
       if (!isObject(choice)) continue
       this.#choice(choice)
       const repair = this.#repairCalls(choice, chunk)
-      // A call without a start. Its start was in a skipped event.
+      // A piece of a call without a start. The start was in a skipped event.
       if (repair === 'headless') return 'garbage'
       if (repair === 'repaired') isRepaired = true
     }
@@ -169,7 +178,9 @@ export class OpenAiStreamMeter implements StreamMeter {
     return true
   }
 
-  /** The end mark does not complete an answer whose finish reason or usage may have been in a skipped event. */
+  /**
+   * Handles the end mark. It does not complete an answer whose finish reason or usage may have been in a skipped event.
+   */
   #done(): StreamSignal {
     this.#unreadable.noteRead()
     return this.leftOut > 0 && !this.finished ? 'garbage' : 'done'
@@ -233,7 +244,7 @@ export class OpenAiStreamMeter implements StreamMeter {
     this.#inputs.add(key, looseText(called['arguments'] ?? called['input']))
   }
 
-  /** A call in the format that preceded `tool_calls`. An answer has at most one. */
+  /** Reads a call in the format that preceded `tool_calls`. An answer has at most one such call. */
   #oldCall(choice: number, { name, arguments: input }: JsonObject): void {
     this.#isCalling = true
     this.#inputs ??= new CallInputs()
@@ -242,11 +253,11 @@ export class OpenAiStreamMeter implements StreamMeter {
     this.#inputs.add(key, looseText(input))
   }
 
-  /** A complete message in the last chunk, if no deltas arrived or only some of them. */
+  /** Adds the complete message of the last chunk, if deltas are missing or incomplete. */
   #whole(message: JsonObject): void {
     if (this.characters === 0) this.#delta(message)
     const { content } = message
-    // With several answers, the text of each is not counted separately.
+    // If there are several answers, their texts are counted together, so the missing text of one cannot be determined.
     if (this.#choices > 1 || typeof content !== 'string' || content.length <= this.characters) return
     this.#output.add(content, this.characters)
   }

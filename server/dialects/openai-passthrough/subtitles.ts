@@ -1,4 +1,4 @@
-/** The content of a transcript with time stamps. */
+/** The parts of a transcript with time stamps. */
 export interface Subtitles {
   /** The end of the last cue, in seconds; undefined if no time stamp can be read. */
   seconds: number | undefined
@@ -10,8 +10,8 @@ const stamp = String.raw`(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?`
 const cue = new RegExp(String.raw`-->[ \t]*${stamp}(?=\s|$)`)
 
 /**
- * Reads a transcript in SubRip or WebVTT format; undefined for plain text. Transcribed speech never contains an arrow,
- * so an arrow identifies these formats.
+ * Reads a transcript in SubRip or WebVTT format; undefined for plain text. An arrow identifies these formats, because
+ * transcribed speech never contains one.
  */
 export function readSubtitles(text: string): Subtitles | undefined {
   if (!text.includes('-->') && !text.startsWith('WEBVTT')) return undefined

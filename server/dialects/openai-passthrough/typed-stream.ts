@@ -76,7 +76,7 @@ export class TypedEventMeter implements StreamMeter {
   }
 }
 
-/** Events that are parts of an answer have a dot in their name. */
+/** The error in an event; undefined if there is none. Event types with a dot belong to an answer and are not errors. */
 function errorIn(event: JsonObject, type: string): JsonObject | undefined {
   if (type.includes('.')) return undefined
   const { error } = event

@@ -2,8 +2,8 @@ import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import { JsonScan } from '../../lib/json-scan.ts'
 
 /**
- * Matches the type if it is the first field or follows the event's id, which is how OpenAI's servers and clients write
- * it.
+ * Matches the type of an event if it is the first field or follows the event's id. OpenAI's servers and clients write
+ * it this way.
  */
 const typeAtStart = /^\s*\{\s*(?:"event_id"\s*:\s*"[^"\\]*"\s*,\s*)?"type"\s*:\s*"([^"\\]{1,100})"/
 
@@ -32,7 +32,7 @@ function scannedType(text: string): string {
 }
 
 /**
- * Types of events with deltas of a model's speech: events that contain text, and events that contain audio in base64.
+ * Types of events with pieces of a model's speech: events that contain text, and events that contain audio in base64.
  */
 const textDeltas: ReadonlySet<string> = new Set([
   'response.text.delta',
@@ -77,7 +77,7 @@ export function readWritten(written: string): string {
   return typeof read === 'string' ? read : written
 }
 
-/** The number of bytes that base64 of this length decodes to. */
+/** The number of bytes that a base64 text contains. */
 export function bytesOfBase64(written: string): number {
   return Math.floor((written.length * 3) / 4)
 }
@@ -123,7 +123,7 @@ function bytesPerSecond(format: unknown): number | undefined {
   return /g711|pcmu|pcma/.test(name) ? telephone : pcm
 }
 
-/** What a caller's event adds to the prompt: its texts, and the number of images. */
+/** The content that a caller's event adds to the prompt: its texts, and the number of images. */
 export function contentIn(text: string): { texts: string[]; images: number } {
   const content = { texts: [] as string[], images: 0 }
   const event = tryParse(text)
@@ -133,7 +133,10 @@ export function contentIn(text: string): { texts: string[]; images: number } {
 
 /** Fields with text that the model reads. */
 const readFields = ['text', 'transcript', 'instructions', 'arguments', 'output', 'description', 'name'] as const
-/** Items can be nested in parts of items; anything nested deeper than this is not part of an item. */
+/**
+ * The maximum depth at which fields are read. Items can be nested in parts of items, but nothing below this depth
+ * belongs to an item.
+ */
 const deepest = 8
 
 function collect(value: unknown, content: { texts: string[]; images: number }, depth: number): void {

@@ -3,8 +3,8 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 
 /**
  * The usage of one response (OpenAI Realtime API reference, "response.done") → Usage. Undefined if a total is missing,
- * negative or fractional, because then none of the usage is trusted. A part that cannot belong to its total is dropped,
- * so its tokens are charged at the base price.
+ * negative or fractional, because then no part of the usage is trusted. A part that cannot belong to its total is
+ * dropped, so its tokens are charged at the base price.
  */
 export function readRealtimeUsage(raw: unknown): Usage | undefined {
   if (!isObject(raw)) return undefined
@@ -23,7 +23,7 @@ export function readRealtimeUsage(raw: unknown): Usage | undefined {
 function promptParts(counts: JsonObject, total: number): Partial<Usage> {
   const ofCached = details(counts, 'cached_tokens_details')
   const sound = atMost(total, counts['audio_tokens'])
-  // If the audio fits, image tokens are limited to the rest of the total.
+  // Image tokens are limited to the part of the total that the audio tokens leave.
   const images = Math.min(atMost(total, counts['image_tokens']), total - sound)
   const cached = count(counts['cached_tokens']) ?? 0
   const cachedSound = Math.min(count(ofCached['audio_tokens']) ?? 0, cached, sound)
@@ -47,8 +47,8 @@ function atMost(total: number, value: unknown): number {
 }
 
 /**
- * Audio and reasoning tokens of the completion. If together they exceed its total, the reasoning must have been counted
- * separately.
+ * Audio and reasoning tokens of the completion. If their sum exceeds the total, the reasoning must have been counted in
+ * addition to it.
  */
 function completionParts(counts: JsonObject, total: number): Partial<Usage> {
   const sound = count(counts['audio_tokens']) ?? 0

@@ -7,7 +7,7 @@ import { transcript } from '../wire/transcript.ts'
 import { openaiResponses } from './index.ts'
 import { usageOut } from './usage.ts'
 
-/** What the model is asked to write. Its text is all that remains of the conversation. */
+/** The request for a summary. The text that the model writes is all that remains of the conversation. */
 const request = `The conversation above is about to be removed from your memory. Write the notes with which you can continue the work without it. Include:
 - what the user asked for, in the user's own words where they matter, and every constraint, preference and correction
 - what has been done so far, with the names of files, functions, commands and other identifiers, and their results
@@ -16,7 +16,7 @@ const request = `The conversation above is about to be removed from your memory.
 - what remains to be done, and the next step
 Write only the notes, in the language of the conversation. Do not address the user, do not answer open questions, and do not call any tools.`
 
-/** About the number of tokens of the request above. */
+/** The approximate number of tokens of the request above. */
 export const requestTokens = 180
 
 /** The conversation with the request for a summary of it. Fields that would shape an ordinary answer are omitted. */
@@ -39,10 +39,13 @@ export function askingForSummary(conversation: Conversation): Conversation {
   }
 }
 
-/** Encrypts a summary for its token. */
+/** Encrypts a summary for the token that requested it. */
 type Seal = (summary: string) => string
 
-/** Writes a model's summary as a compaction: as a response of its own (`call`), or as the only item of a response. */
+/**
+ * Writes a model's summary as a compaction: either as a compaction response (`call`) or as the only item of an ordinary
+ * response (`item`).
+ */
 export function compactionDialect(kind: 'call' | 'item', seal: Seal): Dialect {
   const item = (summary: string, frame: Frame) => ({
     id: `cmp_${frame.id}`,
@@ -68,7 +71,7 @@ function nativePart(value: JsonObject) {
   return { type: 'native', dialect: 'openai-responses', value } as const
 }
 
-/** A compaction as its own endpoint returns it (OpenAI API reference, "The compacted response object"). */
+/** A compaction as the compaction endpoint returns it (OpenAI API reference, "The compacted response object"). */
 function compaction(reply: Reply, item: JsonObject, frame: Frame): JsonObject {
   return {
     id: `resp_${frame.id}`,

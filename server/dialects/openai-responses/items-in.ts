@@ -68,7 +68,7 @@ function itemIn(item: Fields, names: FlatNames): Turn {
     case 'reasoning':
       return { role: 'assistant', parts: [reasoningIn(item)], isMessage: false }
     default: {
-      // All results that the caller sends have type names of this form.
+      // The types of all results that a caller sends end in `_output` or `_response`.
       const role = /_output$|_response$/.test(type) ? 'user' : 'assistant'
       return { role, parts: [{ type: 'native', dialect, value: item.whole() }], isMessage: false }
     }
@@ -79,7 +79,7 @@ function messageIn(item: Fields): Turn {
   const role = item.word('role', ['user', 'assistant', 'system', 'developer'])
   if (!role) throw missingField(item.at('role'))
   const content = contentIn(item, 'content')
-  // The fields of the message itself (its id and its phase) are kept with its first text.
+  // The message's own fields (its id and its phase) are kept with its first text.
   const { native } = item.native(dialect)
   const parts = native ? content.map((part, index) => (index === 0 ? withNative(part, native.fields) : part)) : content
   return { role: role === 'developer' ? 'system' : role, parts, isMessage: true }

@@ -42,7 +42,7 @@ function messageItem(role: string, parts: readonly Part[], content: JsonObject[]
   return { type: 'message', role, content: isPlain ? first['text'] : content, ...ownMessage(parts) }
 }
 
-/** The fields of the message itself, as they arrived. */
+/** The message's own fields, as they arrived. */
 function ownMessage(parts: readonly Part[]): JsonObject {
   const [first] = parts
   const message =
@@ -71,7 +71,7 @@ function nativeOut(part: Part & { type: 'text' }, dropped: DroppedFields): JsonO
   return rest
 }
 
-/** OpenAI caches automatically. Its own cache mark is sent back only to OpenAI. */
+/** A cache mark. OpenAI caches automatically, and only OpenAI gets back its own kind of cache mark. */
 function markOut(mark: CacheMark | undefined, dropped: DroppedFields): JsonObject {
   if (!mark) return {}
   if (!dropped.isForeign) return { prompt_cache_breakpoint: { mode: 'explicit' } }

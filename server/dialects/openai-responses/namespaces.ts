@@ -3,8 +3,8 @@ import type { Namespace, Tool } from '../neutral/conversation.ts'
 import { type Fields, looseList, looseText } from '../neutral/fields.ts'
 
 /**
- * The names of tools in namespaces (OpenAI API reference, "namespace"), each as one flat name, because other services
- * have no namespaces. No two tools of a request get the same name.
+ * Gives every tool in a namespace (OpenAI API reference, "namespace") a flat name, because other services have no
+ * namespaces. No two tools of a request get the same name.
  */
 export class FlatNames {
   readonly #flat = new Map<string, string>()
@@ -30,7 +30,7 @@ export class FlatNames {
     return (space === undefined ? undefined : this.#flat.get(keyOf(space, name))) ?? name
   }
 
-  /** The flat name of the tool that an object refers to. An undeclared namespace is kept only for its own dialect. */
+  /** The flat name of the tool to which an object refers. An undeclared namespace is kept only for its own dialect. */
   in(owner: Fields): string {
     const name = owner.needText('name')
     const space = looseText(owner.value['namespace'])
@@ -54,7 +54,7 @@ export function spaceIn(space: Fields, names: FlatNames, toolIn: (tool: Fields) 
   })
 }
 
-/** The namespaces of tools, by the tools' flat names. */
+/** Maps the flat names of tools to their namespaces. */
 export type Namespaces = ReadonlyMap<string, Namespace>
 
 /** A call's own name and its namespace, as fields to spread. */

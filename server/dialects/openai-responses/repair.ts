@@ -10,7 +10,8 @@ const dialect = 'openai-responses'
 const ownId = /^rs_\d{31}_\d+$/
 
 /**
- * Repairs a Responses API request, so that it has only thoughts that its service knows and call ids that it accepts.
+ * Repairs a Responses API request so that it contains only thoughts that the service knows and call ids that it
+ * accepts.
  */
 export function repairItems(body: JsonObject, text: string, options: RepairOptions): Repair {
   const { edits, dropped } = withKnownThoughts(body, text, options)
@@ -20,7 +21,7 @@ export function repairItems(body: JsonObject, text: string, options: RepairOptio
   return { edits: fit ? { ...edits, input: fit } : edits, dropped }
 }
 
-/** Items that are calls or their results. */
+/** Finds the ids in items that are calls or their results. */
 const callsIn: CallIdFields = {
   member: (item) =>
     typeof item['call_id'] === 'string' && /_call(?:_output)?$/.test(looseText(item['type'])) ? 'call_id' : undefined,
@@ -28,8 +29,8 @@ const callsIn: CallIdFields = {
 }
 
 /**
- * The request without thoughts that the service cannot know. These are thoughts that another service encrypted, and
- * thoughts that the service can find neither by content nor by id.
+ * Removes thoughts that the service cannot know. These are thoughts that another service encrypted, and thoughts that
+ * have neither encrypted content nor an id of the service.
  */
 function withKnownThoughts(body: JsonObject, text: string, { withoutThoughts }: RepairOptions): Repair {
   const { input } = body
@@ -43,8 +44,8 @@ function withKnownThoughts(body: JsonObject, text: string, { withoutThoughts }: 
       return own ? [own] : []
     }
     if (!withoutThoughts || !isLoose || item['id'] === undefined || item['type'] === 'item_reference') return [item]
-    // A service that recognizes an item by its id refuses the item if the thought before it is missing, so the id is
-    // dropped too.
+    // If a service recognizes an item by its id, it refuses the item without the thought that preceded it. The id is
+    // therefore dropped, too.
     const { id: _id, ...rest } = item
     return [rest]
   })

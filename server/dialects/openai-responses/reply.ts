@@ -113,8 +113,8 @@ function reasoningIn(item: JsonObject): ReasoningPart {
 }
 
 /**
- * A non-streamed response for a caller of the Responses API. It has only the first choice, because the dialect allows
- * only one.
+ * A non-streamed response for a caller of the Responses API. It contains only the first choice, because the dialect
+ * allows only one.
  */
 export function encodeReply(reply: Reply, frame: Frame): WireResponse {
   const [choice] = reply.choices
@@ -175,7 +175,7 @@ export function messageItem(id: string, content: WireContent, phase: Phase = {})
   return { id, type: 'message', status: 'completed', role: 'assistant', content: [content], ...phase }
 }
 
-/** Whether a message is commentary or the final answer, if its service reports this. */
+/** The phase of a message, if the service reports it: commentary or final answer. */
 export type Phase = Pick<WireMessage, 'phase'>
 
 /** The phase of the message that a text came from. */
@@ -195,11 +195,11 @@ export function textContent({ text, citations = [], logprobs = [] }: Omit<TextPa
   return { type: 'output_text', text, annotations, logprobs: logprobs.map(wholeLogprob) }
 }
 
-/** The encrypted form of a thought that its service did not encrypt. It contains only the name of the service. */
+/** The state to send for a thought that the service did not encrypt. Its value is empty. */
 const unsealed: Seal = { from: 'openai-chat', value: '' }
 
 /**
- * True if the caller requested the encrypted form of thoughts. Such a caller continues only with items that have one.
+ * True if the caller requested the encrypted form of thoughts. Such a caller sends back only thoughts that have one.
  */
 function wantsSealed({ native }: Conversation): boolean {
   const include = native?.dialect === dialect ? native.fields['include'] : undefined
@@ -219,7 +219,7 @@ export function thoughtItem(part: ReasoningPart, id: string, isSealed: boolean):
   }
 }
 
-/** Another service's state is put into a separate item next to its part. Callers send such items back unchanged. */
+/** The state of another service as a separate item next to the part. Callers send such items back unchanged. */
 export function sealItems(
   seal: Seal | undefined,
   names: ItemNames,
@@ -229,7 +229,7 @@ export function sealItems(
   return [{ id: names.next('rs'), type: 'reasoning', summary: [], encrypted_content: writeSeal(seal, dialect, owner) }]
 }
 
-/** A call as an item. Input that was free text becomes free text again. */
+/** A call as an item. If the caller's tool takes free text, the input becomes free text again. */
 export function replyCall(
   part: Part & { type: 'tool-call' },
   names: ItemNames,
@@ -264,7 +264,7 @@ function mediaItems(part: Part & { type: 'media' }, names: ItemNames): JsonObjec
   return [image]
 }
 
-/** The end of a response that failed partway. */
+/** The status and error of a response that failed partway. */
 export function failedOut(failure: Failure): Pick<WireResponse, 'error'> & { status: 'failed' } {
   return { status: 'failed', error: { code: failure.code ?? 'server_error', message: failure.message } }
 }

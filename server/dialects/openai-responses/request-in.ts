@@ -85,7 +85,7 @@ function toolIn(tool: Fields): Tool {
   }
 }
 
-/** In this dialect, images are generated with a tool. */
+/** The requested output. In this dialect, a tool generates images. */
 function outputIn(tools: readonly Tool[]): OutputWish | undefined {
   const makesImages = tools.some((tool) => tool.type === 'native' && tool.value['type'] === 'image_generation')
   return makesImages ? { modalities: ['text', 'image'] } : undefined
@@ -105,7 +105,7 @@ function choiceIn(body: Fields, names: FlatNames): ToolChoice | undefined {
   return { mode: 'tool', tool: referenceIn(fields, names) }
 }
 
-/** A namespace in the list allows all of its tools. */
+/** The tools that one entry of the list allows. A namespace allows all of its tools. */
 function allowedIn(tool: Fields, body: Fields, names: FlatNames): ToolReference[] {
   if (tool.text('type') !== 'namespace') return [referenceIn(tool, names)]
   const space = tool.needText('name')

@@ -45,7 +45,7 @@ export function encodeRequest(original: Conversation): EncodedRequest {
     stream: stream || undefined,
     ...(tools.length > 0 && { tools, tool_choice: choiceOut(choice, dropped.isForeign) }),
     max_output_tokens: conversation.maxTokens,
-    // A caller of another dialect cannot retrieve the response by its id later.
+    // A caller of another dialect cannot retrieve the response later, so it is not stored.
     ...(dropped.isForeign && { store: false, include: includes(conversation) }),
     ...commonOut(conversation, dropped),
     ...(!dropped.isForeign && {
@@ -68,7 +68,7 @@ function filled(object: JsonObject): JsonObject | undefined {
   return Object.values(object).some((value) => value !== undefined) ? object : undefined
 }
 
-/** Output that must be requested explicitly: encrypted thoughts, for the next turn, and log probabilities. */
+/** The output that must be requested explicitly: log probabilities, and encrypted thoughts for the next turn. */
 function includes({ reasoning, logprobs }: Conversation): string[] | undefined {
   const names = [
     ...(reasoning ? ['reasoning.encrypted_content'] : []),
@@ -77,7 +77,10 @@ function includes({ reasoning, logprobs }: Conversation): string[] | undefined {
   return names.length > 0 ? names : undefined
 }
 
-/** This dialect has a list of allowed tools. Only tools that the dialect does not have are omitted from it. */
+/**
+ * The tools and the tool choice. This dialect supports a list of allowed tools. Only tools that it does not have are
+ * omitted from the list.
+ */
 function offered(conversation: Conversation, dropped: DroppedFields): Offer {
   const write = (tool: Tool) => toolOut(tool, dropped)
   const choice = conversation.toolChoice

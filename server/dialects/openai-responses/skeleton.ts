@@ -8,7 +8,7 @@ import type { stopOut } from './stop.ts'
 import { usageOut } from './usage.ts'
 import type { WireResponse } from './wire.ts'
 
-/** The fields that a response repeats from its request, and the fields that it has from the start. */
+/** A response before it has any output: fields repeated from the request, and fields that are known from the start. */
 export function skeleton(
   frame: Frame,
   id = frame.id,
@@ -30,7 +30,7 @@ export function skeleton(
     incomplete_details: null,
     instructions: body['instructions'] ?? null,
     max_output_tokens: request.maxTokens ?? null,
-    // No channel with another dialect supports such a limit.
+    // Upstreams with other dialects do not support a limit on tool calls.
     max_tool_calls: null,
     metadata: (request.metadata ?? {}) as WireResponse['metadata'],
     model,
@@ -45,7 +45,7 @@ export function skeleton(
     service_tier: typeof body['service_tier'] === 'string' ? body['service_tier'] : 'auto',
     // The response is not stored, so it cannot be retrieved by its id.
     store: false,
-    // The service's defaults for a request that sets no value.
+    // These are the service's defaults for requests that set no value.
     temperature: request.temperature ?? 1,
     text: wholeText(body['text']),
     tool_choice: body['tool_choice'] ?? 'auto',

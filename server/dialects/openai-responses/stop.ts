@@ -4,7 +4,10 @@ import type { ReplyPart, Stop } from '../neutral/reply.ts'
 
 const dialect = 'openai-responses'
 
-/** `status` and `incomplete_details` of a response → Stop. The kinds of its parts show whether tools were called. */
+/**
+ * `status` and `incomplete_details` of a response → Stop. The types of the response's parts show whether tools were
+ * called.
+ */
 export function stopIn(response: JsonObject, parts: readonly Pick<ReplyPart, 'type'>[]): Stop {
   const status = looseText(response['status'])
   const reason = looseText(looseObject(response['incomplete_details'])['reason'])
@@ -24,13 +27,14 @@ export function stopOut(stop: Stop): {
   switch (stop.reason) {
     case 'length':
     case 'context-window':
-    // An answer that was paused so that the caller can continue it is not complete.
+    // The answer was paused so that the caller can continue it. It is therefore not complete.
     case 'pause':
       return { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
     case 'content-filter':
       return { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }
     case 'refusal':
-      // Anthropic's classifiers cut an answer off, whereas a model that refuses ends its turn.
+      // A refusal by Anthropic's classifiers cuts the answer off. A model that refuses on its own ends its turn
+      // normally.
       return stop.raw?.dialect === 'anthropic-messages'
         ? { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }
         : { status: 'completed', incomplete_details: null }

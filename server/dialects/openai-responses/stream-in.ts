@@ -14,7 +14,7 @@ import { StreamTeller } from './stream-teller.ts'
 
 /**
  * Decodes a stream of response events (OpenAI API reference, "Streaming events" of the Responses API). Every end event
- * repeats the content before it. Any part of that content that was in no delta is then passed on, once.
+ * repeats the content before it. Content that no delta contained is then passed on once.
  */
 export class ResponseStreamDecoder implements StreamDecoder {
   readonly #items = new StreamItems()
@@ -24,12 +24,9 @@ export class ResponseStreamDecoder implements StreamDecoder {
   /** The ids of the answer, and its highest event number. */
   #head: JsonObject = {}
   #sequence = -1
-  /** Something arrived that could not be read. */
+  /** True once an event could not be read. */
   #hasGap = false
-  /**
-   * An unreadable event contained the start of something that continues, or the end of something that should have
-   * ended.
-   */
+  /** True if the start or the end of a part is missing, so it must have been in an unreadable event. */
   #isIncomplete = false
 
   push(data: string): StreamEvent[] {
@@ -74,8 +71,8 @@ export class ResponseStreamDecoder implements StreamDecoder {
   }
 
   /**
-   * The events that result from the last upstream event. If the input of a call contradicts itself, they end with a
-   * failure, because nobody could act on such a call.
+   * The events that result from the last upstream event. If the input of a call contradicts itself, the events end with
+   * a failure, because nobody could execute the call.
    */
   #takeEvents(): StreamEvent[] {
     const events = this.#teller.take()
@@ -125,7 +122,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
     const response = looseObject(event['response'])
     const usage = readUsage(usageOf(response))
     const error = isObject(response['error']) ? response['error'] : isObject(event['error']) ? event['error'] : event
-    // The type of an event that is itself the error is "error", which is not a kind of error.
+    // If the event itself is the error, its type is "error", which does not name a kind of error.
     const { type, ...rest } = error
     const failure = decodeFailure(0, { error: type === 'error' ? rest : error })
     return this.#end([...(usage ? [{ type: 'usage', usage } as const] : []), { type: 'error', failure }])
@@ -184,7 +181,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
     this.#teller.content(known, contentKey(event), contentIn(part))
   }
 
-  /** The text of one piece: either more of it or all of it. */
+  /** Handles the text of one piece, which is either more of it or all of it. */
   #piece(type: string, event: JsonObject): void {
     const delta = looseText(event['delta'])
     const content = contentKey(event)
@@ -239,7 +236,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
   }
 }
 
-/** The key of a call's only piece. */
+/** The key of a call's input, which is the only piece of a call. */
 const inputKey = 'input'
 
 function contentKey(event: JsonObject): string {

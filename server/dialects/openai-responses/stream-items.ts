@@ -8,7 +8,10 @@ export interface StreamPart {
   readonly index: number
   readonly type: ReplyPart['type']
   isEnded: boolean
-  /** The number of citations and log probabilities passed on, and whether the signature was passed on. */
+  /**
+   * The counts of the citations and of the log probabilities that were passed on. `isSealed` is true once the signature
+   * was passed on.
+   */
   citations: number
   logprobs: number
   isSealed: boolean
@@ -20,7 +23,8 @@ export interface StreamPiece {
   readonly text: TextBuffer
   part: StreamPart
   /**
-   * Input that arrived with the start of a call. It is a placeholder if deltas follow, otherwise the complete input.
+   * The input that arrived with the start of a call. It is a placeholder if deltas follow. Otherwise it is the complete
+   * input.
    */
   held: string
 }
@@ -32,18 +36,18 @@ export interface StreamItem {
   readonly pieces: Map<string, StreamPiece>
   /** Input of a call whose name has not arrived. */
   early: string
-  /** The item's start event was seen, not only deltas. */
+  /** True once the item's start event has arrived, not only deltas. */
   hasBegun: boolean
-  /** The numbers of the content parts whose start event was seen. */
+  /** The indexes of the content parts whose start events have arrived. */
   readonly begunContents: Set<string>
   isDone: boolean
-  /** The item was matched with an item in the output that the last event repeats. */
+  /** True once the item has been matched with an item of the output that the last event repeats. */
   isClaimed: boolean
 }
 
 /**
- * Finds the item that an event refers to. Services differ in this: some omit the index or the id, some give all items
- * the same index, some give an item a different id in every event.
+ * Finds the item to which an event refers. Some services omit the index or the id. Others give all items the same
+ * index, or give an item a different id in every event.
  */
 export class StreamItems {
   readonly #all: StreamItem[] = []
@@ -54,7 +58,7 @@ export class StreamItems {
     return this.#all
   }
 
-  /** The item that a delta or another event within an item belongs to. */
+  /** The item to which a delta, or any other event within an item, belongs. */
   within(event: JsonObject, type: string): StreamItem {
     const id = looseText(event['item_id'])
     const outputIndex = outputIndexOf(event)
@@ -75,7 +79,7 @@ export class StreamItems {
     return known
   }
 
-  /** The item that this end event completes and repeats in full. */
+  /** The item that this event ends. The event repeats the whole item. */
   done(event: JsonObject, item: JsonObject): StreamItem {
     const id = looseText(item['id'])
     const type = looseText(item['type'])
@@ -88,8 +92,8 @@ export class StreamItems {
   }
 
   /**
-   * The item at `outputIndex` in the output of the last event. `isTold` returns true if the text of an item seems to
-   * have been passed on.
+   * The item at `outputIndex` in the output of the last event. `isTold` returns true if the text of the item seems to
+   * have been passed on already.
    */
   claimed(item: JsonObject, outputIndex: number, isTold: (known: StreamItem) => boolean): StreamItem {
     const type = looseText(item['type'])

@@ -39,7 +39,7 @@ interface OpenItem {
   readonly id: string
   readonly at: number
   part: ReplyPart
-  /** The content or summary part has begun. */
+  /** True once the content or summary part has begun. */
   hasContent: boolean
   annotations: number
   /** The citations of the item's text so far. */
@@ -169,7 +169,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
       case 'tool-call': {
         open.part = { ...part, input: part.input + text }
         if (part.freeform) return this.#written('response.custom_tool_call_input.delta', { ...at, delta: text })
-        // Free text that arrives as JSON is decoded when it is complete.
+        // Free text that arrives as JSON is decoded once it is complete.
         if (this.#freeform.has(part.name)) return ''
         return this.#written('response.function_call_arguments.delta', { ...at, delta: text })
       }
@@ -263,7 +263,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     const item = this.#closed(open)
     this.#output[open.at] = item
     const done = before + this.#written('response.output_item.done', { output_index: open.at, item })
-    // A signature that arrives after its text or call is written as a separate item after it.
+    // A signature that arrives after its text or call is written as a separate item that follows the part.
     const seals = part.type === 'text' || part.type === 'tool-call' ? sealItems(part.seal, this.#names, 'before') : []
     return done + seals.map((seal) => this.#whole(seal)).join('')
   }
@@ -299,7 +299,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     }
     const late =
       part.input === '' ? this.#written('response.function_call_arguments.delta', { ...at, delta: '{}' }) : ''
-    // The name is in no schema, but the service's own events contain it.
+    // No published schema has a `name` in this event, but the service sends one.
     const rest = { ...at, arguments: item.arguments, name: item.name }
     return late + this.#written('response.function_call_arguments.done', rest)
   }
@@ -347,10 +347,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     )
   }
 
-  /**
-   * Writes two events that client programs know: `error`, which some programs raise, and `response.failed`, which other
-   * programs wait for.
-   */
+  /** Writes two events, because some client programs raise `error` and others wait for `response.failed`. */
   #fail(failure: Failure): string {
     const error = errorOut(failure, this.#frame.id)
     const { code, message, param } = error

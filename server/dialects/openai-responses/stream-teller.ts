@@ -13,13 +13,14 @@ type Call = ReplyPart & { type: 'tool-call' }
 const gap = '\n\n'
 
 /**
- * Reports the parts of items as events, and each text only once. When a complete text is repeated, only its new part is
- * reported. Reported text cannot be withdrawn, so nothing is added if the complete text is different.
+ * Converts items to events. Each text is reported only once. When a complete text repeats the pieces before it, only
+ * its new part is reported. Reported text cannot be withdrawn, so nothing is added if the complete text differs from
+ * it.
  */
 export class StreamTeller {
-  /** The kinds of the parts so far. */
+  /** The types of all parts so far. */
   readonly kinds = new Set<ReplyPart['type']>()
-  /** Part of a call's input was already reported, and the complete input turned out to be different. */
+  /** True if part of a call's input was already reported and the complete input then turned out to be different. */
   isContradictory = false
   #events: StreamEvent[] = []
   #parts = 0
@@ -71,7 +72,7 @@ export class StreamTeller {
       return
     }
     if (text === '') return
-    // A complete input at the start is a placeholder if pieces follow.
+    // If pieces follow, a complete input at the start was only a placeholder.
     if (piece.held !== '' && !isObject(tryParse(piece.held))) this.#say(piece, piece.held)
     piece.held = ''
     this.#say(piece, text)
@@ -105,7 +106,7 @@ export class StreamTeller {
     this.#detail(part, { logprobs })
   }
 
-  /** Handles a complete repetition of an item, in its own end event or in the answer's. */
+  /** Handles a complete repetition of an item, either in its own end event or in the end event of the answer. */
   whole(item: StreamItem, wire: JsonObject): void {
     const parts = outputIn(wire)
     if (wire['type'] === 'message') {
@@ -118,7 +119,10 @@ export class StreamTeller {
     else if (first && item.pieces.size === 0) this.#end(this.#begin(item, 'whole', first).part)
   }
 
-  /** The item is complete. Its parts end when the next item begins, because the answer's end event may add to them. */
+  /**
+   * Marks an item as complete. Its parts end only when the next item begins, because the end event of the answer may
+   * add to them.
+   */
   done(item: StreamItem): void {
     item.isDone = true
     if (item.type === 'message' || item.type === 'reasoning') this.#closing = item
@@ -177,7 +181,7 @@ export class StreamTeller {
   }
 
   #begin(item: StreamItem, key: string, part: ReplyPart): StreamPiece {
-    // The content parts of a message follow one another, so the previous ones end here.
+    // The content parts of a message come one after another, so the start of one ends the previous ones.
     if (item.type === 'message') for (const { part: before } of item.pieces.values()) this.#end(before)
     const piece: StreamPiece = { text: new TextBuffer(), part: this.#part(part), held: '' }
     if (part.type === 'text' || part.type === 'refusal') piece.text.add(part.text)
@@ -234,7 +238,7 @@ export class StreamTeller {
   }
 }
 
-/** True if the reported input is not complete JSON and differs from the complete input. */
+/** True if the reported input differs from the complete input and is not a complete JSON object. */
 function isOther(input: string, whole: string): boolean {
   return whole !== '' && input !== whole && !isObject(tryParse(input))
 }

@@ -18,12 +18,12 @@ type AlwaysSent =
   | 'top_logprobs'
   | 'truncation'
 
-/** Fields that repeat the request. They are not checked again. */
+/** Fields that repeat the request. Their types are not checked again. */
 type Repeated = 'instructions' | 'reasoning' | 'service_tier' | 'text' | 'tool_choice' | 'tools'
 
 /**
- * A response as client programs of the Responses API read it. Its items are built one by one, or come from the service
- * itself.
+ * A response as client programs of the Responses API read it. Its items are either built one by one or come from the
+ * service.
  */
 export type WireResponse = Always<
   Omit<Sdk, Repeated | 'error' | 'incomplete_details' | 'output' | 'output_text' | 'usage'>,

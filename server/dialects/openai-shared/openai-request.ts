@@ -7,7 +7,7 @@ import type { DroppedFields } from '../wire/dropped-fields.ts'
 
 /** The settings that have the same names in OpenAI's two dialects. */
 export function commonIn(body: Fields): Partial<Conversation> {
-  // `user` is the older name and the one that other services support.
+  // `user` is the older name, and other services support only this one.
   const userId = body.text('user') ?? body.text('safety_identifier')
   const metadata = body.object('metadata')
   const tier = tierIn(body)
@@ -26,13 +26,13 @@ export function commonIn(body: Fields): Partial<Conversation> {
   }
 }
 
-/** A tier that other dialects also have. Any other tier is left to the caller's own dialect. */
+/** The service tier, if other dialects also have it. Any other tier is kept for the caller's own dialect. */
 function tierIn(body: Fields): Conversation['serviceTier'] {
   const known = body.knownWord('service_tier', ['auto', 'default', 'standard', 'flex', 'priority'])
   return known === 'default' ? 'standard' : known
 }
 
-/** The same settings, written for an upstream. */
+/** The settings that `commonIn` reads, written for an upstream. */
 export function commonOut(conversation: Conversation, dropped: DroppedFields): JsonObject {
   const { serviceTier, parallelTools, tools } = conversation
   dropped.lose('topK', conversation.topK)
@@ -50,8 +50,8 @@ export function commonOut(conversation: Conversation, dropped: DroppedFields): J
 }
 
 /**
- * Callers of other dialects do not know which models accept a temperature, so it is dropped for them. Callers of
- * OpenAI's dialects get OpenAI's own error.
+ * The temperature and top_p. Some models refuse them. Callers of other dialects do not know which models do, so the
+ * values are dropped for these models. Callers of OpenAI's dialects get OpenAI's own error.
  */
 function samplingOut(conversation: Conversation, dropped: DroppedFields): JsonObject {
   const { temperature, topP } = conversation
@@ -72,7 +72,7 @@ export function effortIn(owner: Fields, name: string): Effort | undefined {
   return word === 'auto' ? undefined : word
 }
 
-/** A cache mark, in OpenAI's own format or in Anthropic's, which other services adopted. */
+/** A cache mark, either in OpenAI's format or in Anthropic's, which other services adopted. */
 export function cacheIn(owner: Fields): { cache?: CacheMark } {
   const own = owner.object('prompt_cache_breakpoint')
   const theirs = owner.fields('cache_control')
@@ -81,7 +81,8 @@ export function cacheIn(owner: Fields): { cache?: CacheMark } {
 }
 
 /**
- * The options of OpenAI's web search. In one dialect they have their own field; in the other they are one of the tools.
+ * The options of OpenAI's web search. In the chat dialect they are a separate field. In the Responses dialect they are
+ * one of the tools.
  */
 export function searchIn(options: Fields, dialect: DialectName): SearchTool {
   const contextSize = options.text('search_context_size')

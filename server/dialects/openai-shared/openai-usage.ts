@@ -3,14 +3,14 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 
 /**
  * Reads OpenAI's `usage` object, and its variants in services that use OpenAI's dialect. Returns undefined if a total
- * is missing, negative or fractional, because then the whole object is not trusted. `total_tokens` shows what is
- * counted in addition to prompt and completion. A part that is larger than its total must have been counted in addition
- * to it. `doubt` reports what the figures leave unclear.
+ * is missing, negative or fractional, because then the whole object is not trusted. `total_tokens` shows whether tokens
+ * are counted in addition to prompt and completion. A part that is larger than its total must have been counted in
+ * addition to that total. `doubt` describes what the figures leave unclear.
  */
 export function readUsage(raw: JsonObject | undefined): Usage | undefined {
   if (!raw) return undefined
   const prompt = count(raw['prompt_tokens'] ?? raw['input_tokens'])
-  // Embeddings and moderations have no completion. If a service omits the field, it means 0.
+  // Embeddings and moderations have no completion, so a missing field means 0.
   const completion = count(raw['completion_tokens'] ?? raw['output_tokens'] ?? 0)
   if (prompt === undefined || completion === undefined) return undefined
   const totals = { prompt, completion }
@@ -49,7 +49,7 @@ function readParts(raw: JsonObject): Parts {
       raw['num_cached_tokens'] ??
       raw['cache_read_input_tokens'],
   )
-  // DashScope's name is that of Anthropic, but in the details.
+  // DashScope uses Anthropic's name, but within the details.
   const cacheWrite = count(
     prompt['cache_write_tokens'] ??
       prompt['cache_creation_tokens'] ??
@@ -61,7 +61,7 @@ function readParts(raw: JsonObject): Parts {
   const ofCached = details(prompt['cached_tokens_details'])
   const cachedAudio = count(ofCached['audio_tokens'])
   const cachedImages = count(ofCached['image_tokens'])
-  // The second place is DashScope's, the third one is LiteLLM's.
+  // The second of these is DashScope's, the third is LiteLLM's.
   const written = raw['cache_creation'] ?? prompt['cache_creation'] ?? prompt['cache_creation_token_details']
   const written1h = count(details(written)['ephemeral_1h_input_tokens'])
   const audioIn = count(prompt['audio_tokens'] ?? sound)
@@ -95,8 +95,9 @@ interface Beside {
 const nothingBeside: Beside = { prompt: 0, completion: 0 }
 
 /**
- * Returns what to add to prompt and completion. Three rules are tried in this order: what a service is known to omit
- * from all totals, what the total shows, and what cannot be part of a total.
+ * Returns the tokens to add to prompt and completion. It tries three rules in this order. The first covers tokens that
+ * a service is known to omit from all totals. The second covers tokens that only `total_tokens` includes. The third
+ * covers parts that are too large for their total.
  */
 function countedBeside(raw: JsonObject, parts: Parts, totals: { prompt: number; completion: number }): Beside {
   const rest = countedBeyond(raw)
@@ -113,9 +114,10 @@ function countedBeside(raw: JsonObject, parts: Parts, totals: { prompt: number; 
 }
 
 /**
- * Handles services whose total does not show what they count separately. Vercel's gateway omits reasoning from the
- * total, but not from the price that it reports. Perplexity's research models do the same with reasoning and with the
- * pages that they cite. xAI always counts reasoning in addition to the completion of a chat, and may report no total.
+ * Handles services whose total omits the tokens that they count separately. Vercel's gateway omits reasoning from the
+ * total, but includes it in the price that it reports. Perplexity's research models do the same with reasoning and with
+ * the pages that they cite. xAI always counts reasoning in addition to the completion of a chat, and sometimes reports
+ * no total.
  */
 function knownBeside(raw: JsonObject, { reasoningTokens = 0 }: Parts, rest: number): Beside | undefined {
   if (rest > 0) return undefined
@@ -126,7 +128,10 @@ function knownBeside(raw: JsonObject, { reasoningTokens = 0 }: Parts, rest: numb
   return reasoningTokens > 0 && (isVercel || isUntotalledXai) ? { prompt: 0, completion: reasoningTokens } : undefined
 }
 
-/** The parts that explain the excess of the total, trying output before input; undefined if no parts explain it. */
+/**
+ * Finds the parts that explain the excess of the total. Output is tried before input. Undefined if no parts explain the
+ * excess.
+ */
 function explained(rest: number, parts: Parts): Beside | undefined {
   const { reasoningTokens = 0, audioCompletionTokens = 0, imageCompletionTokens = 0 } = parts
   const { audioPromptTokens = 0, imagePromptTokens = 0, cachedTokens = 0, cacheWriteTokens = 0 } = parts
@@ -143,9 +148,9 @@ function sums([a = 0, b = 0, c = 0]: readonly number[]): readonly number[] {
 }
 
 /**
- * Adds reasoning that is larger than the completion that should include it. If the fields have Anthropic's names, also
- * adds cached tokens that are larger than the prompt, because these names mean tokens in addition to the prompt. Excess
- * audio and images are not added, because their output is visible.
+ * Adds reasoning that is larger than the completion that should include it. If the fields have Anthropic's names, it
+ * also adds cached tokens that are larger than the prompt, because in Anthropic's usage they are not part of the
+ * prompt. Audio and images that exceed their total are not added, because their output is visible.
  */
 function tooLargeInside(raw: JsonObject, parts: Parts, totals: { prompt: number; completion: number }): Beside {
   const { reasoningTokens: output = 0 } = parts
@@ -173,16 +178,16 @@ function countedBeyond(raw: JsonObject): number {
   return Math.max(0, (count(raw['total_tokens']) ?? 0) - prompt - completion)
 }
 
-/** The parts that fit into the totals, each kind separately, and the names of the parts that do not fit. */
+/** Reduces each kind of part to what fits into its total. `left` names the parts that did not fit. */
 function fitting(parts: Parts, { promptTokens, completionTokens }: Usage): Parts & { left: string } {
   const left: string[] = []
-  /** The kinds of one total, in the order in which they are charged. */
+  /** Fits the kinds of one total, in the order in which they are charged. */
   const fit = (total: number, kinds: readonly (readonly [part: keyof Parts & `${string}Tokens`, name: string])[]) => {
     let room = total
     return kinds.map(([part, name]) => {
       const tokens = parts[part] ?? 0
-      // A part that is larger than its whole total is an error and is dropped. A part that only exceeds the remaining
-      // tokens is reduced to them.
+      // A part that is larger than the whole total is an error and is dropped. A part that only exceeds the rest of the
+      // total is reduced to that rest.
       const taken = tokens > total ? 0 : Math.min(tokens, room)
       if (taken < tokens) left.push(name)
       room -= taken
@@ -233,7 +238,7 @@ export function usageOf(body: JsonObject): JsonObject | undefined {
   const { usage, service_tier: tier } = body
   // The tier is next to the usage object and affects the price.
   if (isObject(usage)) return typeof tier === 'string' ? { ...usage, service_tier: tier } : usage
-  // Groq's streams have the usage in a separate object, and Moonshot's streams have it in the choice.
+  // In Groq's streams the usage is in a separate object. In Moonshot's streams it is in the choice.
   const groq = body['x_groq']
   if (isObject(groq) && isObject(groq['usage'])) return groq['usage']
   const choices = body['choices']

@@ -6,7 +6,7 @@ import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import type { Failure } from '../neutral/reply.ts'
 
-/** Google's PaLM 2 (PaLM API reference, "generateMessage"), which neither counts tokens nor streams. */
+/** Google's PaLM 2 (PaLM API reference, "generateMessage"), which supports neither token counts nor streaming. */
 export const palm = chatBased({
   name: 'palm',
   request: requestOut,

@@ -7,9 +7,9 @@ import { looseObject, looseText } from '../neutral/fields.ts'
 import type { Failure } from '../neutral/reply.ts'
 
 /**
- * Language models on Replicate (HTTP API, "Create a prediction using an official model"). A request holds a prompt; the
- * response is a prediction or a stream of texts. Every event of a stream arrives as an object with its name and data.
- * The last event is the final prediction.
+ * Language models on Replicate (HTTP API, "Create a prediction using an official model"). A request contains a prompt.
+ * The response is a prediction or a stream of texts. Every event of a stream is an object that contains the event's
+ * name and data. The last event is the final prediction.
  */
 export const replicateChat = chatBased({
   name: 'replicate',
@@ -21,8 +21,8 @@ export const replicateChat = chatBased({
 })
 
 /**
- * If there is only one turn, the prompt is its text. A longer conversation is written as one text, with the role before
- * each turn.
+ * The prompt of a conversation. If there is only one turn, the prompt is its text. A longer conversation becomes one
+ * text with the role before each turn.
  */
 function requestOut(request: ChatRequest): JsonObject {
   const { system, turns } = plainTurns(request.messages)

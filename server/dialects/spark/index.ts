@@ -7,7 +7,7 @@ import { failureIn, failureWithin } from './failure.ts'
 import { type SparkModel, takesSystem } from './model.ts'
 
 /**
- * iFlytek's native format for conversations with Spark (Spark Web API docs). The request is one message; the response
+ * iFlytek's native format for conversations with Spark (Spark Web API docs). The request is one message. The response
  * is a series of frames.
  */
 export function spark(model: SparkModel, appId: string): UpstreamDialect {
@@ -27,7 +27,8 @@ function requestOut(request: ChatRequest, model: SparkModel, appId: string): Jso
   const hasSystem = system !== '' && takesSystem(model)
   const before = hasSystem ? [] : systemAsTurns(system)
   const spoken = alternating([...before, ...textTurns(turns)])
-  // The last turn must be the user's, so a system prompt that is sent alone is not followed by an assistant turn.
+  // The last turn must be the user's. If there is only a system prompt, the assistant turn after it is therefore
+  // omitted.
   const texts = (turns.length === 0 ? spoken.slice(0, 1) : spoken).map(({ role, text }) => ({ role, content: text }))
   const functions = request.functions
   const user = request.take('user')

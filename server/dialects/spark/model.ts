@@ -1,11 +1,11 @@
-/** Where a Spark model is served, and its name there. */
+/** The URL path of a Spark model, and its name in requests. */
 export interface SparkModel {
   /** The path of the model's URL. */
   readonly path: string
   readonly domain: string
 }
 
-/** Versions by the service's own names (Spark Web API docs, "Request address"). */
+/** The versions, by the service's own names for them (Spark Web API docs, "Request address"). */
 const versions: Readonly<Record<string, SparkModel>> = {
   'v1.1': { path: '/v1.1/chat', domain: 'lite' },
   'v2.1': { path: '/v2.1/chat', domain: 'generalv2' },
@@ -44,12 +44,15 @@ export function sparkModel(name: string, version: string): SparkModel {
   return versions[chosen] ?? versions[names[chosen] ?? ''] ?? { path: `/${chosen}/chat`, domain: `general${chosen}` }
 }
 
-/** Models that accept a system prompt (Spark Web API docs). For other models it becomes the user's first message. */
+/**
+ * True for models that accept a system prompt (Spark Web API docs). For other models it becomes the user's first
+ * message.
+ */
 export function takesSystem({ domain }: SparkModel): boolean {
   return ['generalv3.5', 'max-32k', '4.0Ultra', 'x1'].includes(domain)
 }
 
-/** Models that can call functions. */
+/** True for models that can call functions. */
 export function takesFunctions({ domain }: SparkModel): boolean {
   return ['generalv3', 'pro-128k', 'generalv3.5', 'max-32k', '4.0Ultra'].includes(domain)
 }

@@ -1,10 +1,10 @@
 import type { CacheMark, Conversation, Message, Part } from '../neutral/conversation.ts'
 
 /**
- * A conversation from an OpenAI caller, with the marks that Claude needs for its cache. OpenAI's dialects have no such
- * marks, but a caller who sends a `prompt_cache_key` indicates that requests with that key have the same beginning. Two
- * marks are set: one at the end of the part that all these requests share (the system prompt or, if there is none, the
- * tools), and one at the end of the conversation so far.
+ * Adds the marks that Claude needs for its cache to a conversation from an OpenAI caller. OpenAI's dialects have no
+ * such marks. However, a caller who sends a `prompt_cache_key` indicates that requests with that key have the same
+ * beginning. Two marks are set. One is at the end of the part that all these requests share, which is the system prompt
+ * or, if there is none, the tools. The other is at the end of the conversation so far.
  */
 export function withCacheMarks(conversation: Conversation): Conversation {
   const { from, cacheKey, cacheRetention } = conversation

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, stringify } from '../../lib/json.ts'
 import { looseCount, looseList, looseObject, looseText } from '../neutral/fields.ts'
 
-/** The call that a piece belongs to. */
+/** The call to which a piece belongs. */
 export interface MatchedCall {
   /** The call's index within the choice, from 0. */
   readonly callIndex: number
@@ -20,17 +20,17 @@ interface CallSoFar {
   id: string
   readonly firstId: string
   name: string
-  /** The call's input so far, which is needed if no ids distinguish the calls. */
+  /** The call's input so far. It is needed if no ids distinguish the calls. */
   readonly input: InputEnd
 }
 
 /**
- * Finds the call that a piece belongs to, however the service marks it. Services omit `index`, start at 1, or give all
- * calls the same index (Ollama's OpenAI-compatible API, Dynamo). A new call is then recognized by its own id and name,
- * or by a name that arrives after the last call's input is complete.
+ * Finds the call to which a piece belongs, however the service marks it. Some services omit `index`, start it at 1, or
+ * give all calls the same index (Ollama's OpenAI-compatible API, Dynamo). A new call is then recognized by its own id
+ * and name, or by a name that arrives when the input of the last call is already complete.
  */
 export class CallMatcher {
-  /** A piece had to be changed, so later pieces do not repeat id and name. */
+  /** True once a piece had to be changed. Later pieces then do not repeat the id and the name. */
   isOdd = false
   readonly #byNumber = new Map<number, CallSoFar>()
   readonly #byId = new Map<string, CallSoFar>()
@@ -38,9 +38,8 @@ export class CallMatcher {
   #count = 0
 
   /**
-   * The index of the call that an entry of `tool_calls` belongs to, and whether the call begins with this entry. The
-   * result also shows whether this entry is the first one with the call's name, because some services send the name
-   * later.
+   * Finds the call to which an entry of `tool_calls` belongs. The result shows whether the call begins with this entry.
+   * It also shows whether this entry is the first one with the call's name, because some services send the name later.
    */
   of(call: JsonObject): MatchedCall {
     const called = looseObject(call['function'] ?? call['custom'])
@@ -66,7 +65,8 @@ export class CallMatcher {
     const latest = number === undefined ? undefined : this.#byNumber.get(number)
     const same = id === '' ? undefined : this.#byId.get(id)
     if (latest && (id === '' ? goesOn(latest, name) : id === latest.id)) return latest
-    // The same id may arrive under several indexes, but an entry with a name and a new index is another call.
+    // One call may arrive under several indexes with the same id, but an entry with a name and a new index is another
+    // call.
     if (same && (number === undefined || latest || name === '')) return same
     if (latest && id !== '') return name === '' || (latest.id === '' && goesOn(latest, name)) ? latest : undefined
     if (latest || (number !== undefined && name !== '')) return undefined
@@ -83,8 +83,8 @@ export function numberOf({ index }: JsonObject): number | undefined {
 }
 
 /**
- * True for a piece without an id that belongs to this call. Such a piece has no name, brings the call's name, or
- * repeats the name while the call's input is incomplete.
+ * True for a piece without an id that belongs to this call. Such a piece has no name, has the first name of the call,
+ * or repeats the name while the call's input is incomplete.
  */
 function goesOn({ id, name: own, input }: CallSoFar, name: string): boolean {
   return name === '' || own === '' || (name === own && (id !== '' || !input.isWhole))
@@ -122,8 +122,8 @@ class InputEnd {
 }
 
 /**
- * An id for a call whose service sent none. `seed` is the id of the answer, or another text that no other answer
- * shares.
+ * An id for a call whose service sent none. `seed` is the id of the answer, or any other text that is unique to the
+ * answer.
  */
 export function unnamedCall(seed: string, choice: number, callIndex: number): string {
   return `call_${seed}_${choice}_${callIndex}`
@@ -131,8 +131,8 @@ export function unnamedCall(seed: string, choice: number, callIndex: number): st
 
 /**
  * Numbers a piece of a call as OpenAI does, and gives an id to a call that has none (`newId`). Returns true if the
- * piece was changed. An id or name is dropped if it would differ from the first one, or if it repeats the first one
- * after a piece of the call was changed, because many programs concatenate the values of a repeated field.
+ * piece was changed. Many programs concatenate the values of a repeated field. An id or name is therefore dropped if it
+ * differs from the first one, or if it repeats the first one after a piece of the call was changed.
  */
 export function repairCall(
   call: JsonObject,

@@ -13,8 +13,8 @@ const named = (chat: string, responses: string, messages: string, gemini: string
 const config = (name: string) => `generationConfig.${name}`
 
 /**
- * Each dialect's name for a feature that another dialect cannot express. Callers are shown the name from their own
- * dialect.
+ * For each feature that some dialect cannot express, the names that the dialects use. Callers see the name from their
+ * own dialect.
  */
 const wireNames = {
   temperature: named('temperature', 'temperature', 'temperature', config('temperature')),
@@ -57,7 +57,7 @@ const wireNames = {
   thought: named('messages.reasoning_content', 'input.reasoning', 'messages.thinking', 'contents.thought'),
 } as const satisfies Record<string, Named>
 
-/** A feature that can be dropped, under the gateway's own name for it. */
+/** The gateway's own name for a feature that can be dropped. */
 export type Losable = keyof typeof wireNames
 
 /** The feature's name in a caller's dialect; '' if the dialect has none. */
@@ -65,7 +65,10 @@ export function nameOf(what: Losable, dialect: DialectName): string {
   return wireNames[what][dialect]
 }
 
-/** Settings for which not every dialect has a field; undefined if nothing special is requested. */
+/**
+ * Functions that read settings for which not every dialect has a field. They return undefined if nothing special is
+ * requested.
+ */
 const wishes = {
   frequencyPenalty: ({ frequencyPenalty }) => frequencyPenalty || undefined,
   presencePenalty: ({ presencePenalty }) => presencePenalty || undefined,
@@ -110,7 +113,7 @@ export function isFar(taken: number, value: number): boolean {
   return Math.abs(taken - value) > openEnd
 }
 
-/** Fields that refer to state kept by a service. Without them the request would mean something else. */
+/** Fields that refer to state kept by a service. Dropping them would change the meaning of the request. */
 const stateful: ReadonlySet<string> = new Set([
   'previous_response_id',
   'conversation',
@@ -135,8 +138,8 @@ export class DroppedFields {
   readonly #names = new Set<string>()
 
   /**
-   * Records the unread fields that are not written for the upstream. `carries` returns true for a field that the
-   * upstream gets anyway. Throws GatewayError for fields that cannot be dropped.
+   * Records the unread fields that are not written for the upstream. `carries` returns true for an unread field that is
+   * nevertheless sent to the upstream. Throws GatewayError for fields that cannot be dropped.
    */
   constructor(conversation: Conversation, to: DialectName | (string & {}), carries = (_field: string) => false) {
     const { native, from } = conversation
@@ -150,7 +153,7 @@ export class DroppedFields {
     for (const field of unread?.kept ?? []) if (!carries(field)) this.#names.add(field)
   }
 
-  /** True if the upstream's dialect differs from the caller's, so that ids of one service mean nothing to the other. */
+  /** True if the upstream's dialect differs from the caller's. Ids from one service then mean nothing to the other. */
   get isForeign(): boolean {
     return this.#from !== this.#to
   }
@@ -167,8 +170,8 @@ export class DroppedFields {
   }
 
   /**
-   * A number clamped to the range that the service accepts. The feature is recorded as dropped unless the number was
-   * only moved off an exclusive bound.
+   * The number, clamped to the range that the service accepts. If clamping did more than move the number off an
+   * exclusive bound, the feature is recorded as dropped.
    */
   within(what: Losable, value: number, least: number, most: number): number {
     const taken = withinRange(value, least, most)
@@ -176,7 +179,7 @@ export class DroppedFields {
     return taken
   }
 
-  /** Records the options of a search that the service does not support. */
+  /** Records the search options that the service does not support. */
   loseSearchBut(tool: SearchTool, ...supported: readonly (keyof typeof searchOptions)[]): void {
     for (const name of Object.keys(searchOptions) as (keyof typeof searchOptions)[])
       if (!supported.includes(name)) this.lose(name, searchOptions[name](tool))
@@ -188,7 +191,7 @@ export class DroppedFields {
       if (!supported.includes(name)) this.lose(name, wishes[name](conversation))
   }
 
-  /** Fields of one dialect only. They are written if the upstream uses that dialect. */
+  /** The fields that only one dialect knows, if the upstream uses that dialect; empty otherwise. */
   native(native: Native | undefined): JsonObject {
     return native?.dialect === this.#to ? native.fields : {}
   }
@@ -209,7 +212,10 @@ export class DroppedFields {
     this.#names.add(`${wirePaths[field][this.#from]}.${kind}`)
   }
 
-  /** Refuses a part without which the request would mean something else. */
+  /**
+   * Throws GatewayError (400) for a part that cannot be written and without which the request would mean something
+   * else.
+   */
   refuse(part: Part, what: string): never {
     throw refused(wirePaths.message[this.#from], `${what} (a part of type ${part.type})`)
   }

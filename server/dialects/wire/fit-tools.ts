@@ -46,7 +46,7 @@ function namesFor(conversation: Conversation, rule: WordRule): ReadonlyMap<strin
   const taken = new Set<string>()
   for (const tool of conversation.tools) {
     if ('name' in tool) all.add(tool.name)
-    // The name of a service's own tool is not available to other tools.
+    // No other tool may have the name of one of the service's own tools.
     else taken.add(tool.type === 'native' ? String(tool.value['name'] ?? tool.value['type']) : 'web_search')
   }
   for (const { parts } of conversation.messages)
@@ -97,8 +97,8 @@ function fitChoice(choice: ToolChoice, names: ReadonlyMap<string, string>): Tool
 }
 
 /**
- * The dialect of an upstream, for reading one answer for a caller. The answer's calls get the caller's own tool names,
- * and ids in the format of the caller's dialect.
+ * The dialect of an upstream, adapted for reading one answer for a caller. Calls in the answer get the caller's own
+ * tool names, and ids in the format of the caller's dialect.
  */
 export function answeringFit(
   dialect: UpstreamDialect,
@@ -142,13 +142,13 @@ class CallReader {
   readonly #ids: ToolIds
   readonly #idSeed: string
   #calls = 0
-  /** The input so far of calls that may turn out to have no input. */
+  /** The input received so far for calls that may turn out to have no input. */
   readonly #held = new Map<number, string>()
 
   constructor(ownNames: ReadonlyMap<string, string>, { ids }: ToolRules, idSeed: string) {
     this.#ownNames = ownNames
-    // Client programs restrict at most the characters of an id. The length of an id is checked when the caller sends it
-    // back.
+    // Client programs may restrict the characters of an id, but not its length. The length is checked when the caller
+    // sends the id back.
     this.#ids = new ToolIds({ ...ids, longest: Number.MAX_SAFE_INTEGER }, [], true)
     this.#idSeed = idSeed
   }
@@ -162,8 +162,8 @@ class CallReader {
   }
 
   /**
-   * Corrects the stop reason of an answer without calls: it does not wait for tool results, whatever stop reason the
-   * service sends.
+   * Corrects the stop reason of an answer without calls. Such an answer does not wait for tool results, even if the
+   * service's stop reason says so.
    */
   stop(stop: Stop): Stop {
     return stop.reason === 'tool-calls' && this.#calls === 0 ? { reason: 'stop' } : stop
@@ -192,7 +192,7 @@ class CallReader {
     const held = this.#held.get(event.index)
     if (held === undefined) return [event]
     const text = held + event.text
-    // The input may still turn out to be empty, because it is white space or a prefix of `null`.
+    // The input so far is white space or a prefix of `null`, so it may still turn out to be empty.
     if (text.length < 64 && 'null'.startsWith(text.trim())) {
       this.#held.set(event.index, text)
       return []

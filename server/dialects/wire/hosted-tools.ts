@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { oncePerText } from '../../lib/once-per-text.ts'
 import { looseCount, looseList, looseObject, looseText } from '../neutral/fields.ts'
 
 /** A tool that the service runs itself and bills per call. */
@@ -6,14 +7,15 @@ export interface HostedTool {
   /** A name that is the same for this tool in all dialects; see docs/prices.md. */
   readonly kind: string
   /**
-   * What else the price of a call depends on: how much of the results is read, the quality of an image, or an engine.
+   * The other factor in the price of a call: how much of the results is read, the quality of an image, or a search
+   * engine.
    */
   readonly size?: string
   /** The maximum number of calls that the request allows; absent = the model decides. */
   readonly most?: number
 }
 
-/** Kinds of tools by their type. In a type, a version follows an underscore. */
+/** Maps types of tools to kinds. A type may end in an underscore and a version. */
 const kindsByType: readonly (readonly [pattern: RegExp, kind: string])[] = [
   [/^web_search_preview/, 'web_search_preview'],
   [/^(?:openrouter:)?web_search|^browser_search$/, 'web_search'],
@@ -24,7 +26,7 @@ const kindsByType: readonly (readonly [pattern: RegExp, kind: string])[] = [
   [/^web_browser$/, 'web_search'],
 ]
 
-/** In Gemini's tools, each kind has its own field, in either of two spellings. */
+/** Maps the fields of Gemini's tools to kinds. Each kind has its own field, in either of two spellings. */
 const kindsByMember: Readonly<Record<string, string>> = {
   googleSearch: 'web_search',
   google_search: 'web_search',
@@ -43,8 +45,8 @@ const kindsByMember: Readonly<Record<string, string>> = {
 const none: readonly HostedTool[] = []
 
 /**
- * The tools of a request, in any dialect, that the service itself runs and bills. Tools that the request does not allow
- * the model to call are not included.
+ * For a request in any dialect, the tools that the service itself runs and bills. Tools that the model is not allowed
+ * to call are not included.
  */
 export function hostedTools(body: JsonObject, model: string): readonly HostedTool[] {
   if (!mayHaveAny(body) && !searchesAlways(model)) return none
@@ -54,7 +56,7 @@ export function hostedTools(body: JsonObject, model: string): readonly HostedToo
   return most > 0 ? hosted.map((tool) => ({ ...tool, most: Math.min(tool.most ?? most, most) })) : hosted
 }
 
-/** False for most requests, because they have none of the fields that can hold a tool. */
+/** True if the request has one of the fields that can hold a tool. Most requests have none. */
 function mayHaveAny(body: JsonObject): boolean {
   return (
     body['tools'] !== undefined ||
@@ -72,7 +74,7 @@ function offered({ tools, tool_choice: choice }: JsonObject): HostedTool[] {
   const isForbidden = choice === 'none' || (isObject(choice) && choice['type'] === 'none')
   if (isForbidden) return []
   const hosted: HostedTool[] = []
-  // A request may have thousands of functions.
+  // A request may have thousands of functions, so they are skipped quickly.
   for (const tool of tools as unknown[]) if (isObject(tool) && tool['type'] !== 'function') hosted.push(...toolOf(tool))
   return hosted
 }
@@ -85,7 +87,7 @@ function toolOf(tool: JsonObject): HostedTool[] {
       return kind === undefined || !isObject(tool[name]) ? [] : [{ kind }]
     })
   }
-  // Moonshot's own functions have a name that starts with a dollar sign.
+  // The names of Moonshot's own functions start with a dollar sign.
   if (type === 'builtin_function')
     return looseObject(tool['function'])['name'] === '$web_search' ? [{ kind: 'web_search' }] : []
   const kind = kindsByType.find(([pattern]) => pattern.test(type))?.[1]
@@ -100,7 +102,7 @@ function toolOf(tool: JsonObject): HostedTool[] {
   return [{ kind, ...(size && { size }), ...(most > 0 && { most }) }]
 }
 
-/** Features that are not tools in their dialect but settings of the request. */
+/** Hosted tools that a setting of the request enables, because in their dialect they are not tools. */
 function switchedOn(body: JsonObject): HostedTool[] {
   const { web_search_options: options, search_parameters: live, plugins } = body
   const hosted: HostedTool[] = []
@@ -132,10 +134,8 @@ function builtIn(body: JsonObject, model: string): HostedTool[] {
     : [{ ...search(looseText(options['search_context_size'])), most: researches(model) ? 20 : 1 }]
 }
 
-/** True for models that search on every call. The search is visible only in the bill. */
-export function searchesAlways(model: string): boolean {
-  return /(?:^|\/)sonar|-search-preview|-search-api|:online$/.test(model)
-}
+/** True for models that search the web in every call. Nothing but the bill shows the search. */
+export const searchesAlways = oncePerText((model) => /(?:^|\/)sonar|-search-preview|-search-api|:online$/.test(model))
 
 function researches(model: string): boolean {
   return /deep-research/.test(model)

@@ -8,9 +8,7 @@ export interface Logprob {
   bytes: number[]
 }
 
-/**
- * A token's log probability with all fields that OpenAI's two dialects have. Some services omit bytes and other fields.
- */
+/** A token's log probability with all fields of OpenAI's two dialects. Some services omit `bytes` and other fields. */
 export function wholeLogprob(entry: JsonObject): Logprob & { top_logprobs: Logprob[] } {
   return { ...one(entry), top_logprobs: looseList(entry['top_logprobs']).map(one) }
 }

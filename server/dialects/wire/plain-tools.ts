@@ -5,8 +5,8 @@ import { meantTools, type Offer, offerOf } from './tool-choice.ts'
 import { freeformDescription, freeformSchema } from './tool-input.ts'
 
 /**
- * Tools for services that have only functions. If only some tools may be called, or one must be, the other tools are
- * not offered.
+ * Tools for services that have only functions. If the tool choice allows only some tools or requires one, the other
+ * tools are not offered.
  */
 export function plainTools(conversation: Conversation, dropped: DroppedFields): Offer {
   const { toolChoice } = conversation

@@ -2,7 +2,8 @@
 const mostSearched = 2 ** 28
 
 /**
- * Finds quotes that are not where the service says they are. The total work is bounded, however many quotes there are.
+ * Finds quotes that are not at the position that the service reports. The total work is limited, however many quotes
+ * there are.
  */
 export class QuoteSearch {
   readonly #text: string
@@ -13,8 +14,7 @@ export class QuoteSearch {
   }
 
   /**
-   * The position of a quote; -1 if it is not in the text, or if too many characters were already searched for other
-   * quotes.
+   * The position of a quote; -1 if it is not in the text, or if the searches for other quotes have used up the limit.
    */
   find(quote: string): number {
     if (this.#searched > mostSearched) return -1

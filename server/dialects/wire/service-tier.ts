@@ -2,7 +2,7 @@ import type { Usage } from '../../../contract/usage.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
 /**
- * Names of the default tier, including the value with which older Claude models report that no region can be chosen.
+ * Names of the default tier. They include the value with which older Claude models report that no region can be chosen.
  */
 const usual: ReadonlySet<string> = new Set([
   '',
@@ -17,7 +17,7 @@ const usual: ReadonlySet<string> = new Set([
   'geo-not_available',
 ])
 
-/** A tier under the name that we use. Google's names may begin with the name of their enum. */
+/** Our name for a tier. Google's names may begin with the name of their enum. */
 function plainName(tier: string): string {
   return tier.toLowerCase().replace(/^service_tier_/, '')
 }
@@ -28,8 +28,8 @@ export function isUsualTier(tier: string): boolean {
 }
 
 /**
- * The tier that a field requests, if its price is above or below the usual one. The field is OpenAI's or Google's tier,
- * or Anthropic's speed.
+ * The tier that one of the fields requests, if its price differs from the usual one. The fields hold OpenAI's or
+ * Google's tier, or Anthropic's speed.
  */
 export function requestedTier(...fields: unknown[]): string | undefined {
   const tier = fields.find((value): value is string => typeof value === 'string' && !isUsualTier(value))
@@ -45,33 +45,33 @@ export function tierOf({ service_tier: tier, serviceTier, speed, inference_geo: 
 }
 
 /**
- * The region in Anthropic's `inference_geo`. As in `ServiceTierRatio`, it is a tier that can be combined with any
+ * The region in Anthropic's `inference_geo`. As in `ServiceTierRatio`, a region is a tier that can be combined with any
  * other.
  */
 export function regionIn(geo: unknown): string | undefined {
   return typeof geo === 'string' ? `geo-${geo.toLowerCase()}` : undefined
 }
 
-/** The value of `inference_geo` in a tier name that includes a region. */
+/** The value of `inference_geo` for a tier name that includes a region; undefined if it includes none. */
 export function geoOf(name = ''): string | undefined {
   return partsOf(name).region?.slice('geo-'.length)
 }
 
 /**
- * One name for a tier and a region, such as `fast+geo-us`. If only one of them is given, the name contains only that
- * one.
+ * The combined name of a tier and a region, such as `fast+geo-us`. If only one of them is given, the name contains only
+ * that one.
  */
 export function tierAt(tier: string | undefined, region: string | undefined): string | undefined {
   return tier === undefined || region === undefined ? (tier ?? region) : `${tier}+${region}`
 }
 
-/** The tier and the region in such a name. */
+/** The tier and the region in a combined name, such as `fast+geo-us`. */
 export function partsOf(name: string): { tier?: string | undefined; region?: string | undefined } {
   const parts = /^(?:(.*)\+)?(geo-[^+]*)$/.exec(name)
   return parts ? { tier: parts[1], region: parts[2] } : { tier: name }
 }
 
-/** The tier and region that an answer reports, with defaults for what it does not report. */
+/** The tier and the region of an answer as a name, with defaults if the answer does not report them. */
 export function orUsual(name = ''): string {
   const { tier = 'default', region = 'geo-global' } = partsOf(name)
   return `${tier}+${region}`

@@ -1,8 +1,8 @@
 import type { Conversation, MediaPart, Message, Part, TextPart } from '../neutral/conversation.ts'
 
 /**
- * A conversation in which parts that only another dialect has are converted to texts and media, if possible. What
- * Claude Code sends only for Anthropic is removed.
+ * Converts parts that only another dialect has to texts and media, if possible. For services other than Anthropic, it
+ * also removes the line of Claude Code's system prompt that only Anthropic needs.
  */
 export function spelledOut(conversation: Conversation, dialect: string): Conversation {
   const { from, messages, system } = conversation
@@ -13,8 +13,8 @@ export function spelledOut(conversation: Conversation, dialect: string): Convers
 }
 
 /**
- * The first line of Claude Code's system prompt identifies the program for billing. It changes with each call, so no
- * other service would find the prompt in its cache, and it means nothing to a model.
+ * The first line of Claude Code's system prompt identifies the program for billing. It changes with each call, so
+ * another service would never find the prompt in its cache. It also means nothing to a model.
  */
 const accountNote = 'x-anthropic-billing-header:'
 const noteLine = new RegExp(`^${accountNote}[^\\n]*(?:\\n|$)`, 'gm')

@@ -4,16 +4,16 @@ import { DroppedFields } from './dropped-fields.ts'
 /** The separator between texts that arrived in separate messages. */
 export const gap = '\n\n'
 
-/** A conversation that is to be written in another dialect, and the names of the fields dropped from it. */
+/** A conversation that will be written in another dialect, and the names of the fields dropped from it. */
 export interface SpokenTurns {
   readonly conversation: Conversation
   readonly dropped: readonly string[]
 }
 
 /**
- * A conversation without empty turns and without consecutive turns from the same side, as many services require. Empty
- * turns would otherwise result from parts that only the caller's dialect has, and from turns that contain only
- * thoughts. `to` is the name of the upstream's dialect.
+ * Removes empty turns and joins consecutive turns from the same side, as many services require. Turns can be empty
+ * because they contain only thoughts, or only parts that no dialect except the caller's has. `to` is the name of the
+ * upstream's dialect.
  */
 export function spokenTurns(conversation: Conversation, to: string): SpokenTurns {
   // Unread fields are reported later, when the request is written.
@@ -29,8 +29,9 @@ export function spokenTurns(conversation: Conversation, to: string): SpokenTurns
 }
 
 /**
- * A conversation with only system messages. OpenAI's chat accepts it unchanged. Other services require a turn, so the
- * last system message becomes a user message. If there is no system message either, the service reports its own error.
+ * Handles a conversation that has only system messages. OpenAI's chat accepts it unchanged. Other services require a
+ * turn, so the last system message becomes a user message. If there is no system message either, the service reports
+ * its own error.
  */
 function withSystemSaid(conversation: Conversation, to: string): Conversation {
   const system = conversation.system.filter(({ text }) => !isBlank(text))
@@ -51,7 +52,7 @@ function resultsFirst(messages: readonly Message[]): Message[] {
     const { parts } = message
     if (open.size === 0 || message.role === 'assistant') {
       const calls = parts.filter((part) => part.type === 'tool-call')
-      // The calls of one turn may arrive one by one.
+      // The calls of one turn may arrive in separate messages.
       const isSameTurn = calls.length > 0 && out.at(-1)?.role === 'assistant'
       if (!isSameTurn) {
         say()
@@ -118,14 +119,17 @@ function joinTurns(messages: readonly Message[]): Message[] {
   return out.map(({ message, parts }) => ({ ...message, parts: parts.map(joinedPart) }))
 }
 
-/** Messages from different speakers on one side stay separate, and so do system messages. */
+/**
+ * True if two messages may be joined. Messages from different speakers on one side stay separate, and so do system
+ * messages.
+ */
 function isSameSide(last: Message, next: Message): boolean {
   return last.role === next.role && next.role !== 'system' && last.name === next.name
 }
 
 /**
- * True for tool results that would follow other parts. Results come first in a turn, so they would be moved in front of
- * those parts.
+ * True if tool results would be added after other parts. Results must come first in a turn, so they would be moved in
+ * front of those parts.
  */
 function wouldPassBy(before: readonly JoinedPart[], [first]: readonly Part[]): boolean {
   const last = before.at(-1)
@@ -133,8 +137,8 @@ function wouldPassBy(before: readonly JoinedPart[], [first]: readonly Part[]): b
 }
 
 /**
- * A part, or plain texts that become one part. The texts are joined at the end, because a growing text is copied each
- * time it is read.
+ * A part, or plain texts that become one part. The texts are joined only at the end, because a growing text would be
+ * copied each time it is read.
  */
 type JoinedPart = Part | readonly string[]
 
@@ -146,7 +150,7 @@ function joinedPart(part: JoinedPart): Part {
   return isTexts(part) ? { type: 'text', text: part.join(gap) } : part
 }
 
-/** Consecutive plain texts become one, because not every service accepts lists of texts. */
+/** Adds a part. Consecutive plain texts become one, because not every service accepts lists of texts. */
 function addPart(parts: JoinedPart[], next: Part): void {
   const last = parts.at(-1)
   if (last === undefined || !isPlainText(next)) parts.push(next)

@@ -1,6 +1,6 @@
 import type { Part } from '../neutral/conversation.ts'
 
-/** A system message as user text, for models that do not accept one in the middle of a conversation. */
+/** A system message as user text, for models that do not accept system messages in the middle of a conversation. */
 export function systemWords(text: string): string {
   return `<system>\n${text}\n</system>`
 }

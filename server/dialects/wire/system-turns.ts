@@ -3,17 +3,18 @@ import { gap, isBlank } from './spoken-turns.ts'
 import { systemWords } from './system-as-user.ts'
 
 /**
- * Where a service accepts system messages in a conversation. `keep`: anywhere. `first`: only at the start, so later
- * ones are added there. `user`: only at the start, so later ones become user text where they are.
+ * The positions at which a service accepts system messages. `keep`: anywhere. `first`: only at the start, and later
+ * system messages are moved there. `user`: only at the start, and later system messages become user text at their
+ * position.
  */
 export const systemPlacements = ['keep', 'first', 'user'] as const
 export type SystemPlacement = (typeof systemPlacements)[number]
 
 /**
- * Messages for a service that accepts system messages only at the start, and no `developer` role. `lead` is what it
- * accepts at the start: one message, several, or none, as in the Messages API, where system text is a separate field.
- * No message is put between a call and its result, and no speaker's message is split. Undefined if nothing needs to
- * change.
+ * Messages for a service that accepts system messages only at the start and does not accept the role `developer`.
+ * `lead` tells how many it accepts at the start: one, several, or none. The Messages API accepts none, because its
+ * system text is a separate field. No message is put between a call and its result, and no speaker's message is split.
+ * Undefined if nothing needs to change.
  */
 export function placeSystem(
   messages: readonly unknown[],
@@ -36,8 +37,8 @@ export function placeSystem(
 }
 
 /**
- * Items of the Responses API in which system messages in the middle become user messages. They are put after the
- * results of calls that are still open. Undefined if there are no such messages.
+ * Converts system messages in the middle of a list of Responses API items to user messages. If calls still wait for
+ * results, the messages are put after these results. Undefined if there are no such messages.
  */
 export function placeSystemItems(items: readonly unknown[]): unknown[] | undefined {
   const first = items.findIndex((item) => !isSystem(item))
@@ -67,7 +68,7 @@ function isSystem(message: unknown): message is JsonObject {
   return isObject(message) && (message['role'] === 'system' || message['role'] === 'developer')
 }
 
-/** True for a system message that is only text. Other content would not make sense in another role. */
+/** True for a system message that contains only text. Other content would not make sense in another role. */
 function mayMove(message: unknown): message is JsonObject {
   if (!isSystem(message)) return false
   const { content } = message
@@ -82,8 +83,8 @@ function headOf(system: readonly JsonObject[]): JsonObject[] {
 }
 
 /**
- * A message and the text added to it. They are joined once, when the message is complete, because a growing text is
- * copied each time it is read.
+ * A message and the text added to it. They are joined once, when the message is complete, because a growing text would
+ * be copied each time it is read.
  */
 interface Growing {
   readonly message: JsonObject
@@ -91,15 +92,15 @@ interface Growing {
   readonly after: unknown[]
 }
 
-/**
- * Turns in which each system message is added to the previous message, or to the next one if the previous one is the
- * assistant's.
- */
+/** Adds each system message to the message before it or, if that is an assistant message, to the message after it. */
 function spoken(messages: readonly unknown[]): unknown[] {
   const out: unknown[] = []
   let last: Growing | undefined
   let waiting: unknown[] = []
-  /** The last message is the user's and ends with system text, so the user's next text belongs to the same message. */
+  /**
+   * True if the last message is the user's and ends with system text. The user's next text then belongs to the same
+   * message.
+   */
   let isOpen = false
   const flush = () => {
     if (last) out.push(grown(last))
@@ -174,7 +175,7 @@ function joined(contents: readonly unknown[], isList = false): unknown {
   return resultsFirst(nonEmpty.flatMap(partsOf))
 }
 
-/** Tool results must come first in a turn of the Messages API; otherwise the API does not find them. */
+/** Moves tool results to the start of a turn. Otherwise the Messages API does not find them. */
 function resultsFirst(parts: unknown[]): unknown[] {
   const isResult = (part: unknown) => isObject(part) && part['type'] === 'tool_result'
   return [...parts.filter(isResult), ...parts.filter((part) => !isResult(part))]

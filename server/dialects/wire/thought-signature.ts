@@ -2,20 +2,20 @@ import { isObject, tryParse } from '../../lib/json.ts'
 import { JsonScan } from '../../lib/json-scan.ts'
 import type { DialectName, Part, ReasoningPart, Seal, TextPart } from '../neutral/conversation.ts'
 
-/** Base64 of the first characters of an envelope, which are the same for every envelope. */
+/** The first characters of every envelope, in base64. */
 const mark = Buffer.from('{"tollgate":').toString('base64')
 
 const names: readonly DialectName[] = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini']
 
 /**
- * What another service's signature belongs to: a visible thought, a hidden thought, or the next or previous part. The
- * last two are used if the dialect has no field for a signature in that part.
+ * The part to which another service's signature belongs: a visible thought, a hidden thought, the next part, or the
+ * previous part (`before`). The last two are used if the dialect has no field for the signature of such a part.
  */
 type Owner = 'thought' | 'hidden' | 'next' | 'before'
 
 const owners: readonly Owner[] = ['thought', 'hidden', 'next', 'before']
 
-/** A signature that is still to be attached to the next or the previous part. */
+/** A signature that has not been attached to the next or previous part yet. */
 export interface LooseSeal {
   readonly type: 'seal'
   readonly seal: Seal
@@ -23,8 +23,8 @@ export interface LooseSeal {
 }
 
 /**
- * A signature as text for a dialect's opaque field. Another service's signature is put into an envelope. A caller who
- * knows nothing of that service sends the envelope back, so the signature reaches the service unchanged.
+ * A signature as text for an opaque field of a dialect. The signature of another service is put into an envelope. The
+ * caller knows nothing of that service but sends the envelope back, so the signature reaches the service unchanged.
  */
 export function writeSeal(seal: Seal, dialect: DialectName, owner: Owner = 'thought'): string {
   if (seal.from === dialect) return seal.value
@@ -41,14 +41,14 @@ function open(text: string, dialect: DialectName): { seal: Seal; owner: Owner | 
   return { seal: { from: dialect, value: text }, owner: undefined }
 }
 
-/** The signature in an opaque field. A signature without an envelope is the dialect's own. */
+/** The signature in an opaque field. A signature without an envelope was made by a service of this dialect. */
 export function readSeal(text: string, dialect: DialectName): Seal {
   return open(text, dialect).seal
 }
 
 /**
- * The value of an opaque field for the service that itself uses `dialect`. Undefined if another service created the
- * state, if the field is empty, or if the envelope was truncated.
+ * The value of an opaque field for a service that uses `dialect`. Undefined if another service created the state, if
+ * the field is empty, or if the envelope was truncated.
  */
 export function ownState(text: unknown, dialect: DialectName): string | undefined {
   if (typeof text !== 'string' || text === '') return undefined
@@ -65,14 +65,14 @@ export function readThought(thought: ReasoningPart, opaque: string, dialect: Dia
   const { seal, owner } = open(opaque, dialect)
   if (owner === 'next' || owner === 'before')
     return { type: 'seal', seal, ...(owner === 'before' && { isBefore: true }) }
-  // An envelope with an empty signature only shows that another service produced the thought.
+  // An envelope with an empty signature shows only that another service produced the thought.
   if (seal.value === '') return thought
   const { redacted, ...rest } = thought
   const isHidden = owner === undefined ? redacted : owner === 'hidden'
   return { ...rest, ...(isHidden && { redacted: true }), seal }
 }
 
-/** Puts separate signatures into the parts they belong to. */
+/** Moves separate signatures into the parts to which they belong. */
 export function attachSeals(parts: readonly (Part | LooseSeal)[]): Part[] {
   const out: Part[] = []
   let waiting: Seal | undefined
@@ -104,7 +104,9 @@ function canBear(part: Part): part is Part & { type: 'text' | 'tool-call' | 'med
   return part.type === 'text' || part.type === 'tool-call' || part.type === 'media'
 }
 
-/** An envelope has only a few values, but a caller may put anything into one. */
+/**
+ * The maximum number of values in an envelope. Real envelopes have only a few, but a caller may put anything into one.
+ */
 const mostValues = 20
 
 function parsedEnvelope(bytes: Buffer): unknown {

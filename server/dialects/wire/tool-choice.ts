@@ -9,9 +9,9 @@ export interface Offer {
 }
 
 /**
- * What to offer to a service that has no list of allowed tools: only the allowed tools. If the service has none of the
- * allowed or required tools, the model must not call any tool, because it must not call one that the caller did not
- * mean.
+ * The tools to offer to a service that has no list of allowed tools: only the allowed ones. If the service has none of
+ * the allowed or required tools, the model must not call any tool, because it could only call tools that the caller did
+ * not mean.
  */
 export function offerOf(
   conversation: Conversation,
@@ -26,8 +26,7 @@ export function offerOf(
     dropped.lose('toolChoice', choice)
     return { tools: tools.flatMap(write), choice: { mode: 'none' } }
   }
-  // A required tool is offered together with all other tools, so that the prompt stays the same and its cached part can
-  // be used.
+  // If one tool is required, all tools are offered. The prompt then stays the same, so its cached part can be used.
   if (choice.mode === 'tool') return { tools: tools.flatMap(write), choice }
   return { tools: written, choice: { mode: choice.required ? 'required' : 'auto' } }
 }
@@ -57,12 +56,12 @@ export function mustCall(choice: ToolChoice | undefined): boolean {
   return choice?.mode === 'required' || choice?.mode === 'tool'
 }
 
-/** Hosted tools of one kind are identified by the server they represent. */
+/** The kind of a hosted tool. Tools of the same type are distinguished by the server that they represent. */
 function kindOf({ type, server_label: label }: JsonObject): string {
   return `${String(type)} ${typeof label === 'string' ? label : ''}`
 }
 
-/** The functions and freeform tools among the allowed tools, each listed once. */
+/** The functions and freeform tools among the allowed tools. */
 export function namedReferences(references: readonly ToolReference[]): (ToolReference & { type: 'named' })[] {
   return references.filter((each) => each.type === 'named')
 }

@@ -21,7 +21,7 @@ const all: Readonly<Record<string, ToolRules>> = {
 }
 const long = (letter: string, length: number) => letter.repeat(length)
 
-/** Real ids, and ids that could collide with another one. */
+/** Real ids, and ids that could collide with others. */
 const odd = [
   'functions.Bash:0',
   'a:0',

@@ -1,6 +1,6 @@
 import { fits, validName, type WordRule } from '../neutral/tool-rules.ts'
 
-/** Prefix of an id that wraps another one, in characters that every service accepts. */
+/** The prefix of an id that wraps another id. Every service accepts its characters. */
 const mark = 'tgid_'
 
 /** The id wrapped in `id`, if this gateway wrapped it; undefined for any other id. */
@@ -16,24 +16,24 @@ function holding(id: string): string {
 
 /**
  * The ids of one request, each in a form that the service accepts. A valid id is sent unchanged. An invalid id is
- * wrapped in another id, and is unwrapped again for a service where it is valid. If it is too long for that, it is
- * rewritten with a hash. No two ids become the same.
+ * wrapped in another id, and it is unwrapped for a service where it is valid. An id that is too long to be wrapped is
+ * replaced by a hash. Different ids stay different.
  */
 export class ToolIds {
   readonly #rule: WordRule
   readonly #unique: boolean
-  /** Maps the ids that have been or will be sent to the ids they represent. */
+  /** Maps each id that has been or will be sent to the id that it represents. */
   readonly #taken = new Map<string, string>()
   readonly #all: ReadonlySet<string>
   readonly #fit = new Map<string, string>()
-  /** For each id, the number of calls with it so far. */
+  /** For each id, the number of calls so far that have it. */
   readonly #calls = new Map<string, number>()
   /** For each of the caller's ids, the ids sent for calls that wait for their results. */
   readonly #open = new Map<string, string[]>()
   readonly #last = new Map<string, string>()
   #unnamed = 0
 
-  /** `all` contains every id in the request, of calls and of results. */
+  /** `all` contains the ids of all calls and results in the request. */
   constructor(rule: WordRule, all: Iterable<string>, unique = false) {
     this.#rule = rule
     this.#unique = unique
@@ -67,7 +67,7 @@ export class ToolIds {
     return id === '' ? this.#oldest() : this.#fitOf(id)
   }
 
-  /** A result without an id belongs to the call that has waited longest. */
+  /** The id for a result without one. The result belongs to the call that has waited longest. */
   #oldest(): string {
     for (const open of this.#open.values()) {
       const out = open.shift()

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import type { Conversation } from '../neutral/conversation.ts'
 
-/** The field that holds the text in dialects without freeform tools. */
+/** In dialects without freeform tools, the field that holds the text. */
 const textMember = 'input'
 
 /** The schema of a function that represents a freeform tool. */
@@ -27,7 +27,7 @@ export function wrapFreeform(text: string): JsonObject {
   return { [textMember]: text }
 }
 
-/** The text in the input of such a function. Any other input is returned unchanged. */
+/** The text in the input of a function that represents a freeform tool. Any other input is returned unchanged. */
 export function unwrapFreeform(input: string): string {
   const value = tryParse(input)
   const text = isObject(value) ? value[textMember] : undefined
@@ -39,14 +39,14 @@ export function freeformNames({ tools }: Conversation): ReadonlySet<string> {
   return new Set(tools.flatMap((tool) => (tool.type === 'freeform' ? [tool.name] : [])))
 }
 
-/** The input of a call, which must be an object. Any other value is wrapped under a name. */
+/** The input of a call as an object. Any other value is put into a field of an object. */
 export function inputObject(input: string): JsonObject {
   if (isNoInput(input)) return {}
   const value = tryParse(input)
   return isObject(value) ? value : wrapFreeform(input)
 }
 
-/** True for the placeholders that some models write for a call without input. */
+/** True for the placeholders that some models write as the input of a call without one. */
 export function isNoInput(input: string): boolean {
   return input.length < 64 && /^\s*(?:null\s*)?$/.test(input)
 }

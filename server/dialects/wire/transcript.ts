@@ -1,9 +1,9 @@
 import type { Conversation, Message, Part, ToolResultPart } from '../neutral/conversation.ts'
 
 /**
- * The turns of a conversation as a model should read them in order to write about them: what was said, and tool calls
- * and their results as text. Without calls and tools, every service accepts them, and the model cannot continue to
- * work. Thoughts are omitted.
+ * The turns of a conversation in a form that a model can be asked to summarize. Tool calls and their results become
+ * text, and thoughts are omitted. Because there are no calls and no tools, every service accepts these turns, and the
+ * model does not continue its work.
  */
 export function transcript(conversation: Pick<Conversation, 'messages'>): Message[] {
   return conversation.messages.flatMap(({ role, parts, name }) => {
@@ -32,7 +32,7 @@ function partOf(part: Part): Part[] {
   }
 }
 
-/** Files in a result stay files, after its text. */
+/** The parts of a tool result: its text, and then its files as files. */
 function resultOf({ content, isError }: ToolResultPart): Part[] {
   const parts = content.flatMap(partOf)
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')

@@ -3,9 +3,9 @@ import { looseText } from '../neutral/fields.ts'
 import type { WordRule } from '../neutral/tool-rules.ts'
 import { ToolIds } from './tool-ids.ts'
 
-/** Where a dialect puts the ids of calls. */
+/** The fields in which a dialect puts the ids of calls. */
 export interface CallIdFields {
-  /** The field of a message that lists calls and results; absent = the message itself may be one. */
+  /** The field of a message that lists calls and results; absent = the message itself may be a call or result. */
   list?: string
   /** The field that holds the id of a call or result; undefined for everything else. */
   member(value: JsonObject): string | undefined

@@ -7,7 +7,7 @@ import type { Failure } from '../neutral/reply.ts'
 
 /**
  * Version 3 of Zhipu's API, which chatglm models use (source: one-api's code; the service's own page no longer exists).
- * In its streams the name of each event is separate from the text. `toEvents` puts both into one object.
+ * In its streams, the name of each event is separate from the text. `eventIn` puts both into one object.
  */
 export const zhipuV3 = chatBased({
   name: 'zhipu-v3',
@@ -39,7 +39,7 @@ function replyIn(wire: JsonObject): JsonObject {
   return { id: data['request_id'] ?? data['task_id'], choices, usage: data['usage'] }
 }
 
-/** The text of an answer is itself encoded as a JSON string. */
+/** Decodes the text of an answer, which is itself encoded as a JSON string. */
 function unquoted(content: string): string {
   const inner = content.startsWith('"') ? tryParse(content) : undefined
   return typeof inner === 'string' ? inner : content.replace(/^"([\s\S]*)"$/, '$1')
@@ -67,8 +67,8 @@ function failureWithin(wire: JsonObject): Failure | undefined {
 }
 
 /**
- * One event of the stream as one object, including the event's kind and usage, which are outside its data; undefined if
- * there is no event.
+ * One event of the stream as an object. It includes the kind and the usage, which the service sends outside the event's
+ * data. Undefined if there is no event.
  */
 export function eventIn(block: string): JsonObject | undefined {
   const fields = new Map<string, string>()

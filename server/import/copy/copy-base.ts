@@ -33,7 +33,7 @@ import { copyTokens } from './copy-tokens.ts'
 import { copyUsers } from './copy-users.ts'
 import { noSums, type Work } from './work.ts'
 
-/** What `copyBase` copies. */
+/** The input of `copyBase`. */
 export interface BaseGiven {
   deps: ImportDeps
   sources: { source: SourceDatabase; program: Program }
@@ -57,12 +57,12 @@ export interface BaseResult {
   leftoversFile: string
 }
 
-/** What is added to names that are taken. */
+/** The suffix for names that are already taken. */
 const suffix = '-import'
 
 /**
- * Copies everything except the log, in one transaction. Its sums are compared with those of the source before it is
- * committed, so the installation has all of it or nothing.
+ * Copies everything except the log in one transaction. Before the transaction is committed, its sums are compared with
+ * those of the source, so the installation gets either everything or nothing.
  */
 export async function copyBase(given: BaseGiven): Promise<BaseResult> {
   const { store } = given.deps
@@ -135,7 +135,10 @@ async function begin(
   })
 }
 
-/** Log rows may name accounts that no longer exist. No new account may get such an id: it would own these rows. */
+/**
+ * Reserves the ids that occur in the log. Log rows may belong to accounts that no longer exist, and a new account with
+ * such an id would own these rows.
+ */
 async function keepKnownIds(trx: Trx, { users, tokens, channels }: LogSums): Promise<void> {
   await reserveIds(trx, 'users', users)
   await reserveIds(trx, 'tokens', tokens)
@@ -173,7 +176,7 @@ async function copyParts({ wants }: BaseGiven, work: Work) {
   }
 }
 
-/** The sums there and here. Throws if they differ. */
+/** The sums of the source and of this installation. Throws if they differ. */
 async function checkedSums({ wants, earlier }: BaseGiven, work: Work, there: ImportedSums): Promise<SumLine[]> {
   const { corrections, db, trx, importId } = work
   const planned = Object.fromEntries(

@@ -38,14 +38,16 @@ const columns: BulkColumns = [
   ...carryColumns.map((name) => [name, 'text'] as const),
 ]
 
-/** Channels of a source, and the id that each has here. */
+/** The channels of a source, with their ids in this installation. */
 export interface CopiedChannels {
   ids: IdMap
   drafts: ChannelDraft[]
   added: number
 }
 
-/** Copies the channels that earlier runs did not copy. All of them are kept in memory: there are few. */
+/**
+ * Copies the channels that earlier runs did not copy. All channels are kept in memory, because there are only a few.
+ */
 export async function copyChannels(work: Work): Promise<CopiedChannels> {
   const { source, trx, journal, corrections } = work
   const known = await journal('channel')

@@ -20,7 +20,7 @@ const columns: BulkColumns = [
   ['expired_time', 'integer'],
 ]
 
-/** The sum that counts codes of a status in the source. */
+/** The name of the sum in which codes with this status are counted. */
 function sumOf(status: number): 'codesUnused' | 'codesDisabled' | 'codesUsed' | undefined {
   if (status === redemptionStatus.unused) return 'codesUnused'
   if (status === redemptionStatus.disabled) return 'codesDisabled'
@@ -41,7 +41,8 @@ export async function copyCodes(work: Work, users: IdMap): Promise<{ added: numb
       const draft = readCode(row, findings)
       if (isDeleted(row)) continue
       if (known.has(text(row, 'id'))) {
-        // What was redeemed there in the meantime is in the balance of the user; the code must not be used twice.
+        // If the code was redeemed in the source in the meantime, its value is in the user's balance, so it must not be
+        // redeemed again.
         const here = known.get(text(row, 'id'))
         if (trx && here && draft?.status === redemptionStatus.used)
           await trx

@@ -40,34 +40,34 @@ const timeColumn = columns.findIndex(([name]) => name === 'created_at')
 const rowsPerStep = 2000
 const stepsPerCollection = 25
 
-/** How ids of the source become ids here. */
+/** The ids in this installation, by the ids of the source. */
 export interface LogIds {
   users: ReadonlyMap<number, number>
   channels: ReadonlyMap<number, number>
   tokens: ReadonlyMap<number, number>
-  /** The only token of a user with a name, by `<user id>\n<name>`, both of the source. */
+  /** The token with a name that is unique for its user, by `<user id>\n<name>` in the source. */
   tokensByName: ReadonlyMap<string, number>
 }
 
-/** What the copying of the log needs. */
+/** The input for copying the log. */
 export interface LogWork {
   store: OpenedStore
   source: SourceDatabase
   program: Program
-  /** The recorded state of the import, from which the copying continues. */
+  /** The stored state of the import, from which copying continues. */
   import: ImportRow
   ids: LogIds
-  /** Only rows up to this id; the source may be written to. */
+  /** Only rows up to this id are copied, because rows may still be added to the source. */
   upTo: number
-  /** Only rows from this time on, in epoch seconds; 0 = all. */
+  /** Only rows from this time on are copied, in epoch seconds; 0 = all. */
   since: number
   nowSeconds(): number
   progress(done: number): void
 }
 
 /**
- * Copies the log, step by step. Each step is one transaction with its journal, so an interrupted run continues where it
- * stopped.
+ * Copies the log in steps. Each step is one transaction that also records the progress, so an interrupted run continues
+ * where it stopped.
  */
 export async function copyLogs(work: LogWork): Promise<void> {
   const { store, source, upTo } = work
@@ -83,7 +83,7 @@ export async function copyLogs(work: LogWork): Promise<void> {
     if (rows.length === 0) return
     after = integer(rows.at(-1) ?? {}, 'id')
     const isLast = rows.length < rowsPerStep
-    // The next rows are read while these are written.
+    // The next rows are read while the current ones are written.
     next = isLast ? Promise.resolve([]) : source.page('logs', { after, upTo, limit: rowsPerStep, columns: wanted })
     next.catch(() => undefined)
     const step = stepOf(work, rows)
@@ -108,7 +108,7 @@ export async function copyLogs(work: LogWork): Promise<void> {
   }
 }
 
-/** The columns that are read, except those that the source does not have. */
+/** The columns to read that the source has. */
 function wantedColumns({ tables }: SourceDatabase): string[] {
   const there = tables.get('logs') ?? new Set<string>()
   const wanted = [
@@ -152,7 +152,10 @@ function add(sums: Map<number, number>, id: number, quota: number): void {
   sums.set(id, (sums.get(id) ?? 0) + quota)
 }
 
-/** The accounts of a row here. Ids of what no longer exists stay if no new row can get them, and become 0 otherwise. */
+/**
+ * The ids of a row's user, channel and token in this installation. An id of something that no longer exists is kept if
+ * no new row can get it; otherwise it becomes 0.
+ */
 function idsOf({ ids, import: row }: LogWork, draft: LogDraft) {
   const gone = (id: number, known: number) => (row.is_fresh && id > 0 && id <= known ? id : 0)
   const named = ids.tokensByName.get(`${draft.userId}\n${draft.tokenName}`)

@@ -4,10 +4,10 @@ import { optionRows, saveOption } from '../../store/installation/options.ts'
 import type { SourceOptions } from '../options.ts'
 import type { Work } from './work.ts'
 
-/** How an option changes. */
+/** The change of an option. */
 export interface OptionChange {
   key: OptionKey
-  /** Secrets are not shown. */
+  /** The old value; empty for secrets. */
   from: string
   to: string
 }
@@ -15,8 +15,8 @@ export interface OptionChange {
 const longestShown = 60
 
 /**
- * Sets the options of the source. In an installation that is in use, options that were set here stay; they are named in
- * the report. Returns what changes.
+ * Sets the options of the source. In an installation that is in use, options that are already set stay unchanged, and
+ * the report lists them. Returns the changes.
  */
 export async function copyOptions(work: Work, options: SourceOptions): Promise<OptionChange[]> {
   const { trx, db, secrets, findings, isFresh, journal } = work

@@ -32,10 +32,10 @@ const columns: BulkColumns = [
   ...limitColumns,
 ]
 
-/** Identifies a token in the journal without revealing its key. */
+/** Identifies a token in the journal of imported rows without revealing its key. */
 export const tokenMark = (key: string) => createHash('sha256').update(key).digest('hex').slice(0, 16)
 
-/** Copies the tokens that earlier runs did not copy, and takes over what changed for the others. */
+/** Copies the tokens that earlier runs did not copy, and applies changes to the others. */
 export async function copyTokens(work: Work, users: IdMap): Promise<{ groups: Set<string>; added: number }> {
   const { source, trx, journal, findings, secrets } = work
   const known = await journal('token')
@@ -93,7 +93,7 @@ export async function copyTokens(work: Work, users: IdMap): Promise<{ groups: Se
   return { groups, added }
 }
 
-/** Why a token is not copied; undefined if it is. */
+/** The reason why a token is not copied; undefined if it is copied. */
 function refusal({ userId }: TokenDraft, users: IdMap, isTaken: boolean): string | undefined {
   if (!users.has(userId)) return 'The owner of the token does not exist. The token is skipped.'
   return isTaken

@@ -38,28 +38,28 @@ const columns: BulkColumns = [
   ...limitColumns,
 ]
 
-/** Texts that must differ between accounts, and that accounts here have. */
+/** Texts that must be unique, and that accounts in this installation already have. */
 interface Taken {
   names: Set<string>
   affCodes: Set<string>
   accessTokens: Set<string>
 }
 
-/** What was copied. */
+/** The result of copying users. */
 export interface CopiedUsers {
   ids: IdMap
   groups: Set<string>
-  /** How many rows of the source were new. */
+  /** The number of rows that were new in the source. */
   added: number
 }
 
-/** Copies the users that earlier runs did not copy, and takes over what changed for the others. */
+/** Copies the users that earlier runs did not copy, and applies changes to the others. */
 export async function copyUsers(work: Work): Promise<CopiedUsers> {
   const { source, trx, journal } = work
   const known = await journal('user')
   const plan = await plannedIds(work, known)
   const taken = await takenNow(work, plan)
-  // The root account goes first, so that its old name is free.
+  // The root account is copied first, so that its old name becomes free.
   if (plan.root) await copyRoot(work, plan.root, plan.ids, taken)
   const groups = new Set<string>()
   let added = 0
@@ -94,7 +94,7 @@ async function takeOver(trx: Trx | undefined, before: JournalRow, draft: UserDra
   await recordFigures(trx, { ...before, quota, used, requests })
 }
 
-/** The super admin of the source, and the account here that becomes it. */
+/** The super admin of the source, and the account in this installation that it is copied to. */
 interface RootPlan {
   id: number
   hasAccessToken: boolean
@@ -106,7 +106,7 @@ interface Plan {
   root: RootPlan | undefined
 }
 
-/** The id that each user gets, and which of them becomes the root account that is here already. */
+/** The id that each user gets, and the user that is copied to the existing root account. */
 async function plannedIds(work: Work, known: ReadonlyMap<string, JournalRow>): Promise<Plan> {
   const { source, keepsIds, db, trx } = work
   const all: number[] = []
@@ -135,7 +135,7 @@ async function plannedRoot({ source, program, findings, root }: Work, id: number
   return root && row ? { ...root, draft: readUser(row, program, findings) } : undefined
 }
 
-/** The largest of many numbers, as a list that may be empty. */
+/** The largest of many numbers, as a list that is empty if there are none. */
 function maxOf(numbers: readonly number[]): number[] {
   return numbers.length === 0 ? [] : [numbers.reduce((most, each) => Math.max(most, each))]
 }
@@ -238,10 +238,10 @@ function accessTokenHash({ secrets, findings }: Work, draft: UserDraft, { access
   return hash
 }
 
-/** one-api creates root with this password, and many installations still have it. */
+/** The password with which one-api creates root. Many installations still have it. */
 const knownPassword = '123456'
 
-/** The root account of the installation becomes that of the source. */
+/** Copies the source's root account to the root account of this installation. */
 async function copyRoot(work: Work, root: RootPlan, ids: IdMap, taken: Taken): Promise<void> {
   const { findings, trx, isFresh, suffix } = work
   const { draft } = root

@@ -6,7 +6,7 @@ import type { Findings } from '../findings.ts'
 import type { Program } from '../program.ts'
 import type { SourceDatabase } from '../sources/source-database.ts'
 
-/** What the copying of all kinds of rows needs. */
+/** The input for copying any kind of row. */
 export interface Work {
   readonly source: SourceDatabase
   readonly program: Program
@@ -20,19 +20,19 @@ export interface Work {
   readonly importId: number
   /** True if the installation was empty. */
   readonly isFresh: boolean
-  /** True if rows have the ids of the source. */
+  /** True if rows keep the ids of the source. */
   readonly keepsIds: boolean
-  /** In an empty installation, the root account that becomes the root account of the source. */
+  /** In an empty installation, the root account to which the source's root account is copied. */
   readonly root: { id: number; hasAccessToken: boolean } | undefined
-  /** What is added to names that are taken. */
+  /** The suffix for names that are already taken. */
   readonly suffix: string
-  /** What earlier runs wrote, by kind and id in the source. */
+  /** The rows of one kind that earlier runs wrote, by id in the source. */
   journal(kind: ImportKind): Promise<Map<string, JournalRow>>
-  /** How much the figures here differ from those of the source, because of what the findings say. */
+  /** The expected differences between the figures of this installation and of the source. The findings explain them. */
   readonly corrections: ImportedSums
 }
 
-/** Which row here each row of the source became. */
+/** The id in this installation of each row of the source. */
 export type IdMap = ReadonlyMap<number, number>
 
 /** Sums that are all 0. */
@@ -51,7 +51,10 @@ export const noSums = (): ImportedSums => ({
   codesUsed: 0,
 })
 
-/** An id for each row of the source: its own if it is free in an empty installation, otherwise a new one. */
+/**
+ * Assigns an id to each row of the source. In an empty installation, a row keeps its id if that is free. Otherwise it
+ * gets a new one.
+ */
 export async function assignIds(
   { trx, keepsIds }: Work,
   table: NumberedTable,
@@ -66,10 +69,15 @@ export async function assignIds(
   return ids
 }
 
-/** What two names have in common that cannot both exist: in an installation with other people, also the case. */
+/**
+ * The form in which names are compared. Two names with the same form cannot both exist. In an installation that is in
+ * use, case is ignored.
+ */
 export const nameKey = (name: string, isFresh: boolean) => (isFresh ? name : name.toLowerCase())
 
-/** A name that is not taken: the name itself, or with the import's suffix and a number. Takes it. */
+/**
+ * Returns a free name and marks it as taken. It is the name itself, or the name with the import's suffix and a number.
+ */
 export function freeName(name: string, suffix: string, taken: Set<string>, isFresh: boolean): string {
   let free = name
   for (let number = 1; taken.has(nameKey(free, isFresh)); number++)

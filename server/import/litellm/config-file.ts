@@ -4,10 +4,10 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { ImportFailed } from '../import-failed.ts'
 
-/** A larger file is no configuration. */
+/** A file larger than this is not a configuration. */
 const largest = 5_000_000
 
-/** True for a file that is text and could be a `config.yaml`: by its name, or by what it holds. */
+/** True for a text file that could be a `config.yaml`, judged by its name or its content. */
 export function isConfigFile(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false })
   if (!stats?.isFile() || stats.size === 0 || stats.size > largest) return false
@@ -16,7 +16,7 @@ export function isConfigFile(path: string): boolean {
   return /\.ya?ml$/i.test(path) || /^model_list\s*:/m.test(text)
 }
 
-/** Reads a `config.yaml` of LiteLLM; `label` is what messages call it. Throws ImportFailed if it is none. */
+/** Reads a `config.yaml` of LiteLLM. Messages call the file `label`. Throws ImportFailed if it is not such a file. */
 export function readConfigFile(path: string, label = path): JsonObject {
   const stats = statSync(path, { throwIfNoEntry: false })
   if (!stats?.isFile()) throw new ImportFailed(`There is no file ${label}. Check the path of LiteLLM's config.yaml.`)

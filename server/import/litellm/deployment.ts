@@ -4,7 +4,7 @@ import { ImportFailed } from '../import-failed.ts'
 import type { Reading } from './reading.ts'
 import { looksSealed, openSealed } from './sealed.ts'
 
-/** A deployment: what LiteLLM calls a model of its list. */
+/** A deployment, which is LiteLLM's term for an entry in its list of models. */
 export interface Deployment {
   id: string
   name: string
@@ -14,7 +14,7 @@ export interface Deployment {
   isBlocked: boolean
 }
 
-/** The parameters of a deployment in the clear, with those of the credential that it names. */
+/** The decrypted parameters of a deployment, including those of the credential to which it refers. */
 export function deployedFields(
   reading: Reading,
   { name, params }: Deployment,
@@ -26,7 +26,8 @@ export function deployedFields(
 }
 
 function clear(reading: Reading, fields: JsonObject, example: string): JsonObject {
-  // LiteLLM seals all texts of a deployment or none, and the name of a model in the clear cannot be taken for a sealed text.
+  // LiteLLM encrypts either all texts of a deployment or none. A model name in plain text cannot be mistaken for an
+  // encrypted text.
   const isSealed = Object.values(fields).some((value) => typeof value === 'string' && looksSealed(value))
   const mark = fields['model']
   const opens = isSealed && (mark === undefined || (typeof mark === 'string' && looksSealed(mark)))
@@ -52,7 +53,7 @@ function opened({ saltKey }: Reading, value: string): string {
   return plain
 }
 
-/** A text, or the variable of the environment to which it refers; '' if that is not set. */
+/** The text itself, or the value of the environment variable to which it refers; '' if that is not set. */
 function fromEnvironment({ variable, later }: Reading, value: string, example: string): string {
   if (!value.startsWith('os.environ/')) return value
   const name = value.slice('os.environ/'.length)

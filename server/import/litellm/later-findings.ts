@@ -1,6 +1,6 @@
 import type { Findings, Leftover } from '../findings.ts'
 
-/** Collects what is found while a source is read, for the report that begins later. */
+/** Collects findings while a source is read, and adds them to the report when it begins. */
 export interface LaterFindings {
   add(kind: string, text: string, example?: string): void
   leave(leftover: Leftover, text: string): void

@@ -10,24 +10,24 @@ import { readOptionRows } from './read-options.ts'
 import { readUsers } from './read-users.ts'
 import type { Reading } from './reading.ts'
 
-/** What the reading of LiteLLM needs besides its database. */
+/** The input for reading LiteLLM, in addition to its database. */
 export interface LitellmGiven {
-  /** Where the log is kept while it is read. */
+  /** The folder in which the log is stored temporarily. */
   folder: string
-  /** How many units of quota make a unit of currency here. */
+  /** The number of quota units per unit of currency in this installation. */
   quotaPerUnit: number
-  /** LiteLLM's `config.yaml`; empty if it is not given. */
+  /** The content of LiteLLM's `config.yaml`; empty if it was not given. */
   config: JsonObject
-  /** A variable of the environment; undefined if it is not set. */
+  /** An environment variable; undefined if it is not set. */
   variable(name: string): string | undefined
 }
 
-/** True for the tables of LiteLLM. */
+/** True if the source has LiteLLM's tables. */
 export const isLitellm = ({ tables }: SourceDatabase) => tables.has('LiteLLM_VerificationToken')
 
 /**
- * LiteLLM's database, its configuration file, or both, in the form that the import reads. `source` is closed. Throws
- * ImportFailed if what LiteLLM sealed cannot be opened.
+ * Converts LiteLLM's database, its configuration file, or both to the form that the import reads. Closes `source`.
+ * Throws ImportFailed if values that LiteLLM encrypted cannot be decrypted.
  */
 export async function readLitellm(
   source: SourceDatabase | undefined,
@@ -104,14 +104,14 @@ async function fill(reading: Reading, source: SourceDatabase | undefined, local:
   await keepOthers(source, local)
 }
 
-/** Tables that are taken over, that only count what the log has, or that hold the state of running processes. */
+/** Tables that are imported, that only contain sums of the log, or that contain the state of running processes. */
 const covered =
   /^LiteLLM_(?:UserTable|VerificationToken|ProxyModelTable|CredentialsTable|Config|SpendLogs.*|ErrorLogs|Daily.*|CronJob|HealthCheck.*|DeletedVerificationToken|.*Session.*)$/
 
-/** How many rows of a table are kept. */
+/** The maximum number of rows of a table that are kept. */
 const mostKept = 100_000
 
-/** Teams, organizations, budgets and whatever else has no place here. */
+/** Keeps teams, organizations, budgets and all other tables without a counterpart. */
 async function keepOthers(source: SourceDatabase, local: LocalDatabase): Promise<void> {
   for (const table of source.tables.keys())
     if (table.startsWith('LiteLLM_') && !covered.test(table))

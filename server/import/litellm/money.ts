@@ -1,8 +1,8 @@
 import { mostQuota } from '../fields.ts'
 
 /**
- * Dollars as quota units, rounded half up. LiteLLM keeps dollars as floating numbers; the shortest decimal that means the
- * same number is what it shows, and is converted exactly.
+ * Dollars as quota units, rounded half up. LiteLLM stores dollars as floating-point numbers, and shows the shortest
+ * decimal with the same value. That decimal is converted exactly.
  */
 export function quotaOf(dollars: unknown, quotaPerUnit: number): number {
   const value = Number(dollars ?? 0)

@@ -1,4 +1,4 @@
-/** The channel types of the providers that LiteLLM writes before the name of a model. */
+/** The channel types for the provider prefixes in LiteLLM's model names. */
 const types: Readonly<Record<string, number>> = {
   openai: 1,
   'text-completion-openai': 1,
@@ -56,10 +56,12 @@ export const channelTypes = {
   watsonx: 61,
 }
 
-/** Types of services that people run themselves, often without a key. */
+/** Types of services that people host themselves, often without a key. */
 export const worksWithoutKey: ReadonlySet<number> = new Set([channelTypes.ollama, channelTypes.compatible])
 
-/** The provider of a deployment, its channel type (0 = there is none here) and the name that the provider gets. */
+/**
+ * The provider of a deployment, its channel type (0 = no counterpart), and the model name that is sent to the provider.
+ */
 export function providerOfModel(model: string, provider: string): { provider: string; type: number; sent: string } {
   const slash = model.indexOf('/')
   const prefix = slash > 0 ? model.slice(0, slash) : ''
@@ -80,7 +82,7 @@ export function providerOfModel(model: string, provider: string): { provider: st
   return { provider: guessed, type: types[guessed] ?? 0, sent: model }
 }
 
-/** LiteLLM names the way to call in the middle of some names, which is not for the provider. */
+/** Removes the part of a name that tells LiteLLM how to call the model, because the provider does not know it. */
 function plain(provider: string, sent: string): string {
   if (provider.startsWith('bedrock')) return sent.replace(/^(?:converse|invoke|converse_like)\//, '')
   return provider.startsWith('azure') ? sent.replace(/^(?:responses|o_series|gpt5_series)\//, '') : sent

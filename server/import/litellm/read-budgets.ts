@@ -2,11 +2,11 @@ import { integerOf, text } from '../fields.ts'
 import type { SourceRow } from '../sources/source-database.ts'
 import { quotaOf } from './money.ts'
 
-/** What a key or a user may spend and how fast, in our terms. */
+/** The spending limit and the rate limits of a key or user, in Tollgate's terms. */
 export interface Budget {
-  /** Dollars in all, without a period; undefined = no limit. */
+  /** The total limit in dollars, without a period; undefined = no limit. */
   most: number | undefined
-  /** True if the amount is renewed after a time that has no counterpart, such as 7 days. */
+  /** True if the amount is renewed after a period without a counterpart, such as 7 days. */
   isOfOtherPeriod: boolean
   limits: {
     rpm_limit: number
@@ -21,7 +21,7 @@ const daily: ReadonlySet<string> = new Set(['1d', '24h', '1440m', '86400s'])
 const monthly: ReadonlySet<string> = new Set(['30d', '1mo', '31d', '28d'])
 const largest = 1_000_000_000
 
-/** The limits of a row, or of the budget that it names where the row has none of its own. */
+/** The limits of a row. Limits that the row lacks come from the budget to which it refers. */
 export function budgetOf(row: SourceRow, budgets: ReadonlyMap<string, SourceRow>, quotaPerUnit: number): Budget {
   const shared = budgets.get(text(row, 'budget_id'))
   const field = (name: string) => row[name] ?? shared?.[name] ?? null
@@ -37,21 +37,21 @@ export function budgetOf(row: SourceRow, budgets: ReadonlyMap<string, SourceRow>
       rpm_limit: rate('rpm_limit'),
       tpm_limit: rate('tpm_limit'),
       concurrency_limit: rate('max_parallel_requests'),
-      // A budget of 0 allows nothing there, and 0 means no limit here.
+      // In LiteLLM, a budget of 0 allows nothing, but here 0 means no limit. The smallest limit is therefore 1.
       daily_budget: isDaily ? Math.max(1, quotaOf(most, quotaPerUnit)) : 0,
       monthly_budget: isMonthly ? Math.max(1, quotaOf(most, quotaPerUnit)) : 0,
     },
   }
 }
 
-/** Columns of limits that have no place here. */
+/** Columns with limits and settings that have no counterpart. */
 const withoutPlace = [
   ...['aliases', 'config', 'permissions', 'metadata', 'allowed_cache_controls', 'model_max_budget', 'allowed_routes'],
   ...['budget_limits', 'budget_fallbacks', 'object_permission_id', 'router_settings', 'policies', 'access_group_ids'],
   ...['organization_id', 'project_id', 'agent_id', 'tpd_limit', 'sso_user_id', 'rotation_interval', 'teams', 'team_id'],
 ]
 
-/** The values of a row that have no place here, by column. */
+/** The values of a row that have no counterpart, by column. */
 export function valuesWithoutPlace(row: SourceRow): [name: string, value: unknown][] {
   return withoutPlace
     .map((name) => [name, row[name]] as [string, unknown])

@@ -12,7 +12,7 @@ import type { Reading } from './reading.ts'
 /** The account that pays for keys without a user or team. */
 const ofNobody = 'litellm-keys'
 
-/** Keys, whose text LiteLLM does not know either, and the accounts that had to be made for some of them. */
+/** Reads the keys, and creates accounts for keys without a known user. LiteLLM stores only the hashes of keys. */
 export async function readKeys(
   reading: Reading,
   users: readonly LocalRow[],
@@ -107,13 +107,13 @@ function tokenOf(
   }
 }
 
-/** True if a key is only for paths that are not calls of models, or only for some of them. */
+/** True if a key is restricted to some of the paths that call models, or to other paths. */
 function isNarrowed(row: SourceRow): boolean {
   const routes = textsOf(row['allowed_routes'])
   return routes.length > 0 && !routes.includes('llm_api_routes')
 }
 
-/** The models that a key may use: its own, and no others than its team or its user may. Undefined = all. */
+/** The models that a key may use: those in its own list that its team or its user may also use. Undefined = all. */
 function modelsOf(row: SourceRow, team: SourceRow | undefined, user: SourceRow | undefined): string[] | undefined {
   const own = listed(row)?.filter((name) => name !== 'all-team-models')
   const takesTeams = textsOf(row['models']).includes('all-team-models')

@@ -9,11 +9,11 @@ import type { Reading } from './reading.ts'
 const rowsPerStep = 2000
 /** 2020-01-01, before LiteLLM had a log. */
 const firstMs = Date.UTC(2020, 0, 1)
-/** How many rows of one millisecond can be told apart. */
+/** The number of rows with the same millisecond that get different ids. */
 const perMs = 8192
 const longestCallMs = 86_400_000
 
-/** Whom the rows name. */
+/** The accounts and names to which the rows refer. */
 export interface LogNames {
   /** The account of each key, by the hash of the key. */
   owners: ReadonlyMap<string, number>
@@ -21,7 +21,10 @@ export interface LogNames {
   tokens: ReadonlyMap<number, string>
 }
 
-/** Copies the log, a step at a time. Rows are numbered by the time at which they were written, so that later ones follow. */
+/**
+ * Copies the log in steps. The id of a row is derived from the time at which it was written, so that later rows have
+ * larger ids.
+ */
 export async function readLog(
   source: SourceDatabase,
   local: LocalDatabase,

@@ -7,7 +7,7 @@ import { numberOf } from './ids.ts'
 import { channelTypes, providerOfModel, worksWithoutKey } from './providers.ts'
 import type { Reading } from './reading.ts'
 
-/** Parameters that are taken over, or that say nothing about the call. */
+/** Parameters that are imported, or that do not affect the call. */
 const known: ReadonlySet<string> = new Set([
   ...['model', 'api_key', 'api_base', 'base_url', 'api_version', 'organization', 'weight', 'order', 'extra_headers'],
   ...['custom_llm_provider', 'litellm_credential_name', 'aws_access_key_id', 'aws_secret_access_key'],
@@ -16,7 +16,7 @@ const known: ReadonlySet<string> = new Set([
   ...['cache_creation_input_token_cost', 'merge_reasoning_content_in_choices', 'use_litellm_proxy', 'timeout'],
 ])
 
-/** A deployment as a channel, with what its price depends on. */
+/** A deployment as a channel, with the data that determines its price. */
 export interface ReadModel {
   channel: LocalRow
   asked: string
@@ -116,7 +116,7 @@ function modelOf(
       group: 'default',
       used_quota: 0,
       model_mapping: mapping,
-      // The smallest order goes first there, and the largest priority here.
+      // In LiteLLM, the smallest order comes first. Here, the largest priority does.
       priority: -integerOf(fields['order']),
       config:
         type === channelTypes.azure && fields['api_version']
@@ -128,7 +128,7 @@ function modelOf(
   }
 }
 
-/** The key of a channel in the form that its type has here; '' if the deployment has none. */
+/** The key of a channel in the form that its type requires; '' if the deployment has none. */
 function keyOf(fields: JsonObject, type: number): string {
   const of = (name: string) => textOf(fields[name])
   if (type === channelTypes.bedrock) {

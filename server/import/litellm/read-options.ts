@@ -4,7 +4,7 @@ import type { LocalRow } from '../sources/local-sqlite.ts'
 import type { ReadModel } from './read-models.ts'
 import type { Reading } from './reading.ts'
 
-/** The prices of deployments as ratio tables, and the settings that have an option here. */
+/** The prices of deployments as ratio tables, and the settings for which there is an option. */
 export async function readOptionRows(reading: Reading, models: readonly ReadModel[]): Promise<LocalRow[]> {
   const tables = priceTables(reading, models)
   const rows = Object.entries(tables)
@@ -49,7 +49,7 @@ function priceTables({ later, quotaPerUnit }: Reading, models: readonly ReadMode
       set(typed, costs)
     }
   }
-  // A deployment without a price of its own, such as one on Azure, costs what its model costs elsewhere.
+  // A deployment without its own price, such as one on Azure, gets the price of another deployment of the same model.
   for (const { sent, asked, costs } of models) {
     if (isPriced(costs) || tables.ModelRatio[sent] !== undefined) continue
     const sibling = models.find((other) => other.asked === asked && isPriced(other.costs))
@@ -67,7 +67,7 @@ function priceTables({ later, quotaPerUnit }: Reading, models: readonly ReadMode
 const isPriced = (costs: JsonObject) =>
   typeof costs['input_cost_per_token'] === 'number' && costs['input_cost_per_token'] >= 0
 
-/** Leaves the settings over, and returns how often a call is repeated; undefined if that is not set. */
+/** Records the settings as leftovers, and returns the number of retries; undefined if that is not set. */
 async function settings({ rows, config, later }: Reading): Promise<number | undefined> {
   const stored = (await rows('LiteLLM_Config', [])).map((row) => {
     const value = row['param_value']

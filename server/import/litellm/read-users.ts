@@ -8,12 +8,12 @@ import { quotaOf } from './money.ts'
 import { budgetOf, valuesWithoutPlace } from './read-budgets.ts'
 import type { Reading } from './reading.ts'
 
-/** What a user without a budget can spend here, in currency units. */
+/** The balance of a user without a budget, in currency units. */
 const withoutBudget = 1_000_000
 
 const roleNames: Readonly<Record<string, number>> = { proxy_admin: roles.admin }
 
-/** The users, each with an account here. */
+/** Reads the users, and creates an account for each. */
 export async function readUsers(reading: Reading): Promise<LocalRow[]> {
   const { later } = reading
   const rows = await reading.rows('LiteLLM_UserTable', ['created_at'])
@@ -42,7 +42,7 @@ export async function readUsers(reading: Reading): Promise<LocalRow[]> {
   })
 }
 
-/** An account for keys that belong to a team, to a user that is missing, or to nobody. */
+/** Creates an account for keys that belong to a team, to a missing user, or to nobody. */
 export function madeAccount(reading: Reading, id: number, username: string, row: SourceRow): LocalRow {
   return account(reading, row, { id, username, displayName: username, email: '', role: roles.user })
 }

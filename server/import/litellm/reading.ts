@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { SourceRow } from '../sources/source-database.ts'
 import type { LaterFindings } from './later-findings.ts'
 
-/** What all parts of the reading share. */
+/** The state that all parts of reading LiteLLM share. */
 export interface Reading {
   config: JsonObject
   quotaPerUnit: number
@@ -10,6 +10,6 @@ export interface Reading {
   later: LaterFindings
   budgets: ReadonlyMap<string, SourceRow>
   variable(name: string): string | undefined
-  /** The rows of a table; columns that hold a time come as epoch seconds. */
+  /** The rows of a table. The columns in `times` are returned as epoch seconds. */
   rows(table: string, times: readonly string[]): Promise<SourceRow[]>
 }

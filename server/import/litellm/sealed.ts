@@ -6,7 +6,7 @@ const boxNonce = 24
 const gcmNonce = 12
 const tagBytes = 16
 
-/** How LiteLLM marks the newer forms, with the function that makes the key of each. */
+/** The marks of LiteLLM's newer encryption formats, each with the function that derives its key. */
 const gcmForms: readonly (readonly [mark: string, keyOf: (salt: string) => Uint8Array])[] = [
   ['v3:gcm:', (salt) => new Uint8Array(hkdfSync('sha256', salt, '', 'litellm-at-rest-v3', 32))],
   ['v2:gcm:', hashOf],
@@ -16,7 +16,7 @@ function hashOf(salt: string): Uint8Array {
   return createHash('sha256').update(salt).digest()
 }
 
-/** True if a text has a form in which LiteLLM seals: marked AES-GCM, or base64 of a NaCl box. */
+/** True if a text has one of LiteLLM's encryption formats: marked AES-GCM, or base64 of a NaCl box. */
 export function looksSealed(text: string): boolean {
   if (gcmForms.some(([mark]) => text.startsWith(mark))) return true
   return (
@@ -24,7 +24,7 @@ export function looksSealed(text: string): boolean {
   )
 }
 
-/** Opens a sealed text with LiteLLM's salt key; undefined if it was sealed with another key. */
+/** Decrypts a text with LiteLLM's salt key; undefined if it was encrypted with another key. */
 export function openSealed(text: string, salt: string): string | undefined {
   const form = gcmForms.find(([mark]) => text.startsWith(mark))
   const bytes = Buffer.from(form ? text.slice(form[0].length) : text, 'base64')

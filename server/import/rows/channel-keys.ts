@@ -8,14 +8,14 @@ import type { SourceRow } from '../sources/source-database.ts'
 export interface ChannelKeys {
   keys: string[]
   mode: 'single' | 'multi'
-  /** Indexes of keys that the program had disabled, with the reason. */
+  /** The indexes of keys that the program had disabled, with the reasons. */
   dead: { index: number; reason: string }[]
 }
 
 const bedrock = 33
 const vertex = 42
 
-/** The keys of a channel in the form that its type has here. */
+/** The keys of a channel in the form that its type requires. */
 export function channelKeys(row: SourceRow, type: number, { name }: Program): ChannelKeys {
   const stored = trimmed(row, 'key')
   const info = name === 'new-api' ? object(row, 'channel_info') : undefined

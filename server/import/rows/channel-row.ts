@@ -16,7 +16,7 @@ import type { SourceRow } from '../sources/source-database.ts'
 import { channelKeys } from './channel-keys.ts'
 import { amount } from './user-row.ts'
 
-/** A channel as the source has it, in our terms. Nothing in it is encrypted yet. */
+/** A channel of the source in Tollgate's terms. Nothing in it is encrypted yet. */
 export interface ChannelDraft {
   id: number
   type: number
@@ -30,18 +30,21 @@ export interface ChannelDraft {
   balance: number
   balanceTime: number
   used: number
-  /** What the channel itself charges for models, as Laisky's one-api stores it, by the name that is sent upstream. */
+  /** The channel's own prices for models, as stored by Laisky's one-api, by the name that is sent upstream. */
   prices: Readonly<Record<string, JsonObject>>
 }
 
-/** Used for channels of a type that does not exist here; they are disabled. */
+/** The type for channels whose type does not exist in Tollgate. Such channels are disabled. */
 const customType = 8
 
-/** Reads a channel; undefined if it was deleted. What is not valid here is dropped, and the channel disabled if needed. */
+/**
+ * Reads a channel; undefined if it was deleted. Invalid fields are dropped, and the channel is disabled if it needs
+ * them.
+ */
 export function readChannel(row: SourceRow, program: Program, findings: Findings): ChannelDraft | undefined {
   if (isDeleted(row)) return undefined
   const id = integer(row, 'id')
-  // The numbers of LiteLLM's rows are made up by the import.
+  // For LiteLLM, the name is shown, because the import itself makes up the ids of its rows.
   const example = program.name === 'litellm' ? trimmed(row, 'name') : `channel ${id} (${trimmed(row, 'name')})`
   const sourceType = integer(row, 'type')
   const type = channelType(program.name, sourceType)
@@ -107,7 +110,7 @@ export function readChannel(row: SourceRow, program: Program, findings: Findings
   }
 }
 
-/** Builds up the fields of a channel with the same checks as when a person enters them. */
+/** Collects the fields of a channel, with the same checks as if a person entered them. */
 class Kept {
   readonly fields: ChannelFields & CarryFields = {}
   isDisabled = false
@@ -127,18 +130,21 @@ class Kept {
     this.#findings.leave({ kind: 'channel', id: this.#example, reason, data }, sentence)
   }
 
-  /** Reports a part of the channel that has no place. */
+  /** Reports a part of the channel that has no counterpart. */
   drop(column: string, value: unknown, sentence: string): void {
     this.#findings.leave({ kind: 'channel', id: this.#example, reason: column, data: { [column]: value } }, sentence)
   }
 
-  /** Takes a field over; if it is refused, it is dropped and the channel disabled if it cannot work without. */
+  /**
+   * Imports a field. If it is refused, it is dropped, and if the channel cannot work without it, the channel is
+   * disabled.
+   */
   channel(column: string, body: Parameters<typeof channelFields>[0], isNeeded = false): void {
     this.#tried(column, isNeeded, () => channelFields(body, () => true))
   }
 
   carry(column: string, body: WrittenCarries): void {
-    // Without its headers, its proxy or its parameters, a channel would send other requests than before.
+    // Without its headers, proxy or parameters, a channel would send different requests than before, so it is disabled.
     this.#tried(column, ['headers', 'parameters', 'proxy'].includes(column), () => carryFields(body, {}))
   }
 
@@ -158,7 +164,9 @@ function statusOf(status: number): number {
   return Object.values<number>(channelStatus).includes(status) ? status : channelStatus.disabled
 }
 
-/** The base URL. new-api's custom channels have the address of a call instead, and Laisky's may lack the version. */
+/**
+ * The base URL. New-api's custom channels contain the URL of a call instead, and Laisky's URLs may lack the version.
+ */
 function baseUrl(row: SourceRow, { name }: Program, type: number, kept: Kept): string {
   const url = trimmed(row, 'base_url').replace(/\/+$/, '')
   if (name === 'laisky' && type === openaiCompatible && url !== '')
@@ -180,13 +188,13 @@ const cloudflare = 37
 const coze = 34
 const vertex = 42
 
-/** For Vertex, the region is part of the key here. */
+/** The value of `other`. For Vertex, the region is part of the key instead. */
 function otherOf(row: SourceRow, type: number): string {
   const other = trimmed(row, 'other')
   return type === vertex || other.length > 500 ? '' : other
 }
 
-/** The settings of a channel that have a place in ours. */
+/** The settings of a channel that have a counterpart in Tollgate's configuration. */
 function channelConfig(row: SourceRow, type: number, { name }: Program, kept: Kept): string {
   const stored = text(row, 'config')
   const config = stored === '' ? {} : tryParse(stored)
@@ -209,7 +217,7 @@ function channelConfig(row: SourceRow, type: number, { name }: Program, kept: Ke
   return Object.keys(settings).length === 0 ? '' : JSON.stringify(settings)
 }
 
-/** What a channel carries besides its key. */
+/** Imports what a channel adds to its requests besides its key, such as headers and a proxy. */
 function carries(row: SourceRow, { name }: Program, kept: Kept): void {
   const tag = trimmed(row, 'tag')
   if (tag !== '') kept.carry('tags', { tags: tag.split(',').map((each) => each.trim().slice(0, 40)) })
@@ -283,7 +291,9 @@ function proxyOf(address: string, kept: Kept): void {
   kept.carry('proxy', { proxy: url?.href ?? address, ...(login !== undefined && { proxy_login: login }) })
 }
 
-/** The prices of a channel of Laisky's one-api: `model_configs`, or the two older columns that it replaced. */
+/**
+ * The prices of a channel in Laisky's one-api: from `model_configs`, or from the two older columns that it replaced.
+ */
 function channelPrices(row: SourceRow): Record<string, JsonObject> {
   const prices: Record<string, JsonObject> = {}
   for (const [column, field] of [

@@ -4,7 +4,7 @@ import type { Findings } from '../findings.ts'
 import type { SourceRow } from '../sources/source-database.ts'
 import { amount } from './user-row.ts'
 
-/** A redemption code as the source has it, in our terms. */
+/** A redemption code of the source in Tollgate's terms. */
 export interface CodeDraft {
   id: number
   userId: number

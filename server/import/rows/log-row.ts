@@ -4,7 +4,7 @@ import { integer, integerOf, mostQuota, object, seconds, text, textOf, truth } f
 import type { Program } from '../program.ts'
 import type { SourceRow } from '../sources/source-database.ts'
 
-/** A log row as the source has it, in our terms. Ids are those of the source. */
+/** A log row of the source in Tollgate's terms, with the ids of the source. */
 export interface LogDraft {
   userId: number
   createdAt: number
@@ -23,7 +23,7 @@ export interface LogDraft {
   firstByte: number
   isStream: boolean
   promptReset: boolean
-  /** 0 = the source does not tell. */
+  /** 0 if the source does not contain it. */
   tokenId: number
   cachedTokens: number
   reasoningTokens: number
@@ -32,15 +32,15 @@ export interface LogDraft {
   upstreamMessage: string
 }
 
-/** Row types that have other numbers here. */
+/** Row types whose number differs in Tollgate. */
 const types: Readonly<Partial<Record<Program['name'], Readonly<Record<number, number>>>>> = {
   'new-api': { 5: logType.error, 6: logType.system },
   'one-hub': { 5: logType.system },
-  // A charge that was held and not yet settled, and the charge for a tool.
+  // 6 is a charge that is held but not yet settled, and 7 is the charge for a tool.
   laisky: { 6: logType.consume, 7: logType.consume },
 }
 
-/** The numbers in the program of rows that are charges. */
+/** The program's type numbers for rows that are charges. */
 export function chargeTypes({ name }: Program): number[] {
   const others = Object.entries(types[name] ?? {}).filter(([, type]) => type === logType.consume)
   return [logType.consume, ...others.map(([stored]) => Number(stored))]
@@ -86,7 +86,7 @@ export function readLog(row: SourceRow, program: Program): LogDraft {
   }
 }
 
-/** new-api stores details of charges and errors; for other rows, they need not be parsed. */
+/** The details that new-api stores for charges and errors. For other rows, they need not be parsed. */
 function detailsOf(row: SourceRow, { name }: Program, type: number): JsonObject | undefined {
   if (name !== 'new-api' || (type !== logType.consume && type !== logType.error)) return undefined
   return object(row, 'other')

@@ -8,7 +8,7 @@ import type { SourceRow } from '../sources/source-database.ts'
 import { limitValues } from './limit-columns.ts'
 import { amount } from './user-row.ts'
 
-/** A token as the source has it, in our terms. */
+/** A token of the source in Tollgate's terms. */
 export interface TokenDraft {
   id: number
   userId: number
@@ -32,7 +32,7 @@ export interface TokenDraft {
 /** Reads a token; undefined if it was deleted or has no key. */
 export function readToken(row: SourceRow, program: Program, findings: Findings): TokenDraft | undefined {
   const id = integer(row, 'id')
-  // The numbers of LiteLLM's rows are made up by the import.
+  // For LiteLLM, the name is shown, because the import itself makes up the ids of its rows.
   const example = program.name === 'litellm' ? trimmed(row, 'name') : `token ${id}`
   const key = trimmed(row, 'key').replace(/^sk-/, '')
   if (isDeleted(row)) return undefined
@@ -49,7 +49,7 @@ export function readToken(row: SourceRow, program: Program, findings: Findings):
   const subnet = limits.addresses === undefined ? null : networks(limits.addresses, example, findings)
   let status = integer(row, 'status', tokenStatus.enabled)
   if (!Object.values<number>(tokenStatus).includes(status)) status = tokenStatus.disabled
-  // Without its restrictions, the token could do more than before.
+  // Without its restrictions, the token could do more than before, so it is disabled.
   if ((limits.models !== undefined && models === null) || (limits.addresses !== undefined && subnet === null)) {
     findings.add('tokens', 'The token is restricted to an empty list of models or addresses. It is disabled.', example)
     status = tokenStatus.disabled
@@ -63,7 +63,7 @@ export function readToken(row: SourceRow, program: Program, findings: Findings):
     createdTime: seconds(row, 'created_time'),
     accessedTime: seconds(row, 'accessed_time'),
     expiredTime: seconds(row, 'expired_time', -1) || -1,
-    // Some programs subtract from the balance of an unlimited token, where it means nothing.
+    // Some programs subtract from the balance of unlimited tokens, for which it has no meaning.
     remain: unlimited ? Math.max(0, integer(row, 'remain_quota')) : amount(row, 'remain_quota', example, findings),
     unlimited,
     used: amount(row, 'used_quota', example, findings),
@@ -74,7 +74,7 @@ export function readToken(row: SourceRow, program: Program, findings: Findings):
   }
 }
 
-/** The restrictions of a token; undefined = none of that kind. */
+/** The restrictions of a token; undefined = no restriction of that kind. */
 function limitsOf(row: SourceRow, { name }: Program): { models?: string[]; addresses?: string[] } {
   if (name === 'one-hub') {
     const limits = inner(object(row, 'setting'), 'limits')

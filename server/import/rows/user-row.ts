@@ -7,12 +7,12 @@ import type { Program } from '../program.ts'
 import type { SourceRow } from '../sources/source-database.ts'
 import { limitValues } from './limit-columns.ts'
 
-/** A user as the source has it, in our terms. Amounts are in quota units. */
+/** A user of the source in Tollgate's terms. Amounts are in quota units. */
 export interface UserDraft {
   id: number
   username: string
   displayName: string
-  /** A bcrypt hash, which works until the first login; '' = no password. */
+  /** A bcrypt hash, which is replaced at the first login; '' = no password. */
   password: string
   role: number
   status: number
@@ -36,7 +36,7 @@ export interface UserDraft {
 
 const maxGroup = 64
 
-/** Reads a user. What has no place here is left over. */
+/** Reads a user. Fields without a counterpart become leftovers. */
 export function readUser(row: SourceRow, program: Program, findings: Findings): UserDraft {
   const id = integer(row, 'id')
   const deleted = isDeleted(row) || integer(row, 'status', 1) === userStatus.deleted
@@ -58,7 +58,7 @@ export function readUser(row: SourceRow, program: Program, findings: Findings): 
   reportRest(row, id, findings)
   const hubGitHub = program.name === 'one-hub' ? integer(row, 'github_id_new') : 0
   const github = trimmed(row, 'github_id')
-  // new-api replaces the login name with the number of the account.
+  // New-api replaces the login name with the numeric id of the account.
   const isNumber = program.name === 'new-api' && /^\d+$/.test(github)
   return {
     ...base,
@@ -77,7 +77,7 @@ export function readUser(row: SourceRow, program: Program, findings: Findings): 
   }
 }
 
-/** LiteLLM does not limit a user without a budget; here every user has a balance. */
+/** In LiteLLM, a user without a budget is unlimited. Here, every user has a balance. */
 function withoutBudget(row: SourceRow, findings: Findings): number {
   const given = integer(row, 'without_budget')
   if (given > 0)
@@ -89,7 +89,7 @@ function withoutBudget(row: SourceRow, findings: Findings): number {
   return given
 }
 
-/** A deleted account keeps its row, so that its log rows and figures keep their owner. */
+/** The values for a deleted account. It keeps its row, so that its log rows and figures keep their owner. */
 function nobody() {
   return {
     username: `deleted_${randomHex(16)}`,
@@ -112,7 +112,7 @@ function roleOf(role: number): number {
   return role >= roles.admin ? roles.admin : roles.user
 }
 
-/** An amount that an account here can have. Negative ones become 0, because a balance here is never below 0. */
+/** An amount that an account can have. Negative amounts become 0, because a balance is never below 0. */
 export function amount(row: SourceRow, column: string, example: string, findings: Findings): number {
   const value = integer(row, column)
   if (value >= 0 && value <= mostQuota) return value
@@ -121,7 +121,7 @@ export function amount(row: SourceRow, column: string, example: string, findings
   return value < 0 ? 0 : mostQuota
 }
 
-/** Logins of kinds that do not exist here, and rewards that were not paid out. */
+/** External logins of kinds that Tollgate does not support, and rewards that were not paid out. */
 const withoutPlace: Readonly<Record<string, string>> = {
   telegram_id: 'The Telegram login has no counterpart.',
   discord_id: 'The Discord login has no counterpart.',

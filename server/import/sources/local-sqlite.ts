@@ -6,7 +6,7 @@ import { pageQuery, type SourceDatabase, type SourceRow } from './source-databas
 const amounts =
   'rpm_limit integer, tpm_limit integer, concurrency_limit integer, daily_budget integer, monthly_budget integer'
 
-/** The tables in one-api's form, if LiteLLM has the same. */
+/** The tables in one-api's form for which LiteLLM has a counterpart. */
 const tables: Readonly<Record<string, string>> = {
   users: `id integer primary key, username text, password text, display_name text, role integer, status integer, email text,
     quota integer, used_quota integer, request_count integer, "group" text, created_time integer, without_budget integer, ${amounts}`,
@@ -22,21 +22,24 @@ const tables: Readonly<Record<string, string>> = {
     request_id text, elapsed_time integer, token_id integer`,
 }
 
-/** A row to be written, by column. */
+/** A row to write: values by column. */
 export type LocalRow = Readonly<Record<string, string | number | null>>
 
-/** LiteLLM's data in one-api's form, so that it is imported in the same way. */
+/** A temporary database with LiteLLM's data in one-api's form, so that it can be imported in the same way. */
 export interface LocalDatabase {
-  /** Writes rows, all with the same columns. A row whose id is there already is an error. */
+  /** Writes rows, which must all have the same columns. Fails if the id of a row already exists. */
   insert(table: string, rows: readonly LocalRow[]): void
-  /** Keeps the rows of a table that has no place here. */
+  /** Keeps the rows of a table without a counterpart. */
   keep(table: string, rows: readonly SourceRow[]): void
   run(text: string): void
   source(label: string): SourceDatabase
   close(): void
 }
 
-/** Accounts and keys are kept in memory only. The log, which may be large, goes to a file in `folder` that nobody else can open. */
+/**
+ * Accounts and keys are kept only in memory. The log may be large, so it is stored in a file in `folder` that nobody
+ * else can open.
+ */
 export function createLocalDatabase(folder: string): LocalDatabase {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const spool = mkdtempSync(join(folder, 'reading-'))

@@ -13,7 +13,7 @@ interface Address {
   socketPath?: string
 }
 
-/** The form in which one-api and its relatives write the address of MySQL: `user:password@tcp(host:port)/name`. */
+/** The form in which one-api and related programs write the address of MySQL: `user:password@tcp(host:port)/name`. */
 const goForm =
   /^(?<user>[^:@]*):(?<password>.*)@(?:tcp\((?<host>[^):]+)(?::(?<port>\d+))?\)|unix\((?<path>[^)]+)\))\/(?<name>[^?]+)/
 
@@ -28,7 +28,7 @@ export async function openMysqlSource(text: string): Promise<SourceDatabase> {
   return connected(address, `mysql://${address.socketPath ?? `${address.host}:${address.port}`}/${address.database}`)
 }
 
-/** Opens the database at an IP address, for a server that was named by `address`. */
+/** Opens the database at an IP address to which the host in `address` was resolved. */
 export function openMysqlAt(address: SourceAddress, ip: string): Promise<SourceDatabase> {
   const { port, user, password, database, tls, label } = address
   const ssl = tls === 'off' ? {} : { ssl: { rejectUnauthorized: tls === 'checked' } }
@@ -50,7 +50,7 @@ async function connected(address: ConnectionOptions, label: string): Promise<Sou
   } catch (error) {
     throw unreachable(label, error)
   }
-  // An error of an idle connection is reported by the next query.
+  // If an idle connection fails, the next query reports it.
   connection.on('error', () => undefined)
   return serverSource({
     dialect: 'mysql',

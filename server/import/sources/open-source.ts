@@ -11,16 +11,16 @@ import { openPostgresAt, openPostgresSource } from './postgres-source.ts'
 import type { SourceDatabase } from './source-database.ts'
 import { openSqliteSource } from './sqlite-source.ts'
 
-/** What LiteLLM needs besides an address. */
+/** The additional input for LiteLLM. */
 export interface LitellmNeeds {
-  /** The path of its config.yaml, beside its database. */
+  /** The path of its config.yaml, in addition to its database. */
   config: string | undefined
   dataDir: string
   quotaPerUnit: number
   variable(name: string): string | undefined
 }
 
-/** Opens what is to be imported: the database of a program, or the `config.yaml` of LiteLLM. Throws ImportFailed. */
+/** Opens the source of an import: the database of a program, or the `config.yaml` of LiteLLM. Throws ImportFailed. */
 export async function openImport(
   address: string,
   needs: LitellmNeeds,
@@ -48,8 +48,8 @@ export async function openImport(
 }
 
 /**
- * Opens the database at an address: `postgres://…`, `mysql://…`, one-api's own form of the latter, or the path of a SQLite
- * file. Throws ImportFailed with what to do if it cannot be opened.
+ * Opens the database at an address: `postgres://…`, `mysql://…`, one-api's own form for MySQL, or the path of a SQLite
+ * file. If it cannot be opened, throws ImportFailed, which says what to do.
  */
 export async function openSource(address: string, access?: RestrictedAccess): Promise<SourceDatabase> {
   if (access) return openServer(address, access)
@@ -63,7 +63,7 @@ export async function openSource(address: string, access?: RestrictedAccess): Pr
   return openSqliteSource(resolve(address.replace(/^(?:sqlite|file):\/\//, '').replace(/\?.*$/, '')))
 }
 
-/** Opens a database server that a person named who may not name files or sockets. */
+/** Opens a database server that was entered by a person who may not access files or sockets. */
 async function openServer(text: string, { addressOf }: RestrictedAccess): Promise<SourceDatabase> {
   const address = sourceAddress(text)
   if ('fault' in address) throw new ImportFailed(address.fault)

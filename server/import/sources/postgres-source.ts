@@ -15,19 +15,19 @@ export async function openPostgresSource(address: string): Promise<SourceDatabas
   return connected({ connectionString: address }, `postgres://${url.host}${url.pathname}`)
 }
 
-/** Opens the database at an IP address, for a server that was named by `address`. */
+/** Opens the database at an IP address to which the host in `address` was resolved. */
 export function openPostgresAt(address: SourceAddress, ip: string): Promise<SourceDatabase> {
   const { port, user, password, database, tls, label } = address
   const ssl = tls === 'off' ? false : { rejectUnauthorized: tls === 'checked', ...named(address) }
   return connected({ host: ip, port, user, password, database, ssl }, label)
 }
 
-/** The name that the certificate must have. */
+/** The TLS option with the host name that the certificate must have. */
 const named = ({ host }: SourceAddress) => (isIP(host) === 0 ? { servername: host } : {})
 
 async function connected(config: pg.ClientConfig, label: string): Promise<SourceDatabase> {
   const client = new pg.Client({ ...config, connectionTimeoutMillis: 15_000, keepAlive: true })
-  // An error of an idle connection is reported by the next query.
+  // If an idle connection fails, the next query reports it.
   client.on('error', () => undefined)
   try {
     await client.connect()

@@ -7,13 +7,13 @@ interface Connected {
   dialect: 'mysql' | 'postgres'
   /** Where the database is, without a password. */
   label: string
-  /** The SQL expression for the schema that has the tables. */
+  /** The SQL expression for the schema that contains the tables. */
   schema: string
   rows(text: string): Promise<SourceRow[]>
   close(): Promise<void>
 }
 
-/** The database behind a connection. Throws ImportFailed if its tables cannot be listed. */
+/** Creates a source from a connection. Throws ImportFailed if its tables cannot be listed. */
 export async function serverSource({ dialect, label, schema, rows, close }: Connected): Promise<SourceDatabase> {
   const query = (text: string): Promise<SourceRow[]> =>
     rows(text).catch((error: unknown) => {
@@ -32,7 +32,7 @@ export async function serverSource({ dialect, label, schema, rows, close }: Conn
   }
 }
 
-/** What to do about a database that cannot be opened; the message never contains the password. */
+/** The error for a database that cannot be opened. It says what to do, and never contains the password. */
 export function unreachable(label: string, error: unknown): ImportFailed {
   const { code, errno } = error as { code?: string; errno?: number }
   if (code === '28P01' || code === '28000' || code === 'ER_ACCESS_DENIED_ERROR' || errno === 1045)
@@ -45,7 +45,7 @@ export function unreachable(label: string, error: unknown): ImportFailed {
   })
 }
 
-/** What to do about a query that failed. */
+/** The error for a query that failed. It says what to do. */
 function unreadable(label: string, error: unknown): ImportFailed {
   const reason = messageOf(error)
   return new ImportFailed(

@@ -4,11 +4,11 @@ import type { Program } from '../program.ts'
 /** A row of another program's database, as its driver returns it. */
 export type SourceRow = Readonly<Record<string, unknown>>
 
-/** Which rows of a table to read. */
+/** The rows of a table to read. */
 export interface PageRequest {
-  /** Only rows whose id is greater; ids are whole numbers. */
+  /** Only rows with an id greater than this. Ids are whole numbers. */
   after: number
-  /** Only rows whose id is at most this. */
+  /** Only rows with an id of at most this. */
   upTo?: number
   limit: number
   /** The columns to read; all of them by default. */
@@ -24,16 +24,16 @@ export interface SourceDatabase {
   readonly tables: ReadonlyMap<string, ReadonlySet<string>>
   /** The next rows of a table in the order of their ids. */
   page(table: string, request: PageRequest): Promise<SourceRow[]>
-  /** Runs a query. Names are written in double quotes, whatever the database is. */
+  /** Runs a query. Names must be in double quotes, regardless of the database. */
   query(text: string): Promise<SourceRow[]>
   close(): Promise<void>
-  /** The program that made it, where reading it needs to know that. */
+  /** The program, if it is already known when the source is opened. */
   readonly program?: Program
-  /** Tells what was found while it was made readable. */
+  /** Adds the findings that were made while the source was opened. */
   report?(findings: Findings): void
 }
 
-/** The tables of a list of columns. */
+/** Groups a list of columns by table. */
 export function tablesOf(rows: readonly SourceRow[]): Map<string, Set<string>> {
   const tables = new Map<string, Set<string>>()
   for (const { tab, col } of rows) {

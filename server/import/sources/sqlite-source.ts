@@ -4,11 +4,11 @@ import { messageOf } from '../../lib/message-of.ts'
 import { ImportFailed } from '../import-failed.ts'
 import { pageQuery, type SourceDatabase, type SourceRow, tablesOf } from './source-database.ts'
 
-/** A larger file takes minutes to check; damage in it is noticed when it is read. */
+/** Files larger than this are not checked, because that takes minutes. Damage in them is noticed when they are read. */
 const largestChecked = 2 * 1024 ** 3
 
 /**
- * Opens a SQLite file for reading. `label` is what messages call it. Throws ImportFailed if there is no such file or if it is
+ * Opens a SQLite file for reading. Messages call it `label`. Throws ImportFailed if the file does not exist or is
  * damaged.
  */
 export function openSqliteSource(path: string, label = path): SourceDatabase {
@@ -20,11 +20,11 @@ export function openSqliteSource(path: string, label = path): SourceDatabase {
   const database = new Database(path, { readonly: true })
   try {
     database.run('PRAGMA busy_timeout = 10000')
-    // The file was made by somebody else: nothing in its schema may call functions, and no part of it is trusted.
+    // Somebody else created the file, so no part of it is trusted, and its schema may not call functions.
     database.run('PRAGMA trusted_schema = OFF')
     database.run('PRAGMA cell_size_check = ON')
     if (statSync(path).size < largestChecked) check(database, label)
-    // SQLite does not tell names by their case.
+    // SQLite ignores the case of names.
     const columns = database
       .query(
         `select lower(m.name) as tab, c.name as col from sqlite_master m join pragma_table_info(m.name) c
@@ -52,7 +52,7 @@ function check(database: Database, path: string): void {
 
 function run(database: Database, path: string, text: string): SourceRow[] {
   try {
-    // Each page is another text, so the statements are not cached, and are freed at once.
+    // Each page has a different query text, so statements are not cached and are freed immediately.
     using statement = database.prepare<SourceRow, []>(text)
     return statement.all()
   } catch (error) {

@@ -5,9 +5,10 @@ import type { SourceDatabase } from './source-database.ts'
 export class Cancelled extends Error {}
 
 /**
- * A source whose reading ends when the signal is aborted, also in the middle of a query: what is read next rejects with
- * Cancelled. An import reads in all of its steps, so it ends at the next one. Before each of them, other work of the process
- * has its turn: SQLite is read and written without a pause, and a server would answer nobody until the import has ended.
+ * Wraps a source so that reading ends when the signal is aborted, even during a query. From then on, reading rejects
+ * with Cancelled. All steps of an import read, so the import ends at its next step. Other work of the process gets a
+ * turn before each read. SQLite reads and writes block the process, so without this a server could not respond until
+ * the import has ended.
  */
 export async function unlessCancelled(
   opening: Promise<SourceDatabase>,
@@ -21,7 +22,7 @@ export async function unlessCancelled(
       signal.addEventListener('abort', cancel, { once: true })
       work.then(resolve, reject).finally(() => signal.removeEventListener('abort', cancel))
     })
-  // A connection that opens after the import was cancelled is closed again.
+  // If a connection opens after the import was cancelled, it is closed again.
   opening.then((source) => (signal.aborted ? source.close() : undefined)).catch(() => undefined)
   const source = await orCancelled(opening)
   return {
@@ -36,7 +37,7 @@ export async function unlessCancelled(
     },
     async close() {
       const closing = source.close()
-      // The server may continue to run a query for which nobody waits any more.
+      // The database server may still be running a query whose result is no longer needed, so this does not wait.
       if (signal.aborted) closing.catch(() => undefined)
       else await closing
     },

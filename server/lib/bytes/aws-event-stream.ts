@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import { GatheredBytes } from './gathered-bytes.ts'
 import { type Framing, unreadableMessage } from './reframe.ts'
 
-/** One message of an event stream: its text headers and its payload. */
+/** One message of an event stream: the headers whose values are texts, and the payload. */
 export interface AwsMessage {
   readonly headers: ReadonlyMap<string, string>
   readonly payload: Uint8Array
@@ -10,13 +10,13 @@ export interface AwsMessage {
 
 const preludeBytes = 12
 const checksumBytes = 4
-/** The largest message that the format allows, with room for its headers. */
+/** The maximum length of a message that the format allows, including its headers. */
 const mostBytes = 24 * 1024 * 1024 + 128 * 1024
 
 /**
- * AWS's event stream (`application/vnd.amazon.eventstream`): binary messages with two checksums. `write` returns the
- * text to pass on for each message, or undefined to pass on nothing. After a message with a wrong checksum, nothing
- * more is trusted.
+ * Reads AWS's event stream (`application/vnd.amazon.eventstream`), which consists of binary messages with two
+ * checksums. `write` returns the text to pass on for each message, or undefined to pass on nothing. After a message
+ * with a wrong checksum, the rest of the stream is not read.
  */
 export class AwsEventFraming implements Framing {
   readonly #write: (message: AwsMessage) => string | undefined
@@ -81,7 +81,10 @@ function readMessage(bytes: Uint8Array): AwsMessage | undefined {
   return headers && { headers, payload: bytes.subarray(headersEnd, end) }
 }
 
-/** Length in bytes of a header's value by its type. Texts and byte arrays contain their own length. */
+/**
+ * The length in bytes of a header's value, for each type of fixed length. Texts and byte arrays begin with their
+ * length.
+ */
 const fixedBytes: Readonly<Record<number, number>> = { 0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16 }
 const byteArray = 6
 const text = 7

@@ -5,8 +5,8 @@ import { contentCodingOf, decompressed } from './decompress.ts'
 const faults = { tooLarge: () => new Error('too large'), damaged: () => new Error('damaged') }
 
 /**
- * A gzip body, delivered in pieces of 16 KiB, that decompresses to this many megabytes of spaces. Also counts how many
- * of its bytes were read.
+ * A gzip body, delivered in pieces of 16 KiB, that decompresses to the given number of megabytes of spaces. Also counts
+ * how many of its bytes were read.
  */
 async function bomb(megabytes: number) {
   const gzip = createGzip({ level: 9 })

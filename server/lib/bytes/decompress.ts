@@ -9,12 +9,10 @@ import {
 } from 'node:zlib'
 import { ZstdFrames } from './zstd-frames.ts'
 
-/**
- * A short body may decompress to this size at any ratio. A longer body may decompress to this multiple of its length.
- */
+/** A body may always decompress to `freeBytes`, and beyond that to `mostTimes` its compressed length. */
 const freeBytes = 1024 * 1024
 const mostTimes = 100
-/** Base-2 logarithm of the largest accepted zstd window. A window is kept in memory. */
+/** The base-2 logarithm of the largest accepted zstd window. It is limited because the window is kept in memory. */
 const windowLog = 24
 
 const decompressors: Readonly<Record<string, (first: number, second: number) => Transform>> = {
@@ -27,7 +25,10 @@ const decompressors: Readonly<Record<string, (first: number, second: number) => 
     (first & 15) === 8 && (first * 256 + second) % 31 === 0 ? createInflate() : createInflateRaw(),
 }
 
-/** The errors for a compressed body that decompresses to far more than its size, or that cannot be decompressed. */
+/**
+ * Creates the errors for a compressed body that decompresses to far more than its size, and for one that cannot be
+ * decompressed.
+ */
 export interface DecompressionFaults {
   tooLarge(): Error
   damaged(cause: unknown): Error
@@ -49,7 +50,7 @@ export function contentCodingOf(headers: Headers, unknown: () => Error): string 
 
 /**
  * Decompresses a body piece by piece, only as fast as it is read. Fails with one of `faults`, or with the body's own
- * error. `coding`: as returned by `contentCodingOf`.
+ * error. `coding` is the result of `contentCodingOf`.
  */
 export function decompressed(
   body: ReadableStream<Uint8Array>,
@@ -117,7 +118,7 @@ class CompressedBody {
     this.#isZstd = isZstd
   }
 
-  /** The first two bytes, which distinguish the formats. */
+  /** Reads the first two bytes, which distinguish the formats. */
   async begin(): Promise<[first: number, second: number]> {
     while (this.#first.length < 2) {
       const { done, value } = await this.#reader.read()
@@ -153,7 +154,10 @@ class CompressedBody {
   }
 }
 
-/** The methods of a reader that are used here. For the others, the types of the runtime and of the library differ. */
+/**
+ * The methods of a reader that are used here. The types of the other methods differ between the runtime and the type
+ * library.
+ */
 interface Reader {
   read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>
   cancel(): Promise<void>

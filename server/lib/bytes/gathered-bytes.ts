@@ -4,14 +4,14 @@ export class GatheredBytes {
   #size = 0
   #needed: number
 
-  /** Nothing can be decoded from fewer than `needed` bytes. */
+  /** `needed` is the number of bytes without which nothing can be decoded. */
   constructor(needed: number) {
     this.#needed = needed
   }
 
   /**
-   * Returns all waiting bytes, followed by these; undefined if there are fewer than needed, in which case they are
-   * kept.
+   * Adds bytes. Returns all bytes that have been kept, followed by these. If there are fewer bytes than needed, keeps
+   * them and returns undefined.
    */
   take(bytes: Uint8Array): Uint8Array | undefined {
     if (this.#size + bytes.length < this.#needed) {
@@ -24,7 +24,7 @@ export class GatheredBytes {
     return all
   }
 
-  /** Keeps the unused rest of the bytes until there are `needed` bytes, counted from the start of the rest. */
+  /** Keeps the unused rest of the bytes, until there are `needed` bytes including the rest. */
   keep(rest: Uint8Array, needed: number): void {
     this.#needed = needed
     this.#add(rest)

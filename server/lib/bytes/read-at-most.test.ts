@@ -3,7 +3,7 @@ import { readAtMost } from './read-at-most.ts'
 
 const tooLong = () => new Error('too long')
 
-/** A body in pieces of this size, in a buffer that is reused for each piece, as the runtime may do. */
+/** A body in pieces of the given size. As the runtime may do, it reuses one buffer for all pieces. */
 function bodyOf(bytes: Uint8Array, size: number): ReadableStream<Uint8Array> {
   let at = 0
   const shared = new Uint8Array(size)
@@ -31,7 +31,7 @@ test('no body counts as an empty body', async () => {
   expect((await readAtMost(null, 5, tooLong)).length).toBe(0)
 })
 
-test('many small pieces take only as much memory as their bytes, not an object each', async () => {
+test('many small pieces take only as much memory as their bytes, without an object for each', async () => {
   const bytes = new Uint8Array(1_000_000)
   const whole = await readAtMost(bodyOf(bytes, 1), 10_000_000, tooLong)
   expect(whole.buffer.byteLength).toBeLessThanOrEqual(2 * bytes.length)

@@ -1,14 +1,16 @@
 const firstBlockBytes = 16 * 1024
 const blockBytes = 256 * 1024
 
-/** Reads a body to its end. If it has more than this many bytes, rejects with `tooLong()` and stops reading. */
+/**
+ * Reads a body to its end. If it has more than the allowed number of bytes, stops reading and rejects with `tooLong()`.
+ */
 export async function readAtMost(
   body: ReadableStream<Uint8Array> | null,
   mostBytes: number,
   tooLong: () => Error,
 ): Promise<Buffer> {
-  // Pieces are joined in blocks, because pieces of a few bytes would take a hundred times their size if they were kept
-  // one by one.
+  // Pieces are copied into blocks. If pieces of a few bytes were kept one by one, they would take a hundred times their
+  // size in memory.
   const blocks: Buffer[] = []
   let block = Buffer.allocUnsafe(0)
   let used = 0

@@ -17,7 +17,7 @@ const awsText = () =>
 describe('lines', () => {
   const bytes = new TextEncoder().encode('{"a":"ä"}\r\n\n{"b":"😀"}\n{"c":1}')
 
-  test('lines cut at any byte give the same messages', () => {
+  test('lines that are split at any byte give the same messages', () => {
     for (let size = 1; size <= bytes.length; size++)
       expect(messages(new LineFraming(), bytes, size)).toEqual(['{"a":"ä"}', '{"b":"😀"}', '{"c":1}'])
   })
@@ -27,7 +27,7 @@ describe('named events', () => {
   const text = 'event: output\r\nid: 1\r\ndata: ä\r\ndata: \r\n\r\n: comment\n\nevent:end\ndata:{"a":1}\n\ndata: last'
   const bytes = new TextEncoder().encode(text)
 
-  test('named events cut at any byte give the same messages', () => {
+  test('named events that are split at any byte give the same messages', () => {
     for (let size = 1; size <= bytes.length; size++)
       expect(messages(new NamedEventFraming(), bytes, size).map((each) => JSON.parse(each) as unknown)).toEqual([
         { event: 'output', data: 'ä\n' },
@@ -64,7 +64,7 @@ describe('AWS event streams', () => {
     awsFrame({ ':event-type': 'second' }, ''),
   ])
 
-  test('AWS messages cut at any byte give the same messages', () => {
+  test('AWS messages that are split at any byte give the same messages', () => {
     for (let size = 1; size <= bytes.length; size++)
       expect(messages(awsText(), bytes, size)).toEqual(['first {"text":"ä"}', 'second '])
   })
@@ -81,7 +81,7 @@ describe('AWS event streams', () => {
   })
 
   test('headers of every type are skipped', () => {
-    // A flag, a byte, a short, an int, a long, bytes, a time and a UUID come before the text.
+    // Headers with a flag, a byte, a short, an int, a long, bytes, a time and a UUID come before the text.
     const one = (name: string, type: number, value: number[]) => [name.length, ...Buffer.from(name), type, ...value]
     const zeros = (count: number) => Array.from({ length: count }, () => 0)
     const head = [

@@ -1,21 +1,21 @@
 import { type JsonObject, tryParse } from '../json.ts'
 
 /**
- * Splits a body into messages. It receives the bytes in order, cut anywhere, and returns the messages that are complete
- * so far.
+ * Splits a body into messages. `push` receives the next bytes, which may end anywhere, and returns the messages that
+ * they complete.
  */
 export interface Framing {
   push(bytes: Uint8Array): string[]
-  /** The remaining messages when the body has ended. */
+  /** Must be called when the body has ended. Returns the remaining messages. */
   finish(): string[]
 }
 
 const encoder = new TextEncoder()
 
 /**
- * Returns the response as server-sent events, one for each message of its framing. The response is read only as fast as
- * the reader of the events reads, and cancelled when that reader cancels. `nameOf` names each event, for programs that
- * rely on the names.
+ * Converts a response into server-sent events, one for each message of its framing. The response is read only as fast
+ * as the events are read. If the reader of the events cancels, the response is cancelled. `nameOf` returns the name of
+ * each event, for programs that rely on event names.
  */
 export function asEvents(
   response: Response,
@@ -53,13 +53,16 @@ function reframed(
   })
 }
 
-/** Replaces an unreadable message. It is not JSON, so that a reader of the stream recognizes it as unreadable. */
+/**
+ * The text that replaces an unreadable message. It is not JSON, so that a reader of the stream recognizes it as
+ * unreadable.
+ */
 export const unreadableMessage = '(unreadable)'
 
-/** The largest message to wait for. */
+/** The maximum length of a message, in bytes. */
 const mostBytes = 64 * 1024 * 1024
 
-/** Messages of one line each, as in newline-delimited JSON. Empty lines are skipped unless requested. */
+/** Reads messages of one line each, as in newline-delimited JSON. Empty lines are skipped unless they are requested. */
 export class LineFraming implements Framing {
   readonly #decoder = new TextDecoder()
   readonly #keepsEmpty: boolean
@@ -106,7 +109,7 @@ export class LineFraming implements Framing {
   }
 }
 
-/** Named server-sent events, each as an object with `event` and `data`; JSON data is parsed. */
+/** Reads named server-sent events. Each message is an object with `event` and `data`. Data that is JSON is parsed. */
 export class NamedEventFraming implements Framing {
   readonly #lines = new LineFraming(true)
   #event = ''
@@ -135,9 +138,9 @@ export class NamedEventFraming implements Framing {
 }
 
 /**
- * Returns the response as one JSON object made from all messages of its framing, once the last message has arrived.
- * Until then each piece produces a space, which has no meaning in JSON, so that a client that watches for silence sees
- * that the response continues.
+ * Converts a response into one JSON object, which is created from all messages of its framing when the last one has
+ * arrived. Until then, each piece produces a space, which has no meaning in JSON. A client with a limit on silence
+ * therefore sees that the response continues.
  */
 export function asJson(
   response: Response,

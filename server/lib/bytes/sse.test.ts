@@ -17,7 +17,7 @@ function run(source: Uint8Array, cuts: readonly number[], holdBack?: number, rem
     if (block.early) sent.push(block.early.slice())
     for (const event of block.events) data.push(event.data)
     if (block.firstRest) expect(block.bytes?.subarray(0, block.firstRest.length)).toEqual(block.firstRest)
-    // The offsets refer to the text. Together with the rest of an event that was partly sent before, the events are
+    // The offsets refer to the text. Together with the rest of an event that was partly sent before, the events make up
     // exactly the bytes.
     const text = block.events.map(({ from, to }) => block.text.slice(from, to)).join('')
     if (block.bytes && !bytes.includes(0xef)) {

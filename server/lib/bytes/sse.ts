@@ -1,27 +1,33 @@
 import { isObject, tryParse } from '../json.ts'
 
-/** True for the headers of a response that is an event stream; media types are case-insensitive (RFC 9110, 8.3.1). */
+/** True for the headers of a response that is an event stream. Media types are case-insensitive (RFC 9110, 8.3.1). */
 export function isEventStream(headers: Headers): boolean {
   const type = headers.get('content-type') ?? ''
   return type.startsWith('text/event-stream') || type.toLowerCase().startsWith('text/event-stream')
 }
 
-/** Complete events taken from a stream, with the bytes in which they arrived. */
+/** Complete events from a stream, with the bytes in which they arrived. */
 export interface SseBlock {
-  /** The bytes of these events, except those already sent; undefined if there are none. */
+  /** The bytes of these events, except those that have already been sent; undefined if there are none. */
   bytes: Uint8Array | undefined
   /** The complete events, split on demand. An event that was forwarded in part is not in `text`. */
   readonly events: SseEvent[]
   text: string
-  /** Bytes of an incomplete event that is too long to wait for. Forward them now; the event itself follows later. */
+  /**
+   * Bytes of an incomplete event that is too long to wait for. They must be forwarded now. The event itself is reported
+   * when it is complete.
+   */
   early: Uint8Array | undefined
-  /** The end of the first event, at the start of `bytes`, if the beginning of that event has already been forwarded. */
+  /**
+   * If the beginning of the first event has already been forwarded, the rest of that event, which is at the start of
+   * `bytes`.
+   */
   firstRest: Uint8Array | undefined
 }
 
 /**
- * One event: its `data` (lines joined by LF; undefined if the event has only comments or an `event:` field) and its
- * range.
+ * One event, with its range in the text. `data` is undefined if the event has only comments or an `event:` field.
+ * Several lines of data are joined by LF.
  */
 export interface SseEvent {
   data: string | undefined
@@ -32,7 +38,7 @@ export interface SseEvent {
   to: number
 }
 
-/** This decodes only complete events, so it keeps no state between calls and all streams can share it. */
+/** The decoder decodes only complete events, so it keeps no state between calls, and all streams can share it. */
 const decoder = new TextDecoder()
 
 const lf = 10
@@ -40,8 +46,8 @@ const cr = 13
 
 /**
  * Splits a byte stream into server-sent events of any length. An incomplete event is kept until its blank line arrives.
- * An event that exceeds `holdBackBytes` is passed on as it arrives, and is kept only for metering, up to
- * `rememberBytes`.
+ * An event that is longer than `holdBackBytes` is passed on as it arrives. In that case, it is kept only for metering,
+ * up to `rememberBytes`.
  */
 export class SseSplitter {
   #open: Uint8Array[] = []
@@ -56,7 +62,10 @@ export class SseSplitter {
     this.#rememberBytes = rememberBytes
   }
 
-  /** True while part of an incomplete event has been forwarded: until its end arrives, nothing else may be sent. */
+  /**
+   * True while only the first part of an event has been forwarded. Nothing else may be sent until the end of the event
+   * arrives.
+   */
   get partlySent(): boolean {
     return this.#sentBytes > 0
   }
@@ -97,7 +106,10 @@ export class SseSplitter {
     return { bytes: chunk.subarray(0, end), events, text, early: undefined, firstRest }
   }
 
-  /** What remains if the stream ends without a final blank line: its text, and the bytes not yet forwarded. */
+  /**
+   * Must be called when the stream has ended. If it has no final blank line, returns the remaining text and the bytes
+   * that have not been forwarded.
+   */
   finish(): { text: string; bytes: Uint8Array | undefined } {
     const whole = concat(this.#open)
     const unsent = this.#sentBytes > 0 ? undefined : whole
@@ -120,13 +132,16 @@ export class SseSplitter {
     return early
   }
 
-  /** End of the last blank line in the kept bytes plus `chunk`, as an offset into `chunk`; -1 if there is none. */
+  /**
+   * The end of the last blank line in the kept bytes and `chunk`, as an offset in `chunk`; -1 if there is no blank
+   * line.
+   */
   #lastBoundary(chunk: Uint8Array): number {
     for (let i = chunk.length - 1; i >= 0; i--) if (this.#endsBlankLine(chunk, i)) return i + 1
     return -1
   }
 
-  /** End of the first blank line; only called if there is one. */
+  /** The end of the first blank line. Only called if there is one. */
   #firstBoundary(chunk: Uint8Array): number {
     let i = 0
     while (i < chunk.length && !this.#endsBlankLine(chunk, i)) i++
@@ -134,7 +149,7 @@ export class SseSplitter {
   }
 
   #endsBlankLine(chunk: Uint8Array, at: number): boolean {
-    // If lines end with a bare CR, a blank line is CR CR. The two CRs of CR LF CR LF do not make one.
+    // If lines end with CR only, a blank line is CR CR. The two CRs in CR LF CR LF are not a blank line of this kind.
     if (chunk[at] === cr) return this.#at(chunk, at - 1) === cr && chunk[at + 1] !== lf
     if (chunk[at] !== lf) return false
     const before = this.#at(chunk, at - 1)
@@ -179,7 +194,7 @@ function splitEvents(text: string): SseEvent[] {
   return events
 }
 
-/** True if one of a block's events matches. The events after the match are not split at all. */
+/** True if one of a block's events matches. The text after the match is not split. */
 export function someEvent(block: SseBlock, isIt: (event: SseEvent) => boolean): boolean {
   const { text } = block
   if (block.firstRest || text.includes('\r')) return block.events.some(isIt)
@@ -217,8 +232,8 @@ export function sseData(event: string): string | undefined {
 }
 
 /**
- * The messages in an event: its data, or each line of the data if only the single lines are JSON. A server that omits
- * the blank lines between events sends such data.
+ * The messages in an event. Usually, the data is the only message. If several lines of data together are not a JSON
+ * object, each line is a message, because some servers omit the blank lines between events.
  */
 export function messagesIn({ data, lines }: Pick<SseEvent, 'data' | 'lines'>): readonly string[] {
   if (data === undefined) return []
@@ -230,8 +245,8 @@ export function messagesIn({ data, lines }: Pick<SseEvent, 'data' | 'lines'>): r
 const field = /^(?:[\w-]*:|(?:event|id|retry|data)$)/
 
 /**
- * The data of an event. A line without a field name counts as data, too: some servers write a raw error between the
- * events of a stream.
+ * The data of an event. A line without a field name also counts as data, because some servers write a raw error between
+ * the events of a stream.
  */
 function dataOf(event: string): Pick<SseEvent, 'data' | 'lines'> {
   const lines: string[] = []

@@ -55,7 +55,7 @@ function faultOf(...frames: Uint8Array[]): number {
 }
 
 describe('WebSocket frames', () => {
-  test('give the same messages wherever the bytes are cut', () => {
+  test('give the same messages wherever the bytes are split', () => {
     for (const size of [1, 2, 3, 7, 100, 4096, 70_000, wire.length]) {
       const reader = new FrameReader(1_000_000)
       const found: SocketMessage[] = []

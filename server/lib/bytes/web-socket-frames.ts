@@ -9,15 +9,15 @@ export type SocketMessage =
   | { readonly kind: 'close'; readonly code: number; readonly reason: string }
 
 /**
- * The codes for a connection that was closed without a code, and for one that was lost without a close frame. They are
- * never sent (RFC 6455, section 7.4.1).
+ * The codes for a connection that was closed without a code, and for a connection that was lost without a close frame.
+ * They are never sent (RFC 6455, section 7.4.1).
  */
 export const noCode = 1005
 export const vanished = 1006
 
 const opcodes = { text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
-/** Thrown if the other side violates the protocol or sends too much; `code` is sent in the close frame. */
+/** Thrown if the other side violates the protocol or sends too much. `code` is the code for the close frame. */
 export class FrameFault extends Error {
   readonly code: 1002 | 1007 | 1009
 
@@ -46,7 +46,7 @@ export function clientFrame(kind: keyof typeof opcodes, payload: Uint8Array, mas
   return frame
 }
 
-/** The payload of a close frame; empty for codes that are never sent. */
+/** The payload of a close frame. It is empty for codes that are never sent. */
 export function closePayload(code: number, reason: string): Uint8Array {
   if (code === noCode || code === vanished) return new Uint8Array(0)
   const text = truncated(reason, 123)
@@ -56,7 +56,7 @@ export function closePayload(code: number, reason: string): Uint8Array {
   return payload
 }
 
-/** UTF-8 text, cut between characters to at most this many bytes. */
+/** A text in UTF-8, truncated between two characters to at most `mostBytes` bytes. */
 function truncated(text: string, mostBytes: number): Uint8Array {
   const bytes = Buffer.from(text)
   let end = Math.min(bytes.length, mostBytes)
@@ -74,10 +74,7 @@ interface Head {
   payloadBytes: number
 }
 
-/**
- * Assembles messages from the server out of the bytes as they arrive. `mostBytes` is the length of the longest message
- * accepted.
- */
+/** Assembles the messages of a server from the bytes as they arrive. `mostBytes` is the maximum length of a message. */
 export class FrameReader {
   readonly #mostBytes: number
   readonly #gathered = new GatheredBytes(leastHeadBytes)
@@ -88,7 +85,7 @@ export class FrameReader {
     this.#mostBytes = mostBytes
   }
 
-  /** Returns the messages that these bytes complete. Throws FrameFault; nothing may be pushed after that. */
+  /** Returns the messages that these bytes complete. Throws FrameFault. After that, `push` must not be called again. */
   push(bytes: Uint8Array): SocketMessage[] {
     const all = this.#gathered.take(bytes)
     const messages: SocketMessage[] = []
@@ -107,7 +104,7 @@ export class FrameReader {
     }
   }
 
-  /** The header of a complete frame, or the number of bytes needed to continue. */
+  /** The header of a frame if the frame is complete, otherwise the number of bytes that are needed to continue. */
   #headAt(all: Uint8Array, at: number): Head | number {
     const size = all.length - at
     const [first, second] = [all[at], all[at + 1]]
@@ -159,7 +156,7 @@ function control(opcode: number, payload: Uint8Array): SocketMessage {
   return { kind: 'close', code, reason: textOf(payload.subarray(2)) }
 }
 
-/** Codes that are allowed in a close frame: registered codes, and those for libraries and programs. */
+/** True for a code that is allowed in a close frame: a registered code, or one for libraries and applications. */
 function maySend(code: number): boolean {
   return (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014) || (code >= 3000 && code <= 4999)
 }

@@ -1,16 +1,17 @@
 const frameMagic = 0xfd2fb528
 const skippableMagic = 0x184d2a50
 
-/** Length of the content size field in a frame header, by the two highest bits of the descriptor. */
+/** The length of the content size field in a frame header, for each value of the two highest bits of the descriptor. */
 const sizeLengths = [0, 2, 4, 8] as const
 const dictionaryLengths = [0, 1, 2, 4] as const
 
 /**
  * Follows the frames of zstd (RFC 8878, 3.1) as their bytes arrive, to determine whether the last frame is complete.
- * The runtime's decompressor decodes as much as it can of a truncated frame and treats that as the end.
+ * This is necessary because the runtime's decompressor accepts a truncated frame: it decodes as much as it can and then
+ * reports the end.
  */
 export class ZstdFrames {
-  /** Bytes of an incomplete header. */
+  /** The bytes of an incomplete header. */
   #head: number[] = []
   /** The number of bytes still to be skipped. */
   #skip = 0
@@ -69,7 +70,7 @@ export class ZstdFrames {
     this.#take()
     this.#isLastBlock = (head & 1) === 1
     const size = head >> 3
-    // A run-length block contains its byte only once.
+    // A run-length block contains its repeated byte only once.
     this.#skip = ((head >> 1) & 3) === 1 ? 1 : size
     if (this.#skip === 0 && this.#isLastBlock) this.#endFrame()
   }

@@ -13,13 +13,13 @@ export interface BunRequestInit extends RequestInit {
 /** Thrown if a compressed response cannot be decompressed, or exceeds the limits for decompression. */
 export class DecompressionError extends Error {}
 
-/** Requests an uncompressed response. */
+/** The header that requests an uncompressed response. */
 export const asItIs = { 'accept-encoding': 'identity' } as const
 
 /**
- * Like `fetch`, but requests an uncompressed response. If the response is compressed anyway, it is decompressed as it
- * is read, because the runtime would decompress everything that has arrived at once, whatever its size. Rejects like
- * `fetch`, and with DecompressionError, which reading the body may also throw.
+ * Like `fetch`, but requests an uncompressed response. If the response is compressed anyway, it is decompressed only as
+ * fast as it is read. The runtime itself would decompress all data that has arrived at once, whatever its size. Rejects
+ * like `fetch`, and with DecompressionError. Reading the body may also throw DecompressionError.
  */
 export async function fetchPlain(
   url: string,

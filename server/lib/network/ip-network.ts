@@ -2,16 +2,16 @@ import ipaddr from 'ipaddr.js'
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** The addresses that share this many leading bits with `base`. */
+/** A network: all addresses whose first `bits` bits are the same as those of `base`. */
 export interface Network {
   readonly base: Address
   readonly bits: number
 }
 
 /**
- * Reads an address or a CIDR in its full form; undefined for anything else. Short and octal forms are not accepted,
- * because some programs read them differently from people: 172.16/12 is 172.0.0.16/12 to inet_aton. IPv4 within IPv6
- * (::ffff:10.0.0.0/104) is treated as IPv4.
+ * Parses an address or a CIDR in its full form. Undefined for any other text. Short and octal forms are not accepted,
+ * because some programs read them differently from people. For example, inet_aton reads 172.16/12 as 172.0.0.16/12.
+ * IPv4 within IPv6 (::ffff:10.0.0.0/104) is treated as IPv4.
  */
 export function parseNetwork(text: string): Network | undefined {
   const [, address = '', length] = /^([^/]+?)(?:\/(\d{1,3}))?$/.exec(text) ?? []
@@ -27,8 +27,8 @@ export function parseNetwork(text: string): Network | undefined {
 }
 
 /**
- * An address as a socket or a header reports it. An IPv4-mapped IPv6 address, which is how a dual-stack socket reports
- * an IPv4 caller, is treated as IPv4.
+ * Parses an address from a socket or a header. An IPv4-mapped IPv6 address is treated as IPv4, because a dual-stack
+ * socket reports an IPv4 caller in this form.
  */
 export function parseAddress(text: string): Address | undefined {
   return isWhole(text) ? ipaddr.process(text) : undefined
@@ -38,7 +38,7 @@ function isWhole(address: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address)
 }
 
-/** Addresses of one IP version are never in a network of the other. */
+/** True if a network contains an address. An address of one IP version is never in a network of the other. */
 export function isWithin(address: Address, { base, bits }: Network): boolean {
   return address.kind() === base.kind() && (address as ipaddr.IPv4).match(base as ipaddr.IPv4, bits)
 }

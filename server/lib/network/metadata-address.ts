@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 
-/** Names and addresses of the services that give credentials to machines in a cloud. */
+/** Names and addresses of the services from which machines in a cloud get credentials. */
 const names = ['metadata', 'metadata.google.internal', 'metadata.goog', 'instance-data', 'instance-data.ec2.internal']
 const networks = [
   '169.254.0.0/16',
@@ -22,8 +22,8 @@ const carriers: [network: [ipaddr.IPv6, number], offsets: readonly [number, numb
     [ipaddr.IPv6.parseCIDR('64:ff9b:1::/48'), [6, 7, 9, 10]],
     [ipaddr.IPv6.parseCIDR('64:ff9b:1::/48'), [7, 9, 10, 11]],
     [ipaddr.IPv6.parseCIDR('64:ff9b:1::/48'), [9, 10, 11, 12]],
-    // 6to4, SIIT (RFC 2765), and Teredo with the server's address and with the client's address, whose bits are inverted
-    // (RFC 4380).
+    // 6to4, SIIT (RFC 2765), and Teredo, which contains the server's address and, with inverted bits, the client's
+    // address (RFC 4380).
     [ipaddr.IPv6.parseCIDR('2002::/16'), [2, 3, 4, 5]],
     [ipaddr.IPv6.parseCIDR('::ffff:0:0:0/96'), [12, 13, 14, 15]],
     [ipaddr.IPv6.parseCIDR('2001::/32'), [4, 5, 6, 7]],
@@ -45,7 +45,7 @@ export function isMetadataHost(hostname: string): boolean {
   )
 }
 
-/** The IPv4 addresses that an IPv6 address leads to, if a router or this machine translates it. */
+/** The IPv4 addresses to which an IPv6 address may be translated, by a router or by this machine. */
 function embedded(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4[] {
   if (!(address instanceof ipaddr.IPv6)) return []
   const bytes = address.toByteArray()
@@ -55,7 +55,7 @@ function embedded(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4[] {
   return carriesAtEnd(address) ? [...addresses, new ipaddr.IPv4(bytes.slice(12))] : addresses
 }
 
-/** True if the interface id is made from an IPv4 address (ISATAP, RFC 5214), whatever the prefix. */
+/** True if the last half of an IPv6 address is derived from an IPv4 address (ISATAP, RFC 5214), whatever the prefix. */
 export function carriesAtEnd(address: ipaddr.IPv6): boolean {
   const [, , , , first = 0, second = 0] = address.parts
   return (first & 0xfdff) === 0 && second === 0x5efe

@@ -1,4 +1,4 @@
-/** The address of a database server, in parts, so that no driver reads anything else out of it. */
+/** The address of a database server. It is split into its parts, so that a driver cannot find other settings in it. */
 export interface SourceAddress {
   kind: 'postgres' | 'mysql'
   host: string
@@ -6,19 +6,19 @@ export interface SourceAddress {
   user: string
   password: string
   database: string
-  /** `unchecked`: encrypted, whatever the certificate. */
+  /** `unchecked`: the connection is encrypted, but the certificate is not checked. */
   tls: 'off' | 'unchecked' | 'checked'
-  /** The address without user and password. */
+  /** The address without the user and password. */
   label: string
 }
 
 const usualPorts = { postgres: 5432, mysql: 3306 }
 
-/** The form in which one-api and its relatives write the address of MySQL: `user:password@tcp(host:port)/name?…`. */
+/** The form in which one-api and its forks write a MySQL address: `user:password@tcp(host:port)/name?…`. */
 const goForm =
   /^(?<user>[^:@]*):(?<password>.*)@tcp\((?<host>\[[^\]]+\]|[^):]+)(?::(?<port>\d{1,5}))?\)\/(?<name>[^?]+)(?:\?(?<query>.*))?$/
 
-/** Parameters that change nothing about what is read. */
+/** Parameters that do not affect which data is read. */
 const harmless = new Set(['charset', 'parseTime', 'loc', 'collation', 'timeout', 'application_name', 'connect_timeout'])
 
 const tlsModes: Readonly<Record<string, SourceAddress['tls']>> = {
@@ -36,8 +36,8 @@ const tlsModes: Readonly<Record<string, SourceAddress['tls']>> = {
 }
 
 /**
- * Reads the address of a database server. Parameters that would make a driver read files, or connect to a socket of this
- * machine, are refused. Returns a sentence, which never contains the address, if it is not valid.
+ * Parses the address of a database server. Parameters that would make a driver read files, or connect to a socket of
+ * this machine, are refused. If the address is not valid, returns a sentence that does not contain the address.
  */
 export function sourceAddress(text: string): SourceAddress | { fault: string } {
   const go = goForm.exec(text)?.groups

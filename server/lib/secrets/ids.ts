@@ -2,19 +2,19 @@ import { randomBytes, randomInt } from 'node:crypto'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** `length` characters of 0-9A-Za-z from the system's random source, without bias. */
+/** Returns `length` random characters of 0-9A-Za-z from the system's random source, without bias. */
 export function randomBase62(length: number): string {
   let text = ''
   for (let i = 0; i < length; i++) text += base62[randomInt(base62.length)]
   return text
 }
 
-/** `bytes` random bytes as lower-case hex. */
+/** Returns `bytes` random bytes in lower-case hex. */
 export function randomHex(bytes: number): string {
   return randomBytes(bytes).toString('hex')
 }
 
-/** The header that returns a request's id to its sender, under one-api's name. */
+/** The header that returns a request's id to its sender. It has the same name as in one-api. */
 export const requestIdHeader = 'X-Oneapi-Request-Id'
 
 let lastId = 0
@@ -22,8 +22,9 @@ let second = 0
 let secondText = ''
 
 /**
- * Request id in one-api's format: the time as yyyymmddHHMMSS, nine digits for the order within the second, then eight
- * random digits. The nine digits are milliseconds and a counter, so that ids of one process sort by time.
+ * Creates a request id in one-api's format. It consists of the time as yyyymmddHHMMSS, nine digits for the order within
+ * the second, and eight random digits. The nine digits are the milliseconds and a counter, so that the ids of one
+ * process sort by time.
  */
 export function requestId(nowMs: number): string {
   const nowSecond = Math.floor(nowMs / 1000)
@@ -40,7 +41,8 @@ export function requestId(nowMs: number): string {
 const requestIdForm = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)\d{17}$/
 
 /**
- * The start time of a request according to its `requestId` id, in epoch seconds; undefined for texts in another format.
+ * The time in an id from `requestId`, in epoch seconds, which is the start time of the request. Undefined for texts in
+ * another format.
  */
 export function requestSeconds(id: string): number | undefined {
   const parts = requestIdForm.exec(id)
@@ -51,8 +53,8 @@ export function requestSeconds(id: string): number | undefined {
 }
 
 /**
- * A whole number as text with as many digits as `limit` has zeros. It is padded by adding `limit` and cutting off the
- * leading 1.
+ * A whole number as text, with as many digits as `limit` has zeros. To pad it, `limit` is added and the leading 1 is
+ * removed.
  */
 function padded(limit: number, value: number): string {
   return String(limit + value).slice(1)

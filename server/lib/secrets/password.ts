@@ -1,4 +1,4 @@
-/** Thrown if too many passwords are being checked; the call may be repeated after `retryAfterSeconds`. */
+/** Thrown if too many passwords are being checked. The call may be repeated after `retryAfterSeconds`. */
 export class PasswordsBusy extends Error {
   readonly retryAfterSeconds = 3
 
@@ -8,14 +8,17 @@ export class PasswordsBusy extends Error {
 }
 
 /**
- * Each check takes 64 MiB and a core for a while. A caller who sends many passwords must not fill the memory or stop
- * all other work.
+ * The maximum number of checks at the same time. Each check takes 64 MiB and keeps a core busy for a while. A caller
+ * who sends many passwords must not fill the memory or stop all other work.
  */
 const mostAtOnce = 2
-/** If more checks were waiting, the last of them would take longer than people wait. */
+/**
+ * The maximum number of waiting checks. If more were waiting, the last of them would take longer than people are
+ * willing to wait.
+ */
 const mostWaiting = 32
 
-/** There is one gate for the whole process, because all checks share its memory. */
+/** The gate is shared by the whole process, because all checks use the memory of this process. */
 const gate = { running: 0, waiting: [] as (() => void)[] }
 
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -35,19 +38,19 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
 /** Memory in KiB, and the number of passes over it. */
 const cost = { memoryCost: 65_536, timeCost: 2 } as const
 
-/** argon2id hash in PHC form. Throws PasswordsBusy. */
+/** The argon2id hash of a password in PHC form. Throws PasswordsBusy. */
 export function hashPassword(password: string): Promise<string> {
   return inTurn(() => Bun.password.hash(password, { algorithm: 'argon2id', ...cost }))
 }
 
-/** A bcrypt hash, for a database of a program that knows no other. Throws PasswordsBusy. */
+/** The bcrypt hash of a password, for the database of a program that supports no other hash. Throws PasswordsBusy. */
 export function bcryptHash(password: string): Promise<string> {
   return inTurn(() => Bun.password.hash(password, { algorithm: 'bcrypt', cost: 10 }))
 }
 
 /**
- * A hash that matches no known password and is as expensive to check as any other. It is made up, because computing a
- * real one at every start would take 64 MiB.
+ * A hash that matches no known password and is as expensive to check as any other. It is invented, because computing a
+ * real hash at every start would take 64 MiB.
  */
 const decoy = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=1$${'A'.repeat(43)}$${'A'.repeat(43)}`
 

@@ -1,16 +1,25 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 
-/** Encrypts data that must be read back and hashes data that must only be recognized, under one master key. */
+/**
+ * Encrypts data that must be read again, and hashes data that must only be recognized. Both use keys that are derived
+ * from one master key.
+ */
 export interface Secrets {
-  /** AES-256-GCM; `context` binds the ciphertext to its field, so that it cannot be decrypted anywhere else. */
+  /**
+   * Encrypts a text with AES-256-GCM. `context` binds the ciphertext to its field, so that it cannot be decrypted in
+   * another field.
+   */
   seal(plain: string, context: string): string
-  /** Throws if the text was not encrypted under this key for this context. */
+  /** Decrypts a text. Throws if it was not encrypted with this key for this context. */
   open(sealed: string, context: string): string
   /** Like `seal`, for bytes. */
   sealBytes(plain: Uint8Array, context: string): Buffer
-  /** Throws if the bytes were not encrypted under this key for this context. */
+  /** Like `open`, for bytes. */
   openBytes(sealed: Uint8Array, context: string): Buffer
-  /** Keyed hash for look-ups: the same input gives the same output, which is useless without the key. 64 hex digits. */
+  /**
+   * A keyed hash for look-ups, as 64 hex digits. The same input gives the same output. Without the key, the output
+   * reveals nothing about the input.
+   */
   fingerprint(value: string, purpose: string): string
 }
 
@@ -18,7 +27,10 @@ const version = 'v1'
 const nonceBytes = 12
 const tagBytes = 16
 
-/** Derives the working keys from the master secret (any length; its entropy is the operator's responsibility). */
+/**
+ * Derives the working keys from the master secret. The secret may have any length, and its entropy is the operator's
+ * responsibility.
+ */
 export function createSecrets(master: string): Secrets {
   const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', master, 'tollgate', purpose, 32))
   const sealKey = derive('seal')

@@ -1,27 +1,30 @@
 import { createHash } from 'node:crypto'
 import type { Secrets } from './secrets.ts'
 
-/** How a key is stored if only its hash is known. Keys that are made here have no colon. */
+/** The form in which a key is stored if only its hash is known. Keys that the gateway creates contain no colon. */
 const hashForm = /^sha256:(?<hex>[0-9a-f]{64})$/
 
-/** The stored form of a key if only the SHA-256 of the whole key, with its `sk-`, is known. */
+/** The stored form of a key if only the SHA-256 of the whole key, including `sk-`, is known. */
 export const hashedKey = (hex: string) => `sha256:${hex}`
 
 /** True if only the SHA-256 of a stored key is known. */
 export const isHashedKey = (stored: string) => hashForm.test(stored)
 
-/** The hash by which a stored key is found. */
+/** The hash by which a stored key is looked up. */
 export function storedKeyHash(stored: string, secrets: Secrets): string {
   const hex = hashForm.exec(stored)?.groups?.['hex']
   return hex === undefined ? presentedKeyHash(stored, secrets) : secrets.fingerprint(hex, 'token-key-sha256')
 }
 
-/** The hash of a key as a caller presents it, without `sk-`. A hash that is presented as a key never finds its token. */
+/**
+ * The hash by which a key from a caller is looked up. `key` has no `sk-`. If a caller presents a stored hash as a key,
+ * no token is found.
+ */
 export function presentedKeyHash(key: string, secrets: Secrets): string {
   return secrets.fingerprint(key, 'token-key')
 }
 
-/** The hash under which a presented key is stored if only its SHA-256 was known. */
+/** The hash by which a key from a caller is looked up if only its SHA-256 was known when it was stored. */
 export function foreignKeyHash(key: string, secrets: Secrets): string {
   return secrets.fingerprint(createHash('sha256').update(`sk-${key}`).digest('hex'), 'token-key-sha256')
 }

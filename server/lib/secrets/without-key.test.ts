@@ -34,7 +34,7 @@ describe('no part of a key is left in a text:', () => {
   })
 })
 
-test('texts without the key stay as they are', () => {
+test('texts without the key are not changed', () => {
   for (const text of ['', 'sk-proj-', 'Incorrect API key provided: sk-proj-****PiX6.', 'a longer text of no interest'])
     expect(withoutKey(text, key)).toBe(text)
 })

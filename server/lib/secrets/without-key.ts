@@ -1,6 +1,9 @@
-/** Shorter parts of a key may be words that a message contains by chance. */
+/**
+ * The minimum length of a key, or of a part of one, that is searched for. Shorter parts may be words that a message
+ * contains by chance.
+ */
 const shortestSecret = 8
-/** In longer parts, a match of this many characters is recognized as a piece of the key. */
+/** If a part of the key is long, a match of this many characters is recognized as a piece of the key. */
 const pieceLength = 12
 const shortestOfPieces = 20
 const mostKeys = 1_000
@@ -16,8 +19,8 @@ interface Traces {
 const known = new Map<string, Traces>()
 
 /**
- * An upstream's text with the channel's key removed. Some services repeat the key in their error messages, complete,
- * truncated or encoded. In JSON that has not been parsed yet, the key may be escaped.
+ * An upstream's text with the channel's key removed. Some services repeat the key in their error messages, either
+ * complete or truncated, and sometimes encoded. In JSON that has not been parsed yet, the key may be escaped.
  */
 export function withoutKey(text: string, key: string): string {
   if (key.length < shortestSecret || text.length < shortestSecret) return text
@@ -62,8 +65,8 @@ function piecesOf(text: string): string[] {
 }
 
 /**
- * The base64 of a text within a longer text, for each of the three possible alignments: only those characters that
- * depend on nothing but the text.
+ * The base64 of a text that is part of a longer text, for each of the three possible alignments. Only the characters
+ * that do not depend on the surrounding text are included.
  */
 function inBase64(text: string): string[] {
   return [0, 1, 2].flatMap((before) => {
@@ -75,7 +78,7 @@ function inBase64(text: string): string[] {
   })
 }
 
-/** Matches a text as it is, or with any of its characters escaped as in JSON (RFC 8259, section 7). */
+/** Matches a text even if some of its characters are escaped as in JSON (RFC 8259, section 7). */
 function inAnySpelling(text: string): RegExp {
   const spellings = Array.from({ length: text.length }, (_, index) => {
     const code = text.charCodeAt(index).toString(16).padStart(4, '0')

@@ -21,7 +21,7 @@ const chatOf = (upstream: Upstream): ChatEndpoint => ({
   finish: (body): JsonObject => ({ ...body, libraryId: libraryOf(upstream) }),
 })
 
-/** AI Proxy's knowledge bases. */
+/** The provider for AI Proxy's knowledge bases. */
 export const aiProxyLibraryProvider: Provider = {
   meta: {
     type: 21,

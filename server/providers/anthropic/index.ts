@@ -5,7 +5,7 @@ import { joinPath } from '../openai-compatible/index.ts'
 import type { ChatEndpoint, FetchJson, Provider, ProviderMeta, Upstream } from '../provider.ts'
 
 const version = '2023-06-01'
-/** Model names that Anthropic itself never used, with the names that one-api maps them to. */
+/** Maps model names that Anthropic itself never used to the names that one-api sends in their place. */
 const renamed: Readonly<Record<string, string>> = { 'claude-instant-1': 'claude-instant-1.1', 'claude-2': 'claude-2.1' }
 
 const headersOf = (upstream: Upstream) => ({ 'x-api-key': upstream.key, 'anthropic-version': version })
@@ -14,7 +14,7 @@ const messages: ChatEndpoint = {
   dialect: anthropicMessages,
   lacks: ['audio', 'more than one answer', 'logprobs'],
   keepsThreads: true,
-  // The caller's own version takes precedence over ours.
+  // The caller's own version takes precedence over the version in `headersOf`.
   forwards: ['anthropic-version', 'anthropic-beta'],
   target: (upstream) => ({ url: joinPath(upstream.baseUrl, '/v1/messages'), headers: headersOf(upstream) }),
   countTarget: (upstream) => ({
@@ -82,7 +82,7 @@ export const anthropic = provider({
   ],
 })
 
-/** Any service that offers Anthropic's Messages API at its own URL. */
+/** The provider for any service that offers Anthropic's Messages API at its own URL. */
 export const claudeCompatible = provider({
   type: 52,
   name: 'claude-compatible',

@@ -8,10 +8,10 @@ import type { ChatEndpoint, ModeEndpoint, Provider, Target, Upstream } from '../
 const defaultApiVersion = '2023-06-01-preview'
 
 /**
- * Azure OpenAI. In the older form of its API, the path contains the deployment, which has the model's name, and the
- * query contains the API version. In the newer form (API version `v1` or `preview`), the paths are OpenAI's under
- * `/openai/v1`, and the body's `model` is the deployment (Azure OpenAI REST API reference; "API version lifecycle").
- * The key is sent in a separate header.
+ * The URL and headers for Azure OpenAI. In the older form of its API, the path contains the name of the deployment,
+ * which is the model's name, and the query contains the API version. In the newer form (API version `v1` or `preview`),
+ * the paths are those of OpenAI under `/openai/v1`, and the deployment is named by `model` in the body (Azure OpenAI
+ * REST API reference; "API version lifecycle"). In both forms, the key is sent in the header `api-key`.
  */
 function address(upstream: Upstream, path: string, model: string): Target {
   const version = text(upstream.config['api_version']) || upstream.other || defaultApiVersion
@@ -23,7 +23,7 @@ function address(upstream: Upstream, path: string, model: string): Target {
     return { url: `${base}/openai/v1/${task}${query}`, headers }
   }
   const name = encodeURIComponent(deployment(upstream, model))
-  // The URL of Cloudflare's AI gateway contains the resource, and the deployment must follow directly.
+  // The URL of Cloudflare's AI gateway already contains the resource. The deployment must follow it directly.
   const base = upstream.baseUrl.startsWith('https://gateway.ai.cloudflare.com')
     ? upstream.baseUrl
     : `${upstream.baseUrl.replace(/\/openai$/, '')}/openai/deployments`
@@ -34,7 +34,8 @@ function address(upstream: Upstream, path: string, model: string): Target {
 }
 
 /**
- * Realtime sessions: in both forms the query contains the deployment (Azure OpenAI, "GPT Realtime API via WebSockets").
+ * The URL for realtime sessions. In both forms of the API, the query contains the deployment (Azure OpenAI, "GPT
+ * Realtime API via WebSockets").
  */
 function realtimeAddress(upstream: Upstream, model: string): Target {
   const version = text(upstream.config['api_version']) || upstream.other || defaultApiVersion
@@ -69,8 +70,8 @@ const responses: ChatEndpoint = {
 }
 
 /**
- * Azure itself writes gpt-3.5 as gpt-35. one-api removed the dots from every name, and a channel can be set to do the
- * same.
+ * The name of the deployment for a model. Azure itself writes gpt-3.5 as gpt-35. one-api removed the dots from every
+ * name, and a channel can be set to do the same.
  */
 function deployment({ config }: Upstream, model: string): string {
   return config['strip_deployment_dots'] === true || model.startsWith('gpt-3.5') ? model.replaceAll('.', '') : model
@@ -96,7 +97,7 @@ export const azure: Provider = {
     relayModes.filter((mode) => mode !== 'moderations' && mode !== 'image-variations'),
     endpoint,
   ),
-  // In the older form, deployments have no Responses API.
+  // In the older form of the API, deployments have no Responses API.
   chat(upstream, model) {
     if (!isNewForm(upstream, text(upstream.config['api_version']) || upstream.other)) return [chat]
     const endpoints = answersResponsesOnly(model) ? [responses] : [chat, responses]

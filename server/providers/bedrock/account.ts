@@ -5,10 +5,10 @@ import { type AwsKeys, signatureHeaders } from './sigv4.ts'
 /** The required format of a channel's key. */
 export const keyForm = 'AccessKey|SecretKey|region, or APIKey|region'
 
-/** The default base URL, in which `{region}` stands for the channel's own region. */
+/** The default base URL. `{region}` is replaced by the channel's region. */
 export const regional = 'https://bedrock-runtime.{region}.amazonaws.com'
 
-/** The account's keys, or a Bedrock API key, and the region to call. */
+/** The region to call, with the keys of an AWS account or with a Bedrock API key. */
 interface Account {
   readonly region: string
   readonly keys: AwsKeys | { readonly apiKey: string }
@@ -27,8 +27,8 @@ export function keyFault(key: string): string | undefined {
 }
 
 /**
- * The account of a channel, from its key or else from the config in which one-api keeps it. Throws GatewayError if
- * there is none.
+ * The account of a channel. It is read from the key or, if the key does not contain it, from the config, where one-api
+ * stores it. Throws GatewayError if there is no account.
  */
 function accountOf({ key, config }: Upstream): Account {
   const named = (name: string) => (typeof config[name] === 'string' ? config[name] : '')
@@ -41,12 +41,12 @@ function accountOf({ key, config }: Upstream): Account {
   return { region, keys: { accessKey, secretKey, ...(sessionToken && { sessionToken }) } }
 }
 
-/** The region that a channel calls. Throws GatewayError if its key does not contain a region. */
+/** The region that a channel calls. Throws GatewayError if the channel has no account with a region. */
 export function regionOf(upstream: Upstream): string {
   return accountOf(upstream).region
 }
 
-/** The URL of a model catalogue, in which `{region}` stands for its region. */
+/** The URL of the model catalogue. `{region}` is replaced by the channel's region. */
 const regionalCatalogue = 'https://bedrock.{region}.amazonaws.com'
 
 /** A signed GET of the model catalogue. Throws GatewayError if the key does not have the required format. */

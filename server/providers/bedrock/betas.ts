@@ -2,8 +2,8 @@ import { modelTraits } from '../../dialects/models/claude-model.ts'
 import type { HeadersInBody } from '../provider.ts'
 
 /**
- * Anthropic's betas that Bedrock accepts (Bedrock user guide, "Anthropic Claude Messages API"); it refuses a request
- * with any other beta.
+ * Anthropic's betas that Bedrock accepts (Bedrock user guide, "Anthropic Claude Messages API"). Bedrock refuses a
+ * request with any other beta.
  */
 const taken: ReadonlySet<string> = new Set([
   'computer-use-2024-10-22',
@@ -21,11 +21,12 @@ const taken: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The newest models on Bedrock support these features without a beta header. They refuse every beta except this one.
+ * The betas that the newest models on Bedrock accept. These models support the other features without a beta, and
+ * refuse a request that names one.
  */
 const takenByNewest: ReadonlySet<string> = new Set(['interleaved-thinking-2025-05-14'])
 
-/** The betas of Anthropic's header in the form that Bedrock requires. */
+/** Moves the betas from Anthropic's header into the body, as Bedrock requires. */
 export function betasInBody(headers: Readonly<Record<string, string>>, model: string): HeadersInBody {
   const values = (headers['anthropic-beta'] ?? '').split(',').map((each) => each.trim())
   const names = [...new Set(values)].filter((each) => each !== '')

@@ -43,7 +43,7 @@ function anthropicMessage(message: AwsMessage): string | undefined {
   return typeof bytes === 'string' ? Buffer.from(bytes, 'base64').toString('utf8') : undefined
 }
 
-/** Anthropic's client programs rely on event names, which are the same as the event types. */
+/** The event name of a message, which is the same as its type. Anthropic's client libraries rely on event names. */
 function typeOf(message: string): string | undefined {
   const event = tryParse(message)
   return isObject(event) && typeof event['type'] === 'string' ? event['type'] : undefined
@@ -53,14 +53,14 @@ function isEventStream(response: Response): boolean {
   return (response.headers.get('content-type') ?? '').startsWith('application/vnd.amazon.eventstream')
 }
 
-/** Turns responses of ConverseStream into server-sent events; other responses are unchanged. */
+/** Converts responses of ConverseStream into server-sent events. Other responses are returned unchanged. */
 export function readConverse(response: Response): Response {
   return isEventStream(response) ? asEvents(response, new AwsEventFraming(converseMessage)) : response
 }
 
 /**
- * Turns responses of an invoked Claude model into the form that Anthropic itself would stream; other responses are
- * unchanged.
+ * Converts streamed responses of an invoked Claude model into the events that Anthropic itself would send. Other
+ * responses are returned unchanged.
  */
 export function readClaude(response: Response): Response {
   return isEventStream(response) ? asEvents(response, new AwsEventFraming(anthropicMessage), typeOf) : response

@@ -26,8 +26,8 @@ const converse: ChatEndpoint = {
 }
 
 /**
- * Claude in Anthropic's own dialect (Anthropic docs, "Claude on Amazon Bedrock"): model and streaming are part of the
- * URL.
+ * Claude in Anthropic's own dialect (Anthropic docs, "Claude on Amazon Bedrock"). The URL contains the model and
+ * determines whether the response is streamed.
  */
 const claude: ChatEndpoint = {
   dialect: { ...anthropicMessages, decodeFailure },
@@ -69,7 +69,7 @@ const rerank: ModeEndpoint = {
 }
 
 /**
- * Models that are called by their ids, and inference profiles for models that cannot be called by id (Bedrock API
+ * Lists the models that can be called by their ids, and the inference profiles for models that cannot (Bedrock API
  * reference, "ListFoundationModels").
  */
 async function listModels(upstream: Upstream, fetchJson: FetchJson, nowMs: number): Promise<string[]> {
@@ -86,7 +86,7 @@ async function listModels(upstream: Upstream, fetchJson: FetchJson, nowMs: numbe
   return [...models, ...profiles]
 }
 
-/** Amazon Bedrock. */
+/** The provider for Amazon Bedrock. */
 export const bedrock: Provider = {
   meta: {
     type: 33,

@@ -1,4 +1,4 @@
-/** Common model names with the ids of Bedrock's models ("Supported foundation models in Amazon Bedrock"). */
+/** Maps common model names to Bedrock's model ids ("Supported foundation models in Amazon Bedrock"). */
 const ids: Readonly<Record<string, string>> = {
   'claude-instant-1.2': 'anthropic.claude-instant-v1',
   'claude-2.0': 'anthropic.claude-v2',
@@ -15,7 +15,7 @@ const ids: Readonly<Record<string, string>> = {
 }
 
 /**
- * Models that are served only through inference profiles. The id of a profile begins with the part of the world that
+ * Models that are served only through inference profiles. The id of a profile begins with the geographic area that
  * serves the call.
  */
 const profiled: Readonly<Record<string, string>> = {
@@ -29,7 +29,7 @@ const profiled: Readonly<Record<string, string>> = {
   'claude-sonnet-4-6': 'anthropic.claude-sonnet-4-6',
 }
 
-/** The models that the channel form offers; other models are called by their ids. */
+/** The models that the channel form offers. Other models are called by their ids. */
 export const bedrockModels: readonly string[] = [
   ...Object.keys(profiled),
   ...Object.keys(ids),
@@ -48,12 +48,12 @@ export const bedrockModels: readonly string[] = [
   'cohere.rerank-v3-5:0',
 ]
 
-/** The id of a model in a region; a name that is not in our list is already an id. */
+/** The id of a model in a region. A name that is not in the lists above is used as an id. */
 export function modelId(model: string, region: string): string {
   const id = profiled[model]
   if (id === undefined) return ids[model] ?? model
   const world = region.slice(0, region.indexOf('-'))
-  // Older profiles for Asia have their own prefix; newer models there use the global profiles.
+  // Older profiles for Asia have their own prefix. Newer models in Asia use the global profiles.
   const elsewhere = world === 'ap' && model.startsWith('claude-3-7') ? 'apac' : 'global'
   return `${world === 'us' || world === 'eu' ? world : elsewhere}.${id}`
 }

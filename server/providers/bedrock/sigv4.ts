@@ -48,7 +48,7 @@ export function signatureHeaders(request: SignedRequest, keys: AwsKeys): Record<
   return { ...Object.fromEntries(headers.slice(1)), authorization }
 }
 
-/** Every service except S3 encodes an already encoded path once more. */
+/** The path for the signature. For every service except S3, an encoded path is encoded a second time. */
 function canonicalPath(path: string): string {
   return path.split('/').map(encoded).join('/')
 }

@@ -5,7 +5,7 @@ import type { ChatEndpoint, FetchJson, ModeEndpoint, Provider, Target, Upstream 
 
 const keyForm = 'account id|API token, or the token alone with the account id in config.user_id'
 
-/** Account and token. Behind Cloudflare's AI gateway, the URL contains the account. */
+/** The account and the token in a channel's key. Behind Cloudflare's AI gateway, the URL contains the account. */
 function accountOf({ key, config }: Upstream): { account: string; token: string } {
   const at = key.indexOf('|')
   const { user_id: named } = config
@@ -13,7 +13,7 @@ function accountOf({ key, config }: Upstream): { account: string; token: string 
   return { account, token: key.slice(at + 1).trim() }
 }
 
-/** Throws GatewayError for a channel without an account. */
+/** The URL and headers for a path. Throws GatewayError for a channel without an account. */
 function address(upstream: Upstream, path: string): Target {
   const { account, token } = accountOf(upstream)
   const headers = { authorization: `Bearer ${token}` }
@@ -30,7 +30,7 @@ const chat: ChatEndpoint = {
 
 const embeddings: ModeEndpoint = { target: (upstream) => address(upstream, '/v1/embeddings') }
 
-/** Image models answer with the image itself, or with an object that contains it. */
+/** Image models respond with the image itself, or with an object that contains it. */
 const images: ModeEndpoint = {
   target: (upstream, { model }) => address(upstream, `/run/${model}`),
   translation: {
@@ -62,7 +62,7 @@ function pictureAsJson(response: Response): Response {
   return new Response(body, { status: response.status, headers: { 'content-type': 'application/json' } })
 }
 
-/** The text of the first error in Cloudflare's own list of errors. */
+/** The text of the first error in a response in Cloudflare's own format. */
 function faultIn(body: unknown): string | undefined {
   const errors = isObject(body) ? body['errors'] : undefined
   const first: unknown = Array.isArray(errors) ? errors[0] : undefined
@@ -79,7 +79,7 @@ async function listModels(upstream: Upstream, fetchJson: FetchJson): Promise<str
   )
 }
 
-/** Cloudflare Workers AI. */
+/** The provider for Cloudflare Workers AI. */
 export const cloudflare: Provider = {
   meta: {
     type: 37,

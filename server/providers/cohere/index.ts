@@ -5,7 +5,7 @@ import { countAt, embeddingsOut, embeddingTexts } from '../openai-compatible/emb
 import { rerankOut, rerankTexts } from '../openai-compatible/rerank.ts'
 import type { ChatEndpoint, FetchJson, ModeEndpoint, Provider, Target, Upstream } from '../provider.ts'
 
-/** The suffix of one-api's names for models with Cohere's web search, which Cohere's API no longer offers. */
+/** The suffix of one-api's model names that meant Cohere's web search. Cohere's API no longer offers this search. */
 const internet = /-internet$/
 
 function address(upstream: Upstream, path: string): Target {
@@ -19,7 +19,10 @@ const chat: ChatEndpoint = {
   target: (upstream) => address(upstream, '/v2/chat'),
 }
 
-/** `input_type` is required, and callers that use OpenAI's format cannot set it. Most of them embed documents. */
+/**
+ * `input_type` is required, and callers that use OpenAI's format cannot set it. Most of them embed documents, so this
+ * is assumed.
+ */
 const embeddings: ModeEndpoint = {
   target: (upstream) => address(upstream, '/v2/embed'),
   translation: {
@@ -56,7 +59,7 @@ const rerank: ModeEndpoint = {
   },
 }
 
-/** The upload form has OpenAI's fields, plus the language. */
+/** The upload form has the same fields as OpenAI's, plus the language. */
 const transcriptions: ModeEndpoint = { target: (upstream) => address(upstream, '/v2/audio/transcriptions') }
 
 /** The names from `GET /v1/models` (Cohere API reference, "List Models"). */
@@ -74,7 +77,7 @@ const withoutSearch = (body: JsonObject): JsonObject => ({
   model: String(body['model']).replace(internet, ''),
 })
 
-/** Cohere. */
+/** The provider for Cohere. */
 export const cohere: Provider = {
   meta: {
     type: 35,

@@ -4,7 +4,7 @@ import { isEventStream } from '../../lib/bytes/sse.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { ChatEndpoint, Provider, Upstream } from '../provider.ts'
 
-/** The user that is sent to a bot if the channel does not specify a user. */
+/** The user id that is sent to a bot if the channel does not specify one. */
 const anyone = 'tollgate'
 
 const chatOf = ({ config }: Upstream): ChatEndpoint => ({
@@ -22,7 +22,7 @@ const chatOf = ({ config }: Upstream): ChatEndpoint => ({
   },
 })
 
-/** Coze: each model is a bot. */
+/** The provider for Coze. Each model is a bot. */
 export const coze: Provider = {
   meta: {
     type: 34,

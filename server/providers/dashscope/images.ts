@@ -7,10 +7,13 @@ import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import { fetchPlain } from '../../lib/network/fetch-plain.ts'
 import type { ModeEndpoint, ModeTranslation, OpenContext, Target } from '../provider.ts'
 
-/** The interval for polling a job. */
+/** The interval for polling a job, in milliseconds. */
 const pauseMs = 1000
 
-/** False for models that generate while the call waits; all others run a job that is polled until it is done. */
+/**
+ * False for models that generate the image while the call waits. All other models run a job that is polled until it is
+ * done.
+ */
 export function usesJob(model: string): boolean {
   return !/^qwen-image-(?:max|2)|^z-image|^wan2\.[6-9]/.test(model)
 }
@@ -45,7 +48,7 @@ const translation: ModeTranslation = {
   },
 }
 
-/** Parses a time from the service, which writes Beijing time; undefined if there is none. */
+/** Parses a time from the service, which is in Beijing time. Undefined if it is missing or invalid. */
 function epochSecondsIn(time: unknown): number | undefined {
   const ms = Date.parse(`${looseText(time).replace(' ', 'T')}+08:00`)
   return Number.isNaN(ms) ? undefined : Math.floor(ms / 1000)
@@ -56,10 +59,10 @@ function imageOf(image: JsonObject): JsonObject[] {
   return url === '' ? [] : [{ url }]
 }
 
-/** DashScope's image endpoint: everything except the URL. */
+/** DashScope's image endpoint, without its URL. */
 export const images: Omit<ModeEndpoint, 'target'> = { translation, open }
 
-/** Starts a job and polls it until it is done. Rejects once nobody is waiting for it any longer. */
+/** Starts a job and polls it until it is done. Rejects when nobody waits for it any longer. */
 async function open(target: Target, body: string, context: OpenContext): Promise<Response> {
   const { signal, proxy } = context
   const headers = { 'content-type': 'application/json', ...target.headers }

@@ -18,7 +18,10 @@ function isCompatible({ baseUrl, config }: Upstream): boolean {
 
 const bearer = ({ key }: Upstream) => ({ authorization: `Bearer ${key}` })
 
-/** A base URL may end like the base URLs of the service's own client programs. */
+/**
+ * The URL of a path in the native API. The base URL may end with a path, as in the service's own client libraries. That
+ * path is removed.
+ */
 function native(upstream: Upstream, path: string, headers: Readonly<Record<string, string>> = {}): Target {
   const base = upstream.baseUrl.replace(/\/(?:api|compatible-mode)\/v1$/, '')
   return { url: base + services + path, headers: { ...bearer(upstream), ...headers } }
@@ -59,7 +62,8 @@ const rerank: ModeEndpoint = {
 }
 
 /**
- * Alibaba's Qwen in DashScope's native format, or through its OpenAI-compatible API if the channel is set to use that.
+ * The provider for Alibaba's Qwen, in DashScope's native format. If the channel is set accordingly, DashScope's
+ * OpenAI-compatible API is used instead.
  */
 export const dashscopeProvider: Provider = {
   meta: {

@@ -4,7 +4,10 @@ import { looseList, looseObject } from '../../dialects/neutral/fields.ts'
 import { countAt, embeddingsOut, embeddingTexts } from '../openai-compatible/embeddings.ts'
 import type { ModeTranslation } from '../provider.ts'
 
-/** Embeddings in DashScope's format. The text tokens are taken from the reported total, the only count there is. */
+/**
+ * Embeddings in DashScope's format. The service reports only a total, so this total is used as the number of text
+ * tokens.
+ */
 export const embeddingsTranslation: ModeTranslation = {
   request(body, { model }) {
     const { dimensions } = body

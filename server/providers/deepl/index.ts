@@ -4,7 +4,10 @@ import type { ChatEndpoint, Provider, Target, Upstream } from '../provider.ts'
 const paid = 'https://api.deepl.com'
 const free = 'https://api-free.deepl.com'
 
-/** Keys of free accounts end in `:fx` and are only valid at the free URL (DeepL docs, "Authentication"). */
+/**
+ * The URL and headers for a path. Keys of free accounts end in `:fx` and are valid only at the free URL (DeepL docs,
+ * "Authentication").
+ */
 function address({ baseUrl, key }: Upstream, path: string): Target {
   const base = baseUrl === free && !key.endsWith(':fx') ? paid : baseUrl
   return { url: `${base}${path}`, headers: { authorization: `DeepL-Auth-Key ${key}` } }
@@ -25,7 +28,7 @@ const chat: ChatEndpoint = {
   target: (upstream) => address(upstream, '/v2/translate'),
 }
 
-/** DeepL, which translates the last message. */
+/** The provider for DeepL. It translates the last message. */
 export const deepl: Provider = {
   meta: {
     type: 38,

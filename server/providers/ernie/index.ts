@@ -10,7 +10,7 @@ import type { ChatEndpoint, ModeEndpoint, Provider, Signing, Target, Upstream } 
 
 const keyForm = 'APIKey|SecretKey, or a key of the newer form (bce-v3/…)'
 
-/** The last path segment for models where it is not the lower-case model name (Qianfan API reference). */
+/** The last path segment for models for which it is not the model name in lower case (Qianfan API reference). */
 const chatEndings: Readonly<Record<string, string>> = {
   'ERNIE-4.0': 'completions_pro',
   'ERNIE-4.0-8K': 'completions_pro',
@@ -32,7 +32,7 @@ const embeddingEndings: Readonly<Record<string, string>> = {
   'tao-8k': 'tao_8k',
 }
 
-/** The base URL of the newer API. It is on another host, unless the admin set a base URL. */
+/** The base URL of the newer API. It has a different host, unless the admin set a base URL. */
 function newerBase({ baseUrl }: Upstream): string {
   return baseUrl.replace('https://aip.baidubce.com', 'https://qianfan.baidubce.com')
 }
@@ -42,8 +42,8 @@ function isNewerForm({ baseUrl, key }: Upstream): boolean {
 }
 
 /**
- * The upstream token for a key. It is valid for thirty days and is requested once in that time. Throws GatewayError for
- * a wrong key.
+ * The upstream token for a key. The token is valid for thirty days and is requested only once in that time. Throws
+ * GatewayError for a wrong key.
  */
 async function accessToken({ baseUrl, key }: Upstream, { tokens, fetchJson, nowMs }: Signing): Promise<string> {
   const [id = '', secret = ''] = key.split('|')
@@ -96,7 +96,7 @@ const embeddings: ModeEndpoint = {
       ? newer(upstream, '/v1/embeddings')
       : older(upstream, `embeddings/${embeddingEndings[model] ?? model.toLowerCase()}`, signing),
   translation: {
-    // In the newer API the body contains the model; in the older one the URL contains it.
+    // In the newer API, the body contains the model. In the older API, the URL contains it.
     request: (body, { model }) => ({ model, input: embeddingTexts(body), user_id: body['user'] }),
     reply(answer, { model }, request) {
       const failure = failureWithin(answer)
@@ -108,7 +108,8 @@ const embeddings: ModeEndpoint = {
 }
 
 /**
- * Baidu ERNIE in the older form of its API, whose keys consist of two parts, and in the newer form, which is OpenAI's.
+ * The provider for Baidu ERNIE. Keys of two parts are for the older form of its API. All other keys are for the newer
+ * form, which is compatible with OpenAI's.
  */
 export const ernieProvider: Provider = {
   meta: {

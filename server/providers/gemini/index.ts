@@ -23,7 +23,7 @@ function modelPath(model: string, action: string): string {
 
 const chat: ChatEndpoint = {
   dialect,
-  // Google only opens URLs of its own storage and of some videos.
+  // Google opens only URLs of its own storage and of some videos.
   wantsBytes: true,
   target: (upstream, call) =>
     address(upstream, modelPath(call.model, call.stream ? 'streamGenerateContent?alt=sse' : 'generateContent')),
@@ -60,7 +60,7 @@ async function listModels(upstream: Upstream, fetchJson: FetchJson): Promise<str
   return names.map((name) => name.replace(/^models\//, ''))
 }
 
-/** Google's Gemini API. */
+/** The provider for Google's Gemini API. */
 export const gemini: Provider = {
   meta: {
     type: 24,

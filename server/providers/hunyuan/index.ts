@@ -10,10 +10,10 @@ import { tc3Authorization } from './tc3.ts'
 
 const keyForm = 'AppId|SecretId|SecretKey, or an API key of the OpenAI form (sk-…)'
 
-/** The signature covers this value, byte for byte. */
+/** The signature includes this value exactly as written. */
 const contentType = 'application/json'
 
-/** A key for the OpenAI-compatible API has a single part. */
+/** True for a channel that uses the OpenAI-compatible API, whose keys have only one part. */
 const isOpenaiForm = ({ key }: Upstream) => !key.includes('|')
 
 function signed(upstream: Upstream, action: string, { body, nowMs }: Signing): Target {
@@ -35,7 +35,7 @@ function signed(upstream: Upstream, action: string, { body, nowMs }: Signing): T
   }
 }
 
-/** The OpenAI-compatible API has a separate host, which is used unless the admin set another one. */
+/** The URL and headers of the OpenAI-compatible API. It has a separate host, unless the admin set a base URL. */
 function openaiForm({ baseUrl, key }: Upstream, path: string): Target {
   const base = baseUrl.replace('https://hunyuan.tencentcloudapi.com', 'https://api.hunyuan.cloud.tencent.com')
   return { url: joinPath(base, path), headers: { authorization: `Bearer ${key}` } }
@@ -60,7 +60,7 @@ const nativeEmbeddings: ModeEndpoint = {
   target: (upstream, { path }, signing) =>
     isOpenaiForm(upstream) ? openaiForm(upstream, path) : signed(upstream, 'GetEmbedding', signing),
   translation: {
-    // The request has the field names of both APIs, each of which ignores the fields of the other.
+    // The request has the field names of both APIs. Each API ignores the fields of the other.
     request: (body, { model }) => ({ InputList: embeddingTexts(body), input: body['input'], model }),
     reply(answer, { model }, request) {
       const failure = failureWithin(answer)
@@ -73,7 +73,10 @@ const nativeEmbeddings: ModeEndpoint = {
   },
 }
 
-/** Tencent Hunyuan with Tencent Cloud's signature, or through its OpenAI-compatible API if the key is for that API. */
+/**
+ * The provider for Tencent Hunyuan. It uses Tencent Cloud's signature, or the OpenAI-compatible API if the key is for
+ * that API.
+ */
 export const hunyuanProvider: Provider = {
   meta: {
     type: 23,

@@ -5,7 +5,10 @@ import { isObject } from '../../lib/json.ts'
 import { countAt, embeddingsOut, embeddingTexts } from '../openai-compatible/embeddings.ts'
 import type { ChatEndpoint, FetchJson, ModeEndpoint, Provider, Target, Upstream } from '../provider.ts'
 
-/** A local Ollama has no keys; a proxy in front of another Ollama may require one. */
+/**
+ * The URL and headers for a path. A local Ollama needs no key, but a proxy in front of an Ollama server may require
+ * one.
+ */
 function address(upstream: Upstream, path: string): Target {
   const { key } = upstream
   return {
@@ -59,7 +62,7 @@ async function listModels(upstream: Upstream, fetchJson: FetchJson): Promise<str
   )
 }
 
-/** Ollama, on the operator's own machine or in Ollama's cloud. */
+/** The provider for Ollama, on the operator's own machine or in Ollama's cloud. */
 export const ollama: Provider = {
   meta: {
     type: 30,

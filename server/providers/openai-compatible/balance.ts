@@ -29,7 +29,8 @@ export const dashboardBalance: Balance = async (upstream, fetchJson, nowMs) => {
 }
 
 /**
- * For services that still have OpenAI's old endpoint for credits. They differ in the field that contains the balance.
+ * Reads the balance from OpenAI's old endpoint for credits, which some services still have. The services differ in the
+ * field that contains the balance.
  */
 export function creditGrants(field: 'total_available' | 'total_remaining'): Balance {
   return async (upstream, fetchJson) => {
@@ -44,13 +45,13 @@ export const openaiSbBalance: Balance = async (upstream, fetchJson) => {
   return dataOf(await fetchJson(address, {}), 'credit')
 }
 
-/** AI Proxy reports the balance on a separate host; a base URL set by an admin replaces both hosts. */
+/** AI Proxy reports the balance on a separate host. A base URL set by an admin replaces both hosts. */
 export const aiProxyBalance: Balance = async (upstream, fetchJson) => {
   const base = upstream.baseUrl.replace('https://api.aiproxy.io', 'https://aiproxy.io')
   return dataOf(await fetchJson(`${base}/api/report/getUserOverview`, { 'api-key': upstream.key }), 'totalPoints')
 }
 
-/** OpenRouter: credits bought minus credits used (OpenRouter API reference, "Get credits"). */
+/** The balance at OpenRouter: purchased credits minus used credits (OpenRouter API reference, "Get credits"). */
 export const openRouterBalance: Balance = async (upstream, fetchJson) => {
   const answer = await fetchJson(joinPath(upstream.baseUrl, '/v1/credits'), bearer(upstream))
   const data = isObject(answer['data']) ? answer['data'] : answer
@@ -82,6 +83,6 @@ export const siliconFlowBalance: Balance = async (upstream, fetchJson) => {
   return dataOf(answer, 'totalBalance')
 }
 
-/** Moonshot (Kimi API reference, "Check balance"). */
+/** The balance at Moonshot (Kimi API reference, "Check balance"). */
 export const moonshotBalance: Balance = async (upstream, fetchJson) =>
   dataOf(await fetchJson(joinPath(upstream.baseUrl, '/v1/users/me/balance'), bearer(upstream)), 'available_balance')

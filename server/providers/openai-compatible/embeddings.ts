@@ -3,8 +3,8 @@ import type { JsonObject } from '../../lib/json.ts'
 import { isObject } from '../../lib/json.ts'
 
 /**
- * The texts of OpenAI's `input`. Throws GatewayError (400) for token ids, because they mean nothing to another
- * tokenizer.
+ * The texts in OpenAI's `input`. Throws GatewayError (400) for token ids, because a model with another tokenizer cannot
+ * use them.
  */
 export function embeddingTexts(body: JsonObject): string[] {
   const { input } = body
@@ -16,7 +16,10 @@ export function embeddingTexts(body: JsonObject): string[] {
   })
 }
 
-/** OpenAI's response to an embeddings call, in the requested encoding; `promptTokens` is undefined if unknown. */
+/**
+ * An embeddings response in OpenAI's format, with the vectors in the requested encoding. `promptTokens` is undefined if
+ * it is not known.
+ */
 export function embeddingsOut(
   vectors: readonly unknown[],
   model: string,
@@ -38,7 +41,7 @@ function encoded(vector: unknown, request: JsonObject): unknown {
   return Buffer.from(new Float32Array(numbers).buffer).toString('base64')
 }
 
-/** The number at the end of a path of field names; undefined if it cannot be a count. */
+/** The count at a path of field names. Undefined if the value cannot be a count. */
 export function countAt(value: unknown, ...path: readonly string[]): number | undefined {
   const member = path.reduce<unknown>((at, name) => (isObject(at) ? at[name] : undefined), value)
   return typeof member === 'number' && Number.isSafeInteger(member) && member >= 0 ? member : undefined

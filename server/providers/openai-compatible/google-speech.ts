@@ -3,13 +3,13 @@ import { isObject, tryParse } from '../../lib/json.ts'
 import { fetchPlain } from '../../lib/network/fetch-plain.ts'
 import type { ModeEndpoint, OpenContext, Target } from '../provider.ts'
 
-/** The speech endpoint of Google's models: everything except the URL. */
+/** The speech endpoint of Google's models, without its URL. */
 export const googleSpeech: Omit<ModeEndpoint, 'target'> = {
   translation: { request: speechRequest, reply: (answer) => answer },
   open,
 }
 
-/** Returns the raw audio that callers want. The upstream sends it inside a JSON object. */
+/** Makes the call and returns the raw audio, which the upstream sends inside a JSON object. */
 async function open(target: Target, body: string, { signal, proxy }: OpenContext): Promise<Response> {
   const headers = { 'content-type': 'application/json', ...target.headers }
   const response = await fetchPlain(target.url, { method: 'POST', headers, body, signal, redirect: 'manual', proxy })

@@ -4,6 +4,7 @@ import { openaiChat } from '../../dialects/openai-chat/index.ts'
 import { openaiResponses } from '../../dialects/openai-responses/index.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
+import { oncePerText } from '../../lib/once-per-text.ts'
 import type {
   ChatEndpoint,
   FetchJson,
@@ -17,7 +18,7 @@ import type {
 interface Options extends Omit<ProviderMeta, 'keyHint' | 'models'> {
   models?: readonly string[]
   keyHint?: string
-  /** The kinds of calls that the service supports; by default all. */
+  /** The kinds of calls that the service supports. By default, all. */
   only?: readonly RelayMode[]
   /** Headers besides the key. */
   headers?: Readonly<Record<string, string>>
@@ -31,7 +32,7 @@ interface Options extends Omit<ProviderMeta, 'keyHint' | 'models'> {
   listsModels?: boolean
   /** How the service's chat differs from OpenAI's. */
   chat?: Partial<Pick<ChatEndpoint, 'dialect' | 'options' | 'lacks' | 'finish' | 'continues'>>
-  /** The path for requests that continue a turn of the model, if it is not the usual one. */
+  /** The path for requests that continue an incomplete turn of the model, if it differs from the usual one. */
   continuesAt?: string
   takesSystemAnywhere?: true
   /** The service is OpenAI itself, which understands the headers of Codex. */
@@ -42,21 +43,24 @@ interface Options extends Omit<ProviderMeta, 'keyHint' | 'models'> {
   also?: readonly OtherDialect[]
   /** The paths of these dialects, if they are not the usual ones. */
   alsoPaths?: Partial<Record<OtherDialect, string>>
-  /** The prefix that replaces OpenAI's `/v1`; '' = the base URL already has it. */
+  /** The prefix that replaces OpenAI's `/v1`; '' = the base URL already contains the prefix. */
   prefix?: string
-  /** Paths that differ from OpenAI's, below the base URL; some depend on the model. */
+  /** Paths below the base URL that differ from OpenAI's. Some of them depend on the model. */
   paths?: Partial<Record<RelayMode, string | ((model: string) => string)>>
 }
 
 type OtherDialect = keyof typeof otherDialects
 
-/** Dialects besides chat completions that services offer at the same URL with the same key. */
+/** Other dialects that services offer, in addition to chat completions, at the same URL and with the same key. */
 const otherDialects = {
   responses: { dialect: openaiResponses, path: '/v1/responses', forwards: [] },
   messages: { dialect: anthropicMessages, path: '/v1/messages', forwards: ['anthropic-version', 'anthropic-beta'] },
 } as const
 
-/** A provider that speaks the OpenAI API: bearer key, OpenAI's paths below the base URL. */
+/**
+ * Creates a provider for a service with OpenAI's API: the key is a bearer token, and the paths below the base URL are
+ * OpenAI's.
+ */
 export function openaiCompatible(options: Options): Provider {
   const { only = relayModes, asksForStreamUsage = true, listsModels = true, prefix = '/v1', paths = {} } = options
   const { type, name, label, color, defaultBaseUrl, models = [], keyHint = 'sk-…', otherDefault, otherLabel } = options
@@ -135,11 +139,11 @@ export function openaiCompatible(options: Options): Provider {
 }
 
 /** True for OpenAI models without chat completions (OpenAI's pages of these models, "Endpoints"). */
-export function answersResponsesOnly(model: string): boolean {
-  return /^(?:openai\/)?(?:o\d[\w.]*-pro|gpt-[\d.]+-pro|gpt-[\d.]+-codex|codex-|computer-use-|o\d[\w.-]*-deep-research)/.test(
+export const answersResponsesOnly = oncePerText((model) =>
+  /^(?:openai\/)?(?:o\d[\w.]*-pro|gpt-[\d.]+-pro|gpt-[\d.]+-codex|codex-|computer-use-|o\d[\w.-]*-deep-research)/.test(
     model,
-  )
-}
+  ),
+)
 
 /** The names from `GET /v1/models` (OpenAI API reference, "List models"). */
 export async function listModels(upstream: Upstream, fetchJson: FetchJson, prefix = '/v1'): Promise<string[]> {
@@ -151,28 +155,28 @@ export async function listModels(upstream: Upstream, fetchJson: FetchJson, prefi
   return names.filter((name): name is string => typeof name === 'string' && name !== '')
 }
 
-/** The same endpoint for several kinds of calls; chat has a separate endpoint. */
+/** Uses one endpoint for several kinds of calls. Chat is skipped, because it has a separate endpoint. */
 export function modesOf(modes: readonly RelayMode[], endpoint: ModeEndpoint): Provider['modes'] {
   return Object.fromEntries(modes.filter((mode) => mode !== 'chat').map((mode) => [mode, endpoint]))
 }
 
-/** A version, or its equivalent, at the end of a base URL. */
+/** Matches an API version at the end of a base URL. */
 const versionAtEnd = /\/v\d+(?:alpha|beta)?\d*(?:\/openai)?$/
 
 /**
- * Base URL + API path, with the service's own prefix instead of `/v1`. If the base already ends with the prefix or
- * another version (`…/v1`, `…/v1beta/openai`), it is not added again. A base behind Cloudflare's AI gateway has no
- * version in its path at all.
+ * Joins a base URL and an API path. The service's prefix replaces `/v1`. If the base URL already ends with the prefix
+ * or with another version (`…/v1`, `…/v1beta/openai`), the prefix is not added again. URLs of Cloudflare's AI gateway
+ * contain no version at all.
  */
 export function joinPath(baseUrl: string, path: string, prefix = '/v1'): string {
-  const rest = path.replace(/^\/v1/, '')
-  const hasOwnVersion =
-    prefix === '' ||
-    baseUrl.endsWith(prefix) ||
-    baseUrl.startsWith('https://gateway.ai.cloudflare.com') ||
-    versionAtEnd.test(baseUrl)
-  return hasOwnVersion || rest === path ? baseUrl + rest : baseUrl + prefix + rest
+  if (!path.startsWith('/v1')) return baseUrl + path
+  const rest = path.slice('/v1'.length)
+  return prefix === '' || baseUrl.endsWith(prefix) || hasVersion(baseUrl) ? baseUrl + rest : baseUrl + prefix + rest
 }
+
+const hasVersion = oncePerText(
+  (baseUrl) => baseUrl.startsWith('https://gateway.ai.cloudflare.com') || versionAtEnd.test(baseUrl),
+)
 
 /** A base URL without a version at its end, for paths outside the versioned ones. */
 function withoutVersion(baseUrl: string): string {

@@ -1,4 +1,4 @@
-/** Models offered for OpenAI channels, the current ones first. */
+/** Models that the channel form offers for OpenAI channels, the current ones first. */
 export const openaiModels: readonly string[] = [
   'gpt-5.1',
   'gpt-5',

@@ -1,4 +1,4 @@
-/** Suggested models of services that use OpenAI's format, the current ones first. */
+/** Suggested models for services that use OpenAI's format, the current ones first. */
 export const presetModels = {
   qianfan: [
     'ernie-5.0-thinking-latest',

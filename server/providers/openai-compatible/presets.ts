@@ -11,10 +11,10 @@ import { presetModels } from './preset-models.ts'
 /** The kinds of calls that most services other than OpenAI serve. */
 const chatAndVectors = ['chat', 'embeddings'] as const
 
-/** For services that accept the reasoning of earlier turns in requests. */
+/** The options for services that accept the reasoning of earlier turns in requests. */
 const keepsThoughts = { options: { reasoningField: 'reasoning_content' } } as const
 
-/** Services that use OpenAI's format at their own URLs: an entry here is all that a service needs. */
+/** Services that use OpenAI's format at their own URLs. To add such a service, an entry in this list is enough. */
 export const presets: readonly Provider[] = [
   openaiCompatible({
     type: 47,

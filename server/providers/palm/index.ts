@@ -5,13 +5,13 @@ const chat: ChatEndpoint = {
   dialect: palm,
   lacks: ['tools', 'images', 'audio', 'documents', 'structured output', 'logprobs', 'streaming'],
   target: ({ baseUrl, key }, { model }) => ({
-    // There is only one model, and callers do not always know its name.
+    // The service has only one model. It is used even if the caller requests a different name.
     url: `${baseUrl}/v1beta2/models/${/^chat-bison/.test(model) ? encodeURIComponent(model) : 'chat-bison-001'}:generateMessage`,
     headers: { 'x-goog-api-key': key },
   }),
 }
 
-/** Google PaLM 2, the predecessor of Gemini. */
+/** The provider for Google PaLM 2, the predecessor of Gemini. */
 export const palmProvider: Provider = {
   meta: {
     type: 11,

@@ -9,7 +9,7 @@ import type { ChatEndpoint, Provider, Upstream, UpstreamCall } from '../provider
 
 const modes = relayModes.filter((mode): mode is Exclude<RelayMode, 'chat'> => mode !== 'chat')
 
-/** The key is sent unchanged, so that it can use any authorization scheme. */
+/** The key is sent unchanged, so that it can contain any authorization scheme. */
 const headersOf = ({ key }: Upstream) => ({ authorization: key })
 
 function endpoint(
@@ -34,7 +34,7 @@ const conversations: readonly ChatEndpoint[] = [
   endpoint(anthropicMessages, () => '/v1/messages', ['anthropic-version', 'anthropic-beta']),
   {
     ...endpoint(gemini, geminiPath),
-    // Google's paths contain their version, whatever the base URL ends with.
+    // Google's paths already contain the version, so a version at the end of the base URL is removed.
     target: (upstream, call) => ({
       url: `${upstream.baseUrl.replace(/\/v\d\w*$/, '')}${geminiPath(call)}`,
       headers: headersOf(upstream),
@@ -43,8 +43,8 @@ const conversations: readonly ChatEndpoint[] = [
 ]
 
 /**
- * Any service, called in the caller's own dialect. It can also be called by the channel's number
- * (`/v1/oneapi/proxy/{id}/…`).
+ * The provider for any service that is called in the caller's own dialect. It can also be called by the channel's
+ * number (`/v1/oneapi/proxy/{id}/…`).
  */
 export const proxy: Provider = {
   meta: {

@@ -16,10 +16,7 @@ const chat: ChatEndpoint = {
   open: openPrediction,
 }
 
-/**
- * OpenAI's image sizes with the aspect ratios that replace them. All of Replicate's image models accept an aspect
- * ratio.
- */
+/** Maps OpenAI's image sizes to aspect ratios, because all of Replicate's image models accept an aspect ratio. */
 const shapes: Readonly<Record<string, string>> = {
   '1024x1024': '1:1',
   '1792x1024': '16:9',
@@ -53,7 +50,7 @@ const images: ModeEndpoint = {
   },
 }
 
-/** Replicate: models are named `owner/name`. */
+/** The provider for Replicate. Its models are named `owner/name`. */
 export const replicate: Provider = {
   meta: {
     type: 46,

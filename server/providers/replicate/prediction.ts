@@ -6,7 +6,7 @@ import { fetchPlain } from '../../lib/network/fetch-plain.ts'
 import type { OpenContext, Target } from '../provider.ts'
 
 const ownHost = /(?:^|\.)replicate\.com$/
-/** The interval for polling a prediction. */
+/** The interval for polling a prediction, in milliseconds. */
 const pauseMs = 1_000
 const over: ReadonlySet<unknown> = new Set(['succeeded', 'failed', 'canceled', 'aborted'])
 
@@ -27,8 +27,9 @@ interface Job {
 }
 
 /**
- * Creates a prediction and waits until it ends, or passes on its stream. If the caller disconnects, the prediction is
- * cancelled, since it would continue to cost money. Rejects with GatewayError, or when nobody is waiting any longer.
+ * Creates a prediction, and waits until it ends or passes on its stream. If the caller disconnects, the prediction is
+ * cancelled, because it would continue to cost money. Rejects with GatewayError, or when nobody waits for the response
+ * any longer.
  */
 export async function openPrediction(target: Target, body: string, context: OpenContext): Promise<Response> {
   const { call, signal, proxy } = context
@@ -54,7 +55,7 @@ function jobOf(prediction: unknown, context: OpenContext): Job {
 }
 
 /**
- * Returns a URL from the service's response, if it is on one of the service's own hosts. If an admin set a base URL,
+ * Returns a URL from the service's response if its host is one of the service's own. If an admin set a base URL,
  * returns the same path on the host of that base URL.
  */
 function ownAddress(url: unknown, { upstream }: OpenContext): string | undefined {
@@ -81,7 +82,7 @@ function giveUp({ cancel }: Job, { headers }: Target, { check, proxy }: OpenCont
     const response = await fetchPlain(cancel, { method: 'POST', headers, redirect: 'manual', proxy })
     await response.body?.cancel()
   }
-  // No caller is left to whom a failure could be reported.
+  // A failure is ignored, because no caller is left to whom it could be reported.
   void work().catch(() => undefined)
 }
 

@@ -60,8 +60,8 @@ function broken(): GatewayError {
 }
 
 /**
- * A failed handshake gives no reason, so the same URL is requested with a plain GET, for which the signature is also
- * valid.
+ * The reason for a failed handshake. The handshake itself gives none, so the same URL is requested with a plain GET,
+ * for which the signature is also valid.
  */
 async function refusal(address: string, signal: AbortSignal, error: unknown): Promise<Response> {
   const isHandshake = error instanceof GatewayError && error.code === 'do_request_failed' && !signal.aborted
@@ -95,7 +95,8 @@ function streamed(first: JsonObject, frames: Frames): Response {
         if (frame) controller.enqueue(encoder.encode(`data: ${JSON.stringify(frame)}\n\n`))
         if (frame && !isLastFrame(frame)) {
           next = frames.next()
-          // A failure of the next frame is reported when that frame is read. Until then it must not count as unhandled.
+          // A failure of the next frame is reported when that frame is read. Until then, it must not count as an
+          // unhandled rejection.
           next.catch(() => undefined)
           return
         }
@@ -109,7 +110,7 @@ function streamed(first: JsonObject, frames: Frames): Response {
   return new Response(body, { headers: { 'content-type': 'text/event-stream; charset=utf-8' } })
 }
 
-/** iFlytek Spark over WebSocket. */
+/** The provider for iFlytek Spark over WebSocket. */
 export const sparkProvider: Provider = {
   meta: {
     type: 18,

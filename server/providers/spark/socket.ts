@@ -1,16 +1,20 @@
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 
-/** The frames of one exchange over a WebSocket, in order. They end when the connection is closed. */
+/**
+ * The frames that arrive over a WebSocket in response to one message, in their order. They end when the connection is
+ * closed.
+ */
 export interface Frames {
-  /** The next frame; undefined when the connection is closed. Rejects with GatewayError if it breaks. */
+  /** The next frame. Undefined when the connection is closed. Rejects with GatewayError if the connection is lost. */
   next(): Promise<JsonObject | undefined>
   close(): void
 }
 
 /**
  * Opens a WebSocket, sends one message and returns the frames that arrive. The runtime's WebSockets have no
- * backpressure, so frames that have not been read yet are kept. They belong to one response and are small.
+ * backpressure, so frames that have not been read yet are kept in memory. There are few of them, and they are small,
+ * because they belong to a single response.
  */
 export function exchange(url: string, message: string, signal: AbortSignal): Frames {
   const socket = new WebSocket(url)

@@ -19,7 +19,7 @@ import type {
 } from '../provider.ts'
 import { type Account, accessToken, accountOf, keyFault, keyForm } from './service-account.ts'
 
-/** The default base URL, in which `{region}` stands for the channel's own region. */
+/** The default base URL. `{region}` is replaced by the channel's region. */
 const regional = 'https://{region}-aiplatform.googleapis.com'
 
 /** A base URL set by an admin; undefined if Google's base URL is used. */
@@ -34,7 +34,7 @@ function googleBase({ region }: Account): string {
   return regional.replace('{region}', region)
 }
 
-/** A base URL set by an admin also replaces the host of the token endpoint. */
+/** The URL of the token endpoint. A base URL set by an admin also replaces the host of this URL. */
 function tokenUriOf({ tokenUri }: Account, base: string | undefined): string {
   if (base === undefined || !URL.canParse(tokenUri)) return tokenUri
   const { pathname, search } = new URL(tokenUri)
@@ -69,7 +69,10 @@ const google: ChatEndpoint = {
   countTarget: (upstream, { model }, signing) => address(upstream, signing, published('google', model, 'countTokens')),
 }
 
-/** Claude on Vertex (Anthropic docs, "Claude on Vertex AI"): the model is in the URL, the version in the body. */
+/**
+ * Claude on Vertex (Anthropic docs, "Claude on Vertex AI"). The URL contains the model, and the body contains the
+ * version.
+ */
 const claude: ChatEndpoint = {
   dialect: anthropicMessages,
   wantsBytes: true,
@@ -77,7 +80,7 @@ const claude: ChatEndpoint = {
   forwards: ['anthropic-beta'],
   target: (upstream, { model, stream }, signing) =>
     address(upstream, signing, published('anthropic', model, stream ? 'streamRawPredict' : 'rawPredict')),
-  // At this endpoint the model is in the body.
+  // For this endpoint, the body contains the model.
   countTarget: (upstream, _call, signing) =>
     address(upstream, signing, published('anthropic', 'count-tokens', 'rawPredict')),
   finish({ model: _model, ...body }) {
@@ -85,7 +88,7 @@ const claude: ChatEndpoint = {
   },
 }
 
-/** Open models, named `publisher/model`, answer in OpenAI's format (Vertex AI docs, "Call open models"). */
+/** Open models, which are named `publisher/model`, use OpenAI's format (Vertex AI docs, "Call open models"). */
 const open: ChatEndpoint = {
   dialect: openaiChat,
   target: (upstream, _call, signing) => address(upstream, signing, '/endpoints/openapi/chat/completions'),
@@ -145,7 +148,7 @@ async function listModels(upstream: Upstream, fetchJson: FetchJson, nowMs: numbe
   return [...(await namesOf('google')), ...(await namesOf('anthropic'))]
 }
 
-/** Google Cloud's Vertex AI. */
+/** The provider for Google Cloud's Vertex AI. */
 export const vertex: Provider = {
   meta: {
     type: 42,

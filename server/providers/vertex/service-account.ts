@@ -6,10 +6,10 @@ import type { AccessToken, FetchJson, Signing, Upstream } from '../provider.ts'
 const scope = 'https://www.googleapis.com/auth/cloud-platform'
 const defaultTokenUri = 'https://oauth2.googleapis.com/token'
 const grant = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
-/** The longest lifetime that Google allows. */
+/** The longest lifetime that Google allows for a signed statement (see `accessToken`), in seconds. */
 const lifeSeconds = 3600
 
-/** The account that a channel acts as, and its project and region. */
+/** The service account that a channel uses, with its project and region. */
 export interface Account {
   readonly region: string
   readonly project: string
@@ -23,7 +23,8 @@ export interface Account {
 export const keyForm = 'region|project_id|service-account JSON (on one line)'
 
 /**
- * The region, project and JSON of a key. A key has all three, or only the JSON, with the rest in the channel's config.
+ * The region, project and JSON of a key. A key contains either all three or only the JSON. In the latter case, region
+ * and project are in the channel's config.
  */
 function piecesOf(key: string): { region: string; project: string; json: string } {
   const text = key.trim()
@@ -40,8 +41,8 @@ export function keyFault(key: string): string | undefined {
 }
 
 /**
- * The account of a channel, from its key or else from the config in which one-api keeps it. Throws GatewayError if
- * there is none.
+ * The account of a channel. It is read from the key or, if the key does not contain it, from the config, where one-api
+ * stores it. Throws GatewayError if there is no account.
  */
 export function accountOf({ key, config }: Upstream): Account {
   const pieces = piecesOf(key)
@@ -58,7 +59,7 @@ export function accountOf({ key, config }: Upstream): Account {
   }
   if (account.email === '' || account.privateKey === '' || account.project === '')
     throw new GatewayError('do_request_failed', `the channel's key does not have the form ${keyForm}`)
-  // The region becomes part of a host name and must not lead to another host.
+  // The region becomes part of a host name. It is checked so that it cannot lead to another host.
   if (!/^[\w-]+$/.test(account.region)) throw new GatewayError('do_request_failed', "the channel's region is not valid")
   return account
 }
@@ -67,7 +68,7 @@ export function accountOf({ key, config }: Upstream): Account {
  * The account's upstream token, which `tokenUri` issues in exchange for a signed statement of the account's identity.
  */
 export function accessToken(account: Account, tokenUri: string, signing: Signing): Promise<string> {
-  // A new key of the same account gets a separate token.
+  // The name contains a hash of the key, so that a new key of the same account gets a new token.
   const mark = createHash('sha256').update(account.privateKey).digest('base64url')
   const name = `vertex ${tokenUri} ${account.email} ${mark}`
   return signing.tokens.get(name, () => exchange(account, tokenUri, signing.nowMs, signing.fetchJson))
@@ -85,7 +86,7 @@ async function exchange(account: Account, tokenUri: string, nowMs: number, fetch
   return { value, expiresAtMs: nowMs + (typeof seconds === 'number' ? seconds : lifeSeconds) * 1000 }
 }
 
-/** Google answers 400 both for an unknown key and for a statement whose time is wrong. */
+/** Google responds with 400 both for an unknown key and for a statement whose time is wrong. */
 function refused(error: GatewayError): GatewayError {
   if (!/status code: 40[013]/.test(error.message)) return error
   const message = `the token endpoint of the upstream refused the service account (${error.message}): its key may be gone, or the clock of this gateway may be wrong`

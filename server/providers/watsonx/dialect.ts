@@ -5,7 +5,7 @@ import { looseList, looseObject, looseText } from '../../dialects/neutral/fields
 import type { Failure } from '../../dialects/neutral/reply.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
-/** Fields that watsonx.ai accepts under OpenAI's names (watsonx.ai API reference, "Infer text chat"). */
+/** Fields that have the same names in watsonx.ai as in OpenAI's API (watsonx.ai API reference, "Infer text chat"). */
 const same = [
   'temperature',
   'top_p',
@@ -19,8 +19,8 @@ const same = [
 ] as const
 
 /**
- * Conversations with watsonx.ai: OpenAI's chat with different names for the model, a required tool and the finish
- * reason.
+ * Conversations with watsonx.ai. The dialect is OpenAI's chat with different names for the model, for a required tool,
+ * and for the finish reason.
  */
 export const watsonxChat = chatBased({
   name: 'watsonx',
@@ -31,7 +31,7 @@ export const watsonxChat = chatBased({
   decodeFailure: failureIn,
 })
 
-/** The URL decides whether the response is streamed. The provider adds the project id. */
+/** Converts a request. The URL determines whether the response is streamed, and the provider adds the project id. */
 function requestOut(request: ChatRequest): JsonObject {
   const { maxTokens } = request
   const stop = request.takeStop()
@@ -65,12 +65,17 @@ function answerIn(wire: JsonObject): JsonObject {
   return { ...rest, ...(model !== undefined && { model }), choices: mapped }
 }
 
-/** Translates watsonx.ai's own finish reasons, for a response that was cut by a time limit or cancelled. */
+/**
+ * Translates watsonx.ai's own finish reasons for a response that was truncated by a time limit or an error, or
+ * cancelled.
+ */
 function reasonIn(reason: unknown): unknown {
   return reason === 'time_limit' || reason === 'cancelled' || reason === 'error' ? 'length' : reason
 }
 
-/** Reads error codes that are more specific than their status (watsonx.ai API reference, "Error handling"). */
+/**
+ * Decodes an error. Some error codes are more specific than the status (watsonx.ai API reference, "Error handling").
+ */
 function failureIn(status: number, body: unknown): Failure {
   const object = looseObject(body)
   const [first] = looseList(object['errors'])

@@ -4,7 +4,7 @@ import type { Provider, Signing, Target, Upstream, UpstreamCall } from '../provi
 import { watsonxChat } from './dialect.ts'
 
 const keyForm = 'ProjectId|ApiKey'
-/** The date of the API version that this code was written for; every call must name a version. */
+/** The date of the API version for which this code was written. Every call must name a version. */
 const version = '2025-02-06'
 const usualLifeSeconds = 3600
 
@@ -13,7 +13,10 @@ const partsOf = ({ key }: Upstream) => {
   return { project: key.slice(0, at), apiKey: key.slice(at + 1) }
 }
 
-/** IBM Cloud issues tokens at one URL for all regions; a base URL set by an admin replaces that URL, too. */
+/**
+ * The URL that issues tokens. IBM Cloud has one such URL for all regions. A base URL set by an admin replaces it as
+ * well.
+ */
 function tokenUrl({ baseUrl }: Upstream): string {
   const isIbm = /^https:\/\/[a-z0-9-]+\.ml\.cloud\.ibm\.com$/.test(baseUrl)
   return `${isIbm ? 'https://iam.cloud.ibm.com' : baseUrl}/identity/token`
@@ -56,7 +59,7 @@ async function target(upstream: Upstream, { stream }: UpstreamCall, signing: Sig
   }
 }
 
-/** IBM watsonx.ai. */
+/** The provider for IBM watsonx.ai. */
 export const watsonx: Provider = {
   meta: {
     type: 61,

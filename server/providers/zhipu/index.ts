@@ -10,14 +10,14 @@ import type { JsonObject } from '../../lib/json.ts'
 import { joinPath, listModels } from '../openai-compatible/index.ts'
 import type { ChatEndpoint, ModeEndpoint, Provider, Target, Upstream } from '../provider.ts'
 
-/** Long enough for clocks that differ by a few minutes. */
+/** The lifetime of a token, in milliseconds. It is long enough for clocks that differ by a few minutes. */
 const tokenLifeMs = 60 * 60_000
 
 const prefix = '/api/paas/v4'
 
 /**
- * The token for a key `id.secret` (Zhipu docs, "JWT"). Its times are in milliseconds, and the secret is used as
- * written, without decoding.
+ * The token for a key of the form `id.secret` (Zhipu docs, "JWT"). The times in the token are in milliseconds, and the
+ * secret is used without decoding.
  */
 export function jwt(key: string, nowMs: number): string {
   const [id = '', secret = ''] = key.split('.')
@@ -51,7 +51,7 @@ function isJson(response: Response): boolean {
   return (response.headers.get('content-type') ?? '').startsWith('application/json')
 }
 
-/** Reads events whose kind and usage are outside their `data` lines. */
+/** Reads events that have their kind and usage outside the `data` lines. */
 class EventFraming implements Framing {
   readonly #splitter = new SseSplitter(Number.POSITIVE_INFINITY)
 
@@ -78,7 +78,10 @@ const chat: ChatEndpoint = {
   finish: (body, { model }, lose) => finished(body, model, lose),
 }
 
-/** Older models do not accept the extreme values of their parameter ranges, such as a temperature of 0 or 1. */
+/**
+ * Adapts a body to the service. For example, older models do not accept the limits of a parameter's range, such as a
+ * temperature of 0 or 1.
+ */
 function finished(body: JsonObject, model: string, lose: (what: Losable) => void): JsonObject {
   const { reasoning_effort: _effort, ...rest } = body
   const isNewer = version(model) >= 4.5
@@ -90,17 +93,20 @@ function finished(body: JsonObject, model: string, lose: (what: Losable) => void
   }
 }
 
-/** The version in a model's name; 0 if it has none. */
+/** The version in a model's name; 0 if the name contains none. */
 function version(model: string): number {
   return Number(/^glm-(\d+(?:\.\d+)?)/.exec(model)?.[1] ?? 0)
 }
 
-/** The effort levels of models that always think; the service has no other levels for them (Z.ai docs, "GLM-5.3"). */
+/**
+ * Maps the effort levels to those of models that always think. The service has no other levels for these models (Z.ai
+ * docs, "GLM-5.3").
+ */
 const levels: Readonly<Record<string, string>> = { minimal: 'low', low: 'low', medium: 'high', high: 'high' }
 
 /**
- * Newer models have a separate switch for thinking. For the newest models, it also sets the amount of thinking (Zhipu
- * docs, "Deep thinking").
+ * The fields that control thinking. Newer models have a separate switch for it. For the newest models, the amount of
+ * thinking can be set as well (Zhipu docs, "Deep thinking").
  */
 function thinking(body: JsonObject, model: string, lose: (what: Losable) => void): JsonObject {
   const { reasoning_effort: effort, thinking: own } = body
@@ -147,7 +153,7 @@ function wrong(message: string, param: string): GatewayError {
   return new GatewayError('invalid_field_value', message, { param })
 }
 
-/** Zhipu: chatglm models in their own old format, all others in OpenAI's. */
+/** The provider for Zhipu. Its chatglm models use their own old format. All other models use OpenAI's. */
 export const zhipu: Provider = {
   meta: {
     type: 16,

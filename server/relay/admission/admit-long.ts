@@ -8,8 +8,8 @@ import { planOf } from '../call/plan.ts'
 import { mappedModel } from '../routing/routing-table.ts'
 
 /**
- * Refuses a long body before it is parsed if the call would be refused later anyway: the token is not allowed to use
- * the model, or the caller has no quota and the model cannot be free. `model` is undefined if the body names none.
+ * Refuses a long body before parsing it if the call would be refused later anyway: because the token may not use the
+ * model, or because the caller has no quota and the model is not free. `model` is undefined if the body names none.
  * Throws GatewayError (model_not_allowed, token_exhausted, insufficient_user_quota, database_unavailable).
  */
 export async function admitLong(

@@ -16,14 +16,15 @@ export interface AuthenticateDeps {
   routing(): RoutingTable
   settings(): Pick<Settings, 'GroupLimits' | 'UserUsableGroups'>
   nowMs(): number
-  /** Called when a token is found to have expired, so that token lists show it as expired. */
+  /** Called when a token turns out to have expired, so that token lists show it as expired. */
   expired(tokenId: number): void
 }
 
 /**
- * `Authorization: Bearer sk-…` → the caller. The checks follow one-api's order: known key; status (exhausted, expired,
- * enabled); expiry time; subnet; owner; chosen channel. Returns at once if the token is in memory. The quota itself is
- * checked where it is reserved. A database failure gives 503, so that clients do not discard valid keys.
+ * Identifies the caller of a request by its token (`Authorization: Bearer sk-…`). The checks are in the same order as
+ * in one-api: known key, status (exhausted, expired, enabled), expiry time, subnet, owner, chosen channel. Returns
+ * synchronously if the token is in memory. The quota is checked later, when it is reserved. If the database fails, the
+ * response is a 503, so that clients do not discard valid keys.
  */
 export function authenticate(
   deps: AuthenticateDeps,
@@ -64,7 +65,7 @@ function checked(
 /** Maps an error to the caller whose token was refused with it. */
 const refused = new WeakMap<GatewayError, CallerRow>()
 
-/** The caller that `authenticate` identified but refused with this error; undefined if it identified none. */
+/** The caller that `authenticate` identified but refused with this error. Undefined if it identified no caller. */
 export function refusedCaller(error: unknown): CallerRow | undefined {
   return error instanceof GatewayError ? refused.get(error) : undefined
 }
@@ -83,7 +84,10 @@ function allowed(
     : { ...caller, chosenChannel: chosenChannel(deps.routing(), row, channelText) }
 }
 
-/** The caller of a token that is used from an address that it allows. Throws GatewayError like `authenticate`. */
+/**
+ * The caller that a token's row describes. Throws the same errors as `authenticate`, but does not check the request's
+ * address.
+ */
 export function callerOfRow(deps: Omit<AuthenticateDeps, 'tokens'>, row: CallerRow): Caller {
   checkToken(deps, row)
   return callerAfter(deps, row)
@@ -98,7 +102,7 @@ function callerAfter(deps: Omit<AuthenticateDeps, 'tokens'>, row: CallerRow): Ca
   return limits === undefined ? caller : { ...caller, limits }
 }
 
-/** The group of a token must still be one that its owner may choose. */
+/** A token may keep its own group only while its owner may still choose that group. */
 function checkGroup({ settings }: Pick<AuthenticateDeps, 'settings'>, { group, userGroup }: CallerRow): void {
   if (group === userGroup || settings().UserUsableGroups.has(group)) return
   throw new GatewayError(
@@ -107,7 +111,7 @@ function checkGroup({ settings }: Pick<AuthenticateDeps, 'settings'>, { group, u
   )
 }
 
-/** The caller built from each row, kept as long as the row is in memory. */
+/** Caches the caller that was built from each row, as long as the row is in memory. */
 const callers = new WeakMap<CallerRow, Caller>()
 
 function callerOf(row: CallerRow): Caller {
@@ -125,8 +129,9 @@ function limitsInForce({ tokenLimits: token, userLimits: own }: CallerRow, group
 }
 
 /**
- * A key may itself contain dashes, so the whole text is looked up before a part of it is read as a channel: the part
- * after the last dash if that is a number, otherwise the part after the first one.
+ * Looks up the text that a caller presented, which is a key or a key with a channel number appended. A key may itself
+ * contain dashes, so the whole text is looked up first. If no token has this key, the part after the first dash, or the
+ * number after the last dash, is read as the channel.
  */
 async function find(
   tokens: TokenCache,
@@ -145,7 +150,10 @@ async function find(
   throw new GatewayError('invalid_token', 'invalid token')
 }
 
-/** Where the number of a channel may begin. one-hub, whose keys contain dashes, writes # before it. */
+/**
+ * The offsets at which a channel number may begin. Keys of one-hub (a fork of one-api) contain dashes, so one-hub puts
+ * a `#` before the number.
+ */
 function channelMarks(presented: string): number[] {
   const last = /[-#]\d{1,15}$/.exec(presented)?.index ?? -1
   const first = presented.indexOf('-')
@@ -187,9 +195,9 @@ function chosenChannel(routing: RoutingTable, row: CallerRow, text: string): Cha
 }
 
 /**
- * The token of a request, read from where clients of its dialect send it: OpenAI's from `Authorization`, Anthropic's
- * from `x-api-key`, Google's from `x-goog-api-key` or `?key=`. Browsers that open a WebSocket send it among the
- * subprotocols. A bearer token is accepted everywhere.
+ * The token of a request, read from the header or parameter in which clients of its dialect send it: `Authorization`
+ * for OpenAI, `x-api-key` for Anthropic, `x-goog-api-key` or `?key=` for Google. A browser that opens a WebSocket sends
+ * it as one of the subprotocols. A bearer token is accepted everywhere.
  */
 export function credentialOf(request: Request, dialect: DialectName): string | null {
   const { headers } = request
@@ -201,7 +209,10 @@ export function credentialOf(request: Request, dialect: DialectName): string | n
   return headers.get('x-goog-api-key') ?? inAddress ?? bearer
 }
 
-/** The dialect of a client that calls an endpoint shared by several services, judged by how it sends its key. */
+/**
+ * The dialect of a client that calls an endpoint of several dialects. The header in which the client sends its key
+ * shows which dialect it uses.
+ */
 export function readerDialect({ headers, url }: Request): 'openai-chat' | 'anthropic-messages' | 'gemini' {
   if (headers.has('anthropic-version')) return 'anthropic-messages'
   if (headers.has('authorization')) return 'openai-chat'

@@ -6,7 +6,7 @@ import { recordedBody } from '../call/recorded-body.ts'
 import type { Incoming } from '../request/incoming.ts'
 import { credentialOf } from './authenticate.ts'
 
-/** Begins to record a call with its body as the caller sent it, if a rule may concern the call. */
+/** Begins to record a call, with its body as the caller sent it, if a recording rule may apply to the call. */
 export function beginRecording(
   { captures }: Pick<RelayDeps, 'captures'>,
   incoming: Incoming,

@@ -56,8 +56,8 @@ export async function serveCaller(
     response = await run(caller)
   } catch (error) {
     response = refused(deps, incoming, caller ?? refusedCaller(error), error, dialect)
-    // A body of undeclared length may be endless, so the connection is closed: a caller who was not admitted should not
-    // have to send all of it before reading the error.
+    // A body of undeclared length may be endless. The connection is closed so that a caller who was not admitted can
+    // read the error without sending the whole body first.
     if (!caller && request.headers.has('transfer-encoding')) response.headers.set('connection', 'close')
     incoming.ended?.()
   } finally {
@@ -127,8 +127,8 @@ async function tellLimits(deps: RelayRouteDeps, caller: Caller, limits: CallLimi
   headers.append('access-control-expose-headers', limitHeaderNames.join(', '))
   if (!hasMinuteLimit(limits)) return
   const at = epochSeconds(deps.relay.clock)
-  // A call that was refused before it reached the ledger, or that needs no quota, was not counted, so the current
-  // counts are read here.
+  // The ledger sets `limits.minutes` when it takes quota for a call. A call that needs no quota, or that is refused
+  // earlier, does not reach the ledger, so its counts are read here.
   limits.minutes ??= await currentMinutes(deps.store, caller, { token: limits.token, user: limits.user, at }).catch(
     () => undefined,
   )
@@ -141,7 +141,7 @@ function isUnexpected(error: unknown): boolean {
   return !(error instanceof Error && error.cause instanceof GatewayError)
 }
 
-/** The gateway's own error code, whatever the upstream called the error. */
+/** The gateway's own code for an error, whatever code the upstream used. */
 function codeOf(error: unknown): ErrorCode {
   const known = error instanceof Error && !(error instanceof GatewayError) ? error.cause : error
   return known instanceof GatewayError ? known.code : 'internal_error'

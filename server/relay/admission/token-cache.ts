@@ -15,17 +15,17 @@ export interface TokenCache {
 
 interface Entry {
   row: CallerRow
-  /** From then on, the row is read again. */
+  /** After this time, the row must be read from the database again. */
   untilMs: number
 }
 
-/** A safety net in addition to the change notices: no entry is trusted for longer than this. */
+/** No entry is trusted for longer than this, in case a change notice is lost. */
 const lifeMs = 30_000
 const mostEntries = 20_000
 
 export function createTokenCache(store: Store, secrets: Secrets, nowMs: () => number): TokenCache {
   const entries = new Map<string, Entry>()
-  // A row that was read before a change must not be cached after the change.
+  // The number of changes so far. A row that was read before a change must not be cached after the change.
   let changes = 0
   store.notices.subscribe((notice) => {
     if (notice !== 'reconnected' && notice.topic !== 'token' && notice.topic !== 'user') return
@@ -42,8 +42,8 @@ export function createTokenCache(store: Store, secrets: Secrets, nowMs: () => nu
     return entry && nowMs() < entry.untilMs ? entry.row : undefined
   }
   /**
-   * A token that was imported with only the SHA-256 of its key. It gets the key, so that the next look-up finds it at
-   * once and the console can show it.
+   * Finds a token that was imported with only the SHA-256 of its key. The key is then stored with the token, so that
+   * the next look-up finds it at once and the console can show the key.
    */
   async function findForeign(key: string): Promise<CallerRow | undefined> {
     const from = foreignKeyHash(key, secrets)
@@ -53,7 +53,10 @@ export function createTokenCache(store: Store, secrets: Secrets, nowMs: () => nu
     if (row) await store.write((trx) => learnKey(trx, row.tokenId, { from, to, sealed: secrets.seal(key, 'token') }))
     return row
   }
-  /** A token that has another key now. An old key is trusted only until it ends, so a call costs nothing more for it. */
+  /**
+   * Finds a token by a key that has been replaced. The cache keeps the token only as long as the old key is valid, so
+   * calls with the old key need no extra check.
+   */
   async function findOld(key: string): Promise<Entry | undefined> {
     const hashes = [presentedKeyHash(key, secrets), foreignKeyHash(key, secrets)]
     const found = await findByOldKey(store.read, hashes, Math.floor(nowMs() / 1000))

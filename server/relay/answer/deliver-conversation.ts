@@ -30,7 +30,8 @@ import { settleWhole, type WholeAnswer } from './settle-whole.ts'
 
 /**
  * Translates the response to a conversation into the caller's dialect, if the caller or the upstream speaks a dialect
- * other than OpenAI chat. Throws AttemptFailed and CallerLeft until the hold has been handed over.
+ * other than OpenAI chat. Can throw AttemptFailed and CallerLeft, but only before the hold is handed over to the
+ * response.
  */
 export async function deliverConversation(answering: Answering, codec: Codec): Promise<Response> {
   const { open, response } = answering
@@ -105,7 +106,7 @@ function settleReply(answering: Answering, codec: Codec, { reply, body, text, me
   return streamed(response, { deps, open, reader, meter: reader.meter, withholdUsage: false, opening: [] })
 }
 
-/** Whether each choice ended in a refusal, and whether it says anything else. */
+/** How each choice ended, and whether it has any content besides a refusal. */
 function stopsOf({ choices }: Reply): Stopped[] {
   return choices.map(({ parts, stop }) => ({
     reason: stop.reason,
@@ -117,7 +118,10 @@ function isBlank(part: Reply['choices'][number]['parts'][number]): boolean {
   return part.type === 'text' && part.text.trim() === ''
 }
 
-/** The reply without its content, for a service that charges only for the prompt: nothing in the reply is billable. */
+/**
+ * The reply without its content. It is used for services that charge only for the prompt, so that nothing in the reply
+ * is charged.
+ */
 function silent(reply: Reply): Reply {
   return { ...reply, choices: reply.choices.map((choice) => ({ ...choice, parts: [] })) }
 }
@@ -136,7 +140,10 @@ function encoderFor(deps: RelayDeps, { call }: OpenCall, to: NonNullable<Codec['
   return keep ? keepingEncoder(encoder, keep) : encoder
 }
 
-/** Returns a function that remembers which channel sent a response, because only that channel can continue from it. */
+/**
+ * Returns a function that stores which channel sent a response, because only that channel can continue from the
+ * response.
+ */
 function noterOf(
   { threads, responseOwners }: RelayDeps,
   { call, channel, upstreamModel }: OpenCall,
@@ -153,7 +160,7 @@ function noterOf(
   }
 }
 
-/** True if the service stores the response of a call that is passed on to it. */
+/** True if the service will store the response to this call. */
 function isStored({ compacts, state: { body } }: RelayCall): boolean {
   return compacts !== 'call' && body.kind === 'json' && body.json['store'] !== false
 }
@@ -179,7 +186,10 @@ function notingDialect(dialect: UpstreamDialect, note: NoteAnswer): UpstreamDial
   }
 }
 
-/** A response that the service makes in the background belongs to a job, and its stream may be left at any time. */
+/**
+ * Delivers the stream of a background response. A background job owns the hold, so the caller may disconnect from the
+ * stream at any time.
+ */
 async function deliverBackground(sent: Answering, codec: Codec): Promise<Response> {
   const answering = await beginStreamed(sent)
   return answering instanceof Response ? answering : deliverEvents(answering, codec)
@@ -199,7 +209,10 @@ async function deliverEvents(answering: Answering, codec: Codec): Promise<Respon
   return passEvents(answering, codec, noting, held)
 }
 
-/** Passes on a stream that has begun, in the caller's dialect. `noting`: the upstream's dialect. */
+/**
+ * Passes on a stream that has begun, translated into the caller's dialect. `noting` is the upstream's dialect, wrapped
+ * so that the id of the response is stored if necessary.
+ */
 function passEvents(
   answering: Answering,
   { from, to }: Codec,

@@ -45,9 +45,9 @@ const listOf: Partial<Record<RelayMode, string>> = {
 }
 
 /**
- * Turns the upstream's response into the caller's. Throws AttemptFailed while another channel can still be tried, and
- * CallerLeft if the caller has disconnected. The hold is handed over once it is certain that it will be settled,
- * however the response ends.
+ * Turns the upstream's response into the response for the caller. Throws AttemptFailed as long as another channel can
+ * still be tried, and CallerLeft if the caller has disconnected. The hold is handed over only when it is certain to be
+ * settled, however the response ends.
  */
 export function deliver(answering: Answering, prepared: Prepared): Promise<Response> {
   const { status } = answering.response
@@ -76,7 +76,7 @@ async function unusable({ response }: Answering, why: string): Promise<never> {
   throw await unread(response, why)
 }
 
-/** Delivers a response that is in OpenAI's format or is converted to it. */
+/** Delivers a response that is in OpenAI's format, or that is converted to it. */
 function deliverOpenAi(answering: Answering, prepared: Prepared): Promise<Response> {
   const { open, response } = answering
   const type = (response.headers.get('content-type') ?? '').toLowerCase()
@@ -147,16 +147,13 @@ function settleBody(
 /** Kinds of calls whose response is never an event stream. */
 const neverStreamed: ReadonlySet<RelayMode> = new Set(['embeddings', 'moderations', 'rerank'])
 
-/** True if the caller requested an event stream, in the way that this kind of call provides for it. */
+/** True if the caller requested an event stream. Each kind of call has its own way to request one. */
 function mayStream({ mode, facts, state: { body } }: RelayCall): boolean {
   if (neverStreamed.has(mode)) return false
   return facts.stream || (mode === 'speech' && body.kind === 'json' && body.json['stream_format'] === 'sse')
 }
 
-/**
- * True if the caller wants a transcript in a format other than JSON: text, subtitles, or any other format that a
- * service writes.
- */
+/** True if the caller wants a transcript in a format other than JSON, such as text or subtitles. */
 function asksForText({ mode, state: { body } }: RelayCall): boolean {
   if ((mode !== 'transcriptions' && mode !== 'translations') || body.kind !== 'form') return false
   return !/json|^$/i.test(body.form.fields.get('response_format') ?? '')
@@ -166,7 +163,7 @@ function isEmpty(list: unknown): boolean {
   return Array.isArray(list) && list.length === 0
 }
 
-/** The measured quantities for calls that are not charged by tokens. */
+/** The measured quantities of a call that is not charged by tokens. */
 function besideUsage(mode: RelayMode, body: JsonObject) {
   if (mode.startsWith('image')) return { images: imagesIn(body) }
   return mode === 'rerank' ? searchesIn(body) : undefined
@@ -185,8 +182,8 @@ function searchesIn({ meta }: JsonObject): { searches: number } | undefined {
 }
 
 /**
- * The last timestamp gives the length of the audio. Timestamps are not speech, so they are removed from the text that
- * is used if the length must be estimated.
+ * Measures a transcript. The last timestamp of subtitles gives the length of the audio. If there are none, the length
+ * is estimated from the text. Timestamps are removed from that text, because they are not speech.
  */
 function heard(text: string) {
   const { seconds, speech } = readSubtitles(text) ?? { seconds: undefined, speech: text }
@@ -199,7 +196,7 @@ async function embeddingUsage(deps: RelayDeps, { call: { facts } }: OpenCall): P
   return { prompt_tokens: tokens, total_tokens: tokens }
 }
 
-/** True for a web page, whose content a browser would run. An API response is never a page. */
+/** True for a web page, because a browser would run its scripts. An API response is never a page. */
 function isPage(type: string): boolean {
   return /html|xml|svg/.test(type)
 }
@@ -225,7 +222,7 @@ async function deliverStream(answering: Answering, prepared: Prepared): Promise<
   return passStream(answering, prepared, newMeter(), held)
 }
 
-/** Passes on a stream that has begun. `ownMeter` has not been fed anything. */
+/** Passes on a stream that has begun. `ownMeter` must not have been given any data. */
 function passStream(
   answering: Answering,
   { requestsUsage }: Prepared,

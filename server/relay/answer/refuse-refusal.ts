@@ -4,8 +4,9 @@ import type { Answering } from '../charging/settlement.ts'
 import { exitOfRefusal, RefusedAnswer, type Stopped } from '../failures/refused-answer.ts'
 
 /**
- * Gives up a whole response that only refuses, or that a filter emptied, if the call's virtual model goes on to another
- * step in that case. Throws RefusedAnswer, which keeps the response, and `deliver`, until another step has answered.
+ * Gives up a complete response that contains only a refusal, or that a filter emptied, if the call's virtual model
+ * continues with another step in that case. It does so by throwing RefusedAnswer, which keeps the response and the
+ * function that delivers it (`deliver`), in case no other step answers.
  */
 export function refuseRefusal(
   { open, response: { status } }: Answering,
@@ -17,7 +18,10 @@ export function refuseRefusal(
   if (exit) throw new RefusedAnswer({ exit, status, open, answer, deliver })
 }
 
-/** The choices of a chat or a completion in OpenAI's format (OpenAI API reference, "The chat completion object"). */
+/**
+ * How the choices of a chat or a completion in OpenAI's format ended (OpenAI API reference, "The chat completion
+ * object").
+ */
 export function stopsIn(choices: unknown): Stopped[] {
   if (!Array.isArray(choices)) return []
   return choices.map((choice: unknown) => {

@@ -6,7 +6,7 @@ import { answerHeaders } from '../headers/relay-headers.ts'
 
 const jsonType = /^application\/(?:[\w.+-]+\+)?json\b/i
 
-/** A complete response as the caller receives it, and the figures from which its charge is calculated. */
+/** A complete response as the caller receives it, with the figures from which its charge is calculated. */
 export type WholeAnswer = Parameters<typeof measure>[2] & {
   text: string
   /** A body that was parsed as JSON is sent as JSON, whatever content type the upstream gave it. */

@@ -13,14 +13,17 @@ import { suitableSteps, unableChannels } from './suitable.ts'
 
 /** A call whose quota is held, with the channel for its first attempt. */
 export interface Begun<Call extends AnyCall> {
-  /** The call at its first step, or the call itself if it has no steps. */
+  /**
+   * The call as made for the first step of its plan (the models that may answer it, in order); without a plan, the call
+   * itself.
+   */
   call: Call
   placed: Placed
-  /** Channels that need not be tried. */
+  /** Ids of the channels that need not be tried. */
   skipped: Set<number>
 }
 
-/** Chooses the first channel of a call and takes the quota. Throws GatewayError, in which case nothing is held. */
+/** Chooses the first channel of a call and takes the quota. If it throws GatewayError, no quota is held. */
 export function beginCall<Call extends AnyCall>(deps: RelayDeps, call: Call): Promise<Begun<Call>> {
   return call.plan ? beginAtStep(deps, call, call.plan) : begin(deps, call, new Set())
 }
@@ -42,12 +45,12 @@ async function begin<Call extends AnyCall>(deps: RelayDeps, call: Call, skipped:
   }
 }
 
-/** Begins with the first step that can serve the call. Steps that are left before they are called cost nothing. */
+/** Begins with the first step of the plan that can serve the call. The steps that are skipped cost nothing. */
 async function beginAtStep<Call extends AnyCall>(deps: RelayDeps, call: Call, plan: Plan): Promise<Begun<Call>> {
   const suitable = suitableSteps(deps, call, plan)
   call.state.suitable = suitable
   const reasons: string[] = []
-  /** The first step whose channels are all unhealthy. It is tried if no other step is left. */
+  /** The first step whose channels are all unhealthy. It is tried if no other step can serve the call. */
   let spare: PlanStep | undefined
   let failure: GatewayError | undefined
   for (let step = plan.steps[0]; step; ) {
@@ -74,14 +77,14 @@ async function beginAtStep<Call extends AnyCall>(deps: RelayDeps, call: Call, pl
   throw failure && reasons.length === 1 ? failure : noStep(plan, reasons, failure)
 }
 
-/** Returns why a step is left. Throws errors that no other step would avoid. */
+/** Returns why a step is skipped. Throws any error that would also occur at every other step. */
 function leave(error: unknown): { exit: StepExit; error: GatewayError } {
   const exit = exitBefore(error)
   if (exit === undefined || !(error instanceof GatewayError)) throw error
   return { exit, error }
 }
 
-/** True if the call may continue with another step and no channel of this one is healthy. */
+/** True if the call may continue with another step and no channel of its current step is healthy. */
 export function isUnhealthy(deps: RelayDeps, call: AnyCall, skipped: ReadonlySet<number>): boolean {
   const { step, caller, keeper, facts } = call
   if (!step?.next.has('no_channel') || caller.chosenChannel || keeper) return false

@@ -8,8 +8,9 @@ import { mappedModel } from '../routing/routing-table.ts'
 import { servingChannels } from './suitable.ts'
 
 /**
- * The most that a call can cost, by the number of its prompt tokens: on its channel, or on the most expensive channel of
- * any step, so that a later step does not fail for lack of quota.
+ * Returns a function from the number of prompt tokens to the most that the call can cost. If several models may answer
+ * the call in turn (its steps), this is the cost on the most expensive channel of any step, so that no later step fails
+ * for lack of quota.
  */
 export function ceilingOf(deps: RelayDeps, call: AnyCall, charging: Charging): (promptTokens: number) => number {
   if (!call.plan) return (promptTokens) => charging.ceiling(promptTokens)
@@ -17,14 +18,14 @@ export function ceilingOf(deps: RelayDeps, call: AnyCall, charging: Charging): (
   return (promptTokens) => Math.max(...chargings.map((each) => each.ceiling(promptTokens)))
 }
 
-/** The prices of a call at all its steps. Each price occurs once. */
+/** The different prices that a call can have at its steps. */
 function chargingsOf(deps: RelayDeps, call: AnyCall): Charging[] {
   const known = new Map<string, Charging>()
   for (const [index, step] of (call.plan?.steps ?? []).entries()) {
     const stepCall = atStep(call, step)
     for (const channel of servingChannels(deps, stepCall)) {
       const model = mappedModel(channel, step.model)
-      // Steps with a fixed price of their own cost something else at the same channel.
+      // Two steps on the same channel and model can differ in price if one of them has a fixed price.
       const key = `${channel.type} ${step.price ? index : ''} ${model}`
       if (known.has(key)) continue
       const charging = priceOf(deps, stepCall, model, channel)

@@ -4,7 +4,10 @@ import type { RelayDeps } from '../call/deps.ts'
 import type { Candidate } from '../routing/routing-table.ts'
 import { serves } from '../routing/select-channel.ts'
 
-/** True if a channel outside `tried` could serve the call now: it neither rests nor is its breaker open. */
+/**
+ * True if a channel that is not in `tried` could serve the call now, because it is not paused and its breaker is
+ * closed.
+ */
 export function hasFreeChannel(
   { routing, rests, breaker }: Pick<RelayDeps, 'routing' | 'rests' | 'breaker'>,
   call: AnyCall,

@@ -1,4 +1,4 @@
-import type { Hold } from '../../billing/ledger.ts'
+import type { Hold, HoldRequest } from '../../billing/ledger.ts'
 import { GatewayError } from '../../errors.ts'
 import type { CrashRow } from '../../store/schema/ledger-types.ts'
 import { servingGroup } from '../call/at-step.ts'
@@ -20,9 +20,9 @@ import { noChannel } from './no-channel.ts'
 import type { PlaceWish } from './place.ts'
 
 /**
- * The next channel that has a price for the call, or the error that explains why there is none. Channels without a
- * price, and channels whose mapped model cannot do what is requested, are skipped as if they had been tried. Throws
- * GatewayError if every channel would refuse the call.
+ * The next channel on which the call has a price, or the error that explains why there is none. A channel is skipped,
+ * as if it had been tried, if it has no price or if the model to which it maps the requested name cannot do what is
+ * requested. Throws GatewayError if every channel would refuse the call.
  */
 export function nextPriced(deps: RelayDeps, call: AnyCall, tried: Set<number>): PricedChannel | GatewayError {
   let why: GatewayError | undefined
@@ -41,7 +41,7 @@ export function nextPriced(deps: RelayDeps, call: AnyCall, tried: Set<number>): 
   }
 }
 
-/** True for an error that might not occur on another channel. */
+/** True for an error that depends on the channel, so that it might not occur on another one. */
 function isOfChannel(error: unknown, { caller, facts }: AnyCall, channel: Channel): error is GatewayError {
   if (!(error instanceof GatewayError) || caller.chosenChannel) return false
   const isUnpriced = error.code === 'model_not_priced' || error.code === 'tier_not_priced'
@@ -71,7 +71,7 @@ function nextChannel(deps: RelayDeps, call: AnyCall, tried: ReadonlySet<number>)
   return channel
 }
 
-/** The channels that take new sessions, and the drained one at which the call's session stays. */
+/** The channels that accept new sessions, and the drained channel at which the call's session may stay. */
 function openTo(call: AnyCall, routing: RoutingTable): readonly Candidate[] {
   const { staysAt } = call.state
   const open = routing.candidates(servingGroup(call), call.facts.model)
@@ -98,7 +98,10 @@ export interface PricedChannel {
   charging: Charging
 }
 
-/** Takes the hold by the quick estimate. The tokens are counted only if the quota does not cover the estimate. */
+/**
+ * Takes a hold for a quick estimate of the tokens. The tokens are counted exactly only if the quota does not cover the
+ * estimate.
+ */
 export async function takeQuota(
   deps: RelayDeps,
   call: AnyCall,
@@ -107,20 +110,22 @@ export async function takeQuota(
 ): Promise<Hold> {
   const { caller } = call
   const guess = call.state.promptGuess
-  const request = {
+  const ceiling = ceilingOf(deps, call, charging)
+  const amount = ceiling(guess)
+  const request: HoldRequest = {
     userId: caller.userId,
     tokenId: caller.tokenId,
     limits: caller.limits,
+    amount,
+    least: amount,
     tokens: charging.reserved(guess),
     crashCharge: charging.least(guess),
     crashRow: crashRowOf(call, channel),
     modelName: call.facts.model,
     requestId: call.requestId,
-    ...(wish && { place: wish.request }),
   }
-  const ceiling = ceilingOf(deps, call, charging)
-  const amount = ceiling(guess)
-  const hold = await deps.ledger.tryHold({ ...request, amount, least: amount })
+  if (wish) request.place = wish.request
+  const hold = await deps.ledger.tryHold(request)
   if (hold) return hold
   const exact = await countPrompt(deps, call)
   const least = charging.least(exact)
@@ -136,7 +141,10 @@ export async function takeQuota(
   })
 }
 
-/** The usage that the minimum charge of a call covers: its prompt and one token per choice. */
+/**
+ * The usage that is logged if the process crashes during the call: the prompt and one token per choice. The minimum
+ * charge, which is made after a crash, covers the same usage.
+ */
 export function crashRowOf(call: AnyCall, channel: Channel): CrashRow {
   const isGenerating = call.mode === 'chat' || call.mode === 'completions'
   const before = call.goesOn?.usage

@@ -10,9 +10,10 @@ import { type Placed, placeInTurn } from './place-in-turn.ts'
 import type { Trial } from './trial.ts'
 
 /**
- * The next channel that has a place for the call and whose price the quota covers. The hold is increased to that price,
- * and the call's place moves there. If only full channels are left, the call gives its quota back and waits like a new
- * one, with another hold. So does a call whose hold is closed, because it has waited in vain.
+ * The next channel that has a free place (capacity within its caps) for the call and a price that the quota covers. The
+ * hold is increased to that price, and the call's place moves to that channel. If all remaining channels are full, the
+ * call gives its quota back and waits like a new call, which takes a new hold. A call whose hold is closed, because it
+ * has already waited in vain, also waits like a new call.
  */
 export async function nextPaid(
   deps: RelayDeps,
@@ -33,7 +34,7 @@ export async function nextPaid(
     noteHealth(deps, { channel: next.channel, call }, 'undecided')
     // The database cannot be reached, so trying the other channels would not help.
     if (paid === undefined) return undefined
-    // Any other channel would be the same one.
+    // The caller chose the channel, so there is no other.
     if (call.caller.chosenChannel) return undefined
     if (paid === 'full') full.add(next.channel.id)
     else tried.add(next.channel.id)
@@ -41,8 +42,9 @@ export async function nextPaid(
 }
 
 /**
- * The hold of a continued call also pays for what has been delivered, so it cannot be given back. A call that may
- * continue with another step does that instead.
+ * True for a call that must not give its hold back in order to wait for a place. The hold of a continued stream also
+ * pays for what has been delivered already. A call that may continue with another step (another model of its virtual
+ * model) does so instead of waiting.
  */
 function mayNotWait({ goesOn, step }: AnyCall): boolean {
   return goesOn !== undefined || step?.next.has('overloaded') === true
@@ -59,7 +61,7 @@ function nextIfAny(deps: RelayDeps, call: AnyCall, tried: Set<number>): PricedCh
   }
 }
 
-/** Gives the quota back, because a call that waits holds none, and waits for a place. */
+/** Gives the quota back, because a waiting call holds none, and then waits for a place. */
 async function inTurn(
   deps: RelayDeps,
   call: AnyCall,
@@ -77,8 +79,9 @@ async function inTurn(
 }
 
 /**
- * Increases the hold, at most up to the balance, because the model or its tier may be more expensive on another
- * channel, and moves the call's place. Returns the channel with its key, or why the call cannot go there.
+ * Increases the hold and moves the call's place to the channel. The model or its tier may be more expensive on this
+ * channel. The hold does not grow beyond the balance. Returns the channel with its key, or why the call cannot use the
+ * channel.
  */
 async function growHold(
   deps: RelayDeps,
@@ -89,7 +92,7 @@ async function growHold(
   const { channel, charging } = priced
   const guess = call.state.promptGuess
   const missing = Math.max(0, charging.ceiling(guess) - hold.amount)
-  // Even if the hold is large enough, it must record which channel the call is using now.
+  // Even a hold that is large enough must record which channel the call is using now.
   const moved =
     channel.capped === 0 && hold.placedOn === 0
       ? await hold.extend(missing, charging.least(guess), crashRowOf(call, channel)).then(() => channel)
@@ -117,8 +120,8 @@ async function moveTo(
 }
 
 /**
- * The channel with another key, `channel.upstream.key` or one that the call has not tried either, on which the call has
- * its place from now on. Undefined if none of them has room.
+ * Moves the call's place to another key of its channel: `channel.upstream.key`, or another key that the call has not
+ * tried. Returns the channel with that key. Undefined if none of these keys has room.
  */
 export function withPlaceOfKey(
   deps: RelayDeps,

@@ -10,9 +10,10 @@ import { unableChannels } from './suitable.ts'
 import type { Trial } from './trial.ts'
 
 /**
- * The next step of a call's plan to which this failure leads, with its channel. The hold stays with the call, unless it
- * was closed because the call waited in vain for a place; in that case quota is taken again. Undefined if the call has
- * no such step, or none of them has a channel that can serve it and that the quota covers.
+ * The step of a call's plan with which the call continues after this failure, and its channel. The call keeps its hold.
+ * If the hold was closed because the call waited in vain for a place, quota is taken again. Undefined if the failure
+ * leads to no further step, or if none of the further steps has a channel that can serve the call and that the quota
+ * covers.
  */
 export async function nextStep<Call extends AnyCall>(
   deps: RelayDeps,

@@ -5,7 +5,7 @@ import type { AnyCall } from '../call/call.ts'
 import type { Candidate } from '../routing/routing-table.ts'
 import { serves } from '../routing/select-channel.ts'
 
-/** What each mode of call requests, as named in the error message. */
+/** The words in the error message for what each kind of call requests. */
 const wishes: Readonly<Record<CallMode, string>> = {
   chat: 'conversations',
   completions: 'completions',
@@ -22,8 +22,8 @@ const wishes: Readonly<Record<CallMode, string>> = {
 }
 
 /**
- * The error for a call that has no channel: either no channel with its model serves this kind of call, or no channel is
- * left.
+ * The error for a call that has no channel, because no channel with its model serves this kind of call or because no
+ * channel is left.
  */
 export function noChannel(
   call: Pick<AnyCall, 'mode' | 'facts' | 'caller' | 'step'>,

@@ -12,8 +12,8 @@ import { type Channel, mappedModel } from '../routing/routing-table.ts'
  */
 export function noteFailure(deps: RelayDeps, call: AnyCall, channel: Channel, failed: AttemptFailed): boolean {
   const model = call.facts.model
-  // If the caller disconnected, the failure does not count against the channel's health, unless the channel could not
-  // be reached at all. Nor does it if the caller allowed less time than the channel has.
+  // A failure does not count against the channel's health if the caller disconnected, unless the channel could not be
+  // reached at all. It does not count either if the caller's own time limit was shorter than the channel's.
   const isUnreached = failed.error.code === 'upstream_timeout'
   if (isUnreached ? isCallersLimit(deps, call) : call.leaving.hasLeft) {
     noteHealth(deps, { channel, call }, 'undecided')
@@ -22,9 +22,9 @@ export function noteFailure(deps: RelayDeps, call: AnyCall, channel: Channel, fa
   const isKeysFault = noteKeyFailure(deps, call, channel, failed)
   const isFaulty = failed.verdict.upstreamFault && !isKeysFault
   noteHealth(deps, { channel, call }, isFaulty ? 'faulty' : 'undecided', failed.error.message)
-  // A failure that another channel might avoid counts against this channel, even if there was no other channel left.
+  // A failure that might not occur on another channel counts against this channel, even if no other channel was left.
   if (failed.verdict.retry && !failed.verdict.unsent) deps.channelFailures.note(channel.id, mappedModel(channel, model))
-  // The channel asked for a pause, so other calls go elsewhere in the meantime if they can.
+  // The channel asked for a pause, so until the pause ends, other calls use other channels if they can.
   const pauseSeconds = failed.error.retryAfterSeconds
   if (pauseSeconds && !isKeysFault)
     deps.rests.begin(

@@ -9,25 +9,30 @@ import { noteHealth } from '../failures/note-health.ts'
 import { nextPriced, type PricedChannel, takeQuota } from './next-channel.ts'
 import { placeFor, withPlace } from './place.ts'
 
-/** A channel on which the call has a place, if that channel has caps, and the quota taken for it. */
+/**
+ * The channel of a call, and the quota taken for it. If the channel has caps, a place on the channel is reserved for
+ * the call.
+ */
 export interface Placed extends PricedChannel {
   hold: Hold
 }
 
 /** The most calls that wait in one process. Each of them keeps its body in memory. */
 const mostWaiting = 10_000
-/** The wait reported to a call that asks for more than any channel may take. Waiting does not help it. */
+/**
+ * The waiting time reported to a call that on its own exceeds the cap of every channel, so that waiting cannot help it.
+ */
 const neverSeconds = 60
 
 interface Turn {
-  /** 0 until the call is in the line; undefined if it does not wait. */
+  /** The call's number in the line of waiting calls: 0 until it is in the line, undefined if it does not wait. */
   ticket: number | undefined
 }
 
 /**
- * A place and the quota for a call, if `first`, the channel that it would use, has caps. A full channel does not count
- * as a failure: the next one is tried. If all are full, the call waits in the order of arrival, without quota, for as
- * long as the option ChannelWaitTime says. Throws GatewayError (channels_full, and those of `Ledger.hold`).
+ * Gets a place and the quota for a call whose `first` channel has caps. A full channel does not count as a failure, and
+ * the next channel is tried. If all channels are full, calls wait in their order of arrival, without holding quota, for
+ * up to the option ChannelWaitTime. Throws GatewayError (channels_full, and the errors of `Ledger.hold`).
  */
 export async function placeInTurn(
   deps: RelayDeps,
@@ -35,7 +40,7 @@ export async function placeInTurn(
   tried: ReadonlySet<number>,
   first?: PricedChannel,
 ): Promise<Placed> {
-  // A call that may continue with another step does not wait.
+  // A call that may continue with another step (another model of its virtual model) does not wait.
   const waitMs = call.step?.next.has('overloaded') ? 0 : deps.settings().ChannelWaitTime * 1000
   const turn: Turn = { ticket: waitMs > 0 && deps.line.waiting() < mostWaiting ? 0 : undefined }
   let placed: Placed | undefined
@@ -44,7 +49,7 @@ export async function placeInTurn(
     placed = Array.isArray(found) ? await wait(deps, call, tried, turn, found, waitMs) : found
     return placed
   } finally {
-    // A place that the ledger gave has taken the call out of the line.
+    // If the ledger gave the call a place, it has also removed the call from the line.
     if (turn.ticket && !placed?.hold.placedOn) deps.leaveLine(turn.ticket)
   }
 }
@@ -79,22 +84,25 @@ async function wait(
   throw fullError(call, last)
 }
 
-/** The calls of a token that wait are limited like those that are open, so that one token cannot fill the line. */
+/** The limit of a token's open calls also applies to its waiting calls, so that one token cannot fill the line. */
 function refuseCrowd({ line }: RelayDeps, { caller: { limits, tokenId } }: AnyCall): void {
   const most = limits?.token?.concurrency_limit ?? 0
   if (most > 0 && line.waiting(tokenId) >= most)
     throw limitError({ ok: false, reason: 'limit', limit: 'concurrency', owner: 'token', most, retryAfter: 1 }, 0)
 }
 
-/** Whether a full channel may have a place for the call within the time: by itself, or because other calls end. */
+/**
+ * Whether a full channel may get a free place for the call within the waiting time, because time passes or because
+ * other calls end.
+ */
 function mayEndWithin({ metric, never, othersOpen, retryAfter }: ChannelFull, waitMs: number): boolean {
   if (never) return false
   return metric === 'calls' || retryAfter * 1000 <= waitMs || (othersOpen && metric !== 'requests')
 }
 
 /**
- * Tries all channels that would do, the best first, and returns why each of them is full. A channel whose breaker is open
- * is tried only with `restsToo`, because waiting for a healthy one is better.
+ * Tries all suitable channels, the best first. If all are full, returns which limit each has reached. A channel that is
+ * paused or has an open breaker is tried only if `restsToo` is set, because it is better to wait for a healthy channel.
  */
 async function tryAll(
   deps: RelayDeps,
@@ -139,7 +147,7 @@ async function tryOne(deps: RelayDeps, call: AnyCall, next: PricedChannel, turn:
   }
 }
 
-/** The error for a call for which all channels are full. It never says which channels there are. */
+/** The error for a call for which all channels are full. It does not reveal which channels exist. */
 function fullError({ facts: { model } }: AnyCall, full: readonly ChannelFull[]): GatewayError {
   const times = full.filter(({ never }) => !never).map(({ retryAfter }) => retryAfter)
   if (times.length === 0)

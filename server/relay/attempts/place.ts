@@ -6,11 +6,12 @@ import { isNewSession } from '../call/is-new-session.ts'
 import type { Charging } from '../charging/charging-types.ts'
 import { type Channel, mappedModel } from '../routing/routing-table.ts'
 
-/** The most keys of one channel among which the ledger looks for a place. */
+/** The maximum number of keys per channel among which the ledger looks for a free place. */
 const mostKeys = 32
 
 /**
- * The place that a call asks for, and the keys of the channel that are acceptable, in the order of the place's parts.
+ * The place that a call requests on a channel with caps. A place is a share of the capacity that the caps allow. `keys`
+ * are the keys that the call accepts, in the same order as the parts of the request.
  */
 export interface PlaceWish {
   request: PlaceRequest
@@ -18,8 +19,8 @@ export interface PlaceWish {
 }
 
 /**
- * The place that a call needs on a channel; undefined if the channel has no caps. If its keys have caps, any other key
- * is acceptable if the channel's own key has no capacity left.
+ * The place that a call needs on a channel. Undefined if the channel has no caps. If its keys have caps, the call also
+ * accepts other keys in case the selected key has no capacity left.
  */
 export function placeFor(
   deps: RelayDeps,

@@ -21,7 +21,7 @@ import { noteFailure } from './note-failure.ts'
 import { pause } from './pause.ts'
 import { type Form, newTrial, type Trial } from './trial.ts'
 
-/** A call, and what has been tried for it so far. */
+/** A call and the attempts that have been made for it so far. */
 export interface Run<Call extends AnyCall = AnyCall> {
   readonly deps: RelayDeps
   /** Replaced when the call continues with its next step. */
@@ -34,21 +34,21 @@ export interface Run<Call extends AnyCall = AnyCall> {
   retries: number
   /** How often the current channel has been tried again. */
   repeats: number
-  /** The last response that refused. The caller gets it if no other attempt succeeds. */
+  /** The last response that was a refusal. The caller gets it if no other attempt succeeds. */
   refused?: RefusedAnswer
-  /** True if the last failure is the fault of the channel's key alone and the channel has other keys. */
+  /** True if only the channel's key caused the last failure and the channel has other keys. */
   isKeysFault: boolean
 }
 
-/** What can be done about a failed attempt. */
+/** A way to continue after a failed attempt. */
 interface Remedy {
   /**
-   * `form`: the same channel is called with the request in another form, and the failure does not count against the
-   * channel. `destination`: the channel is called again, or another key or channel is, after the failure has been recorded against the one that
-   * failed.
+   * `form`: a changed request (for example, for another endpoint or without a field) is sent to the same channel, and
+   * the failure does not count against the channel. `destination`: the failure is recorded against the channel, and
+   * then the same channel, another key or another channel is called.
    */
   kind: 'form' | 'destination'
-  /** The next attempt; undefined if the remedy does not apply. */
+  /** The next attempt. Undefined if the remedy does not apply. */
   next(run: Run, failed: AttemptFailed): Trial | undefined | Promise<Trial | undefined>
 }
 
@@ -68,7 +68,7 @@ const remedies: readonly Remedy[] = [
   { kind: 'destination', next: otherStep },
 ]
 
-/** The attempt to make after a failed one; undefined if nothing is left to try. */
+/** The attempt to make after a failed one. Undefined if nothing is left to try. */
 export async function remedyFor(run: Run, failed: AttemptFailed): Promise<Trial | undefined> {
   let isNoted = false
   for (const { kind, next } of remedies) {
@@ -83,7 +83,7 @@ export async function remedyFor(run: Run, failed: AttemptFailed): Promise<Trial 
 }
 
 /**
- * The same attempt with the request in another form. If it succeeds, `lesson` is run, which remembers what was learned
+ * The same attempt with a changed request. If it succeeds, `lesson` is called to remember what the failure revealed
  * about the service.
  */
 function changed(trial: Trial, change: Form, lesson?: () => void): Trial {
@@ -136,10 +136,10 @@ function withoutThoughts({ call, trial }: Run, failed: AttemptFailed): Trial | u
   return changed(trial, { withoutThoughts: true })
 }
 
-/** Statuses with which a service may refuse to continue a turn that was begun. */
+/** Statuses with which a service may refuse to continue an incomplete turn. */
 const prefillStatuses: ReadonlySet<number> = new Set([400, 404, 422])
 
-/** Asks the model to continue in a new turn if the service refuses to continue the incomplete one. */
+/** Asks the model to continue in a new turn if the service refuses to continue the incomplete turn. */
 function withoutPrefill({ trial }: Run, { status }: AttemptFailed): Trial | undefined {
   if (!trial.isPrefilled || trial.form.withoutPrefill || !prefillStatuses.has(status)) return undefined
   return changed(trial, { withoutPrefill: true })
@@ -153,7 +153,7 @@ function freshLogin({ deps, trial }: Run, { error }: AttemptFailed): Trial | und
   return changed(trial, { freshLogin: true })
 }
 
-/** Tries another key of the same channel, at the same price, if the failure is the fault of the key. */
+/** Tries another key of the same channel, at the same price, if the key caused the failure. */
 function otherKey(run: Run): Trial | undefined | Promise<Trial | undefined> {
   const { deps, call, trial, keysTried, isKeysFault } = run
   if (!isKeysFault || call.keeper || continuedFrom(call) !== undefined) return undefined
@@ -170,8 +170,8 @@ function trialWithKey({ call, trial }: Run, channel: Channel): Trial {
 }
 
 /**
- * Calls the same channel once more, with the same key, if the failure may have been an accident or the service asks to
- * come back soon. A channel that is now skipped is left alone.
+ * Calls the same channel once more, with the same key, if the failure may be temporary or the service asks for a retry
+ * soon. The channel is not called again if its breaker has opened.
  */
 async function sameChannel(run: Run, failed: AttemptFailed): Promise<Trial | undefined> {
   const { deps, call, trial } = run
@@ -180,11 +180,24 @@ async function sameChannel(run: Run, failed: AttemptFailed): Promise<Trial | und
   const waitMs = repeatAfterMs(failed, run.repeats, deps.random)
   const mostMs = hasOtherChannel(run) ? shortWaitMs : longWaitMs
   if (waitMs > mostMs || !(await mayRetryAfter(run, waitMs))) return undefined
+  const channel = trial.channel.capped === 0 ? trial.channel : await countedAgain(run)
+  if (!channel) return undefined
   run.repeats++
-  return newTrial(trial, trial.form, trial.lessons)
+  return newTrial({ ...trial, channel }, trial.form, trial.lessons)
 }
 
-/** The longest pause that a call waits out while another channel could serve it, and if there is none. */
+/**
+ * Counts the repeated request against the limits of its channel, because the service receives another request.
+ * Undefined if the limits leave no room for it.
+ */
+function countedAgain({ deps, call, trial, keysTried }: Run): Promise<Channel | undefined> {
+  return withPlaceOfKey(deps, call, trial, trial.channel, keysTried)
+}
+
+/**
+ * The longest pauses that a call accepts before it tries the same channel again: the short one if another channel could
+ * serve the call, the long one if none could.
+ */
 const shortWaitMs = 5_000
 const longWaitMs = 30_000
 
@@ -203,7 +216,7 @@ async function otherChannel(run: Run, { verdict }: AttemptFailed): Promise<Trial
   if (!next) return undefined
   if (!isUnsent && !(await mayRetryAfter(run, backOffMs(run.retries++, deps.random)))) {
     noteHealth(deps, { channel: next.channel, call }, 'undecided')
-    // A call that waited for its place has another hold, which nobody else knows.
+    // A call that waited for its place has a new hold, which only this function can release.
     if (next.hold !== trial.hold) await next.hold.release()
     return undefined
   }
@@ -212,7 +225,7 @@ async function otherChannel(run: Run, { verdict }: AttemptFailed): Promise<Trial
   return newTrial(next)
 }
 
-/** Goes on to the next step of a virtual model, which is no retry. */
+/** Continues with the next step of a virtual model. This does not count as a retry. */
 async function otherStep(run: Run, failed: AttemptFailed): Promise<Trial | undefined> {
   const next = await nextStep(run.deps, run.call, run.trial, failed)
   if (!next) return undefined
@@ -226,8 +239,8 @@ async function otherStep(run: Run, failed: AttemptFailed): Promise<Trial | undef
 }
 
 /**
- * Waits before a retry. False, without waiting, if the time of the call or the budget of retries does not allow it, and
- * if the caller disconnects in the meantime.
+ * Waits before a retry. Returns false without waiting if the call's time limit or the retry budget does not allow a
+ * retry. Also returns false if the caller disconnects during the wait.
  */
 async function mayRetryAfter({ deps, call, trial }: Run, waitMs: number): Promise<boolean> {
   const nowMs = deps.deadlineWatch.nowMs()

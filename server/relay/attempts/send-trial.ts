@@ -13,16 +13,16 @@ import type { Trial } from './trial.ts'
 /** An attempt that is being made. */
 export interface Attempt {
   readonly open: OpenCall
-  /** On the deadline clock. */
+  /** When the attempt began, in milliseconds on the deadline clock. */
   readonly sentAtMs: number
-  /** The request has left, so the upstream may charge for its prompt. */
+  /** The request has been sent, so the upstream may charge for its prompt. */
   isSent: boolean
 }
 
-/** The request of an attempt, and the head of the response, whatever its status. */
-interface Sent {
-  prepared: Prepared
-  response: Response
+/** An attempt whose request can be sent. */
+export interface Ready {
+  readonly attempting: Attempting
+  readonly prepared: Prepared
 }
 
 /** Begins an attempt. Nothing is sent yet. */
@@ -33,9 +33,11 @@ export function beginAttempt(deps: RelayDeps, call: RelayCall, { channel, chargi
   return { open, sentAtMs: deps.deadlineWatch.nowMs(), isSent: false }
 }
 
-/** Prepares the request of an attempt and sends it. Throws GatewayError, AttemptFailed and CallerLeft. */
-export async function sendTrial(deps: RelayDeps, attempt: Attempt, trial: Trial): Promise<Sent> {
-  const { open, sentAtMs } = attempt
+/**
+ * Prepares the request of an attempt, synchronously if possible. Throws GatewayError and AttemptFailed, possibly
+ * synchronously.
+ */
+export function prepareTrial(deps: RelayDeps, { open }: Attempt, trial: Trial): Ready | Promise<Ready> {
   const { call, channel, upstreamModel } = open
   const { charging, hold, form } = trial
   const endpoints = form.endpoint ? ([form.endpoint] as const) : endpointsOf(deps, call, channel, upstreamModel)
@@ -56,8 +58,24 @@ export async function sendTrial(deps: RelayDeps, attempt: Attempt, trial: Trial)
     ownSummary: form.ownSummary === true,
     lent: trial.lent,
   }
-  const preparing = prepareCall(deps, attempting)
-  const prepared = preparing instanceof Promise ? await preparing : preparing
+  const prepared = prepareCall(deps, attempting)
+  return prepared instanceof Promise
+    ? prepared.then((each) => ({ attempting, prepared: each }))
+    : { attempting, prepared }
+}
+
+/**
+ * Sends a prepared request. Resolves with the head of the response, whatever its status. Throws GatewayError (possibly
+ * synchronously) and CallerLeft.
+ */
+export function sendTrial(
+  deps: RelayDeps,
+  attempt: Attempt,
+  trial: Trial,
+  { attempting, prepared }: Ready,
+): Promise<Response> {
+  const { open, sentAtMs } = attempt
+  const { call } = open
   open.systemPromptReset = prepared.systemPromptReset
   if (prepared.tierLost) open.tierLost = true
   if (prepared.begunWith !== undefined) trial.isPrefilled = true
@@ -66,11 +84,11 @@ export async function sendTrial(deps: RelayDeps, attempt: Attempt, trial: Trial)
   const recorded = call.recording && recordAttempt(call.recording, attempting, prepared)
   const patience = patienceFor(deps, open, sentAtMs, attempting.upstreamCall.stream)
   const sent = trial.isPrefilled ? continuing(attempting) : attempting
-  const answer = await callUpstream(deps, sent, prepared, patience)
-  return { prepared, response: recorded ? recorded(answer) : answer }
+  const answer = callUpstream(deps, sent, prepared, patience)
+  return recorded ? answer.then(recorded) : answer
 }
 
-/** The same attempt, for a service with another address for turns that are to be continued. */
+/** The same attempt, for a service that has a separate URL for continuing an incomplete turn. */
 function continuing(attempting: Attempting): Attempting {
   return { ...attempting, upstreamCall: { ...attempting.upstreamCall, continues: true } }
 }

@@ -7,13 +7,16 @@ import { hasEarlierTurns } from '../call/earlier-turns.ts'
 import { orderFor } from '../call/order-for.ts'
 import { placeOfSession } from '../routing/select-channel.ts'
 
-/** How long sessions may stay at a channel that is being drained. Otherwise some would never end. */
+/**
+ * How long sessions may stay at a channel that is being drained, which means that it accepts no new sessions. Without
+ * this limit, some sessions would never leave it.
+ */
 const longestDrainSeconds = 24 * 3600
 
 /**
- * Decides whether the call of a session may stay at a channel that is being drained: only if the session belongs there,
- * has earlier turns and has not begun since. A session that begins now is recorded, so that its later turns do not go
- * there.
+ * Decides whether the call of a session may stay at a channel that is being drained. It may if the session belongs to
+ * that channel, has earlier turns, and began before the draining. A session that begins now is recorded, so that its
+ * later turns do not use that channel.
  */
 export async function stayAtDrained(deps: RelayDeps, call: AnyCall, skipped: ReadonlySet<number>): Promise<void> {
   const { session, mode, requestId, caller, facts, state } = call
@@ -28,7 +31,7 @@ export async function stayAtDrained(deps: RelayDeps, call: AnyCall, skipped: Rea
     if (!hasEarlierTurns(call)) await deps.drainedSessions.note(place.id, session)
     else if (!(await deps.drainedSessions.has(place.id, session))) state.staysAt = place.id
   } catch (error) {
-    // The call is served elsewhere, at the price of the cache.
+    // After this error, the call is served by another channel, which has none of the session's prompt in its cache.
     deps.events.warning(`${requestId}: ${describeFault(error)}`)
   }
 }

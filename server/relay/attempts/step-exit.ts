@@ -4,7 +4,10 @@ import type { StepExit } from '../call/plan.ts'
 import { RefusedAnswer } from '../failures/refused-answer.ts'
 import type { AttemptFailed } from '../failures/retry-policy.ts'
 
-/** Codes and types with which services name a filter that rejected the content; in lower case, without separators. */
+/**
+ * Error codes and types by which services report that a filter rejected the content, in lower case and without
+ * separators.
+ */
 const filterCodes = new Set([
   'contentfilter',
   'contentpolicyviolation',
@@ -21,13 +24,16 @@ const filterCodes = new Set([
   'operationdenied.textillegaldetected',
   'operationdenied.imageillegaldetected',
 ])
-/** The words of services that name no code, such as DeepSeek, Moonshot, MiniMax, Zhipu and Spark. */
+/**
+ * The phrases with which other services report a filter without sending a code, for example DeepSeek, Moonshot,
+ * MiniMax, Zhipu and Spark.
+ */
 const aboutFilter =
   /content (?:management policy|filters?|policy|exists risk)|(?:was|been|is) flagged|flagged (?:by|as|for)|safety (?:system|filter)|considered high risk|violates (?:our |the )?(?:usage|content)|new_sensitive|内容安全|敏感(?:内容|信息)|审核不通过/i
 
 /**
- * Which kind of failure an attempt had, for the choice of the next step; undefined for a mistake of the caller, which no
- * other model would correct.
+ * The kind of an attempt's failure, which determines the next step. Undefined for a mistake of the caller, because no
+ * other model would accept it either.
  */
 export function exitOf(failed: AttemptFailed): StepExit | undefined {
   const { error, verdict, failure } = failed
@@ -35,7 +41,7 @@ export function exitOf(failed: AttemptFailed): StepExit | undefined {
   if (failure?.kind === 'context-length') return 'context_too_long'
   if (verdict.unsent || isUnable(error.code)) return 'unable'
   if (isFiltered(failed)) return 'content_filter'
-  // The operator's account is at fault, whatever the status.
+  // The operator's account at the provider is at fault, whatever the status.
   if (verdict.account) return 'server_error'
   if (error.code === 'upstream_timeout' || error.status === 408 || error.status === 504) return 'timeout'
   if (error.status === 429) return 'rate_limited'
@@ -66,10 +72,10 @@ function isUnable(code: ErrorCode): boolean {
   return unableCodes.has(code)
 }
 
-/** The same for the error of a step that could not begin. */
+/** The kind of failure of a step (one model of a virtual model) that could not begin. */
 export function exitBefore(error: unknown): StepExit | undefined {
   if (!(error instanceof GatewayError)) return undefined
-  // Nobody serves the step. Channels that are not healthy are noticed before they are called.
+  // No channel serves the step. Steps whose channels are all unhealthy were skipped earlier.
   if (error.code === 'no_available_channel' || isUnable(error.code)) return 'unable'
   return error.code === 'channels_full' ? 'overloaded' : undefined
 }

@@ -12,10 +12,13 @@ import { endpointsOf, isChat } from '../upstream/call-endpoint.ts'
 
 type SuitDeps = Pick<RelayDeps, 'routing' | 'unsupportedFeatures' | 'modelFacts'>
 
-/** The prompt is only estimated, so a context is certainly too short only if it is exceeded by this factor. */
+/**
+ * The prompt's length is only an estimate, so a context counts as too short only if the estimate exceeds it by this
+ * factor.
+ */
 const certainlyLonger = 1.5
 
-/** The channels that could serve a call at all, whatever their health. */
+/** The channels that could serve a call, whether they are healthy or not. */
 export function servingChannels(deps: Pick<RelayDeps, 'routing'>, call: AnyCall): readonly Channel[] {
   const { chosenChannel } = call.caller
   if (chosenChannel) return [chosenChannel]
@@ -24,7 +27,7 @@ export function servingChannels(deps: Pick<RelayDeps, 'routing'>, call: AnyCall)
   return candidates.map(({ channel }) => channel).filter((channel) => serves(channel, call.mode, model))
 }
 
-/** The features that a call needs and the service of a channel does not have. */
+/** The features that a call needs but a channel's service does not have. */
 export function lackedBy(deps: Pick<RelayDeps, 'unsupportedFeatures'>, call: AnyCall, channel: Channel): Feature[] {
   if (call.mode !== 'chat') return []
   const [endpoint] = endpointsOf(deps, call, channel, mappedModel(channel, call.facts.model))
@@ -40,8 +43,8 @@ export function unableChannels(deps: SuitDeps, call: AnyCall): Set<number> {
 }
 
 /**
- * The steps of a plan without those whose models are known not to be able to serve the call. If that excludes all steps,
- * what is known is not trusted, and all steps are returned.
+ * The steps of a plan, except those whose models are known to be unable to serve the call. If that would exclude all
+ * steps, the model data may be wrong, and all steps are returned.
  */
 export function suitableSteps(deps: SuitDeps, call: AnyCall, plan: Plan): ReadonlySet<PlanStep> {
   if (plan.steps.length === 1) return new Set(plan.steps)
@@ -49,7 +52,10 @@ export function suitableSteps(deps: SuitDeps, call: AnyCall, plan: Plan): Readon
   return new Set(suitable.length === 0 ? plan.steps : suitable)
 }
 
-/** Why no channel of a step can serve the call, by what is known about its model; undefined if one may. */
+/**
+ * Why no channel of a step can serve the call, according to the known facts about the step's models. Undefined if a
+ * channel may be able to.
+ */
 export function unsuitability(deps: SuitDeps, call: AnyCall): string | undefined {
   const models = new Set(servingChannels(deps, call).map((channel) => mappedModel(channel, call.facts.model)))
   let why: string | undefined
@@ -76,7 +82,10 @@ function lackedByModel(call: AnyCall, facts: ModelFacts): string | undefined {
 
 const nothing: ReadonlySet<Feature> = new Set()
 
-/** What a call needs; nothing if it cannot be read, because the attempt then says what is wrong with it. */
+/**
+ * The features that a call needs. Empty if the request cannot be read, because the attempt itself then reports what is
+ * wrong with it.
+ */
 function needsOfCall(call: AnyCall): ReadonlySet<Feature> {
   if (call.mode !== 'chat') return nothing
   if (call.known) return call.known.needs

@@ -11,9 +11,9 @@ import { type Run, remedyFor } from './remedies.ts'
 import { type MakeAttempt, newTrial } from './trial.ts'
 
 /**
- * Runs a call, making each attempt with `attempt`. Takes the quota, then tries one remedy after another until an
- * attempt succeeds or no remedy is left. The hold belongs to the attempt once it is handed over. Throws the same errors
- * as `relay`.
+ * Runs a call; `attempt` makes each attempt. Takes the quota, then tries one remedy after another until an attempt
+ * succeeds or no remedy is left. Once the hold is handed over, it belongs to the attempt. Throws the same errors as
+ * `relay`.
  */
 export async function throughChannels<Call extends AnyCall>(
   deps: RelayDeps,
@@ -23,14 +23,28 @@ export async function throughChannels<Call extends AnyCall>(
   const begun = await beginCall(deps, call)
   call.state.isHeld = true
   const run: Run<Call> = {
-    ...{ deps, call: begun.call, trial: newTrial(begun.placed), channelsTried: begun.skipped },
-    ...{ keysTried: new Set(), retries: 0, repeats: 0, isKeysFault: false },
+    deps,
+    call: begun.call,
+    trial: newTrial(begun.placed),
+    channelsTried: begun.skipped,
+    keysTried: new Set(),
+    retries: 0,
+    repeats: 0,
+    isKeysFault: false,
   }
   try {
-    return await answered(run, attempt)
+    let answer: Response
+    try {
+      answer = await untilAnswered(run, attempt)
+    } catch (error) {
+      return await playedBack(run, error)
+    }
+    // If the caller has disconnected, the answer is a Response that is not `ok`, and nothing is remembered.
+    if (answer.ok) for (const remember of run.trial.lessons) remember()
+    return answer
   } catch (error) {
-    // Until the response owns the hold, every exit from here releases the quota and ends the channel's trial without a
-    // verdict.
+    // As long as the response does not own the hold, every exit from this function releases the quota. If this call was
+    // the trial of the channel's breaker, the trial ends without a verdict.
     const { hold, channel } = run.trial
     if (!hold.isHandedOver) {
       noteHealth(deps, { channel, call: run.call }, 'undecided')
@@ -40,22 +54,18 @@ export async function throughChannels<Call extends AnyCall>(
   }
 }
 
-async function answered<Call extends AnyCall>(run: Run<Call>, attempt: MakeAttempt<Call>): Promise<Response> {
-  try {
-    const answer = await untilAnswered(run, attempt)
-    // A caller who has disconnected also gets a Response, but one that is not `ok`.
-    if (answer.ok) for (const remember of run.trial.lessons) remember()
-    return answer
-  } catch (error) {
-    const played = error instanceof AttemptFailed ? playBack(run) : undefined
-    if (!played) throw error
-    return await played
-  }
+/**
+ * Delivers the refusal that was held back, so that the call does not fail. Throws `error` if no refusal was held back.
+ */
+async function playedBack<Call extends AnyCall>(run: Run<Call>, error: unknown): Promise<Response> {
+  const played = error instanceof AttemptFailed ? playBack(run) : undefined
+  if (!played) throw error
+  return played
 }
 
 /**
- * Makes the attempt of `run`, and then tries one remedy after another until an attempt succeeds. Throws the error for
- * the caller if no remedy is left. The caller decides what happens to the hold.
+ * Makes the current attempt of `run`, and then tries one remedy after another until an attempt succeeds. Throws the
+ * error for the caller if no remedy is left. The calling code decides what happens to the hold.
  */
 export async function untilAnswered<Call extends AnyCall, Answer>(
   run: Run<Call>,

@@ -6,7 +6,7 @@ import type { Charging } from '../charging/charging-types.ts'
 import type { AttemptFailed } from '../failures/retry-policy.ts'
 import type { Channel } from '../routing/routing-table.ts'
 
-/** How a request differs from its usual form, because a service refused the usual form. */
+/** The changes to a request after a service refused the usual request. */
 export interface Form {
   /** The request is sent to this endpoint instead of the channel's best endpoint. */
   endpoint?: ChatEndpoint
@@ -16,13 +16,16 @@ export interface Form {
   withoutThoughts?: true
   /** The gateway summarizes the conversation, because the service does not compact it. */
   ownSummary?: true
-  /** The broken answer is given as a turn of its own, because the service does not continue a turn that was begun. */
+  /** The truncated answer is sent as a complete turn, because the service does not continue an incomplete turn. */
   withoutPrefill?: true
-  /** The cached upstream tokens of the previous attempt were refused. */
+  /** The service refused the cached upstream tokens (with which the provider logs in) of the previous attempt. */
   freshLogin?: true
 }
 
-/** One attempt at one channel: what to try, and what the attempt records for the remedies. */
+/**
+ * One attempt at one channel: what to send, and what the attempt records. After a failure, the record decides what to
+ * try next (see remedies.ts).
+ */
 export interface Trial {
   readonly hold: Hold
   readonly charging: Charging
@@ -30,15 +33,18 @@ export interface Trial {
   readonly form: Form
   /** The endpoints that the attempt could use, best first. */
   endpoints: readonly (ChatEndpoint | ModeEndpoint)[]
-  /** The service was sent the beginning of its turn. */
+  /** The request that was sent ended with the beginning of the model's turn. */
   isPrefilled?: boolean
-  /** Cached upstream tokens that were sent, by their names. */
+  /** The upstream tokens that this attempt took from the cache and sent, by their names in the cache. */
   readonly lent: Map<string, string>
-  /** What to remember about the service if the attempt succeeds, because success proves that its form was right. */
+  /**
+   * What to remember about the service if the attempt succeeds, because the success proves that the change to the
+   * request was right.
+   */
   readonly lessons: readonly (() => void)[]
 }
 
-/** A trial that has not been made yet. */
+/** A new trial, which has not been sent yet. */
 export function newTrial(
   { hold, charging, channel }: Pick<Trial, 'hold' | 'charging' | 'channel'>,
   form: Form = {},
@@ -48,8 +54,8 @@ export function newTrial(
 }
 
 /**
- * Makes one attempt. Returns a response for the caller, or the failure that explains why there is none. The attempt
- * does not own the hold until it takes the hold over.
+ * Makes one attempt. Returns a response for the caller, or the failure that explains why there is none. The hold
+ * belongs to the calling code until it has been handed over, and then to the attempt.
  */
 export type MakeAttempt<Call extends AnyCall, Answer = Response> = (
   deps: RelayDeps,

@@ -10,26 +10,26 @@ import { withHeaders } from '../upstream/carry.ts'
 
 const dialect = 'openai-responses'
 
-/** A question to a service about something that it stores. */
+/** A request to a service about a response or conversation that it stores. */
 export interface StoringQuestion {
-  /** With the key that made what is stored. */
+  /** The channel, with the key under which the service stores the response or conversation. */
   channel: Channel
-  /** The model as it is called upstream. */
+  /** The upstream's name for the model. */
   model: string
   method: string
-  /** What follows the service's own path, such as `/responses/resp_1/cancel`. */
+  /** The part of the path after the service's base path, such as `/responses/resp_1/cancel`. */
   path: string
   parameters?: readonly (readonly [name: string, value: string])[]
   body?: string | undefined
-  /** The installations that the question has passed through; null = none. */
+  /** The Tollgate installations that the request has passed through; null = none. */
   via?: string | null
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when nobody waits for the response any more. */
   signal?: AbortSignal
 }
 
 /**
- * Asks a service about something that it stores, and resolves with the head of the response. Throws GatewayError if there is none
- * within `limitMs`.
+ * Asks a service about a response or conversation that it stores, and resolves with the head of the service's response.
+ * Throws GatewayError if no response arrives within `limitMs`.
  */
 export async function askStoring(deps: RelayDeps, question: StoringQuestion, limitMs: number): Promise<Response> {
   const { channel, method, body, signal } = question
@@ -72,7 +72,7 @@ async function targetOf(deps: RelayDeps, { channel, model, path, parameters, via
   return { url: addressOf(target.url, path, parameters ?? []), headers: { ...headers, ...passed } }
 }
 
-/** The service's URL for responses, with another path in place of `/responses`. It keeps its own query. */
+/** The service's URL for responses, with `path` in place of `/responses`. The URL keeps its own query parameters. */
 function addressOf(responsesUrl: string, path: string, parameters: NonNullable<StoringQuestion['parameters']>): string {
   const url = new URL(responsesUrl)
   url.pathname = url.pathname.replace(/\/responses$/, '') + path

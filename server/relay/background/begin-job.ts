@@ -18,13 +18,13 @@ import { storedCallOf } from './stored-job.ts'
 
 const minuteSeconds = 60
 const cancelMs = 10_000
-/** More than the first event of any stream. */
+/** The most bytes that are read in search of the first event, which is shorter than this in every stream. */
 const openingBytes = 1024 * 1024
 
 /**
- * Answers a call whose response the service is making in the background: the hold belongs to a job from now on.
- * Undefined for a response that is complete. Throws AttemptFailed, and GatewayError if the job cannot be stored; then
- * the service is asked to cancel it.
+ * Answers a call whose response the service is generating in the background. From then on, the hold belongs to a job.
+ * Undefined for a response that is complete. Throws AttemptFailed. If the job cannot be stored, asks the service to
+ * cancel the response and throws GatewayError.
  */
 export async function beginWhole(answering: Answering, body: JsonObject, text: string): Promise<Response | undefined> {
   const { open, response } = answering
@@ -36,8 +36,8 @@ export async function beginWhole(answering: Answering, body: JsonObject, text: s
 }
 
 /**
- * The same for a stream, from which the caller may disconnect at any time. A stream of a service that does not make the
- * response in the background is returned as it came.
+ * Does the same as `beginWhole` for a stream, from which the caller may disconnect at any time. If the service does not
+ * generate the response in the background, the stream is returned unchanged.
  */
 export async function beginStreamed(answering: Answering): Promise<Response | Answering> {
   const { deps, open, response, sentAtMs } = answering
@@ -98,7 +98,7 @@ async function begin(answering: Answering, { id }: JsonObject): Promise<void> {
   call.leaving.close()
 }
 
-/** What has arrived of a stream, up to the response object in its first event. */
+/** The beginning of a stream: the chunks that have been read, and the response object in the first event. */
 interface Opening {
   chunks: Uint8Array[]
   first: JsonObject | undefined
@@ -127,7 +127,7 @@ async function openingOf(reader: UpstreamReader, { open, response }: Answering):
   return { chunks, first: undefined }
 }
 
-/** A stream that begins with what has been read of it. */
+/** A stream that repeats the chunks that have already been read, and then continues with the rest. */
 function unreadStream(chunks: Uint8Array[], reader: UpstreamReader): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {

@@ -8,7 +8,7 @@ import { type Ending, type OpenCall, orRelease, settle } from '../charging/settl
 import type { Channel } from '../routing/routing-table.ts'
 import { openedCall } from './stored-job.ts'
 
-/** How a call has ended, by the status of its response (OpenAI API reference, "The response object"). */
+/** How a call has ended, for each status of its response (OpenAI API reference, "The response object"). */
 const endings: Readonly<Record<string, Pick<Ending, 'outcome' | 'code'>>> = {
   completed: { outcome: 'complete', code: '' },
   incomplete: { outcome: 'complete', code: '' },
@@ -16,7 +16,7 @@ const endings: Readonly<Record<string, Pick<Ending, 'outcome' | 'code'>>> = {
   cancelled: { outcome: 'aborted', code: '' },
 }
 
-/** True for a response that its service is still making. */
+/** True for a response that its service is still generating. */
 export function isUnderWay({ status }: JsonObject): boolean {
   return status === 'queued' || status === 'in_progress'
 }
@@ -26,7 +26,10 @@ export function hasEnded({ status }: JsonObject): boolean {
   return typeof status === 'string' && Object.hasOwn(endings, status)
 }
 
-/** The channel of a job, with the key that began it: `gone` if it was deleted, undefined if it cannot be used now. */
+/**
+ * The channel of a job, with the key that began the job. `gone` if the channel was deleted, undefined if it cannot be
+ * used now.
+ */
 export function channelOf(deps: RelayDeps, job: HeldJob): Channel | 'gone' | undefined {
   const channel = deps.routing().channel(Number(job.channel_id))
   if (!channel) return 'gone'
@@ -34,7 +37,7 @@ export function channelOf(deps: RelayDeps, job: HeldJob): Channel | 'gone' | und
   return keeper && { ...channel, upstream: { ...channel.upstream, key: keeper.key } }
 }
 
-/** Charges the user's open jobs for a response, if the response has ended. */
+/** If a response has ended, charges the user's open jobs for it. */
 export async function chargeIfEnded(deps: RelayDeps, userId: number, response: unknown): Promise<void> {
   if (!isObject(response) || !hasEnded(response) || typeof response['id'] !== 'string') return
   for (const job of await deps.backgroundJobs.of(userId, response['id'])) {
@@ -46,9 +49,10 @@ export async function chargeIfEnded(deps: RelayDeps, userId: number, response: u
 /** Charges a job for its response, unless another node is doing that. */
 export async function endJob(deps: RelayDeps, job: HeldJob, channel: Channel, response: JsonObject): Promise<void> {
   if (!(await deps.backgroundJobs.takeSettling(job))) return
-  // Without a hold, the job has been charged, and its node did not live to forget it.
+  // If there is no hold, the job has been charged, but its node stopped before it could delete the job.
   if (job.amount >= 0) await charge(deps, openedCall(deps, job, channel), response)
-  // If the database rejected the charge, the hold is still open, and no sweep would close it.
+  // If the database rejected the charge, the hold is still open. It is closed here, because no cleanup job would close
+  // it.
   await deps.backgroundJobs.abandon(job, 'the charge of the background response could not be written')
 }
 
@@ -60,7 +64,10 @@ async function charge(deps: RelayDeps, open: OpenCall, response: JsonObject): Pr
   await settle(deps, open, { measure: used, outcome, code, firstByteMs: 0, ...(note !== undefined && { note }) })
 }
 
-/** What a response used. One that failed without a report costs nothing, like any other response that failed. */
+/**
+ * The usage of a response. A response that failed without reporting usage costs nothing, like every other failed
+ * response.
+ */
 function measured(deps: RelayDeps, open: OpenCall, response: JsonObject): Measured | Promise<Measured> {
   const reply = openaiResponses.decodeReply(response, open.call.requestId)
   if (response['status'] === 'failed' && !reply.usage) return nothingCame

@@ -6,25 +6,28 @@ import { keepAlive } from '../stream/keep-alive.ts'
 import type { UpstreamPiece, UpstreamReader } from '../upstream/upstream-reader.ts'
 import { chargeIfEnded } from './end-job.ts'
 
-/** Events are sent whole, because the last one must not be sent before the response is charged. It may be large. */
+/**
+ * The maximum length of an event. Only complete events are sent, because the last event, which may be large, must not
+ * be sent before the response is charged.
+ */
 const mostEventBytes = 64 * 1024 * 1024
 const lastEvents = /"response\.(?:completed|failed|incomplete|cancelled)"/
 
 interface JobStreamOptions {
   deps: RelayDeps
   reader: UpstreamReader
-  /** Whose response it is. */
+  /** The owner of the response. */
   userId: number
-  /** What has been read already. */
+  /** The part of the stream that has been read already. */
   opening?: readonly Uint8Array[]
   /** Called once, however the stream ends, before its end is sent. */
   ended(): Promise<void> | void
 }
 
 /**
- * The events of a response that is made in the background, as its caller sees them. They are passed on as they arrive.
- * The job owns the hold, so a caller may disconnect at any time and resume later. Before the last event is sent, the
- * response is charged.
+ * The events of a response that is generated in the background, as the caller receives them. They are passed on as they
+ * arrive. The job owns the hold, so the caller may disconnect at any time and resume later. The response is charged
+ * before its last event is sent.
  */
 export class JobStream {
   readonly #options: JobStreamOptions
@@ -38,7 +41,7 @@ export class JobStream {
     this.#opening = options.opening ?? []
   }
 
-  /** The stream, for a response. */
+  /** The stream as the body of an HTTP response. */
   body(): ReadableStream<Uint8Array> {
     return new ReadableStream<Uint8Array>({
       pull: async (controller) => {
@@ -50,12 +53,12 @@ export class JobStream {
     })
   }
 
-  /** Ends the stream of a caller who has disconnected. */
+  /** Ends the stream because its caller has disconnected. */
   leave(): void {
     void this.#end()
   }
 
-  /** The next bytes to send; undefined = the stream is over. */
+  /** The next bytes to send. Undefined at the end of the stream. */
   async #next(): Promise<Uint8Array | undefined> {
     while (!this.#isOver) {
       const piece = await this.#piece()
@@ -82,7 +85,7 @@ export class JobStream {
     return { kind: 'chunk', bytes }
   }
 
-  /** What ends a stream: nothing after its last event, otherwise an event that says how to continue. */
+  /** The bytes that end a stream: none if its last event was sent, otherwise an event that says how to continue. */
   async #last(how: UpstreamPiece['kind']): Promise<Uint8Array | undefined> {
     await this.#end()
     if (this.#hasLast) return undefined
@@ -94,7 +97,7 @@ export class JobStream {
     return new TextEncoder().encode(`event: error\ndata: ${JSON.stringify(event)}\n\n`)
   }
 
-  /** A charge that fails here is made by the next node that asks for the response. */
+  /** If the charge fails here, the next node that asks for the response makes the charge. */
   async #charge(response: unknown): Promise<void> {
     this.#hasLast = true
     const { deps, userId } = this.#options

@@ -9,10 +9,10 @@ import { channelOf, endJob, hasEnded, isUnderWay } from './end-job.ts'
 
 const limitMs = 30_000
 const mostBytes = 64 * 1024 * 1024
-/** When a service is asked again that could not be asked, or that does not know the response. */
+/** After how many seconds a service is asked again if it could not be reached or did not know the response. */
 const failedSeconds = 30
 const missingSeconds = 20
-/** A response that its service does not know this often in a row is lost. */
+/** A response counts as lost if its service does not know it this many times in a row. */
 const mostMissing = 3
 
 /** Asks the services about the jobs that are due, and charges those that have ended. */
@@ -50,8 +50,8 @@ function pauseAfter(ageSeconds: number): number {
 }
 
 /**
- * The response as its service has it now. `missing`: the service does not know it. Undefined: the service cannot be
- * asked. With `cancels`, the service is asked to cancel it.
+ * The current state of a response at its service. `missing` if the service does not know the response, undefined if the
+ * service cannot be asked. With `cancels`, the service is asked to cancel the response.
  */
 export async function stateOf(
   deps: RelayDeps,

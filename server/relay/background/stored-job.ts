@@ -22,7 +22,10 @@ interface StoredPrice {
   readonly groupRatio: bigint
 }
 
-/** What of an open call is stored with its job: what its charge and its log row need, and nothing of the prompt. */
+/**
+ * The part of an open call that is stored with its job: everything that its charge and log row need, and nothing from
+ * the prompt.
+ */
 interface StoredCall extends Pick<RelayCall, 'requestId' | 'path' | 'startedAtMs' | 'described'> {
   readonly caller: Omit<Caller, 'allowedModels' | 'limits' | 'chosenChannel'>
   readonly limits: Pick<CallLimits, 'token' | 'user'> | undefined
@@ -41,7 +44,7 @@ interface StoredCall extends Pick<RelayCall, 'requestId' | 'path' | 'startedAtMs
   readonly tools: readonly HostedTool[] | undefined
 }
 
-/** An open call as its job stores it. The body of the call must have been forgotten. */
+/** An open call as its job stores it. The body of the call must already have been dropped. */
 export function storedCallOf(deps: RelayDeps, { call, channel, upstreamModel, charging, ...open }: OpenCall): string {
   const { allowedModels: _models, limits, chosenChannel: _channel, ...caller } = call.caller
   const { prompt: _prompt, ...facts } = call.facts
@@ -87,8 +90,8 @@ function parsed(text: string): StoredCall {
 }
 
 /**
- * The call of a job, ready to be charged here. It is charged at the price at which it began; tools that the service
- * ran, and a tier that was not requested, have the current price.
+ * The call of a job, ready to be charged by this process. It is charged at the price that was valid when it began. Only
+ * tools that the service ran, and a tier that was not requested, are charged at the current price.
  */
 export function openedCall(deps: RelayDeps, job: HeldJob, channel: Channel): OpenCall {
   const stored = parsed(job.call)

@@ -13,7 +13,7 @@ export interface BodyLimits {
   timeMs: number
 }
 
-/** The limits of a request's body. Throws GatewayError request_too_large if its Content-Length exceeds them. */
+/** The limits on a request's body. Throws GatewayError request_too_large if its Content-Length exceeds them. */
 export function bodyLimits(
   request: Request,
   { RequestSizeLimit: bytes, CallerIdleTimeout }: Pick<Settings, 'RequestSizeLimit' | 'CallerIdleTimeout'>,
@@ -33,12 +33,12 @@ export function tooSlow(): GatewayError {
   return new GatewayError('request_timeout', 'the request body did not arrive in time')
 }
 
-/** The parts of a request that are read here. */
+/** The members of a request that are used to read its body. */
 export type BodySource = Pick<Request, 'body' | 'bytes'>
 
 /**
- * The decompressed body of a request, and its limits. Decompressed data has the same limits as any other body. Throws
- * GatewayError unsupported_media_type for an unknown compression; reading the body may fail with a GatewayError.
+ * The decompressed body of a request, and its limits. A decompressed body has the same limits as any other body. Throws
+ * GatewayError unsupported_media_type for an unknown compression. Reading the body can also fail with a GatewayError.
  */
 export function decompressedBody(request: Request, limits: BodyLimits): { source: BodySource; limits: BodyLimits } {
   const coding = contentCodingOf(request.headers, unknownCoding)

@@ -10,11 +10,11 @@ import { type FieldRange, FormScanner } from './form-scanner.ts'
 /** A multipart body with its fields parsed. Its bytes are in memory or, if it is large, in a spool file. */
 export interface FormBody {
   readonly fields: ReadonlyMap<string, string>
-  /** How often each name occurs, files included. */
+  /** How often each name occurs, including the names of files. */
   readonly names: ReadonlyMap<string, number>
   /**
-   * The Content-Type with the boundary used to read the form, and without anything that another parser could take for a
-   * boundary.
+   * The Content-Type with the boundary that was used to read the form. It contains nothing else that another parser
+   * could take for a boundary.
    */
   readonly contentType: string
   /** The length in bytes. */
@@ -33,7 +33,7 @@ export interface OutgoingForm {
   length: number
 }
 
-/** A larger body is written to a file, so that uploads do not fill the memory. */
+/** A body larger than this is written to a file, so that uploads do not fill the memory. */
 const memoryBytes = 1024 * 1024
 const readBytes = 256 * 1024
 
@@ -88,7 +88,7 @@ function boundaryOf(contentType: string): string | undefined {
   return mark !== null && /^(?!.*["\\])[ -~]{0,199}[!-~]$/.test(mark) ? mark : undefined
 }
 
-/** Turns a disk error into a GatewayError, because the caller is not at fault if, for example, the disk is full. */
+/** Turns a disk error into a GatewayError, because the caller is not to blame for a full disk, for example. */
 function onDisk<T>(work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
     const cause = new Error(`an upload cannot be stored in the data folder: ${String(error)}`)
@@ -144,7 +144,7 @@ async function spool(
   return { length, memory: file === undefined ? Buffer.concat(parts) : undefined, file }
 }
 
-/** Bytes that replace `start`..`end`. */
+/** The bytes that replace the range `start`..`end`. */
 interface Replacement extends FieldRange {
   bytes: Buffer
 }

@@ -17,7 +17,7 @@ export interface FieldRange {
 export class FormScanner {
   readonly fields = new Map<string, string>()
   readonly ranges = new Map<string, FieldRange>()
-  /** How often each name occurs, files included. */
+  /** How often each name occurs, including the names of files. */
   readonly names = new Map<string, number>()
   /** Offset of the first delimiter. A preamble may precede it. */
   firstDelimiter = 0
@@ -117,8 +117,8 @@ export class FormScanner {
 }
 
 /**
- * The name and kind of a part, from its headers. Parsers disagree about headers that are folded, repeated or encoded,
- * so such headers are refused. The request that is charged must be the one that is served.
+ * The name and kind of a part, from its headers. Headers that are folded, repeated or encoded are refused, because
+ * parsers disagree about them and the upstream must not read a request that differs from the one that was charged.
  */
 function partOf(headers: string): { name: string | undefined; isFile: boolean } {
   const lines = headers.split('\r\n')

@@ -11,9 +11,9 @@ const shortCharacters = 64 * 1024
 const turnCharacters = 1024 * 1024
 
 /**
- * Tool inputs are JSON inside strings of a request. Most dialects parse them into objects, and Gemini also parses tool
- * results. Throws GatewayError (request_too_complex) if all the texts that would be parsed exceed, in total, the limits
- * for a request itself.
+ * Refuses requests whose tool inputs are too expensive to parse. Tool inputs are JSON texts inside the strings of a
+ * request. Most dialects parse them into objects, and Gemini also parses tool results. Throws GatewayError
+ * (request_too_complex) if all these texts together exceed the limits that apply to the request itself.
  */
 export async function refuseHeavyInputs(
   { messages }: Conversation,

@@ -20,7 +20,10 @@ const shortBodyBytes = 64 * 1024
 
 const modelMember = new TextEncoder().encode('"model"')
 
-/** Throws if a long body would be refused whatever else it contains. `model` is the model that the body names. */
+/**
+ * Throws if a long body would be refused because of its model, whatever else it contains. `model` is the model named in
+ * the body.
+ */
 type Admit = (model: string | undefined) => Promise<void>
 
 interface ReadDeps {
@@ -28,28 +31,28 @@ interface ReadDeps {
   readonly turns: Turns
 }
 
-/** A JSON body that has been read. If it has an outline, its text and value are made when they are first read. */
+/** A JSON body that has been read. If it has an outline, its text and value are created on first access. */
 export interface JsonBody {
   kind: 'json'
   readonly text: string
   readonly json: JsonObject
-  /** The body without its long texts; absent = the body is short, or has few of them. */
+  /** The body without its long texts; absent = the body is short or has few long texts. */
   readonly outline?: JsonOutline
   /** The number of lists and objects in the body; absent = few. */
   containers?: number
-  /** The models that its caller allows to answer, in order; absent = only the one in `model`. */
+  /** The models that the caller allows to answer, in order; absent = only the one in `model`. */
   models?: readonly string[]
 }
 
 /**
- * The fields of a body, for decisions that do not depend on long texts: marks of an outline may have replaced these.
- * What is sent or stored must be read from `json` or written with `JsonOutline.restored`.
+ * The fields of a body, for decisions that do not depend on long texts, because an outline may have replaced long texts
+ * by marks. Data that is sent or stored must be read from `json` or written with `JsonOutline.restored`.
  */
 export function fieldsOf(body: JsonBody): JsonObject {
   return body.outline ? (body.outline.value as JsonObject) : body.json
 }
 
-/** A body with other content. */
+/** The same body with different content. */
 export function withContent(
   { kind, containers, models }: JsonBody,
   { json, text }: Pick<JsonBody, 'json' | 'text'>,
@@ -57,7 +60,7 @@ export function withContent(
   return { kind, text, json, ...(containers !== undefined && { containers }), ...(models && { models }) }
 }
 
-/** Whether an outline is enough for a long body, and what must be true of it before it is parsed. */
+/** How to read a body: whether an outline is enough for a long body, and the check to make before it is parsed. */
 interface Reading {
   admit: Admit | undefined
   outlines?: boolean
@@ -127,8 +130,8 @@ function textOf(json: string | undefined): string | undefined {
 }
 
 /**
- * Refuses repeated fields. Parsers differ in which of the two values they use, so one value could be charged and the
- * other served.
+ * Refuses repeated fields. Parsers differ in which of the values they use, so the gateway could charge for one value
+ * while the upstream serves another.
  */
 function refuseTwice(text: string, json: JsonObject, shape: JsonShape): void {
   if (countPlainMembers(json) === shape.plainMembers) return

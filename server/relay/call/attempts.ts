@@ -18,10 +18,10 @@ export const longestName = 200
 
 /** The maximum number of bytes for the attempts of one row. */
 const mostBytes = 4096
-/** If a row cannot hold all attempts, it keeps this many of the first attempts and as many of the last. */
+/** If a row cannot hold all attempts, it keeps this many from the beginning and as many from the end. */
 const keptAtEnds = 10
 
-/** The attempts as the log stores them: JSON of limited length, with long texts cut. */
+/** The attempts as the log stores them: JSON of limited length, with long texts truncated. */
 export function attemptsText(attempts: readonly Attempt[]): string {
   const entries =
     attempts.length <= 2 * keptAtEnds ? attempts : [...attempts.slice(0, keptAtEnds), ...attempts.slice(-keptAtEnds)]

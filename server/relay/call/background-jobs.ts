@@ -15,46 +15,49 @@ import {
 } from '../../store/ledger/background-jobs.ts'
 import type { Store } from '../../store/store.ts'
 
-/** How long a node has to ask a service, and to charge a job, before another node may do it. */
+/** How many seconds a node has to ask a service, and to charge a job, before another node may do so. */
 const turnSeconds = 90
 const settlingSeconds = 60
 const firstPollSeconds = 2
-/** How many services a node asks at a time. */
+/** How many jobs a node asks about at the same time. */
 const mostAtOnce = 16
 
-/** A job to begin. The rest of its row follows. */
+/** A job to begin. The other columns of the job's row are derived from these fields. */
 export interface NewJob {
   holdId: string
-  /** Whose response it is, and where. */
+  /** The response, its owner, and the channel that stores it. */
   owned: StoredResponse
   call: string
-  /** The longest time that the service may take. */
+  /** The longest time that the service may take, in seconds. */
   limitSeconds: number
 }
 
-/** The responses that services are making in the background. The jobs are in the database, so that any node can end them. */
+/**
+ * The responses that services are generating in the background. The jobs are in the database, so that any node can
+ * finish them.
+ */
 export interface BackgroundJobs {
-  /** Leaves the hold of a call to a job. False if the hold is closed already. */
+  /** Transfers the hold of a call to a job. False if the hold is already closed. */
   begin(job: NewJob): Promise<boolean>
   /** The user's open jobs for a response. */
   of(userId: number, responseId: string): Promise<HeldJob[]>
-  /** Jobs whose service this node is to ask now. No other node asks at the same time. */
+  /** The jobs about which this node must ask the service now. No other node asks about them at the same time. */
   takeDue(): Promise<HeldJob[]>
   askAgain(job: BackgroundJob, inSeconds: number, missing?: number): Promise<void>
-  /** True if this node is to charge the job. */
+  /** True if this node must charge the job. */
   takeSettling(job: BackgroundJob): Promise<boolean>
-  /** Forgets a job whose hold is closed. */
+  /** Deletes a job whose hold is closed. */
   done(job: BackgroundJob): Promise<void>
   /**
-   * Ends a job. If its hold is still open, because nobody can learn its usage or the charge could not be written, it is
-   * closed by the same rule as that of a call whose process died.
+   * Ends a job. If its hold is still open, because the usage cannot be determined or the charge could not be written,
+   * the hold is closed in the same way as after a crash.
    */
   abandon(job: BackgroundJob, why: string): Promise<void>
   /** How often this process has begun a job or asked about one. */
   handled(): number
 }
 
-/** Keeps the jobs in the database, under the name of one process until they are left to all. */
+/** Keeps the jobs in the database. The holds belong to the process `nodeId` until they are transferred to jobs. */
 export function createBackgroundJobs(store: Store, nodeId: string, clock: Clock): BackgroundJobs {
   let handled = 0
   return {

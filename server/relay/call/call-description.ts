@@ -1,25 +1,28 @@
 import type { CallParameters } from '../../../contract/api/log-request.ts'
 
-/** How a call was made, without content, as the log row stores it. The names are short because every row has them. */
+/**
+ * How a call was made, without its content, as the log row stores it. The field names are short because every row
+ * contains them.
+ */
 export interface StoredDescription {
-  path?: string
+  path?: string | undefined
   /** The caller's dialect. */
-  from?: string
-  client?: string
+  from?: string | undefined
+  client?: string | undefined
   with?: CallParameters
   /** The upstream's dialect. */
   to?: string
 }
 
-/** JSON of a stored description without `to`, which is known only when the call ends. */
+/** The JSON of a stored description, without `to`, because the upstream's dialect is known only when the call ends. */
 export type CallDescription = string & { readonly kind: 'call description' }
 
-/** The JSON of what is known about a call when it arrives. */
+/** The JSON of the facts that are known about a call when it arrives. */
 export function describedAs(description: Omit<StoredDescription, 'to'>): CallDescription {
   return JSON.stringify(description) as CallDescription
 }
 
-/** The JSON for the log row. `upstreamDialect` is one of our own names, which need no escaping. */
+/** The JSON for the log row. `upstreamDialect` needs no escaping, because it is one of the gateway's own names. */
 export function storedDescription(described: CallDescription, upstreamDialect: string | undefined): string {
   if (upstreamDialect === undefined) return described
   const comma = described === '{}' ? '' : ','

@@ -36,7 +36,10 @@ const modelAddress = /^\/v1(?:alpha|beta)?\/models\/(.+):([A-Za-z]+)\/?$/
 
 const proxyPath = '/v1/oneapi/proxy/'
 
-/** The relayed call for a POST to this absolute URL; undefined if no such call exists. A trailing slash is accepted. */
+/**
+ * The relayed call for a POST to an absolute URL. Undefined if the URL belongs to no such call. A trailing slash is
+ * accepted.
+ */
 export function callRouteOf(url: string): CallRoute | undefined {
   const from = url.indexOf('/', url.indexOf('://') + 3)
   if (url.startsWith(proxyPath, from)) return proxyRouteOf(url, from)

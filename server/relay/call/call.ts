@@ -30,75 +30,94 @@ export interface RelayCall {
   readonly facts: RequestFacts
   /**
    * Facts about a conversation that was read on another thread, because it has many parts. Absent if the conversation
-   * is read here.
+   * is read on the main thread.
    */
-  readonly known?: KnownRequest
+  readonly known?: KnownRequest | undefined
   /** What the URL specifies about the request in addition to the body; absent = nothing. */
-  readonly address?: RequestAddress
+  readonly address?: RequestAddress | undefined
   /**
-   * The response replaces the conversation: `call` is a call of its own, `item` is a response with one item, requested
-   * by the last item of the input. Absent = an ordinary response.
+   * Set if the response is a summary that replaces the conversation. `call`: the caller used the endpoint for
+   * compaction. `item`: the last item of the input asked for a response with one compaction item. Absent = an ordinary
+   * response.
    */
-  readonly compacts?: 'call' | 'item'
-  /** The service makes the response in the background, and the caller fetches it; absent = the call gets the response. */
-  readonly inBackground?: true
+  readonly compacts?: 'call' | 'item' | undefined
+  /**
+   * The service generates the response in the background, and the caller fetches it later; absent = the response is
+   * returned by this call.
+   */
+  readonly inBackground?: true | undefined
   /** The caller's headers that may be sent upstream. */
   readonly headers: Readonly<Record<string, string>>
   /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal
-  /** The channel and key that store what the call continues from; absent = any will do. */
-  readonly keeper?: ThreadKeeper
+  /**
+   * The channel and key that store the response or conversation from which the call continues; absent = any channel can
+   * serve the call.
+   */
+  readonly keeper?: ThreadKeeper | undefined
   /** What to do when the caller disconnects. */
   readonly leaving: Leaving
   readonly startedAtMs: number
-  /** When the request arrived, and when its caller wants it to be over, on the deadline clock; absent = no limit. */
+  /**
+   * On the deadline clock: when the request arrived, and when it must have ended according to its caller. No `endsByMs`
+   * = no limit.
+   */
   readonly arrivedAtMs: number
-  readonly endsByMs?: number
-  /** A hash of the session, if there is a choice to make for it; absent = the call can be served anywhere. */
-  readonly session?: number
+  readonly endsByMs?: number | undefined
+  /**
+   * A hash of the session, by which its channel is chosen; absent = the call need not stay on the channel of a session.
+   */
+  readonly session?: number | undefined
   /** The models that may answer; absent = only the model that was requested. */
-  readonly plan?: Plan
-  /** The step of the plan that is being tried, whose model is then `facts.model`; absent = there is no plan, or not yet. */
-  readonly step?: PlanStep
+  readonly plan?: Plan | undefined
+  /**
+   * The step of the plan that is being tried; its model is `facts.model`. Absent = there is no plan, or no step has
+   * begun.
+   */
+  readonly step?: PlanStep | undefined
   /** How the call was made, for its log row; absent in calls that have no row. */
-  readonly described?: CallDescription
+  readonly described?: CallDescription | undefined
   /** The broken stream that the call continues; absent = the call begins a new answer. */
-  readonly goesOn?: GoesOn
+  readonly goesOn?: GoesOn | undefined
   /** Records the call; absent = it is not recorded. */
-  readonly recording?: Recording
+  readonly recording?: Recording | undefined
   readonly state: CallState
 }
 
-/** What changes while a call is served. */
+/** The data of a call that changes while the call is served. */
 export interface CallState {
   /** Replaced by empty JSON once the request cannot be sent again. */
   body: CallBody
-  /** The request in neutral form, once some code has needed it. */
+  /** The request in neutral form; undefined until it is first needed. */
   conversation: Conversation | undefined
   /**
-   * The number of prompt tokens: the quick estimate, or the exact count if quota is short. Holds and crash charges are
-   * based on it.
+   * The number of prompt tokens: the quick estimate, or the exact count if quota is short. Holds, and the charge after
+   * a crash, are based on it.
    */
   promptGuess: number
-  /** Whether the upstream may read more than the request contains; set when the body is dropped. */
+  /** Whether the upstream may read more than the request contains. Set when the body is dropped. */
   hasUnseenPrompt?: boolean
-  /** Whether the channel and key being tried now are the place of the call's session; absent = it has no session. */
+  /** Whether the channel and key being tried now are those of the call's session; absent = the call has no session. */
   isAtPlace?: boolean
-  /** The drained channel on which the call's session may stay; absent = none. */
+  /**
+   * The channel on which the call's session may stay although it is being drained (accepts no new sessions); absent =
+   * none.
+   */
   staysAt?: number
   /** Milliseconds for which the call waited for a place on a channel; absent = it did not wait. */
   waitedMs?: number
-  /** What the call needs from a service, once some code has asked. */
+  /** The features that the call needs from a service; absent = not determined yet. */
   needs?: ReadonlySet<Feature>
-  /** The steps whose models can serve the call, for all that is known; absent = the call has no steps. */
+  /** The steps whose models can probably serve the call; absent = the call has no steps. */
   suitable?: ReadonlySet<PlanStep>
   /**
-   * What attempts whose responses were given up cost the operator, in quota units; null = not known, absent = nothing.
+   * What the operator paid, in quota units, for attempts whose responses were given up; null = not known, absent =
+   * nothing.
    */
   lostCost?: number | null
-  /** No other step could answer, so the caller gets a refusal that had been held back. */
+  /** Set if no other step could answer, so that the caller gets a refusal that had been held back. */
   isPlayedBack?: true
-  /** Quota is held for this call. */
+  /** Set if quota is held for this call. */
   isHeld?: true
   /** The dialect of the last request that was prepared for an upstream, if the call is a conversation. */
   upstreamDialect?: string

@@ -9,7 +9,7 @@ export interface Caller extends CallerRow {
   allowedModels: ReadonlySet<string> | undefined
   /** The limits in force for this call; undefined = none. */
   limits: CallLimits | undefined
-  /** The channel that an admin chose by `sk-…-<id>`. */
+  /** The channel that an admin chose by appending its id to the key: `sk-…-<id>`. */
   chosenChannel: Channel | undefined
 }
 

@@ -5,17 +5,17 @@ import { withContent } from '../body/json-body.ts'
 import type { CallBody } from './call.ts'
 import type { Caller } from './caller.ts'
 
-/** Encrypts the summaries that this gateway writes, so that only the token that asked for one can use it. */
+/** Encrypts the summaries that this gateway writes, so that only the token that requested a summary can use it. */
 export interface CompactionSeals {
   seal(tokenId: number, summary: string): string
   /**
-   * The summary; undefined if the text was not written by a gateway with this secret key. Throws if it belongs to
+   * Decrypts a summary. Undefined if no gateway with this secret key wrote the text. Throws if the summary belongs to
    * another token or was changed.
    */
   open(tokenId: number, text: string): string | undefined
 }
 
-/** Distinguishes our encrypted summaries from those of other services. */
+/** Distinguishes the gateway's encrypted summaries from those of other services. */
 const mark = 'tollgate.'
 const contextOf = (tokenId: number) => `compaction of token ${tokenId}`
 
@@ -28,7 +28,7 @@ export function createCompactionSeals(secrets: Secrets): CompactionSeals {
   }
 }
 
-/** Names under which services and their clients know a compaction item. */
+/** The types that services and their clients use for a compaction item. */
 const itemTypes: ReadonlySet<unknown> = new Set(['compaction', 'compaction_summary', 'context_compaction'])
 const trigger = 'compaction_trigger'
 
@@ -36,18 +36,18 @@ const trigger = 'compaction_trigger'
 const introduction =
   'The conversation before this point was replaced by the following summary. Continue from it, and do not repeat work that it describes as done.'
 
-/** True for an item that stands for an earlier part of the conversation. */
+/** True for an item that replaces an earlier part of the conversation. */
 function isCompaction(item: unknown): item is JsonObject {
   return isObject(item) && itemTypes.has(item['type'])
 }
 
 /**
- * A body of the Responses API in which our own compaction items are replaced by the summaries inside them, so that
- * every channel can read them. Compaction items of other services are left alone. Throws GatewayError (400) for an item
- * that this token may not use, and for a misplaced `compaction_trigger`.
+ * A body of the Responses API in which the gateway's own compaction items are replaced by the summaries inside them, so
+ * that every channel can read them. Compaction items of other services are not changed. Throws GatewayError (400) for
+ * an item that this token may not use, and for a misplaced `compaction_trigger`.
  */
 export function withSummaries(seals: CompactionSeals, { tokenId }: Pick<Caller, 'tokenId'>, body: CallBody): CallBody {
-  // Most requests have no such item, and looking for the word is much cheaper than looking at every item.
+  // Most requests have no compaction item, and searching for the word is much cheaper than checking every item.
   if (body.kind === 'form' || !body.text.includes('compaction')) return body
   const { input } = body.json
   if (!Array.isArray(input)) return body
@@ -84,7 +84,7 @@ function opened(seals: CompactionSeals, tokenId: number, sealed: unknown, at: nu
   }
 }
 
-/** True if the input ends with the request to compact what comes before. */
+/** True if the input ends with a request to compact the rest of the input. */
 export function asksToCompact(body: CallBody): boolean {
   if (body.kind === 'form') return false
   const { input } = body.json

@@ -48,14 +48,14 @@ export interface RelayDeps {
   leaveLine(ticket: number): void
   channelFailures: ChannelFailures
   counter: TokenCounter
-  /** Whether a model may think before it says anything. Only known models may not. */
+  /** True if a model may think before its first output. False only for models that are known not to think. */
   mayThink(model: string): boolean
   /** What is known about a model by its name; undefined = nothing. */
   modelFacts(model: string): ModelFacts | undefined
   asideReader: AsideReader
   deadlineWatch: DeadlineWatch
   guard: MetadataGuard
-  /** Features that a channel's service turned out not to support, such as a dialect. */
+  /** Features that the services of channels turned out not to support, such as a dialect. */
   unsupportedFeatures: UnsupportedFeatures
   itemStore: ItemStore
   /** Encrypts summaries of conversations for their tokens. */
@@ -63,9 +63,9 @@ export interface RelayDeps {
   threads: Threads
   drainedSessions: DrainedSessions
   responseOwners: ResponseOwners
-  /** The responses that services are making in the background. */
+  /** The responses that services are generating in the background. */
   backgroundJobs: BackgroundJobs
-  /** Records the requests that root has asked to record. */
+  /** Records the requests for which the root user has set up recording. */
   captures: Pick<Captures, 'isRecording' | 'begin'>
   /** Temporary upstream tokens with which providers sign or authorise requests. */
   accessTokens: TokenKeeper

@@ -2,7 +2,10 @@ import { type Clock, epochSeconds } from '../../lib/clock.ts'
 import { addDrainSession, hasDrainSession } from '../../store/channels/drain-sessions.ts'
 import type { Store } from '../../store/store.ts'
 
-/** The sessions that have begun while the channel to which they would belong is drained. All nodes know them. */
+/**
+ * The sessions that began while their preferred channel was already being drained (accepted no new sessions). All nodes
+ * know them.
+ */
 export interface DrainedSessions {
   note(channelId: number, session: number): Promise<void>
   has(channelId: number, session: number): Promise<boolean>

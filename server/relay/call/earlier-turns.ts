@@ -5,14 +5,17 @@ import type { AnyCall } from './call.ts'
 /** The field that holds the turns of a conversation, if it is not `messages`. */
 const turnFields: Readonly<Record<string, string>> = { gemini: 'contents', 'openai-responses': 'input' }
 
-/** True if the conversation of a call contains something that a model has answered, so that it is not its beginning. */
+/** True if the conversation of a call contains an answer of a model, so that the call is not its first turn. */
 export function hasEarlierTurns({ dialect, mode, state: { body } }: AnyCall): boolean {
   if (mode !== 'chat' || body.kind !== 'json') return false
   const turns = fieldsOf(body)[turnFields[dialect] ?? 'messages']
   return Array.isArray(turns) && turns.some(isAnswer)
 }
 
-/** Items of the Responses API other than messages are calls, results and thoughts. */
+/**
+ * Whether a turn shows that a model has answered. Items of the Responses API that are not messages are tool calls,
+ * their results, and thoughts.
+ */
 function isAnswer(turn: unknown): boolean {
   if (!isObject(turn)) return false
   const { role, type } = turn

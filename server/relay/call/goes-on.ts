@@ -1,19 +1,19 @@
 import type { Usage } from '../../../contract/usage.ts'
 
 /**
- * The state from which a call continues after its stream broke off. The charge, the log row and the usage that the
- * caller is sent include what the earlier attempts used.
+ * The state from which a call continues after its stream broke off. The usage of the earlier attempts is included in
+ * the charge, in the log row and in the usage that the caller receives.
  */
 export interface GoesOn {
-  /** The text of the answer that the caller has been sent; '' = none, so the answer begins again. */
+  /** The part of the answer that the caller has received; '' = none, so the answer begins again. */
   readonly text: string
-  /** What the attempts before have used. */
+  /** The usage of the earlier attempts. */
   readonly usage: Usage
-  /** What they cost the caller, in units. It is part of the hold. */
+  /** The charge for the earlier attempts, in units. It is part of the hold. */
   readonly quota: number
-  /** What they cost the operator; absent = not known. */
+  /** The operator's cost of the earlier attempts; absent = not known. */
   readonly cost?: number | undefined
-  /** Some of the usage was counted here. */
+  /** True if the gateway counted some of the usage itself. */
   readonly isEstimated: boolean
   /** The tool calls that `quota` includes; absent = none. */
   readonly tools?: string | undefined

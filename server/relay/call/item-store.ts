@@ -7,9 +7,9 @@ import type { CallBody, RelayCall } from './call.ts'
 import type { Caller } from './caller.ts'
 
 /**
- * The responses that models of other services gave to callers of the Responses API. They are kept for a while, because
- * OpenAI stores responses unless the request sets `store: false`, and clients refer to their items by id instead of
- * sending the items again.
+ * Stores, for a while, the items of responses that other services gave to callers of the Responses API. OpenAI itself
+ * stores responses unless the request sets `store: false`, so clients refer to the items by id instead of sending them
+ * again.
  */
 export interface ItemStore {
   keep(tokenId: number, items: readonly JsonObject[]): void
@@ -19,8 +19,8 @@ export interface ItemStore {
 
 const keptMs = 3_600_000
 /**
- * The limit, in characters, for all stored items together and for the items that one call references. Beyond it, the
- * oldest stored items are dropped.
+ * The maximum length, in characters, of all stored items together and of the items that one call references. If the
+ * stored items exceed it, the oldest are dropped.
  */
 const mostCharacters = 16_000_000
 
@@ -47,8 +47,8 @@ export function createItemStore(nowMs: () => number): ItemStore {
         items.set(key, { text, untilMs: nowMs() + keptMs })
         characters += text.length
       }
-      // This runs once at the end, not after each item, because every new iteration steps over the entries that were
-      // deleted before.
+      // This loop runs once after all items, not after each item, because every new iteration of a Map visits its
+      // deleted entries again.
       for (const [oldest, item] of items) {
         if (characters <= mostCharacters && item.untilMs > nowMs()) break
         drop(oldest, item)
@@ -63,7 +63,8 @@ export function createItemStore(nowMs: () => number): ItemStore {
 
 /**
  * A body of the Responses API in which references are replaced by the items themselves, if these are still stored.
- * Throws GatewayError (request_too_large), because a short body could reference one long item a thousand times.
+ * Throws GatewayError (request_too_large) if the items are too long together, because a short body could reference one
+ * long item a thousand times.
  */
 export function withItems(store: ItemStore, { tokenId }: Pick<Caller, 'tokenId'>, body: CallBody): CallBody {
   const input = body.kind === 'json' ? body.json['input'] : undefined
@@ -85,8 +86,8 @@ export function withItems(store: ItemStore, { tokenId }: Pick<Caller, 'tokenId'>
 }
 
 /**
- * Throws GatewayError (400) for a reference to an item that is not stored here. References to reasoning (`rs_`) are
- * accepted, because reasoning can be dropped.
+ * Throws GatewayError (400) for a reference to an item that this gateway does not store. References to reasoning
+ * (`rs_`) are accepted, because reasoning can be dropped.
  */
 export function refuseUnknown({ input }: JsonObject): void {
   if (!Array.isArray(input)) return

@@ -7,8 +7,8 @@ import type { ThreadKeeper } from './threads.ts'
 
 /**
  * The channel and key that store the response or conversation from which a call of the Responses API continues.
- * Undefined if the call starts a new conversation, or continues from something that this gateway does not know. Throws GatewayError
- * (404) for what belongs to another user, and for what is no longer reachable.
+ * Undefined if the call starts a new conversation, or continues from something that this gateway does not know. Throws
+ * GatewayError (404) if the response or conversation belongs to another user or can no longer be reached.
  */
 export function responseKeeper(
   deps: RelayDeps,
@@ -34,7 +34,10 @@ async function keeperOf(deps: RelayDeps, caller: Caller, id: string, param: stri
   return stored && keeperFor(deps, stored, param)
 }
 
-/** The caller's stored response; undefined if it is unknown here. Throws GatewayError (404) if it is somebody else's. */
+/**
+ * The caller's stored response. Undefined if this gateway does not know it. Throws GatewayError (404) if it belongs to
+ * somebody else.
+ */
 export async function ownResponse(
   { responseOwners }: Pick<RelayDeps, 'responseOwners'>,
   { userId }: Pick<Caller, 'userId'>,
@@ -48,7 +51,7 @@ export async function ownResponse(
   return stored
 }
 
-/** The channel and key that store a response. Throws GatewayError (404) if they are gone. */
+/** The channel and key that store a response. Throws GatewayError (404) if the channel or key no longer exists. */
 export function keeperFor(
   deps: Pick<RelayDeps, 'responseOwners' | 'routing'>,
   stored: StoredResponse,
@@ -59,7 +62,7 @@ export function keeperFor(
   return keeper
 }
 
-/** The same answer for what never existed, for what is gone, and for what belongs to somebody else. */
+/** The error is the same whether a response never existed, was deleted, or belongs to somebody else. */
 export function notFound(param: string): GatewayError {
   return new GatewayError(
     'response_not_found',

@@ -2,7 +2,7 @@ import { type Channel, withKey } from '../routing/routing-table.ts'
 import type { AnyCall } from './call.ts'
 import type { RelayDeps } from './deps.ts'
 
-/** The channel with the key that suits the call best, skipping keys that are paused for the model or in `except`. */
+/** The channel with the key that suits the call best. Skips keys that are paused for the model and keys in `except`. */
 export function keyFor(
   { rests }: Pick<RelayDeps, 'rests'>,
   { session, facts }: Pick<AnyCall, 'session' | 'facts'>,

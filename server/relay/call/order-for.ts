@@ -3,7 +3,7 @@ import { servingGroup } from './at-step.ts'
 import type { AnyCall } from './call.ts'
 import type { RelayDeps } from './deps.ts'
 
-/** The order of channels for a call: that of its group, or that of the installation. */
+/** The order in which a call prefers channels, as set for its group or for the whole installation. */
 export function orderFor(
   { settings }: Pick<RelayDeps, 'settings'>,
   call: Pick<AnyCall, 'caller' | 'step'>,

@@ -9,42 +9,47 @@ import { type Caller, requireModel } from './caller.ts'
 import type { ThreadKeeper } from './threads.ts'
 
 /**
- * Why the next step is tried: a failure, or because it can never serve the call, which always leads to the next step.
+ * Why the next step is tried: because a step failed, or because the step is `unable` to serve the call. The latter
+ * always leads to the next step.
  */
 export type StepExit = StepFailure | 'unable'
 
 /** One model that may answer a call. */
 export interface PlanStep {
   readonly model: string
-  /** The group whose channels serve it; undefined = the caller's. */
+  /** The group whose channels serve the step; undefined = the caller's group. */
   readonly group: string | undefined
   readonly firstTokenTimeoutMs: number | undefined
-  /** A fixed price; undefined = that of the model. */
+  /** A fixed price; undefined = the price of the model. */
   readonly price: CostRates | undefined
   /** The step to take after each kind of failure; absent = the call has failed. */
   readonly next: ReadonlyMap<StepExit, PlanStep>
 }
 
-/** The models that may answer a call for a virtual model, or for one of several models that its caller names. */
+/**
+ * The models that may answer a call, because it requests a virtual model or because its caller lists several models.
+ */
 export interface Plan {
   /** The model that was requested. */
   readonly name: string
-  /** In order; the first one is tried first. At least one. */
+  /** At least one step, in the order in which they are tried. */
   readonly steps: readonly PlanStep[]
-  /** Whether a stream that breaks is continued; undefined = as the option says. */
+  /** Whether a broken stream is continued; undefined = as set in the options. */
   readonly streamRescue: boolean | undefined
 }
 
-/** The properties of the caller on which the steps of a call depend. */
+/** The properties of the caller that determine the steps of a call. */
 export type Planner = Pick<Caller, 'group' | 'allowedModels' | 'chosenChannel'>
 
-/** What decides the steps of a call. */
+/** The data that determines the steps of a call. */
 interface Planning {
   readonly routing: RoutingTable
   readonly caller: Planner
-  /** The channel and key that store what the call continues from. */
+  /** The channel and key that store the response or conversation from which the call continues. */
   readonly keeper?: ThreadKeeper | undefined
-  /** A hash of the session, or of the call if it has no session; absent = the step with the largest weight comes first. */
+  /**
+   * A hash of the session, or of the call if it has no session; absent = the step with the largest weight comes first.
+   */
   readonly seed?: number | undefined
 }
 
@@ -52,8 +57,9 @@ interface Planning {
 const mostSteps = 32
 
 /**
- * The steps of a call for `model`; undefined if that is not a virtual model. Throws GatewayError (model_not_allowed) if
- * the token may use none of the steps, and (no_available_channel) if none is left for another reason.
+ * The steps of a call for `model`. Undefined if `model` is not a virtual model. Throws GatewayError (model_not_allowed)
+ * if the token may use none of the steps, and GatewayError (no_available_channel) if no step is left for another
+ * reason.
  */
 export function planOf(planning: Planning, model: string): Plan | undefined {
   const virtual = planning.routing.virtual(planning.caller.group, model)
@@ -65,8 +71,8 @@ export function planOf(planning: Planning, model: string): Plan | undefined {
 }
 
 /**
- * The steps of a call whose caller names several models. Throws GatewayError (model_not_allowed) if the token may not use
- * each of them, and (no_available_channel) if none can be tried.
+ * The steps of a call whose caller names several models. Throws GatewayError (model_not_allowed) if the token may not
+ * use one of them, and GatewayError (no_available_channel) if no model can be tried.
  */
 export function planOfModels(planning: Planning, models: readonly string[]): Plan {
   const { routing, caller } = planning
@@ -81,7 +87,7 @@ export function planOfModels(planning: Planning, models: readonly string[]): Pla
 }
 
 const plainStep = { group: undefined, weight: 0, firstTokenTimeoutMs: undefined }
-/** What applies to the models that a caller lists. No model has this name. */
+/** The settings of a virtual model that apply to a list of models from the caller. No model has the name ''. */
 const callersList: VirtualModel = {
   name: '',
   steps: [],
@@ -92,13 +98,13 @@ const callersList: VirtualModel = {
   streamRescue: undefined,
 }
 
-/** A hash for the choice among weighted steps of a call without a session; undefined if there is no call. */
+/** The hash by which a call without a session chooses among weighted steps. Undefined if there is no call. */
 export function seedOf(requestId: string): number | undefined {
   return requestId === '' ? undefined : hashText(0, requestId)
 }
 
 interface Expanding extends Planning {
-  /** The steps so far, the last one first. */
+  /** The steps that have been added, the last one first. */
   readonly steps: PlanStep[]
   /** The virtual models that are being expanded. */
   readonly path: Set<string>
@@ -106,11 +112,11 @@ interface Expanding extends Planning {
 
 /** What the steps of a virtual model inherit from the step that names it. */
 interface Inherited {
-  /** Where the calls go that the last step fails. */
+  /** The step that follows the last of these steps, for each kind of failure. */
   readonly after: ReadonlyMap<StepExit, PlanStep>
-  /** The token may use all steps, because it may use the virtual model. */
+  /** True if the token may use all steps, because it may use the virtual model. */
   readonly isAllowed: boolean
-  /** The caller has named the steps, and so reaches only the virtual models of its own group. */
+  /** Set if the caller has listed the steps. The caller can then use only the virtual models of its own group. */
   readonly isCallers?: true
   readonly group?: string | undefined
   readonly price?: CostRates | undefined
@@ -118,12 +124,12 @@ interface Inherited {
 }
 
 /**
- * Adds the steps of a virtual model, from the last to the first, because each step refers to those after it. Returns the
- * first step; undefined if none is left.
+ * Adds the steps of a virtual model, from the last to the first, because each step refers to those after it. Returns
+ * the first step; undefined if none is left.
  */
 function addVirtual(expanding: Expanding, virtual: VirtualModel, inherited: Inherited): PlanStep | undefined {
   const { caller, path } = expanding
-  // Circles are refused when a model is saved, but what is stored need not have been saved here.
+  // Cycles are refused when a model is saved, but a stored model may have been written by other means.
   if (path.has(virtual.name)) return undefined
   path.add(virtual.name)
   const isAllowed = inherited.isAllowed || !caller.allowedModels || caller.allowedModels.has(virtual.name)
@@ -158,14 +164,14 @@ function addStep(expanding: Expanding, step: VirtualStep, inherited: Inherited):
   return added
 }
 
-/** Whether the channel that the caller chose, or that stores the conversation, serves the step. */
+/** Whether the step can be served by the channel that the caller chose or that stores the conversation. */
 function isWithin({ routing, caller, keeper }: Planning, model: string, group = caller.group): boolean {
   const { chosenChannel } = caller
   if (chosenChannel) return chosenChannel.models.includes(model) || chosenChannel.modelMapping.has(model)
   return !keeper || routing.allCandidates(group, model).some(({ channel }) => channel.id === keeper.channelId)
 }
 
-/** The steps in order. Neighbours with a weight share the sessions in proportion to their weights. */
+/** The steps in order. Adjacent steps with a weight share the sessions in proportion to their weights. */
 function inOrder(steps: readonly VirtualStep[], seed: number | undefined): VirtualStep[] {
   const ordered: VirtualStep[] = []
   for (let from = 0; from < steps.length; ) {
@@ -182,7 +188,8 @@ const stepSeed = 0x57e9
 
 function rankIn({ weight }: VirtualStep, index: number, seed: number | undefined): number {
   if (seed === undefined || weight === 0) return -weight
-  // Not the hash by which channels are chosen, or each step would get the sessions of the same channels.
+  // This hash differs from the hash by which channels are chosen. Otherwise, all sessions of a step would prefer the
+  // same channels.
   return rankOf(hashNumber(seed, stepSeed), index, weight)
 }
 

@@ -3,7 +3,7 @@ import { JsonBytes } from '../../lib/json-bytes.ts'
 import type { CallBody } from './call.ts'
 
 /**
- * A body for a recording. Of a form, only the fields are recorded, because files can be large and are not text. `sent`
+ * A body for a recording. Only the fields of a form are recorded, because files can be large and are not text. `sent`
  * is the body as sent to a channel; '' = as the caller sent it.
  */
 export function recordedBody(body: CallBody, sent: unknown): RecordedBody {

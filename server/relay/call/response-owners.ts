@@ -15,18 +15,21 @@ import type { ThreadKeeper } from './threads.ts'
 /** How long a service keeps a response (OpenAI docs, "Data controls"). */
 const keptSeconds = 30 * 86_400
 const purgeSeconds = 3600
-/** Responses that are noted but not yet written. Beyond this number, the oldest are written first. */
+/** The maximum number of responses that are written to the database at once, the oldest first. */
 const mostAtOnce = 500
-/** Ids are written by services, and end up in URLs. */
+/** Ids come from services and become part of URLs, so only safe characters are accepted. */
 const idForm = /^[A-Za-z0-9_-]{1,200}$/
 
-/** Knows who owns the responses and conversations that services store, and which channel and key store them. */
+/** Knows who owns each response and conversation that a service stores, and which channel and key store it. */
 export interface ResponseOwners {
-  /** Remembers a response, and writes it down soon. */
+  /** Remembers a response in memory. `write` stores it in the database. */
   note(userId: number, id: string, channel: Channel, model: string): void
-  /** What is remembered of a response. */
+  /** The row that is stored for a response. */
   rowOf(userId: number, id: string, channel: Channel, model: string): StoredResponse
-  /** The response with this id: the user's own, `other` if it belongs to somebody else, or undefined if unknown. */
+  /**
+   * The response with this id if it belongs to the user, `other` if it belongs to somebody else, undefined if it is
+   * unknown.
+   */
   find(userId: number, id: string): Promise<StoredResponse | 'other' | undefined>
   remove(userId: number, id: string): Promise<void>
   /** The channel and key that store a response; undefined if the channel or its key is gone. */
@@ -34,7 +37,7 @@ export interface ResponseOwners {
     response: Pick<StoredResponse, 'channel_id' | 'key_hash'>,
     channel: Channel | undefined,
   ): ThreadKeeper | undefined
-  /** Writes what is not written yet, and forgets what is too old. */
+  /** Writes the remembered responses to the database, and deletes rows that are too old. */
   write(): Promise<void>
 }
 

@@ -7,13 +7,13 @@ import type { RelayDeps } from './deps.ts'
 import { createDrainedSessions } from './drained-sessions.ts'
 import { createResponseOwners } from './response-owners.ts'
 
-/** What is needed for calls that continue earlier ones, such as those of the Responses API. */
+/** The dependencies of calls that continue earlier calls, such as those of the Responses API. */
 export type ResponsesParts = Pick<
   RelayDeps,
   'compactionSeals' | 'responseOwners' | 'backgroundJobs' | 'drainedSessions'
 >
 
-/** Creates these parts, which keep their data in the database or nowhere. */
+/** Creates these dependencies. They store data only in the database. */
 export function createResponsesParts(
   { store, nodeId, clock }: { store: Store; nodeId: string; clock: Clock },
   secrets: Secrets,

@@ -6,13 +6,16 @@ import type { AnyCall } from './call.ts'
 import type { RelayDeps } from './deps.ts'
 import type { ThreadKeeper } from './threads.ts'
 
-/** True for a call whose response a thread can continue from. */
+/**
+ * True for a call that belongs to a thread (a conversation that the service stores), so that later calls can continue
+ * from its response.
+ */
 export function isThreaded({ dialect, state: { body } }: AnyCall): boolean {
   return dialect === 'anthropic-messages' && body.kind === 'json' && isObject(body.json['thread'])
 }
 
 /**
- * The id of the response that a call continues from. The service keeps that response together with its system prompt
+ * The id of the response from which a call continues. The service keeps that response together with its system prompt
  * and tools. Undefined for a call that begins a thread or has no thread.
  */
 export function continuedFrom(call: AnyCall): string | undefined {
@@ -22,9 +25,9 @@ export function continuedFrom(call: AnyCall): string | undefined {
 }
 
 /**
- * The channel and key on which a call's thread continues. Undefined if any channel will do, or if there is only one.
- * Throws GatewayError (404) if that channel is unknown or the key no longer exists; the caller's program then sends the
- * whole conversation.
+ * The channel and key on which a call's thread continues. Undefined if the call can use any channel, or if there is
+ * only one channel. Throws GatewayError (404) if the channel is unknown or the key no longer exists. After this error,
+ * the caller's app sends the whole conversation.
  */
 export function threadKeeper(deps: RelayDeps, call: AnyCall): ThreadKeeper | undefined {
   if (call.keeper) return call.keeper
@@ -38,7 +41,8 @@ export function threadKeeper(deps: RelayDeps, call: AnyCall): ThreadKeeper | und
     : deps.routing().allCandidates(servingGroup(call), facts.model)
   const known = deps.threads.find(caller.tokenId, messageId)
   const keeper = known && candidates.find(({ channel }) => channel.id === known.channelId)?.channel
-  // A key that is paused will soon be usable again, while a new thread would cost the whole prompt again.
+  // A paused key is accepted too, because it will soon be usable again, whereas a new thread would cost the whole
+  // prompt again.
   if (known && keeper && (!keeper.keyRing || keeper.keyRing.live().includes(known.key))) return known
   const [only] = candidates
   if (!known && only && candidates.length === 1 && !only.channel.keyRing) return undefined
@@ -61,7 +65,7 @@ export function keeperOf(
 }
 
 /**
- * The error for a channel that cannot keep threads. The caller's program then sends the whole conversation without a
+ * The error for a channel that cannot keep threads. The caller's app then sends the whole conversation without a
  * thread.
  */
 export function noThreads(label: string): GatewayError {

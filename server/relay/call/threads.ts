@@ -1,10 +1,12 @@
-/** The channel and key that produced a response. A thread can continue from the response only there. */
+/**
+ * The channel and key that produced a response. A thread can continue from the response only with this channel and key.
+ */
 export interface ThreadKeeper {
   readonly channelId: number
   readonly key: string
 }
 
-/** Remembers which channel and key produced the responses that threads of the Messages API continue from. */
+/** Remembers which channel and key produced each response from which a thread of the Messages API may continue. */
 export interface Threads {
   note(tokenId: number, messageId: string, keeper: ThreadKeeper): void
   find(tokenId: number, messageId: string): ThreadKeeper | undefined
@@ -13,7 +15,7 @@ export interface Threads {
 const keptMs = 24 * 3_600_000
 const mostAnswers = 50_000
 
-/** Keeps threads only in this process's memory. If a thread is forgotten, the caller's program creates it again. */
+/** Keeps threads only in this process's memory. If a thread is forgotten, the caller's app creates it again. */
 export function createThreads(nowMs: () => number): Threads {
   const keepers = new Map<string, { keeper: ThreadKeeper; untilMs: number }>()
   return {

@@ -6,7 +6,7 @@ import { createAccessTokens } from './upstream-tokens.ts'
 const secrets = createSecrets('a master key for tests')
 
 forEachDatabase((_name, openFresh) => {
-  /** Nodes that share a database and a clock, and a count of how often a token was requested. */
+  /** Nodes that share a database and a clock, with a counter of token requests. */
   async function nodes() {
     const store = await openFresh()
     const state = { nowMs: 1_700_000_000_000, made: 0, warnings: [] as string[] }

@@ -3,17 +3,20 @@ import type { AccessToken, AccessTokens } from '../../providers/provider.ts'
 import { storedToken, storeToken } from '../../store/channels/upstream-tokens.ts'
 import type { Store } from '../../store/store.ts'
 
-/** A token is not used in its last minute, because the call that carries it takes a while to arrive. */
+/** A token is not used in its last minute, because it must still be valid when the call arrives at the service. */
 const marginMs = 60_000
-/** More than the number of keys in use: any tokens beyond this belong to keys that no longer exist. */
+/**
+ * The maximum number of tokens in memory. It is larger than the number of keys in use, so tokens beyond it belong to
+ * keys that no longer exist.
+ */
 const mostTokens = 1_000
 const purpose = 'access-token'
 
-/** Keeps upstream tokens for all calls. */
+/** Keeps the upstream tokens, with which providers log in, for all calls. */
 export interface TokenKeeper extends AccessTokens {
   /**
    * Records that a service refused the token stored under `name`, for example because the token was revoked. The next
-   * `get` makes a new one.
+   * `get` requests a new token.
    */
   refused(name: string, value: string): void
 }
@@ -26,13 +29,14 @@ interface Deps {
 }
 
 /**
- * Keeps upstream tokens until shortly before they expire: in memory, and encrypted in the database, where other nodes
- * find them. If the database cannot be reached, an extra token is made, and the call still succeeds.
+ * Keeps upstream tokens until shortly before they expire. They are kept in memory and, encrypted, in the database, so
+ * that other nodes can use them. If the database cannot be reached, an extra token is requested, and the call still
+ * succeeds.
  */
 export function createAccessTokens({ store, secrets, nowMs, warn }: Deps): TokenKeeper {
   const tokens = new Map<string, AccessToken>()
   const making = new Map<string, Promise<AccessToken>>()
-  /** The last refused value for each name. The database may still contain it. */
+  /** The value that was refused last, for each name. The database may still contain that value. */
   const refused = new Map<string, string>()
   const isFresh = (token: AccessToken) => token.expiresAtMs - marginMs > nowMs()
 

@@ -4,16 +4,17 @@ import type { AnyCall } from './call.ts'
 import type { RelayDeps } from './deps.ts'
 
 /**
- * Lists the installations that a call has passed through, so that a channel that leads back to one of them is noticed.
+ * The header that lists the Tollgate installations that a call has passed through, so that a channel that leads back to
+ * one of them is detected.
  */
 export const viaHeader = 'x-tollgate-via'
 
-/** More installations than any sensible chain has. */
+/** The maximum number of installations that a call may pass through. No sensible chain has as many. */
 const longestChain = 20
 
 /**
- * Refuses a call that this installation sent itself, and one that has passed through more installations than any
- * sensible chain has. Throws GatewayError (loop_detected).
+ * Refuses a call that has already passed through this installation, or that has passed through too many installations.
+ * Throws GatewayError (loop_detected).
  */
 export function refuseLoop(headers: Headers, installationId: string): void {
   const via = headers.get(viaHeader)
@@ -31,15 +32,24 @@ export function refuseLoop(headers: Headers, installationId: string): void {
     )
 }
 
-/** The header for a channel with a custom base URL. A provider's default URL cannot lead back to a gateway. */
-export function viaFor(
+/** The header for a channel with a custom base URL. */
+export function viaFor(...of: Parameters<typeof viaOf>): Record<string, string> {
+  const via = viaOf(...of)
+  return via === undefined ? {} : { [viaHeader]: via }
+}
+
+/**
+ * The value of the header for a channel with a custom base URL; undefined for a provider's default URL, which cannot
+ * lead back to a gateway.
+ */
+export function viaOf(
   { installationId }: Pick<RelayDeps, 'installationId'>,
   { headers }: Pick<AnyCall, 'headers'>,
   { upstream, provider }: Channel,
-): Record<string, string> {
-  if (upstream.baseUrl === withoutSlashes(provider.meta.defaultBaseUrl)) return {}
+): string | undefined {
+  if (upstream.baseUrl === withoutSlashes(provider.meta.defaultBaseUrl)) return undefined
   const before = headers[viaHeader]
-  return { [viaHeader]: before === undefined ? installationId : `${before}, ${installationId}` }
+  return before === undefined ? installationId : `${before}, ${installationId}`
 }
 
 function withoutSlashes(url: string): string {

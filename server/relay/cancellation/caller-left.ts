@@ -1,6 +1,6 @@
 /**
- * The caller disconnected while the upstream was handling the request. The upstream request is stopped, and the prompt
- * is charged.
+ * The error for a caller that disconnected while the upstream was handling the request. The upstream request is
+ * stopped, and the prompt is charged.
  */
 export class CallerLeft extends Error {
   constructor() {
@@ -8,12 +8,12 @@ export class CallerLeft extends Error {
   }
 }
 
-/** A last part of at most this many bytes or characters fits into the send buffers. */
+/** The last part of a response fits into the send buffers if it has at most this many bytes or characters. */
 const bufferedLength = 64 * 1024
 
 /**
- * Watches during the whole call for the caller to disconnect. The code currently in charge sets the action to take
- * then. A signal has only one `Leaving`, and nothing else sets its `onabort`.
+ * Watches for the caller to disconnect, during the whole call. The code that currently handles the call sets the action
+ * to take in that case. Each signal has only one `Leaving`, and no other code sets its `onabort`.
  */
 export class Leaving {
   #action: (() => void) | undefined
@@ -25,11 +25,11 @@ export class Leaving {
   constructor(signal: AbortSignal, ended?: () => void) {
     this.#signal = signal
     this.#ended = ended
-    // This is cheaper than adding and removing a listener.
+    // Setting `onabort` is cheaper than adding and removing a listener.
     signal.onabort = () => this.act()
   }
 
-  /** True if the caller has disconnected or was given up. */
+  /** True if the caller has disconnected, or was given up because it does not read. */
   get hasLeft(): boolean {
     return this.#isGivenUp || this.#signal.aborted
   }
@@ -43,12 +43,12 @@ export class Leaving {
     if (this.hasLeft) action?.()
   }
 
-  /** Takes the action that was set, as if the caller had disconnected. */
+  /** Runs the action that was set, as if the caller had disconnected. */
   act(): void {
     this.#action?.()
   }
 
-  /** Treats the caller as one who has disconnected from now on, because the caller does not read. */
+  /** From now on, treats the caller as disconnected, because it does not read. */
   giveUp(): void {
     this.#isGivenUp = true
     this.act()
@@ -64,8 +64,8 @@ export class Leaving {
   }
 
   /**
-   * Must be called when the response has been sent, except for a last part of length `lastLength`. A long last part may
-   * take a while to reach a slow reader, and nothing reports when it has arrived.
+   * Must be called when the response has been sent except for a last part, which has the length `lastLength`. A slow
+   * reader may receive a long last part much later, and no event reports when it has arrived.
    */
   answered(lastLength = 0): void {
     if (lastLength <= bufferedLength) this.#ended?.()

@@ -2,7 +2,7 @@ import { expect, spyOn, test } from 'bun:test'
 import { systemClock } from '../../lib/clock.ts'
 import { createDeadlineWatch } from './deadline-watch.ts'
 
-test('the timer stops when no call has been open for a while, and watches the waits of the next call', async () => {
+test('the timer stops when no call has been open for a while, and starts again for the next call', async () => {
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>()
   const clear = globalThis.clearInterval
   const clearing = spyOn(globalThis, 'clearInterval').mockImplementation((timer) => {

@@ -6,29 +6,29 @@ export interface DeadlineWait {
   dueAtMs: number
   due(): void
   /**
-   * Called when the process is about to end and the waiting code must end with it. Absent if the wait can be abandoned.
+   * Called when the process is about to end, so that the waiting code can finish. Absent if the wait can be abandoned.
    */
   cut?(): void
-  /** Its index among the watched waits, used only by the watch. */
+  /** The index of this wait among the watched waits, used only by the watch. */
   watchIndex?: number | undefined
 }
 
 /**
- * One timer for all open streams, because a timer for each chunk of each stream would cost more than the chunk. It is
- * also the clock of all waits. That clock stops while this process is paused, so every wait has as much time left after
- * a pause as before it.
+ * One timer for all open streams, because a timer for each chunk of each stream would cost more than handling the
+ * chunk. It is also the clock for all waits. The clock stops while this process is paused, so every wait has as much
+ * time left after a pause as before it.
  *
- * The timer stops when no call has been open for a while. The clock then stands still, too, until the next call.
+ * When no call has been open for a while, the timer stops. The clock then also stops until the next call.
  */
 export interface DeadlineWatch extends Clock {
-  /** Keeps the clock running until `end` is called as often. A watched wait does so, too. */
+  /** Keeps the clock running until `end` has been called as often as `begin`. A watched wait also keeps it running. */
   begin(): void
   end(): void
   add(wait: DeadlineWait): void
   remove(wait: DeadlineWait): void
-  /** Ends all waits that can be ended, and any added later. */
+  /** Ends all waits that have `cut`, including those that are added later. */
   cutAll(): void
-  /** The longest delay of the event loop that the timer saw since this was last called. */
+  /** The longest delay of the event loop that the timer has seen since the last call of this method. */
   longestLagMs(): number
   close(): void
 }
@@ -109,7 +109,7 @@ class TickingWatch implements DeadlineWatch {
 
   #start(): void {
     if (this.#isClosed) return
-    // The time since the timer stopped counts as a pause before anything is measured.
+    // Reads the clock once, so that the time since the timer stopped counts as a pause.
     this.#clock.nowMs()
     this.#idleTicks = 0
     this.#tickedAtMs = performance.now()

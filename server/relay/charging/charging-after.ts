@@ -3,8 +3,8 @@ import type { GoesOn } from '../call/goes-on.ts'
 import type { Charge, Charging, Measure } from './charging-types.ts'
 
 /**
- * The price of an attempt that continues a broken stream, together with the fixed price of the attempts before it. The
- * hold must cover both, and both are charged.
+ * The price of an attempt that continues a broken stream, plus the amount already settled for the earlier attempts. The
+ * hold must cover both amounts, and both are charged.
  */
 export function chargingAfter(inner: Charging, before: GoesOn): Charging {
   const { quota, cost } = before
@@ -24,7 +24,7 @@ export function chargingAfter(inner: Charging, before: GoesOn): Charging {
 }
 
 function chargeAfter(inner: Charging, measure: Measure, before: GoesOn): Charge {
-  // The prices of the attempts may differ, so the sum of their usage is not what is charged here.
+  // The prices of the attempts may differ, so only the usage of the last attempt is charged here, not the sum.
   const own = inner.charge({ ...measure, usage: measure.parts?.at(-1) ?? measure.usage })
   const tools = [before.tools, own.tools].filter((text) => text !== undefined).join(', ')
   return {
@@ -37,7 +37,7 @@ function chargeAfter(inner: Charging, measure: Measure, before: GoesOn): Charge 
   }
 }
 
-/** The measure of a call of several attempts, from that of the last one. */
+/** The measure of a whole call that took several attempts, computed from the measure of the last attempt. */
 export function measureAfter(measure: Measure, before: GoesOn): Measure {
   return { ...measure, usage: addedUsage(before.usage, measure.usage), parts: [before.usage, measure.usage] }
 }
@@ -55,7 +55,7 @@ const counts = [
   'imageCompletionTokens',
 ] as const
 
-/** The sum of the usage of two attempts. The service tier is that of the second. */
+/** The sum of the usage of two attempts, with the service tier of the second. */
 export function addedUsage(first: Usage, second: Usage): Usage {
   const known = counts.filter((name) => first[name] !== undefined || second[name] !== undefined)
   return {

@@ -3,15 +3,21 @@ import type { PriceSheet } from '../../billing/price.ts'
 import type { ToolCounts } from '../../dialects/metering/tool-counts.ts'
 import type { ToolFees } from './tool-fees.ts'
 
-/** What a call used, in the units that its price is based on. */
+/** The usage of a call, in the units on which its price is based. */
 export interface Measure {
-  /** Tokens, reported by the upstream or counted here. */
+  /** Tokens, as reported by the upstream or counted by the gateway. */
   usage: Usage
-  /** The usage was counted here and not reported by the upstream. */
+  /** True if the gateway counted the usage, false if the upstream reported it. */
   estimated: boolean
-  /** The responses of a session, or the attempts of a rescued stream, one by one; `usage` is their sum. */
+  /**
+   * The usage of each response of a session, or of each attempt if a stream broke off and was continued. `usage` is
+   * their sum.
+   */
   parts?: readonly Usage[]
-  /** The cost, in units, of what a session used in addition to its model, at separate prices. */
+  /**
+   * The cost, in units, of anything that a WebSocket session used in addition to its model and that has a separate
+   * price.
+   */
   beside?: number
   /** Length of transcribed audio, if the upstream reported it. */
   seconds?: number | undefined
@@ -21,11 +27,11 @@ export interface Measure {
   images?: number | undefined
   /** The search units of a rerank call, if the response states them. */
   searches?: number | undefined
-  /** Set if the response was cut off: how many complete images had arrived, and whether the upstream is to blame. */
+  /** Set if the response is truncated: how many complete images had arrived, and whether the upstream is to blame. */
   cut?: { images: number; byUpstream: boolean }
   /** How often the upstream called each of its tools. */
   tools?: ToolCounts | undefined
-  /** The upstream failed before anything arrived. */
+  /** The upstream failed before anything arrived, so the call costs nothing. */
   isFree?: true
 }
 
@@ -36,11 +42,14 @@ export interface Measure {
 export interface Charging {
   readonly sheet: PriceSheet
   readonly groupRatio: bigint
-  /** The same call at what the channel's upstream charges; absent if that is not known. */
+  /** The operator's cost of the same call, by the prices of the channel's upstream; absent if they are not known. */
   cost?: Charging | undefined
-  /** Units to hold for a prompt of the given number of tokens: the call's ceiling, or a stream's first slice. */
+  /**
+   * Units to hold for a prompt of the given number of tokens: enough for the whole call or, if the hold of a stream
+   * grows with its output, enough for the first slice of the output.
+   */
   ceiling(promptTokens: number): number
-  /** The fewest units with which the call makes sense: enough for the prompt and one token. */
+  /** The fewest units with which it makes sense to begin the call: enough for the prompt and one token. */
   least(promptTokens: number): number
   /** Tokens that count against per-minute limits until the call ends: the prompt and the requested output. */
   reserved(promptTokens: number): number
@@ -49,8 +58,8 @@ export interface Charging {
   /** The number of completion tokens of a stream that `units` certainly cover in addition to the prompt. */
   paidTokens(units: number, promptTokens: number): number
   /**
-   * The number of completion tokens per choice that `units` cover in addition to the prompt; undefined = no need to
-   * cap.
+   * The number of completion tokens per choice that `units` cover in addition to the prompt; undefined = no limit is
+   * needed.
    */
   affordable(units: number, promptTokens: number): number | undefined
   /** Fees for tools that the upstream runs; absent = no such tool is enabled. */
@@ -75,7 +84,7 @@ export interface Charge {
 
 export const nothing: Charge = { quota: 0, promptTokens: 0, completionTokens: 0, estimated: false }
 
-/** A call whose price is known or bounded before the call is made. */
+/** The charging of a call whose price, or its upper bound, is known before the call is made. */
 export function fixedCharging(
   sheet: PriceSheet,
   groupRatio: bigint,

@@ -11,7 +11,7 @@ import { searchCharging, sessionCharging, speechCharging, transcriptionCharging 
 import { TokenCharging } from './token-charging.ts'
 import { toolFees } from './tool-fees.ts'
 
-/** A call on a channel. */
+/** A call, with the channel for which it is priced. */
 export interface Priced {
   call: AnyCall
   prices: PriceBook
@@ -22,7 +22,8 @@ export interface Priced {
 }
 
 /**
- * The price of a call, and its cost if the channel's is known. Throws GatewayError (model_not_priced, image errors).
+ * The price of a call, and its cost to the operator if the channel's prices are known. Throws GatewayError
+ * (model_not_priced, image errors).
  */
 export function chargingFor(priced: Priced): Charging {
   const { call, prices, model, channel } = priced
@@ -39,8 +40,8 @@ export function chargingFor(priced: Priced): Charging {
 }
 
 /**
- * The fixed price of a virtual model. It is for tokens and requests, so calls that are priced by something else keep
- * the price of the model that answers.
+ * The fixed price of a virtual model. It applies only to calls that are priced by tokens or by request. All other calls
+ * keep the price of the model that answers.
  */
 function fixedSheet({ call, prices, model, channel }: Priced): PriceSheet | undefined {
   const rates = call.step?.price
@@ -60,7 +61,7 @@ function costingFor(priced: Priced): Charging | undefined {
   try {
     return chargingAt(priced, costing.sheet, costing.ratio)
   } catch (error) {
-    // A call that can be priced is served, whether or not its cost can be computed.
+    // A call that has a price is served even if its cost to the operator cannot be computed.
     if (error instanceof GatewayError) return undefined
     throw error
   }

@@ -4,15 +4,21 @@ import { fieldsOf } from '../body/json-body.ts'
 import type { AnyCall, CallBody, RelayCall } from '../call/call.ts'
 import type { Channel } from '../routing/routing-table.ts'
 
-/** An upstream's prompt count may differ from ours by this factor before it is treated as a mistake. */
+/**
+ * An upstream's prompt count is treated as a mistake only if it exceeds the gateway's estimate by more than this
+ * factor.
+ */
 const promptFactor = 10
-/** Services put their own instructions before the prompt, some of them several thousand tokens long. */
+/** Services add their own instructions to the prompt. Some of these are several thousand tokens long. */
 const promptSlack = 10_000
-/** Searches, files and tools add text to the prompt that the gateway never sees, up to the longest context there is. */
+/**
+ * Searches, files and tools add text to the prompt that the gateway never sees. At most, it fills the longest context
+ * of any model.
+ */
 const unseenPromptTokens = 2_000_000
-/** The maximum number of completion tokens that is believed when neither the request nor the model has a limit. */
+/** The limit on completion tokens that is assumed for a model whose own limit is not known. */
 const unknownCompletionLimit = 300_000
-/** Some services add reasoning on top of max_tokens. */
+/** Some services do not count reasoning towards max_tokens, so the output may exceed it by up to this factor. */
 const completionFactor = 2
 /** Known model limits go out of date, so responses up to this length are believed for every model. */
 const leastCompletionLimit = 65_536
@@ -58,8 +64,8 @@ const unseenFields = [
 ]
 
 /**
- * Drops the body of a call once the request cannot be sent again: with thousands of open streams, bodies take most of
- * the memory. What the usage check needs to know about the body is kept.
+ * Drops the body of a call once the request can no longer be sent again, because with thousands of open streams, the
+ * bodies take most of the memory. The facts that the usage check needs about the body are kept.
  */
 export function forgetBody(call: RelayCall): void {
   const { state } = call
@@ -72,7 +78,7 @@ export function forgetBody(call: RelayCall): void {
 const forgotten: CallBody = { kind: 'json', text: '', json: {} }
 
 function namesUnseen(field: string, value: unknown): boolean {
-  // A `prompt` that is text is the prompt itself. In the Responses API, the field names a stored prompt.
+  // A `prompt` that is text is the prompt itself. Only in the Responses API does the field name a stored prompt.
   if (field === 'prompt' && (typeof value === 'string' || Array.isArray(value))) return false
   return value !== undefined && value !== null && value !== false
 }

@@ -10,7 +10,7 @@ import { type Charging, fixedCharging } from './charging-types.ts'
 export function imageCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint, model: string): Charging {
   const field = (name: string) =>
     call.state.body.kind === 'json' ? call.state.body.json[name] : call.state.body.form.fields.get(name)
-  // A field that decides the price must mean the same to the gateway and to the service.
+  // If a field affects the price, the gateway and the service must read the same value from it.
   const text = (name: string) => {
     const value = field(name)
     if (value === undefined || value === null) return {}
@@ -58,14 +58,14 @@ export function imageCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bi
 }
 
 /**
- * Models charged by tokens respond with images. Unless the usage lists the image tokens, every output token that is not
- * reasoning belongs to an image.
+ * The output tokens of images. If the usage does not list them, every output token that is not reasoning counts as an
+ * image token, because models charged by tokens respond only with images.
  */
 function paintedTokens({ completionTokens, reasoningTokens = 0, imageCompletionTokens }: Usage): number {
   return imageCompletionTokens ?? completionTokens - reasoningTokens
 }
 
-/** The number of images and masks sent to be edited. */
+/** The number of images and masks in the request. */
 function imagesShown({ state: { body } }: RelayCall): number {
   if (body.kind === 'json') {
     const lists = [body.json['image'], body.json['images'], body.json['mask']]
@@ -75,15 +75,18 @@ function imagesShown({ state: { body } }: RelayCall): number {
   return files.reduce((sum, [, count]) => sum + count, 0)
 }
 
-/** The names that other services use for `n`. These fields are passed on unchanged. */
+/** The names that other services use for `n`, the number of images. These fields are passed on unchanged. */
 export const imageCountFields = ['batch_size', 'num_images', 'num_outputs', 'number_of_images', 'samples'] as const
 /**
- * The most images in a Volcengine series whose length the caller lets the model decide (its API reference,
+ * The most images in a Volcengine series if the caller lets the model decide its length (Volcengine API reference,
  * "max_images").
  */
 const longestSeries = 15
 
-/** The most images that the response can contain, by any field name that a service uses for the number of images. */
+/**
+ * The most images that the response can contain. All field names that any service uses for the number of images are
+ * read.
+ */
 function mostImagesOf(n: number, field: (name: string) => unknown): number {
   const counts = imageCountFields.map((name) => wholeNumber(field(name)))
   const series = field('sequential_image_generation')

@@ -3,8 +3,9 @@ import { type Answer, measure } from './measure.ts'
 import { chargeOf, type OpenCall } from './settlement.ts'
 
 /**
- * Adds the cost of an attempt whose response is given up to the costs of its call, because the upstream charges the
- * operator for it. The caller pays nothing for it. From then on the cost of the call is unknown if this one is.
+ * Adds the cost of an attempt to the costs of its call, after the response of the attempt was given up. The upstream
+ * charges the operator for such an attempt, but the caller pays nothing for it. If the cost of the attempt is unknown,
+ * the cost of the call becomes unknown.
  */
 export async function addLostCost(deps: RelayDeps, open: OpenCall, answer: Answer): Promise<void> {
   const { state } = open.call

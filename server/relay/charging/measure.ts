@@ -8,15 +8,15 @@ import type { Measure } from './charging-types.ts'
 import { usageFault } from './check-usage.ts'
 import type { OpenCall } from './settlement.ts'
 
-/** The parts of a response from which its usage is measured. */
+/** The parts of a response from which its usage is determined. */
 export interface Answer {
   /** The upstream's usage object, unchecked. */
   usage: JsonObject | undefined
-  /** The same usage, if it has already been parsed. */
+  /** The usage in parsed form, if it has already been parsed. */
   reported?: Usage | undefined
   /** The usage arrived before anything was generated. */
   isEarly?: boolean | undefined
-  /** All generated output; called only when the output must be counted. */
+  /** Returns all generated output. Called only if the output must be counted. */
   output(): string
   /** The audio and image tokens of a conversation. */
   media?: MediaTokens | undefined
@@ -24,7 +24,7 @@ export interface Answer {
   deliveredTokens?: number
 }
 
-/** What a response used, and why the upstream's own figures were rejected, if they were. */
+/** The usage of a response and, if the upstream's own figures were rejected, the reason. */
 export interface Measured {
   measure: Measure
   note: string | undefined
@@ -36,7 +36,7 @@ export const nothingCame: Measured = {
   note: undefined,
 }
 
-/** Returns the upstream's usage at once if it can be believed; otherwise counts the tokens. */
+/** Returns the upstream's usage synchronously if it can be believed. Otherwise, counts the tokens. */
 export function measure(deps: RelayDeps, open: OpenCall, answer: Answer): Measured | Promise<Measured> {
   const reported = withImages(answer.reported ?? readUsage(answer.usage), answer.media)
   const fault = reported && (usageFault(open, reported) ?? tooLittle(open, reported, answer))
@@ -61,7 +61,9 @@ export function measure(deps: RelayDeps, open: OpenCall, answer: Answer): Measur
   }))
 }
 
-/** The upstream's report of the prompt, which is valid no matter how much of the response arrives or is passed on. */
+/**
+ * The prompt usage reported by the upstream. It is valid no matter how much of the response arrives or is passed on.
+ */
 export function promptReport({
   usage,
   reported = readUsage(usage),
@@ -74,8 +76,8 @@ export function promptReport({
 const beforeTheEnd = 'reported before the end'
 
 /**
- * A report of zero is not believed if there is content. A total that was reported before the response broke off is not
- * believed either.
+ * Returns why a report is too low to be believed. A report of zero tokens is not believed if there is content. A report
+ * that came before the end of the response is not believed either.
  */
 function tooLittle(open: OpenCall, reported: Usage, answer: Answer): string | undefined {
   const { promptTokens, completionTokens } = reported
@@ -87,8 +89,8 @@ function tooLittle(open: OpenCall, reported: Usage, answer: Answer): string | un
 }
 
 /**
- * The prompt is read before anything is generated, so an early report is right about the prompt and a minimum for the
- * output.
+ * Corrects the output of an early report. The upstream reads the whole prompt before it generates anything, so an early
+ * report has the correct prompt and a lower bound for the output.
  */
 async function countCompletion(deps: RelayDeps, open: OpenCall, reported: Usage, answer: Answer): Promise<Usage> {
   const counted = completionOf(await countOutput(deps, open, answer.output()), answer.media)
@@ -96,8 +98,8 @@ async function countCompletion(deps: RelayDeps, open: OpenCall, reported: Usage,
 }
 
 /**
- * Adds the image tokens to a report that does not list them, if images arrived. Services that sell audio list the audio
- * tokens.
+ * Adds the image tokens to a report that does not list them, if images arrived. Audio tokens need not be added, because
+ * services that sell audio list them.
  */
 function withImages(reported: Usage | undefined, media: MediaTokens | undefined): Usage | undefined {
   if (!reported || !media || reported.imageCompletionTokens) return reported
@@ -137,14 +139,17 @@ function countOutput(deps: RelayDeps, open: OpenCall, output: string): number | 
   return deps.counter.count(open.upstreamModel, { texts: [output], fixedTokens: 0 }, approximate)
 }
 
-/** The length of audio: `{ type: "duration", seconds }` (OpenAI API reference, "transcription object"). */
+/**
+ * The length of the audio in a usage such as `{ type: "duration", seconds }` (OpenAI API reference, "transcription
+ * object").
+ */
 function secondsOf(usage: JsonObject | undefined): number | undefined {
   const seconds = usage?.['seconds'] ?? usage?.['duration'] ?? usage?.['prompt_audio_seconds']
   return typeof seconds === 'number' && seconds >= 0 && seconds < 1e6 ? seconds : undefined
 }
 
 /**
- * The number of images in a response from Volcengine, which states it at the end of a stream (its API reference,
+ * The number of images in a response from Volcengine. It is stated at the end of a stream (Volcengine API reference,
  * "generated_images").
  */
 function imagesOf(usage: JsonObject | undefined): number | undefined {

@@ -6,17 +6,17 @@ import type { RelayCall } from '../call/call.ts'
 import { quickEstimate } from '../counting/quick-estimate.ts'
 import { type Charging, fixedCharging, nothing } from './charging-types.ts'
 
-/** Compressed speech has at least about this many bytes per second; the hold for an upload is based on it. */
+/** Compressed speech has at least about this many bytes per second. The hold for an upload is based on this figure. */
 const leastAudioBytesPerSecond = 4_000
 /**
- * Uncompressed stereo of the best common quality has at most this many bytes per second. So the size of an upload gives
- * its minimum length, whatever was transcribed.
+ * Uncompressed stereo of the best common quality has at most this many bytes per second. An upload is therefore at
+ * least as long as its size divided by this figure, whatever was transcribed.
  */
 const mostAudioBytesPerSecond = 192_000
 
 /**
- * The hold of a session grows slice by slice, at the price of its most expensive output. Its usage is reported response
- * by response.
+ * The charging of a WebSocket session. Its hold grows by one slice of tokens at a time, at the price of its most
+ * expensive output. Its usage is reported after each response.
  */
 export function sessionCharging(sheet: PriceSheet, groupRatio: bigint, sliceTokens: number): Charging {
   const price = (promptTokens: number, completionTokens: number) => {
@@ -34,8 +34,8 @@ export function sessionCharging(sheet: PriceSheet, groupRatio: bigint, sliceToke
     paidTokens: (units, prompt) => tokensAffordable(units, sheet, groupRatio, prompt),
     affordable: () => undefined,
     charge: ({ usage, estimated, parts, beside = 0 }) => ({
-      // The sum is rounded up once. But if the price depends on the length of the prompt, each response is priced by
-      // the length of its own prompt.
+      // The sum is rounded up once. If the price depends on the length of the prompt, each response is priced
+      // separately, by the length of its own prompt.
       quota:
         beside +
         (parts && sheet.tiers.length > 0
@@ -48,10 +48,7 @@ export function sessionCharging(sheet: PriceSheet, groupRatio: bigint, sliceToke
   }
 }
 
-/**
- * A rerank call is charged by its search units. The hold is based on an estimate of them, made from the texts of the
- * request.
- */
+/** A rerank call is charged by its search units. For the hold, they are estimated from the texts of the request. */
 export function searchCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint): Charging {
   const {
     query,
@@ -62,8 +59,8 @@ export function searchCharging(call: RelayCall, sheet: PriceSheet, groupRatio: b
   const each = Math.max(usualDocumentTokens, typeof tokensPerDocument === 'number' ? tokensPerDocument : 0)
   const tokensIn = (text: string) => quickEstimate({ texts: [text], fixedTokens: 0 })
   const guess = searchUnits(textOf(query), all.map(textOf), tokensIn, each)
-  // An upper bound: a token has at least one byte, and the request can make the service read fields other than the
-  // text.
+  // An upper bound of the search units. It counts a token for each byte, and all fields of each document, because the
+  // request can make the service read fields other than the text.
   const most = () =>
     searchUnits(textOf(query), all.map(writtenOf), (text) => Buffer.byteLength(text), Number.POSITIVE_INFINITY)
   const priceOf = (units: number) => roundUp(sheet.perCall * BigInt(units) * groupRatio)
@@ -80,8 +77,8 @@ export function searchCharging(call: RelayCall, sheet: PriceSheet, groupRatio: b
 }
 
 /**
- * The text of a query or document. A document without a text counts in full, because services differ in which fields
- * they read.
+ * The text of a query or document. If a document has no `text`, all its fields count, because services differ in which
+ * fields they read.
  */
 function textOf(value: unknown): string {
   const text = isObject(value) ? value['text'] : undefined
@@ -92,7 +89,10 @@ function writtenOf(value: unknown): string {
   return typeof value === 'string' ? value : (tryStringify(value) ?? '')
 }
 
-/** Speech is charged by its text, which is known before the call, or by the usage that the upstream reports. */
+/**
+ * Speech is charged by the length of its text, which is known before the call, or by the usage that the upstream
+ * reports.
+ */
 export function speechCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint): Charging {
   const input = call.facts.prompt.texts[0] ?? ''
   const instructions =
@@ -102,13 +102,13 @@ export function speechCharging(call: RelayCall, sheet: PriceSheet, groupRatio: b
   const text = { input, instructions: typeof instructions === 'string' ? instructions : '' }
   const ceiling = speechCharge(text, sheet, groupRatio).quota
   return fixedCharging(sheet, groupRatio, ceiling, ceiling, ({ usage, estimated, cut }) =>
-    // Speech that breaks off is useless, whether it arrives as events or as bytes.
+    // Truncated speech is useless, whether it arrives as events or as bytes, so it is free if the upstream is to blame.
     cut?.byUpstream ? nothing : speechCharge({ ...text, ...(!estimated && { usage }) }, sheet, groupRatio),
   )
 }
 
 /**
- * A transcription is charged by the length of its audio. The hold is for the longest audio that the upload can contain.
+ * A transcription is charged by the length of its audio. The hold covers the longest audio that the upload can contain.
  */
 export function transcriptionCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint): Charging {
   const bytes = call.state.body.kind === 'form' ? call.state.body.form.length : 0

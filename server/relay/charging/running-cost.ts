@@ -11,20 +11,22 @@ export interface Delivered {
   media: MediaTokens | undefined
 }
 
-/** The cost of a stream so far. It is an estimate, usually too high, until the output is actually counted. */
+/**
+ * The cost of a stream so far. Until the output is actually counted, the cost is an estimate that is usually too high.
+ */
 export class RunningCost {
   readonly #deps: RelayDeps
   readonly #open: OpenCall
   readonly #meter: StreamMeter
   #promptTokens: number
-  /** The state at the last actual count of the output; the estimate continues from there. */
+  /** The state at the last actual count of the output. The estimate continues from this state. */
   #counted = { pieces: 0, characters: 0, extraBytes: 0, tokens: 0 }
-  /** The number of completion tokens that the hold certainly covers, as of the last check. It grows with the hold. */
+  /** The number of completion tokens that the hold certainly covered at the last check. It grows with the hold. */
   #paidTokens = -1
   #isOverdrawn = false
   #deliveredCharacters = 0
   #deliveredMedia: MediaTokens | undefined
-  /** The upstream's report of the prompt, once it is used for the cost. */
+  /** The prompt usage reported by the upstream; undefined until it is used for the cost. */
   #prompt: Usage | undefined
   /** The cost, in units, of everything received, according to the usage that the upstream reported. */
   #reported: number | undefined
@@ -58,7 +60,7 @@ export class RunningCost {
     return chargeOf(this.#open, { usage, estimated: true }).quota
   }
 
-  /** The tokens that `units` charges for. */
+  /** The tokens for which `units` gives the cost. */
   get tokens(): { promptTokens: number; completionTokens: number } {
     const { completionTokens } = completionOf(this.#tokens(), this.#meter.media)
     const promptTokens = this.#prompt?.promptTokens ?? this.#promptTokens
@@ -87,8 +89,8 @@ export class RunningCost {
   }
 
   /**
-   * True under one-api's policy, which lets a response cost more than the remaining quota. In that case, no more quota
-   * is requested from then on.
+   * True under one-api's policy, which lets a response cost more than the remaining quota. After this has returned
+   * true, no more quota is requested.
    */
   mayOverdraw(): boolean {
     this.#isOverdrawn = this.#deps.settings().QuotaPolicy === 'compat'
@@ -108,8 +110,8 @@ export class RunningCost {
   }
 
   /**
-   * At the end, the cost is calculated from the usage that the upstream reported, if the report has arrived and can be
-   * believed.
+   * Calculates the cost from the usage that the upstream reported, if the report has arrived and can be believed. Used
+   * at the end of a stream.
    */
   async #believeReport(): Promise<void> {
     const { usage, reported, isReportEarly: isEarly } = this.#meter

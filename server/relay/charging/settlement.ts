@@ -17,12 +17,12 @@ export interface OpenCall<Call extends AnyCall = RelayCall> {
   hold: Hold
   charging: Charging
   channel: Channel
-  /** The model name as sent upstream. This name is the one that is charged and logged. */
+  /** The model name as sent upstream. The call is charged and logged under this name. */
   upstreamModel: string
   systemPromptReset: boolean
-  /** Counts the calls of hosted tools, if any is enabled. */
+  /** Counts the calls of hosted tools (which the upstream runs); absent = no such tool is enabled. */
   tools?: ToolCounter
-  /** The caller's service tier was not passed on to the channel, so it was not provided. */
+  /** The caller's service tier was not passed on to the channel, so the call did not get that tier. */
   tierLost?: boolean
 }
 
@@ -44,12 +44,15 @@ export function chargeOf(open: OpenCall<AnyCall>, measure: Measure, charging = o
   const priced = tierLost ? atUsualTier(measure) : measure
   if (!tools) return charging.charge(priced)
   const { kinds = [], searchesAlways = false } = charging.tools ?? {}
-  // A search that the response does not mention is charged only if the model generated an answer.
+  // If the response does not mention a search, the search is charged only if the model generated an answer.
   const hasSearched = searchesAlways && measure.usage.completionTokens > 0
   return charging.charge({ ...priced, tools: tools.counts(kinds, hasSearched) })
 }
 
-/** The charge, and the cost if the channel's is known. What a session used at separate prices has no known cost. */
+/**
+ * The charge, and the operator's cost if the channel's prices are known. If a session used anything that has a separate
+ * price, the cost is unknown.
+ */
 export function withCost(open: OpenCall<AnyCall>, measure: Measure): Charge {
   const charge = measure.isFree ? nothing : chargeOf(open, measure)
   const { cost } = open.charging
@@ -58,7 +61,7 @@ export function withCost(open: OpenCall<AnyCall>, measure: Measure): Charge {
   return { ...charge, cost: lostCost + (measure.isFree ? 0 : chargeOf(open, measure, cost).quota) }
 }
 
-/** Returns the result of the work. If the work fails, the quota is given back before the error is passed on. */
+/** Runs `work` and returns its result. If it fails, gives the quota back before passing the error on. */
 export function orRelease<Result>(
   { hold }: Pick<OpenCall<AnyCall>, 'hold'>,
   work: () => Result | Promise<Result>,
@@ -178,11 +181,11 @@ export interface Answering {
 }
 
 /**
- * From now on, the response owns the hold. No other channel is tried, and the hold is settled however the response
- * ends.
+ * Hands the hold over to the response. From then on, no other channel is tried, and the hold is settled however the
+ * response ends.
  */
 export function takeOver({ deps, open, response, sentAtMs }: Answering): void {
-  // The attempt of a refusal was noted when it was held back.
+  // If the response is a refusal that was held back, its attempt was noted when it was held back.
   if (!open.call.state.isPlayedBack) noteAttempt(deps, open, { sentAtMs, status: response.status })
   open.hold.handOver()
 }

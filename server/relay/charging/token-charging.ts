@@ -15,36 +15,39 @@ import type { RelayCall } from '../call/call.ts'
 import type { Charge, Charging, Measure } from './charging-types.ts'
 import type { ToolFees } from './tool-fees.ts'
 
-/** The ceiling of a non-streamed call when it is not known how many tokens the model can generate. */
+/** The maximum number of tokens that is assumed for a choice if neither the request nor the model has a known limit. */
 const unknownCeilingTokens = 32_768
 
-/** A call that is charged by tokens. This is a class because thousands of streams can be open at the same time. */
+/**
+ * The charging of a call by tokens. It is a class, whose instances share their methods, because thousands of streams
+ * can be open at the same time.
+ */
 export class TokenCharging implements Charging {
   readonly sheet: PriceSheet
   readonly groupRatio: bigint
   cost: Charging | undefined
   readonly #choices: number
   readonly #generates: boolean
-  /** The hold of a stream grows slice by slice if all of its output is visible. */
+  /** True if the hold grows slice by slice, which requires a stream that shows all of its output as it is generated. */
   readonly #isSliced: boolean
   /** The maximum number of tokens of one choice. */
   readonly #whole: number
-  /** Completion tokens to hold quota for. */
+  /** The number of completion tokens for which quota is held. */
   readonly #held: number
-  /** Completion tokens that the call is assumed to want. */
+  /** The number of completion tokens that the call is assumed to generate. */
   readonly #wanted: number
-  /** Output other than text that the response may contain, if it is more expensive than text. */
+  /** The kinds of output that the response may contain and that are more expensive than text. */
   readonly #expensive: ExpensiveOutput | undefined
-  /** The number of tokens that the prompt can have if most of it cannot be seen; 0 = all of it can be seen. */
+  /** The maximum number of prompt tokens if the gateway cannot see the whole prompt; 0 = it sees the whole prompt. */
   readonly #openPrompt: number
   /** The multipliers of the requested service tier and region, in millionths, if they cost more than usual. */
   readonly #requestedTierRatio: bigint | undefined
   readonly #requestedRegionRatio: bigint | undefined
-  /** Both multipliers combined. */
+  /** The two multipliers above, combined. */
   readonly #tierRatio: bigint | undefined
   readonly #ratioOf: (tier: string) => bigint | undefined
   readonly tools: ToolFees | undefined
-  /** Picoquota for tools, held in full in addition to the tokens. */
+  /** Fees for tools, in picoquota. They are held in full, in addition to the quota for the tokens. */
   readonly #fees: bigint
 
   constructor(
@@ -64,7 +67,8 @@ export class TokenCharging implements Charging {
     this.#requestedTierRatio = surchargeRatio(tierParts?.tier, ratioOf)
     this.#requestedRegionRatio = surchargeRatio(tierParts?.region, ratioOf)
     this.#tierRatio = both(this.#requestedTierRatio, this.#requestedRegionRatio)
-    // The fee per request in a built-in price is the price of the model's search, which is known more precisely here.
+    // In a built-in price, the fee per request is the price of the model's search. The tool fees are more precise, so
+    // they replace it.
     this.sheet = tools && searchesAlways(model) && sheet.source === 'default' ? { ...sheet, perCall: 0n } : sheet
     this.groupRatio = groupRatio
     this.#choices = choices
@@ -72,14 +76,14 @@ export class TokenCharging implements Charging {
     this.#whole = maxTokens ?? maxOutputTokens(model) ?? unknownCeilingTokens
     this.#expensive = this.#generates ? expensiveOutput(sheet, outputs) : undefined
     // If the model's reasoning is hidden, quota for its whole output is held and the output is capped, as in a
-    // non-streamed call. The same applies to audio and images, which arrive in large pieces.
-    // What is made in the background is not seen as it is made.
+    // non-streamed call. The same applies to audio and images, which arrive in large pieces, and to background
+    // responses, whose output is not visible while it is generated.
     this.#isSliced = stream && !call.inBackground && !reasonsUnseen(model) && !asksToReason && !this.#expensive
     this.#openPrompt = prompt.isOpenEnded ? contextTokens(model) : 0
-    // Less than one token would be below the minimum with which a call may begin.
+    // A slice has at least one token, because that is the minimum with which a call may begin.
     const slice = Math.min(Math.max(1, sliceTokens), this.#whole)
     this.#held = this.#generates ? (this.#isSliced ? slice : this.#whole) * choices : 0
-    // A call without a limit is not assumed to want all the tokens that the model could generate.
+    // A call without a limit is assumed to generate one slice, not all the tokens that the model could generate.
     this.#wanted = this.#generates ? Math.min(maxTokens ?? slice, this.#whole) * choices : 0
   }
 
@@ -138,8 +142,8 @@ export class TokenCharging implements Charging {
   }
 
   /**
-   * The multiplier of the tier or region that the response names. If it names none, or one without a multiplier, the
-   * multiplier of the requested tier or region applies.
+   * The multiplier of the tier or region that the response names. If the response names none, or one that has no
+   * multiplier, the multiplier of the requested tier or region applies.
    */
   #ratioIn(name: string | undefined, requestedRatio: bigint | undefined): bigint | undefined {
     if (name === undefined) return requestedRatio
@@ -147,7 +151,10 @@ export class TokenCharging implements Charging {
   }
 }
 
-/** The multiplier of a tier or region if it costs more than the usual one. Throws GatewayError (tier_not_priced). */
+/**
+ * The multiplier of a tier or region that costs more than the usual one. Undefined for the usual one. Throws
+ * GatewayError (tier_not_priced).
+ */
 function surchargeRatio(name: string | undefined, ratioOf: (name: string) => bigint | undefined): bigint | undefined {
   if (name === undefined || isUsualTier(name)) return undefined
   const ratio = ratioOf(name)

@@ -8,7 +8,8 @@ import { fieldsOf } from '../body/json-body.ts'
 import type { AnyCall } from '../call/call.ts'
 
 /**
- * The number of tool calls to hold quota for if the request sets no limit. The model decides how many calls it makes.
+ * The number of tool calls for which quota is held if the request sets no limit. The model decides how many calls it
+ * makes.
  */
 const usualCalls: Readonly<Record<string, number>> = {
   web_search: 5,
@@ -21,37 +22,38 @@ const noFees = 0n
 
 /** Fees for the tools that the upstream runs during one call on one channel. */
 export interface ToolFees {
-  /** Picoquota to hold for the expected tool calls. */
+  /** The amount to hold for the expected tool calls, in picoquota. */
   readonly held: bigint
   readonly tools: readonly HostedTool[]
   /** The kinds of tools that the request enables. */
   readonly kinds: readonly string[]
-  /** The model searches in every call, whether or not its response mentions the search. */
+  /** True if the model searches in every call, even if its response does not mention a search. */
   readonly searchesAlways: boolean
-  /** Picoquota for the calls that were made, and the text for the log. */
+  /** The fees for the calls that were made, in picoquota, and the text for the log. */
   charge(counts: ToolCounts): { fees: bigint; note: string }
 }
 
 const toolsByBody = new WeakMap<JsonObject, readonly HostedTool[]>()
 
-/** The hosted tools of a body. They are looked up only once, however many channels are tried. */
+/** The hosted tools of a body. They are determined only once, however many channels are tried. */
 function toolsOf(body: JsonObject, model: string): readonly HostedTool[] {
   const known = toolsByBody.get(body)
-  // Whether a model searches in every call depends on its name, and channels can map the name to another one.
+  // Models that search in every call are recognised by their names, and each channel can map the name to a different
+  // one, so the result is not reused for them.
   if (known && !searchesAlways(model)) return known
   const tools = hostedTools(body, model)
   if (!searchesAlways(model)) toolsByBody.set(body, tools)
   return tools
 }
 
-/** The tool fees of a call, by the upstream's name for the model; undefined if no tool is enabled. */
+/** The tool fees of a call. `model` is the upstream's name for the model. Undefined if no tool is enabled. */
 export function toolFees(call: AnyCall, prices: PriceBook, model: string, channelType: number): ToolFees | undefined {
   if (call.mode !== 'chat' || call.state.body.kind !== 'json') return undefined
   const tools = toolsOf(fieldsOf(call.state.body), model)
   return tools.length === 0 ? undefined : feesFor(tools, prices, model, channelType)
 }
 
-/** The fees for these tools. */
+/** The fees for a list of tools. */
 export function feesFor(tools: readonly HostedTool[], prices: PriceBook, model: string, channelType: number): ToolFees {
   const priceOf = (kind: string, size: string | undefined) =>
     prices.toolPrice({ kind, size, model, channelType }) ?? noFees

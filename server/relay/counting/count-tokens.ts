@@ -4,7 +4,7 @@ import { programUrl } from '../../lib/program-files.ts'
 import { quickEstimate } from './quick-estimate.ts'
 import type { CountAnswer, CountJob } from './tokenizer-worker.ts'
 
-/** Counts tokens off the main thread, which 100 KB of text would block. */
+/** Counts tokens in a worker thread, because 100 KB of text would block the main thread. */
 export interface TokenCounter {
   /**
    * The tokens of the texts plus the fixed tokens. If `approximate` is set, the texts count as 0.38 tokens per byte
@@ -40,7 +40,7 @@ export function createTokenCounter(): TokenCounter {
 }
 
 /**
- * Vocabulary by model name: cl100k for the gpt-3.5 and gpt-4 generations and the embeddings, o200k for all later
+ * The vocabulary for a model name: cl100k for the gpt-3.5 and gpt-4 generations and the embeddings, o200k for all later
  * models.
  */
 function encodingOf(model: string): 'o200k' | 'cl100k' {

@@ -1,6 +1,6 @@
 import type { PromptText } from '../../dialects/neutral/dialect.ts'
 
-/** Plain English has about 4 characters per token; 3 leaves room for code and punctuation. */
+/** Plain English has about 4 characters per token. Code and punctuation have fewer, so 3 is used. */
 const charactersPerToken = 3
 /**
  * Tokens for each UTF-8 byte beyond one per character. CJK text has two such bytes, and up to about 1.3 tokens, per
@@ -9,8 +9,8 @@ const charactersPerToken = 3
 const tokensPerExtraByte = 0.65
 
 /**
- * An estimate that tends to be high and costs next to nothing. The first hold is based on it. The tokens are actually
- * counted only if the quota does not cover the estimate.
+ * Estimates the number of tokens in almost no time. The estimate tends to be too high. The first hold is based on it,
+ * and the tokens are actually counted only if the quota does not cover it.
  */
 export function quickEstimate(prompt: PromptText): number {
   let tokens = prompt.fixedTokens

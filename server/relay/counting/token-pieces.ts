@@ -5,9 +5,9 @@
 const longestPiece = 256
 
 /**
- * Splits a text into pieces that can be counted one by one. A text is split before a space if there is one (tokens
- * begin with their space, so the sum is exact there), otherwise in the middle of a run (where the sum may be one token
- * too high).
+ * Splits a text into pieces that can be counted one by one. A text is split before a space if it has one. Tokens begin
+ * with their space, so the sum of the counts stays exact. Without a space, a text is split in the middle of a run, and
+ * the sum may be one token too high.
  */
 export function* piecesOf(text: string): Generator<string> {
   for (let from = 0; from < text.length; ) {

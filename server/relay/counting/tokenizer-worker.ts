@@ -11,7 +11,10 @@ export interface CountAnswer {
   tokens: number
 }
 
-/** The caller's text is plain text, whatever it looks like: special tokens are counted like any other characters. */
+/**
+ * The caller's text is plain text, even if it contains the names of special tokens. They are counted like any other
+ * characters.
+ */
 const asPlainText = { disallowedSpecial: new Set<string>() }
 
 /**

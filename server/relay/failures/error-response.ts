@@ -40,16 +40,16 @@ function knownOf(error: unknown): GatewayError {
   return new GatewayError('internal_error', 'an internal error occurred', { cause: error })
 }
 
-/** 529 is Anthropic's own status; clients of other dialects expect 503. */
+/** The status for a client of the dialect. Only Anthropic uses 529, so clients of other dialects get 503. */
 function statusFor(status: number, dialect: DialectName): number {
   return status === 529 && dialect !== 'anthropic-messages' ? 503 : status
 }
 
-/** The gateway's own refusals that are permanent although their status suggests otherwise. */
+/** Codes of the gateway's own refusals that are permanent although their status suggests that a retry may succeed. */
 const lasting: ReadonlySet<ErrorCode> = new Set(['model_not_priced', 'api_not_implemented'])
 const mayPass: ReadonlySet<number> = new Set([408, 409, 429])
 
-/** True for a refusal by the gateway itself that stays the same however often the call is sent. */
+/** True for a refusal by the gateway itself that would be the same however often the call is sent. */
 function isPermanent({ code, status, type }: GatewayError): boolean {
   return lasting.has(code) || (type !== 'upstream_error' && status < 500 && !mayPass.has(status))
 }
@@ -73,7 +73,8 @@ export function errorEventFor(error: GatewayError, requestId: string, dialect: D
   const { encodeFailure } = callerDialects[dialect]
   if (dialect === 'openai-responses') {
     const { error: wireError } = encodeFailure(failure, requestId) as { error: JsonObject }
-    // The event's own `type` takes precedence over the error's `type`. OpenAI's SDK throws only the content of `error`.
+    // The event's own `type` overrides the error's `type`. The error is repeated in `error`, because OpenAI's SDK
+    // throws only the content of that field.
     return `event: error\ndata: ${JSON.stringify({ ...wireError, type: 'error', sequence_number: 0, error: wireError })}\n\n`
   }
   const body = JSON.stringify(encodeFailure(failure, requestId))
@@ -81,8 +82,8 @@ export function errorEventFor(error: GatewayError, requestId: string, dialect: D
 }
 
 /**
- * The last events of a stream that has sent nothing but keep-alives, made from the error response that the caller would
- * otherwise have received.
+ * The last events of a stream that has sent nothing but keep-alives. They are derived from the error response that the
+ * caller would otherwise have received.
  */
 export function lastEventsFor(error: unknown, body: string, call: Pick<RelayCall, 'requestId' | 'dialect' | 'facts'>) {
   const { requestId, dialect } = call
@@ -91,7 +92,7 @@ export function lastEventsFor(error: unknown, body: string, call: Pick<RelayCall
     const failure = failed?.failure ?? failureOf(knownOf(error))
     return failedEvents(failure, requestId, { model: call.facts.model }, 0)
   }
-  // Google wraps its own errors in a list of one when a stream was requested.
+  // If a stream was requested, Google wraps its errors in a list of one element.
   const parsed = tryParse(body)
   const errorBody: unknown = Array.isArray(parsed) ? parsed[0] : parsed
   const data = tryStringify(errorBody) ?? JSON.stringify(body)
@@ -105,15 +106,15 @@ function isOpenAi(dialect: DialectName): boolean {
 function openAiBody(known: GatewayError, attempt: AttemptFailed | undefined, requestId: string): string {
   const own = errorObject(known, requestId)
   const { failure, shaped } = attempt ?? {}
-  // Another service's error type and code mean nothing to a client that expects OpenAI's.
+  // A client that expects OpenAI's errors does not know the error types and codes of another service.
   if (failure && failure.dialect !== 'openai-chat') return otherBody(known, failure, requestId, 'openai-chat')
   const wireError = shaped && { ...own, param: null, code: null, ...shaped, message: own.message }
   return (wireError && tryStringify({ error: wireError })) ?? JSON.stringify({ error: own })
 }
 
 /**
- * The upstream's error body, if it is in the caller's dialect, so that details that exist only in that dialect are
- * kept.
+ * The upstream's error body, if it is in the caller's dialect. It is used unchanged, so that details that exist only in
+ * that dialect are kept.
  */
 function sameDialect(attempt: AttemptFailed | undefined, dialect: DialectName): string | undefined {
   return attempt?.raw && attempt.raw.dialect === dialect ? attempt.raw.text : undefined

@@ -14,7 +14,7 @@ import type { Store } from '../../store/store.ts'
 export interface FailedCallLog {
   /** Records one failed call. `make` is called only if the call gets its own row or is the first in a shared row. */
   note(of: { tokenId: number; code: string; beganAtMs: number }, make: () => LogRow): void
-  /** Resolves once everything recorded has been written or could not be written. */
+  /** Resolves once every recorded row has been written or has been given up. */
   close(): Promise<void>
 }
 
@@ -22,8 +22,8 @@ export interface FailedCallLogDeps {
   store: Store
   clock: Clock
   /**
-   * Called with the number of calls that will not appear in any row, because too many rows are waiting or the database
-   * rejects the row.
+   * Called with the number of calls that will not appear in any row, because too many rows are waiting or because the
+   * database rejected the row.
    */
   lost(calls: number): void
   warn(message: string): void
@@ -42,7 +42,7 @@ interface Waiting {
 
 /** The maximum number of pairs of token and error code remembered at once. */
 const mostKnown = 10_000
-/** The maximum number of rows, in total, that wait for the database. */
+/** The maximum total number of rows that wait for the database. */
 const mostRows = 2_000
 const sharedEveryMs = 1000
 
@@ -52,9 +52,10 @@ export function createFailedCallLog(deps: FailedCallLogDeps): FailedCallLog {
 }
 
 /**
- * No caller waits for the row of a failed call. Rows are written after the current turn of the event loop, all rows of
- * a turn in one transaction. The number of rows per token and code is limited here, so that a flood of failures does
- * not even reach the database. It is limited again in the database, for all nodes together.
+ * Writes the rows of failed calls in the background, so that no caller waits for them. Rows are written after the
+ * current turn of the event loop, all rows of a turn in one transaction. The number of rows per token and code is
+ * limited here, so that a flood of failures does not reach the database. A second limit in the database applies to all
+ * nodes together.
  */
 class FailedCalls implements FailedCallLog {
   readonly #deps: FailedCallLogDeps
@@ -115,7 +116,7 @@ class FailedCalls implements FailedCallLog {
     return entry
   }
 
-  /** Runs at most once a minute, because it goes through all entries. */
+  /** Deletes the entries that are no longer used. Runs at most once a minute, because it visits all entries. */
   #forgetIdle(minute: number): void {
     if (minute === this.#sweptAt) return
     this.#sweptAt = minute
@@ -163,8 +164,8 @@ class FailedCalls implements FailedCallLog {
   }
 
   /**
-   * Writes each row separately and drops the rows that the database rejects, because they would block all other rows
-   * forever.
+   * Writes each row separately, and drops the rows that the database rejects. Otherwise, a rejected row would block all
+   * other rows forever.
    */
   async #writeEach(
     entry: Waiting,

@@ -8,7 +8,7 @@ import { type CallDescription, storedDescription } from '../call/call-descriptio
 import type { RoutingTable } from '../routing/routing-table.ts'
 import { AttemptFailed } from './retry-policy.ts'
 
-/** The known facts about a failed call. For a call that was refused early, few facts are known. */
+/** The known facts about a failed call. A call that was refused early has few of them. */
 export interface FailedCall {
   requestId: string
   caller: CallerRow
@@ -31,8 +31,8 @@ export interface FailedCall {
 const longestMessage = 500
 
 /**
- * The log row of a failed call. `model_name` contains only models that are served here, because names made up by
- * callers would each get their own totals. The requested name is stored as well.
+ * The log row of a failed call. `model_name` contains only models that the gateway serves. Otherwise, each name that a
+ * caller invents would get its own totals. The requested name is stored as well.
  */
 export function failedRow(failed: FailedCall, routing: RoutingTable, nowMs: number): LogRow {
   const { caller, call, error } = failed
@@ -40,7 +40,7 @@ export function failedRow(failed: FailedCall, routing: RoutingTable, nowMs: numb
   const last = attempts.at(-1)
   const channelId = last?.channelId ?? call?.caller.chosenChannel?.id ?? 0
   const requestedModel = cutTo(failed.model, longestName)
-  // A call with steps failed at the model of its last step.
+  // For a call with steps, the model is that of the last step.
   const ran = cutTo(modelAt(routing, channelId, caller.group, last?.model ?? failed.model), longestName)
   return {
     user_id: caller.userId,
@@ -74,7 +74,7 @@ export function failedRow(failed: FailedCall, routing: RoutingTable, nowMs: numb
   }
 }
 
-/** The model name sent to the channel, or the requested one; '' if no such model is served. */
+/** The model name as sent to the channel. Without a channel, the requested name; '' if no such model is served. */
 function modelAt(routing: RoutingTable, channelId: number, group: string, requestedModel: string): string {
   const channel = routing.channel(channelId)
   const mapped = channel?.modelMapping.get(requestedModel)
@@ -84,7 +84,7 @@ function modelAt(routing: RoutingTable, channelId: number, group: string, reques
   return isServed ? requestedModel : ''
 }
 
-/** The upstream's own message, which only admins are allowed to read; '' if there is none. */
+/** The upstream's own message, which only admins may read; '' if there is none. */
 function upstreamText(error: unknown): string {
   if (!(error instanceof AttemptFailed)) return ''
   // The caller may have received a different text.

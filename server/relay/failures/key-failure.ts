@@ -10,8 +10,8 @@ const keysPerCall = 5
 const defaultPauseSeconds = 1
 
 /**
- * Records what a failure shows about the key of the attempt. Returns true if the failure says nothing about the
- * channel, because the channel has other usable keys.
+ * Records what a failure shows about the attempt's key. Returns true if the failure does not count against the channel,
+ * because the channel has other usable keys.
  */
 export function noteKeyFailure(deps: RelayDeps, call: AnyCall, channel: Channel, failed: AttemptFailed): boolean {
   const { keyRing, upstream } = channel
@@ -28,7 +28,9 @@ export function noteKeyFailure(deps: RelayDeps, call: AnyCall, channel: Channel,
   return keyRing.hasOther(new Set([upstream.key]), (key) => deps.rests.has(channel, key, model))
 }
 
-/** The channel with a key that this call has not tried; undefined if there is none or enough have been tried. */
+/**
+ * The channel with a key that this call has not tried. Undefined if there is none or if enough keys have been tried.
+ */
 export function withOtherKey(
   deps: RelayDeps,
   call: AnyCall,

@@ -1,18 +1,18 @@
 import { isObject, tryParse } from '../../lib/json.ts'
 
-/** What a response shows about the endpoint that the request was sent to. */
+/** What an error response shows about the endpoint to which the request was sent. */
 export type AddressVerdict =
   /** The server has no such endpoint. */
   | 'missing'
-  /** Either the endpoint is missing or this call cannot be made there. Nothing can be learned from the response. */
+  /** Either the endpoint is missing or it does not accept this call. The response does not show which. */
   | 'unsure'
-  /** The endpoint exists, and something else was not found. */
+  /** The endpoint exists. Something else was not found, for example the model. */
   | 'there'
 
-/** The hosts, including regional ones, of services that have every endpoint we call. */
+/** The hosts, including regional ones, of services that have every endpoint that the gateway calls. */
 const official = /(?:^|\.)(?:openai\.com|anthropic\.com|openai\.azure\.com)$/
 
-/** True if a base URL belongs to a service that has every endpoint we call. */
+/** True if a base URL belongs to a service that has every endpoint that the gateway calls. */
 export function isOfficial(baseUrl: string, defaultBaseUrl: string): boolean {
   const host = hostOf(baseUrl)
   return host !== '' && (official.test(host) || host === hostOf(defaultBaseUrl))
@@ -29,7 +29,10 @@ const bare = /^(?:404[: ]*)?(?:(?:the )?(?:requested )?(?:resource|file|page|url
 const speaksOfThing =
   /\b(?:model|deployment|item|response|conversation|prompt|container|vector store|assistant|thread|tool|organization|project)s?\b|\bid\b|模型/i
 
-/** Judges from an error's text whether the endpoint is missing, if the error's status can mean that. */
+/**
+ * Decides from an error's text whether the endpoint is missing. The status must be one with which services report a
+ * missing endpoint.
+ */
 export function addressVerdict(status: number, text: string, path: string): AddressVerdict {
   if (status === 405 || status === 501) return 'missing'
   const body = tryParse(text)

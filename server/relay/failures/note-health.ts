@@ -3,8 +3,8 @@ import type { RelayDeps } from '../call/deps.ts'
 import type { OpenCall } from '../charging/settlement.ts'
 
 /**
- * Records in a channel's health how a call ended: well, through the upstream's fault, or in a way that says nothing
- * about the channel. `why` is shown to people.
+ * Records how a call ended, for the health of its channel: successfully, through the upstream's fault, or in a way that
+ * says nothing about the channel. `why` is shown to people.
  */
 export function noteHealth(
   { breaker }: Pick<RelayDeps, 'breaker'>,

@@ -6,36 +6,42 @@ import { AttemptFailed } from './retry-policy.ts'
 
 /** How one choice of a response ended. */
 export interface Stopped {
-  /** A neutral reason. */
+  /** The reason in neutral form. */
   reason: string
-  /** It says nothing but that it refuses. */
+  /** The choice has no content except the refusal. */
   isEmpty: boolean
 }
 
-/** The two ways in which a response refuses, as kinds of failure of a virtual model. */
+/** The two kinds of refusal, by their names as failures of a virtual model. */
 type RefusalExit = 'refusal' | 'content_filter'
 
-/** A response that refuses, with all that is needed to deliver it if no other step can answer. */
+/** A response that is a refusal, with everything that is needed to deliver it if no other step can answer. */
 export interface Refusal {
   readonly exit: RefusalExit
   readonly status: number
   /** The call that was refused. */
   readonly open: OpenCall
-  /** What the response used. The operator pays it, unless the response is delivered after all. */
+  /**
+   * The parts of the response from which its usage is measured. The operator bears the cost unless the response is
+   * delivered after all.
+   */
   readonly answer: Answer
   /** Delivers and charges the response, as if it had not been held back. Absent if it cannot be delivered any more. */
   readonly deliver?: (() => Promise<Response>) | undefined
 }
 
-/** What the state of a call says about its last attempt. */
+/** The fields of a call's state that describe its last attempt. */
 type AttemptState = Pick<CallState, 'lostCost' | 'isAtPlace' | 'upstreamDialect' | 'dropped'>
 
-/** A response in which the model refuses, or which a filter emptied, for which another model shall be asked. */
+/** Thrown for a response that is a refusal or was emptied by a filter, so that another model is asked. */
 export class RefusedAnswer extends AttemptFailed {
   readonly refusal: Refusal
   /** The state of the call when the response arrived. */
   readonly state: Readonly<Record<keyof AttemptState, unknown>>
-  /** The index of its attempt in those of the call. The attempt is noted next. */
+  /**
+   * The index that the attempt will have in the call's list of attempts. The attempt is added to the list after this
+   * error is created.
+   */
   readonly attempt: number
 
   constructor(refusal: Refusal) {
@@ -55,8 +61,8 @@ export function leavesRefusals({ step }: AnyCall): boolean {
 }
 
 /**
- * The exit of a response that only refuses, or that a filter emptied, if the call's virtual model continues with
- * another step in that case.
+ * The kind of failure of a response that contains only a refusal, or that a filter emptied. Undefined unless the call's
+ * virtual model continues with another step after such a failure.
  */
 export function exitOfRefusal({ step }: AnyCall, stops: readonly Stopped[]): RefusalExit | undefined {
   if (stops.length === 0 || !stops.every(({ isEmpty }) => isEmpty)) return undefined

@@ -61,7 +61,7 @@ describe('judgeStatus', () => {
   })
 })
 
-test('only failures of the upstream are retried elsewhere', () => {
+test('only failures of the upstream are retried on another channel', () => {
   const upstream = { retry: true, upstreamFault: true, disable: undefined }
   expect(judgeFailure(new GatewayError('upstream_timeout', ''))).toEqual(upstream)
   expect(judgeFailure(new GatewayError('do_request_failed', ''))).toEqual(upstream)

@@ -2,11 +2,11 @@ import type { Failure, FailureKind } from '../../dialects/neutral/reply.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
-/** What a failed attempt means for the next step. */
+/** What a failed attempt means for the rest of the call and for the channel. */
 export interface Verdict {
   /** Another channel may succeed. */
   retry: boolean
-  /** The upstream is at fault (not the caller), which counts against the channel's health. */
+  /** The upstream is at fault, not the caller. This counts against the channel's health. */
   upstreamFault: boolean
   /** The channel's key or account is no longer usable; the text says why. */
   disable: string | undefined
@@ -16,7 +16,10 @@ export interface Verdict {
   unsent?: true
 }
 
-/** Words in an upstream's message that mean its account is closed, unpaid or blocked; in lower case, for a RegExp. */
+/**
+ * Words in an upstream's message which mean that the operator's account is closed, unpaid or blocked. They are in lower
+ * case and used in a RegExp.
+ */
 const accountTroubles = [
   'your access was terminated',
   'violation of our policies',
@@ -33,7 +36,7 @@ const accountTroubles = [
 
 const namesTrouble = new RegExp(accountTroubles.join('|'))
 const isTrouble = new RegExp(`^[\\p{L} ]{0,6}(?:${accountTroubles.join('|')})`, 'u')
-/** Statuses that are about the account. */
+/** Statuses with which services report problems of the account. */
 const accountStatuses = new Set([402, 403, 429])
 
 const deadTypes = new Set([
@@ -48,14 +51,14 @@ const deadCodes = new Set(['invalid_api_key', 'account_deactivated'])
 /** Kinds of failure that are about the channel's key or account. */
 const accountKinds: ReadonlySet<FailureKind | undefined> = new Set(['authentication', 'billing', 'permission'])
 
-/** Texts of a 403 that is about the caller's content, and not about the account. */
+/** The phrases by which a 403 shows that it is about the caller's content and not about the account. */
 const aboutContent =
   /moderat|flagged|content[ _-]?(?:policy|filter|management|violat)|violates (?:our |the )?(?:usage|content)|safety|sensitive|data_?inspection|\bfile\b.{0,80}may not exist|敏感|违规/i
 
 /**
- * Judges an upstream's error response. 401, 402, 403, 408, 409, 429 and 5xx may succeed elsewhere. So may 404, because
- * a channel may lack the model. Other 4xx are the caller's fault and would fail anywhere. `kind` is the dialect's
- * classification of the error.
+ * Judges an upstream's error response. After 401, 402, 403, 408, 409, 429 and 5xx, the call may succeed on another
+ * channel. This also applies to 404, because the channel may lack the model. Other 4xx are the caller's fault, so the
+ * call would fail on every channel. `kind` is the dialect's classification of the error.
  */
 export function judgeStatus(
   status: number,
@@ -69,7 +72,7 @@ export function judgeStatus(
   const isAccount =
     !isContent &&
     (disable !== undefined || status === 401 || status === 402 || status === 403 || accountKinds.has(kind))
-  // A 429 means that the upstream is busy, not broken. 404 and 409 say nothing about its health.
+  // A 429 means that the upstream is busy, not that it is broken. 404 and 409 say nothing about its health.
   const isBroken = isAccount || status >= 500 || status === 408 || (status >= 300 && status < 400)
   const retry = isBroken || isContent || status === 404 || status === 409 || status === 429
   return { retry, upstreamFault: isBroken, disable, ...(isAccount && { account: true }) }
@@ -79,19 +82,20 @@ function disablingReason(status: number, error: JsonObject | undefined, message:
   if (status === 401) return `status 401: ${message}`
   const [type, code] = [wordOf(error?.['type']), wordOf(error?.['code'])]
   if (deadTypes.has(type) || deadCodes.has(code)) return `${code || type}: ${message}`
-  // Other errors may quote the caller's text, so their message must be about the account from its first words.
+  // The message of an error with any other status may quote the caller's text, so only its first words can show that it
+  // is about the account.
   const trouble = accountStatuses.has(status) ? namesTrouble : isTrouble
   return trouble.test(message.toLowerCase()) ? message : undefined
 }
 
-/** An upstream may put any value where a word is expected. */
+/** The text of a field; '' if the upstream sent something other than a text or a number. */
 function wordOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
 /** Judges a failure to get any response. */
 export function judgeFailure(error: GatewayError): Verdict {
-  // This error is from the service that issues upstream tokens, which has refused the channel's key.
+  // This error comes from the service that issues upstream tokens. The service has refused the channel's key.
   if (error.code === 'bad_response_status_code') return judgeStatus(error.status, undefined, error.message)
   const upstreamFault = error.type === 'upstream_error'
   return { retry: upstreamFault, upstreamFault, disable: undefined }
@@ -108,13 +112,13 @@ export function backOffMs(attempt: number, random: () => number): number {
   return Math.min(longestBackOffMs, firstBackOffMs * 2 ** attempt) * (0.5 + random() / 2)
 }
 
-/** Statuses of a service that is only momentarily unable to respond. 529 is Anthropic's for an overloaded service. */
+/** Statuses of a service that is only temporarily unable to respond. Anthropic uses 529 when it is overloaded. */
 const passingStatuses: ReadonlySet<number> = new Set([408, 500, 502, 503, 504, 529])
 
 /**
- * True for a failure that the same channel may not have a moment later: a connection that was refused or reset before
- * the response, a passing error of the service, or a busy service that says when to come back. A connection that took
- * too long is not tried again, because that would take as long once more.
+ * True for a failure that the same channel may not repeat a moment later: a connection that was refused or reset before
+ * the response, a temporary error of the service, or a busy service that says when to retry. After a timeout, the same
+ * channel is not tried again, because the next attempt would probably take as long.
  */
 export function isRepeatable({ status, error, verdict, shouldRetry }: AttemptFailed): boolean {
   if (!verdict.retry || verdict.unsent || verdict.account || shouldRetry === 'false') return false
@@ -123,10 +127,13 @@ export function isRepeatable({ status, error, verdict, shouldRetry }: AttemptFai
   return passingStatuses.has(error.status) || (error.status === 429 && error.retryAfterSeconds !== undefined)
 }
 
-/** The pause before the same channel is called again: what the service asks for, or a short one that grows. */
+/**
+ * The pause before the same channel is called again: the pause that the service asks for, or a short one that doubles
+ * each time.
+ */
 export function repeatAfterMs({ error }: AttemptFailed, repeats: number, random: () => number): number {
   const wantedMs = (error.retryAfterSeconds ?? 0) * 1000
-  // Callers that wait for the same service must not come back at the same moment.
+  // Jitter is added, so that callers that wait for the same service do not all come back at the same moment.
   return wantedMs > 0 ? wantedMs + random() * mostJitterMs : firstRepeatMs * 2 ** repeats * (0.5 + random() / 2)
 }
 
@@ -134,8 +141,8 @@ const firstRepeatMs = 250
 const mostJitterMs = 250
 
 /**
- * Seconds or a date in a Retry-After header → seconds from now; undefined if the header is absent, unreadable or makes
- * no sense.
+ * The number of seconds from now that a Retry-After header specifies, as seconds or as a date. Undefined if the header
+ * is absent, unreadable or makes no sense.
  */
 export function retryAfterSeconds(header: string | null, nowMs: number): number | undefined {
   if (header === null) return undefined
@@ -145,7 +152,10 @@ export function retryAfterSeconds(header: string | null, nowMs: number): number 
   return Number.isNaN(dateMs) ? undefined : Math.max(0, (dateMs - nowMs) / 1000)
 }
 
-/** A failed attempt: the error for the caller if no other channel succeeds, and what the failure means. */
+/**
+ * A failed attempt, with the error that the caller gets if no other channel succeeds, and with the meaning of the
+ * failure.
+ */
 export class AttemptFailed extends Error {
   readonly error: GatewayError
   readonly verdict: Verdict
@@ -162,8 +172,8 @@ export class AttemptFailed extends Error {
   /** The upstream's `x-should-retry` header. */
   readonly shouldRetry: string | undefined
   /**
-   * The upstream's text if it is in a form that no client can parse, such as the HTML page of a proxy in front of the
-   * upstream. It is meant for administrators.
+   * The upstream's text, for administrators, if no client can parse it. An example is the HTML page of a proxy in front
+   * of the upstream.
    */
   readonly plain: string | undefined
 

@@ -9,10 +9,10 @@ const refusal =
   /un(?:known|recogni[sz]ed|supported|expected)|not (?:supported|allowed|permitted|recogni[sz]ed|known)|invalid|extra/i
 
 /**
- * True if a service refuses a request for the usage of a stream. Services that are older than OpenAI's `stream_options`
- * do so, such as Azure's older API versions and older servers of open models. False if the words of the error may be
- * quoted from the caller. Also false for models whose reasoning is hidden, because that reasoning would not be known
- * without the usage.
+ * True if a service refuses to report the usage of a stream. Services that are older than OpenAI's `stream_options`
+ * refuse it, such as Azure's older API versions and older servers of open models. False if the error may only quote the
+ * caller's words. Also false for models whose reasoning is hidden, because without the usage, that reasoning could not
+ * be charged.
  */
 export function isAboutUsage(
   { status, error }: AttemptFailed,
@@ -25,7 +25,7 @@ export function isAboutUsage(
   return names.test(error.message) && refusal.test(error.message) && body.kind === 'json' && !names.test(body.text)
 }
 
-/** True if a model of a channel recently refused to report usage. The usage of its streams is then counted here. */
+/** True if a model of a channel recently refused to report usage. The gateway then counts the usage of its streams. */
 export function refusesUsage(unsupported: UnsupportedFeatures, channel: Channel, upstreamModel: string): boolean {
   return unsupported.has(usageFeature(channel, upstreamModel))
 }

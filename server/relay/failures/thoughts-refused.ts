@@ -1,17 +1,16 @@
 import { type AnyCall, conversationOf } from '../call/call.ts'
 import type { AttemptFailed } from './retry-policy.ts'
 
-/** The terms with which Anthropic, OpenAI and Google, in this order, refer to reasoning that they cannot accept. */
+/** The terms that Anthropic, OpenAI and Google (in this order) use for reasoning that they cannot accept. */
 const words =
   /`(?:redacted_)?thinking`|(?:signature|data)`? in `?(?:redacted_)?thinking|thinking\.signature|encrypted[_ ]content|item with id '?rs_|thought[_ ]?signature/i
 
 /**
- * True if a service refuses the reasoning state in a conversation because it was made by another service, by another
- * account at the same service, or with a key that no longer exists. Reasoning state is opaque, so the gateway cannot
- * tell where it came from.
+ * True if a service refuses the reasoning state in a conversation because another service, another account or a key
+ * that no longer exists produced it. Reasoning state is opaque, so the gateway cannot tell where it came from.
  */
 export function isAboutThoughts({ status, error, failure }: AttemptFailed, call: AnyCall): boolean {
-  // Chat that is passed on unchanged has no reasoning state that the gateway could drop.
+  // If a conversation is passed on unchanged, the gateway cannot drop reasoning state from it.
   if (call.mode !== 'chat' || (call.dialect === 'openai-chat' && !failure)) return false
   if ((status !== 400 && status !== 404) || !words.test(error.message)) return false
   return conversationOf(call).messages.some(({ parts }) =>

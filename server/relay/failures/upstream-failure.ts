@@ -10,7 +10,10 @@ import { messageOf } from '../../lib/message-of.ts'
 import { withoutKey } from '../../lib/secrets/without-key.ts'
 import { AttemptFailed, judgeFailure, judgeStatus, retryAfterSeconds } from './retry-policy.ts'
 
-/** A failure as judged by the gateway itself, from the upstream's response or from the lack of one. */
+/**
+ * The failure for an error that the gateway itself raised, about the upstream's response or because no response
+ * arrived.
+ */
 export function failedAttempt(error: GatewayError, status: number): AttemptFailed {
   return new AttemptFailed(error, judgeFailure(error), status)
 }
@@ -30,8 +33,8 @@ export async function unread(response: Response, message: string): Promise<Attem
 }
 
 /**
- * Runs code that converts a response. Throws AttemptFailed if the response's JSON is nested too deeply to be read or
- * written again.
+ * Runs code that converts a response. Throws AttemptFailed if the response's JSON is nested too deeply to be parsed or
+ * serialised.
  */
 export function madeOf<T>(make: () => T, status: number): T {
   try {
@@ -61,7 +64,7 @@ export function statusFailure(
   const decoded = dialect?.decodeFailure(response.status, parsed)
   const { message, shaped } = readErrorBody(text, response.status)
   const errorMessage = shaped || !decoded ? message : decoded.message
-  // A redirect is not followed, and its status means nothing to the caller.
+  // Redirects are not followed, and the status of a redirect means nothing to the caller.
   const passed = response.status >= 400 && response.status <= 599 ? response.status : 502
   const failure = meaning(decoded, shaped, errorMessage, response.status)
   const status = failure?.kind === 'context-length' ? failure.status : passed
@@ -88,7 +91,9 @@ export function statusFailure(
 /** The maximum length, in characters, of the text that is kept of an error page. */
 const longestPage = 500
 
-/** The text of an error that is not JSON, or the target of a redirect, which is the usual response at a wrong URL. */
+/**
+ * The text of an error that is not JSON, or the target of a redirect. A redirect usually means that the URL is wrong.
+ */
 function plainWords(response: Response, text: string, key: string): string | undefined {
   const location = response.headers.get('location')
   if (location !== null) return `redirected to ${withoutKey(location, key)}`
@@ -106,8 +111,8 @@ export function reasonOf({ plain, error }: AttemptFailed, key: string): string {
 }
 
 /**
- * The neutral form of an error, as decoded from its dialect. If the error's text reports that the context is too long,
- * the neutral form is derived from that text.
+ * The neutral form of an error, as decoded from its dialect. If its text reports that the context is too long, the
+ * neutral form is derived from the text.
  */
 function meaning(
   failure: Failure | undefined,
@@ -158,7 +163,7 @@ export function failureInAnswer(from: UpstreamDialect, body: JsonObject): Failur
 
 /**
  * The failure for a response with status 200 that is neither a valid response nor an error in its dialect. Some
- * gateways report errors in their own format.
+ * gateways report errors in a format of their own.
  */
 export function noAnswer(body: JsonObject, status: number, key: string): AttemptFailed {
   const error = flatError(body)
@@ -170,7 +175,9 @@ function wordsOf(failure: Failure | undefined): JsonObject | undefined {
   return failure && { type: failure.type, code: failure.code }
 }
 
-/** An error that arrived with status 200. If the error itself contains a status, that status is used. */
+/**
+ * The failure for an error that arrived with status 200. If the error itself contains a status, that status is used.
+ */
 export function errorWithin(raw: JsonObject, status: number, key: string): AttemptFailed {
   const text = tryStringify(raw)
   if (text === undefined) return tooDeep(status)
@@ -192,8 +199,8 @@ export function errorWithin(raw: JsonObject, status: number, key: string): Attem
 }
 
 /**
- * The failure as the caller sees it. An error about the upstream account is replaced, because it concerns the operator
- * and would look to a caller as if its own key were wrong.
+ * The failure as the caller sees it. An error about the upstream account is replaced, because it concerns only the
+ * operator. Otherwise, the caller would think that its own key was wrong.
  */
 export function forCaller(failed: AttemptFailed): AttemptFailed {
   if (!failed.verdict.account) return failed

@@ -25,7 +25,10 @@ async function figures(db: Db, caller: Caller, settings: Settings): Promise<Figu
   return { granted, used, accessUntil: Math.max(0, token?.expired_time ?? 0) }
 }
 
-/** `…/dashboard/billing/subscription`: the limit is all quota ever granted, so limit − usage is the remaining quota. */
+/**
+ * The response of `…/dashboard/billing/subscription`. Its limit is all quota ever granted, so the limit minus the usage
+ * is the remaining quota.
+ */
 export async function subscription(db: Db, caller: Caller, settings: Settings) {
   const { granted, accessUntil } = await figures(db, caller, settings)
   return {
@@ -38,7 +41,7 @@ export async function subscription(db: Db, caller: Caller, settings: Settings) {
   }
 }
 
-/** `…/dashboard/billing/usage`, in hundredths of the displayed unit. */
+/** The response of `…/dashboard/billing/usage`, in hundredths of the displayed unit. */
 export async function billingUsage(db: Db, caller: Caller, settings: Settings) {
   const { used } = await figures(db, caller, settings)
   return { object: 'list', total_usage: used * 100 }

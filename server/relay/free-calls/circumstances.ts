@@ -13,17 +13,17 @@ import { callerOfRow } from '../admission/authenticate.ts'
 import { type Caller, tokenExhausted } from '../call/caller.ts'
 import type { RelayDeps } from '../call/deps.ts'
 
-/** The facts from the database that a dry run needs, as of now. */
+/** The facts that a dry run (the report about a request that is not made) needs from the database, as they are now. */
 export interface Circumstances {
-  /** The limit of a channel that has no room for another request; undefined = it has room, for all that is known. */
+  /** The limit that a full channel has reached; undefined = the channel seems to have room for another request. */
   fullLimit(channelId: number, upstreamModel: string): string | undefined
-  /** Whose token would be used; undefined = a caller without restrictions. */
+  /** The caller whose token would be used; undefined = a caller without restrictions. */
   caller: Caller | undefined
-  /** Why the limits or the quota of the token would refuse a request that needs this many tokens and units. */
+  /** The error with which the token's limits or quota would refuse a request that needs this many tokens and units. */
   refusal(tokens: number, leastUnits: number): GatewayError | undefined
 }
 
-/** Reads the circumstances; `tokenId` 0 is nobody's token. Throws GatewayError for a token that may not be used. */
+/** Reads the circumstances. `tokenId` 0 means no token. Throws GatewayError for a token that may not be used. */
 export async function circumstancesOf(deps: RelayDeps, store: Store, tokenId: number): Promise<Circumstances> {
   const fullLimit = await fullLimits(store, deps.clock.nowMs())
   if (tokenId === 0) return { fullLimit, caller: undefined, refusal: () => undefined }
@@ -50,7 +50,7 @@ async function fullLimits(store: Store, nowMs: number): Promise<Circumstances['f
   }
 }
 
-/** The same checks as in the ledger, in its order. Nothing is counted. */
+/** Makes the same checks as the ledger, in the same order, but counts nothing. */
 async function refusalsOf(store: Store, caller: Caller, now: number): Promise<Circumstances['refusal']> {
   const limits = { token: caller.limits?.token, user: caller.limits?.user, at: now }
   const [minutes, open, spending] = await Promise.all([

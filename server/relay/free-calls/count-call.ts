@@ -22,10 +22,10 @@ const mostBytes = 64 * 1024
 const bodyMs = 10_000
 
 /**
- * Counts the tokens of a request. The service counts them if the channel speaks the caller's dialect and can count;
- * otherwise the gateway's tokenizer does. The call costs nothing and is not logged, but it counts towards the limits
- * and needs quota, because it uses the service and the CPU like any other call. The first step of a virtual model that is
- * served counts for all of them. Throws GatewayError.
+ * Counts the tokens of a request. The service counts them if the channel speaks the caller's dialect and can count.
+ * Otherwise, the gateway's tokenizer counts them. The call costs nothing and is not logged. It does count towards the
+ * limits and need quota, because it uses the service and the CPU like any other call. For a virtual model, the first
+ * step that has a channel determines the count. Throws GatewayError.
  */
 export function countCall(deps: RelayDeps, call: RelayCall): Promise<Response> {
   const { plan, caller } = call
@@ -37,7 +37,7 @@ export function countCall(deps: RelayDeps, call: RelayCall): Promise<Response> {
 
 async function countAt(deps: RelayDeps, call: RelayCall): Promise<Response> {
   const channel = channelFor(deps, call)
-  // A count is not a trial of the channel, because a channel that can count may still be unable to answer.
+  // A count says nothing about the channel's health, because a channel that can count may still be unable to answer.
   noteHealth(deps, { channel, call }, 'undecided')
   const hold = await holdLeast(deps, call, channel)
   try {
@@ -68,7 +68,7 @@ function channelFor(deps: RelayDeps, call: RelayCall): Channel {
   return keyFor(deps, call, channel)
 }
 
-/** Holds the smallest amount of quota, or none for a free model. The hold is released at the end. */
+/** Holds the smallest amount of quota, or none for a free model. The hold is released after the count. */
 function holdLeast(deps: RelayDeps, call: RelayCall, channel: Channel): Promise<Hold> {
   const { caller, facts, requestId, signal } = call
   const settings = deps.settings()

@@ -39,8 +39,8 @@ const question = {
 } as const
 
 /**
- * What would happen to a request of a group now: the same choices as in a call, without a hold and without calling any
- * service. The health of channels is read and not changed.
+ * Reports what would happen to a request of a group now. It makes the same choices as a real call, but holds no quota
+ * and calls no service. The health of channels is read but not changed.
  */
 export async function dryRun(relay: RelayDeps, store: Store, request: DryRunRequest): Promise<DryRun> {
   const { path, draft } = request
@@ -80,7 +80,10 @@ export async function dryRun(relay: RelayDeps, store: Store, request: DryRunRequ
   }
 }
 
-/** The routing table as it would be with a virtual model that is not saved. It is tried even if it is not enabled. */
+/**
+ * The routing table as it would be with a virtual model that is not saved. The model is tried even if it is not
+ * enabled.
+ */
 function withDraft(table: RoutingTable, draft: VirtualModel): RoutingTable {
   const tried = { ...draft, isEnabled: true }
   const virtuals = new Map([...table.virtuals(), [draft.name, tried]])
@@ -106,7 +109,7 @@ function callFor(deps: DryDeps, caller: Caller, path: string, json: Record<strin
   return buildCall(deps.routing(), incoming, caller, route, body, { ...times, affinity: 'off' })
 }
 
-/** A caller of a group without restrictions of its own. */
+/** A caller who belongs to the group and has no restrictions. */
 function nobody(group: string): Caller {
   return {
     ...{ tokenId: 0, userId: 0, tokenName: '', username: '', group, userGroup: group, role: roles.user },
@@ -143,7 +146,7 @@ function stepReport(
   }
 }
 
-/** The places of the steps. A step whose channels are all unhealthy comes last, like in a call. */
+/** The positions of the steps. As in a call, a step whose channels are all unhealthy comes last. */
 function placesOf(steps: readonly StepReport[]): number[] {
   const isUsable = ({ detail }: StepReport) => detail === ''
   const isWell = (step: StepReport) =>
@@ -155,7 +158,7 @@ function placesOf(steps: readonly StepReport[]): number[] {
   return steps.map((step) => order.indexOf(step) + 1)
 }
 
-/** The channels that have the model, those that would be called first, with their places. */
+/** The channels that have the model, in the order in which they would be called, with their positions. */
 function channelsOf(deps: DryDeps, call: RelayCall): DryRunChannel[] {
   const table = deps.routing()
   const { model } = call.facts
@@ -178,10 +181,10 @@ function channelsOf(deps: DryDeps, call: RelayCall): DryRunChannel[] {
 /** Why a channel is called only if no other is left. */
 const lastReasons: ReadonlySet<DryRunReason> = new Set(['full', 'resting', 'unhealthy'])
 
-/** The candidates in the order of their priority, then as the group orders them, then by weight. */
+/** The candidates by priority, then in the order that is set for the group (for example by cost), then by weight. */
 function inTurn(deps: DryDeps, call: RelayCall, candidates: readonly Candidate[]): Channel[] {
   const { model, stream: isStream } = call.facts
-  // Nothing is explored.
+  // With this `random`, no channel is chosen for exploration.
   const never = { channelCost: deps.channelCost, latencies: deps.latencies, random: () => 1 }
   const levels = [...Map.groupBy(candidates, ({ priority }) => priority)].sort(([a], [b]) => b - a)
   return levels.flatMap(([, level]) =>
@@ -266,7 +269,7 @@ function limitedBy(deps: DryDeps, call: RelayCall, known: Circumstances | undefi
   return refusal ? refusalOf(refusal) : null
 }
 
-/** What would be held for the call at its first step. */
+/** The quota that would be held for the call at its first step. */
 function holdOf(deps: DryDeps, call: RelayCall): number {
   const [first] = channelsOf(deps, call)
   const channel = first && deps.routing().channel(first.id)

@@ -38,8 +38,8 @@ export function oneModel(dialect: Listing): (model: string) => object {
 }
 
 /**
- * The models that the caller is allowed to use: those that a channel serves for its group and the virtual models that it
- * may use, limited to the token's own list.
+ * The models that the caller may use: those that a channel serves for its group, and the virtual models of that group.
+ * If the token has a list of models, only those on the list are returned.
  */
 export function modelsFor(caller: Caller, routing: RoutingTable): string[] {
   const { allowedModels } = caller
@@ -55,7 +55,7 @@ export function virtualNames(routing: RoutingTable, group: string): string[] {
   return [...routing.virtuals().keys()].filter((name) => routing.virtual(group, name))
 }
 
-/** The steps of a virtual model for a group, if nothing else restricts them. */
+/** The steps of a virtual model for a group, without the restrictions of a token. */
 export function stepsFor(routing: RoutingTable, group: string, name: string): readonly PlanStep[] {
   return stepsOf(routing, { group, allowedModels: undefined, chosenChannel: undefined }, name)
 }

@@ -8,8 +8,8 @@ import { stepsFor, virtualNames } from './model-list.ts'
 type Pricing = Pick<RelayDeps, 'routing' | 'prices'>
 
 /**
- * The prices that the relay would charge a token of a group now, whose owner is in `userGroup`, from the same routes and
- * the same price book.
+ * The prices that the relay would charge now for a token of the group `group` whose owner is in `userGroup`. They come
+ * from the same routes and the same price book as in the relay.
  */
 export function priceList(group: string, deps: Pricing, userGroup?: string): PriceList {
   const table = deps.routing()
@@ -55,7 +55,7 @@ function pricedModel(
   return { model, prices: pricesOf(sheets, ratio), unpriced, renamed }
 }
 
-/** A virtual model with its fixed price, or with the prices of its steps; undefined if none of them is served. */
+/** A virtual model with its fixed price, or with the prices of its steps. Undefined if no step is served. */
 function pricedVirtual(deps: Pricing, ratio: bigint, group: string, name: string): PricedModel | undefined {
   const table = deps.routing()
   const steps = stepsFor(table, group, name).filter(

@@ -5,7 +5,7 @@ import { dryRun } from './dry-run.ts'
 import { priceList } from './price-list.ts'
 import { virtualWarnings } from './virtual-warnings.ts'
 
-/** What the management API can ask about models and their routes. Nothing is called or charged. */
+/** The reports about models and their routes for the management API. They call no service and charge nothing. */
 export function routeReports(relay: RelayDeps, store: Store) {
   return {
     priceList: (group: string, userGroup?: string) => priceList(group, relay, userGroup),

@@ -24,22 +24,22 @@ const dialect = 'openai-responses'
 const mostBytes = 64 * 1024 * 1024
 const limitMs = 60_000
 
-/** Parameters that reach the service, and those that ask for the stream of a response. */
+/** Parameters that are passed to the service, and parameters that request the stream of a response. */
 const passedParameters = ['include', 'include[]', 'after', 'before', 'limit', 'order']
 const streamParameters = ['stream', 'starting_after', 'include_obfuscation']
 
-/** A call about something that a service stores: its kind, its id, and the rest of the path. */
+/** A call about a response or conversation that a service stores: its kind, its id, and the rest of the path. */
 export interface StoredCall {
   kind: 'responses' | 'conversations'
-  /** Absent = a conversation is to be created. */
+  /** Absent = the call creates a conversation. */
   id?: string
-  /** Such as `/input_items`; '' = the thing itself. */
+  /** The rest of the path, such as `/input_items`; '' = the response or conversation itself. */
   rest: string
 }
 
 /**
- * Relays a call about a stored response or conversation to the channel that stores it. Only the user who made it can
- * reach it. The call costs nothing and is not logged, but it counts towards the limits and needs quota. Throws
+ * Relays a call about a stored response or conversation to the channel that stores it. Only the user who created it can
+ * access it. The call costs nothing and is not logged. It does count towards the limits and need quota. Throws
  * GatewayError and AttemptFailed.
  */
 export async function storedCall(
@@ -102,7 +102,7 @@ interface Resuming {
   userId: number
 }
 
-/** The rest of the stream of a response. The call is open until the stream ends. */
+/** Passes on the rest of a response's stream. The call stays open until the stream ends. */
 function resumed(
   deps: RelayDeps,
   { request, requestId, ended }: Incoming,
@@ -118,15 +118,15 @@ function resumed(
       return hold.release()
     },
   })
-  // The runtime does not cancel a body that it never began to read.
+  // The runtime cancels a body only if it has begun to read it, so the signal is needed as well.
   request.signal.addEventListener('abort', () => stream.leave())
   const headers = streamHeaders(answer.headers, { requestId, dialect }, key)
   return new Response(stream.body(), { status: 200, headers })
 }
 
 /**
- * Refuses to delete a response that the service is still making, because nobody could learn what it cost. Charges one that has ended.
- * Throws GatewayError.
+ * Refuses to delete a response that the service is still generating, because its cost could not be determined
+ * afterwards. If the response has ended, charges for it. Throws GatewayError.
  */
 async function refuseUnderWay(deps: RelayDeps, { userId }: Caller, id: string): Promise<void> {
   for (const job of await deps.backgroundJobs.of(userId, id)) {
@@ -140,7 +140,7 @@ async function refuseUnderWay(deps: RelayDeps, { userId }: Caller, id: string): 
   }
 }
 
-/** What of a caller's query reaches the service. */
+/** The parameters of a caller's query that are passed to the service. */
 function parametersOf({ url }: Request, isResponse: boolean): [string, string][] {
   const asked = new URL(url).searchParams
   const names = isResponse ? [...passedParameters, ...streamParameters] : passedParameters
@@ -162,7 +162,7 @@ async function keeperOf(deps: RelayDeps, caller: Caller, id: string): Promise<Ke
   return { channel: { ...channel, upstream: { ...channel.upstream, key } }, model: stored.model }
 }
 
-/** The channel for a new conversation: the first that stores conversations for one of the caller's models. */
+/** The channel for a new conversation: the first one that stores conversations for one of the caller's models. */
 function newKeeper(deps: RelayDeps, caller: Caller): Keeper {
   const routing = deps.routing()
   for (const model of modelsFor(caller, routing)) {
@@ -195,7 +195,7 @@ interface Change extends Keeper {
   text: string
 }
 
-/** Remembers a new conversation, and forgets what was deleted. */
+/** Remembers the owner of a new conversation, and forgets responses and conversations that were deleted. */
 async function noteChange(deps: RelayDeps, { userId }: Caller, change: Change): Promise<void> {
   const { channel, model, method, id, rest, text } = change
   if (id === undefined) {

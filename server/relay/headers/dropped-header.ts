@@ -1,4 +1,4 @@
-/** Names the fields of a request that were dropped or renamed for the upstream. */
+/** The response header that lists the request's fields that were dropped or renamed for the upstream. */
 export const droppedHeader = 'X-Tollgate-Dropped'
 
 /** Clients accept only a few kilobytes of headers in total. */
@@ -6,7 +6,8 @@ const mostCharacters = 2000
 
 /**
  * The names of dropped fields, as one line of printable ASCII. Callers choose the names of unknown fields freely, but a
- * header cannot contain every character, and its length is limited. Other characters are percent-encoded.
+ * header cannot contain every character, and its length is limited. All characters except printable ASCII, and also `%`
+ * and `,`, are percent-encoded.
  */
 export function droppedNames(names: readonly string[]): string {
   let line = ''

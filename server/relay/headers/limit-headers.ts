@@ -7,7 +7,7 @@ const kinds = [
   { name: 'tokens', field: 'tpm_limit', used: 'tokens', reset: 'tokensReset' },
 ] as const satisfies { name: string; field: LimitField; used: keyof Minute; reset: keyof Minute }[]
 
-/** The names of the headers from `limitHeaders`. A web page that calls with a token is allowed to read them. */
+/** The names of the headers from `limitHeaders`. Web pages of other sites may read them. */
 export const limitHeaderNames = [
   ...kinds.flatMap(({ name }) => ['limit', 'remaining', 'reset'].map((part) => `x-ratelimit-${part}-${name}`)),
 ]

@@ -10,14 +10,14 @@ import { droppedHeader } from './dropped-header.ts'
 const toUpstream = ['accept', 'openai-beta', viaHeader] as const
 
 /**
- * Headers with which Codex tells OpenAI about its session. They are sent only to services that ask for them
- * (`forwardsCodex` of an endpoint), because they identify the caller's session.
+ * Headers in which Codex describes its session to OpenAI. They identify the caller's session, so they are sent only to
+ * endpoints that ask for them with `forwardsCodex`.
  */
 const ofCodex = /^(?:session[-_]id|originator|x-codex-[a-z0-9-]{1,60})$/
 const mostOfCodex = 20
 const longestOfCodex = 8 * 1024
 
-/** Headers that are sent only to services that list them (`forwards` of an endpoint). */
+/** Headers that are sent only to endpoints that list them in `forwards`. */
 const ofDialect: Readonly<Partial<Record<DialectName, readonly string[]>>> = {
   'anthropic-messages': ['anthropic-version', 'anthropic-beta'],
 }
@@ -55,7 +55,7 @@ export function isOfCodex(name: string): boolean {
   return ofCodex.test(name)
 }
 
-/** Names the model that answered a call for a virtual model. */
+/** The header that names the model that answered a call for a virtual model. */
 const modelHeader = 'x-tollgate-model'
 
 /** Headers that a page of another site may read in addition to the body. */
@@ -75,7 +75,7 @@ interface NamedCall {
   requestId: string
   /** The caller's dialect. */
   dialect: DialectName
-  /** The step of a virtual model that answers. */
+  /** The step of the virtual model that answered. */
   step?: { readonly model: string }
 }
 
@@ -91,7 +91,7 @@ export function idHeaderOf(dialect: DialectName): 'request-id' | 'x-request-id' 
 
 /**
  * Headers of every relayed response: the request id, and permission for pages of other sites to read the response. Such
- * pages can call with a token. Cookies are not used here (see routes.ts for the preflight).
+ * pages can send requests only with a token, because the relay does not use cookies. The preflight is in routes.ts.
  */
 export function ownHeaders({ requestId, dialect, step }: NamedCall): Record<string, string> {
   return {
@@ -103,7 +103,7 @@ export function ownHeaders({ requestId, dialect, step }: NamedCall): Record<stri
   }
 }
 
-/** The content types of most responses, which cannot contain a key. */
+/** The content types of most responses. They cannot contain a key, so they need no check. */
 const usualTypes: ReadonlySet<string> = new Set([
   'application/json',
   'application/json; charset=utf-8',
@@ -112,8 +112,8 @@ const usualTypes: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Headers of a complete response, with the channel's `key` removed. An id from the upstream takes precedence over our
- * own.
+ * Headers of a complete response, with the channel's `key` removed. A request id from the upstream takes precedence
+ * over the gateway's.
  */
 export function answerHeaders(headers: Headers, call: NamedCall, key: string): Record<string, string> {
   const outgoing = ownHeaders(call)

@@ -13,16 +13,16 @@ interface Close {
   reason: string
 }
 
-/** Why a session ends, and what is sent to each side. */
+/** Why a session ends, and what is sent to the caller and the upstream. */
 export interface Ending {
   outcome: Outcome
-  /** Sent to the caller as an event, and named in the log row. */
+  /** The error that is sent to the caller as an event and recorded in the log row. */
   error?: GatewayError
-  /** The upstream is at fault, and this counts against the channel. */
+  /** Set if the upstream is at fault, which counts against the channel. */
   upstreamFault?: true
   caller: Close
   upstream: Close
-  /** The caller does not read, so nothing can be sent to it. */
+  /** Set if the caller does not read, so that nothing can be sent to it. */
   isCut?: true
 }
 
@@ -65,7 +65,10 @@ export function upstreamClosed({ code, reason, fault }: UpstreamClose, isBusy: b
   return { ...interrupted(error, passed), upstreamFault: true, caller: { code: passed, reason: closeReason } }
 }
 
-/** Codes with which an upstream ends a session normally; 1009 means that the caller's message was too long. */
+/**
+ * Codes with which an upstream ends a session normally. 1009 is one of them, because it means that the caller's message
+ * was too long.
+ */
 const usualCodes: ReadonlySet<number> = new Set([codes.normal, codes.goingAway, noCode, codes.tooLong])
 
 const broke = 'the connection to the upstream was lost'
@@ -117,7 +120,7 @@ export function lapsed(lapse: Lapse, isBusy: boolean): Ending {
   }
 }
 
-/** Nothing is lost when a session ends this way. */
+/** The ending of a session that had nothing to do, so that nothing is lost. */
 function quiet(reason: string): Ending {
   return {
     outcome: 'complete',

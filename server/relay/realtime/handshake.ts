@@ -33,7 +33,10 @@ export async function readHead(socket: Socket): Promise<AnswerHead> {
   return { status, headers, rest: all.subarray(at + 4) }
 }
 
-/** The response of an upstream that did not switch to WebSocket, or as much of it as arrives in a short time. */
+/**
+ * The response of an upstream that did not switch to WebSocket. Contains only the part of the body that arrives within
+ * a short time.
+ */
 export async function refusalOf(socket: Socket, { status, headers, rest }: AnswerHead): Promise<Response> {
   let all = Buffer.from(rest)
   const isChunked = /chunked/i.test(headers.get('transfer-encoding') ?? '')
@@ -53,7 +56,7 @@ export async function refusalOf(socket: Socket, { status, headers, rest }: Answe
     const value = headers.get(name)
     if (value !== null) answerHeaders.set(name, value)
   }
-  // A number that is not a valid status cannot be passed on.
+  // A status outside the valid range cannot be passed on.
   const answerStatus = status >= 200 && status <= 599 ? status : 502
   return new Response(
     answerStatus === 204 || answerStatus === 205 || answerStatus === 304 ? null : body.toString('utf8'),

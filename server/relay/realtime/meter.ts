@@ -20,17 +20,17 @@ export type CountTexts = (texts: readonly string[]) => number | Promise<number>
 /** Tokens per second of audio (OpenAI, "Managing costs" of the Realtime API). */
 const spokenPerSecond = 20
 const heardPerSecond = 10
-/** The approximate number of tokens that an image of the usual size counts as. */
+/** The approximate number of tokens for an image of the usual size. */
 const tokensPerImage = 1_000
 /** A token rarely has more characters than this. */
 const charactersPerToken = 6
 /** The caller's events are kept for counting up to this many characters. Beyond that, only their size is recorded. */
 const mostKeptCharacters = 1_000_000
 
-/** The audio in a session cannot be longer than the longest possible session. */
+/** The longest possible length of a session, which the audio in it cannot exceed. */
 const longestSessionSeconds = 86_400
 
-/** Events of a caller, other than audio, that add to what the model reads. */
+/** Events of a caller, other than audio, that add input for the model. */
 const sayingEvents: ReadonlySet<string> = new Set(['conversation.item.create', 'session.update', 'response.create'])
 
 /** The caller's input since the last response began. */
@@ -53,7 +53,7 @@ export interface Transcription {
 /** A response whose usage has not been reported. */
 interface OpenResponse {
   input: CallerInput
-  /** Texts as they are written in the events. */
+  /** The texts as they appear in the events, with JSON escapes. */
   written: string[]
   pieces: number
   characters: number
@@ -63,8 +63,9 @@ interface OpenResponse {
 const nothing: Usage = { promptTokens: 0, completionTokens: 0 }
 
 /**
- * Tracks which responses one session had and what each of them used. The upstream's own figures are used if they can be
- * believed, once for each response. For the other responses, the data that passed through is counted at the end.
+ * Tracks the responses of one session and the usage of each. The upstream's own figures are used if they can be
+ * believed, once for each response. For the other responses, the tokens of the data that passed through are counted at
+ * the end.
  */
 export class RealtimeMeter {
   /** Tokens that have passed through since the cost was last checked. */
@@ -80,7 +81,7 @@ export class RealtimeMeter {
   readonly #open = new Map<string, OpenResponse>()
   readonly #unreported: OpenResponse[] = []
   readonly #done = new Set<string>()
-  /** Tokens that the upstream has read and generated so far: the prompt of the next response, if known. */
+  /** The tokens that the upstream has read and generated so far, if known. They are the prompt of the next response. */
   #context = nothing
   #input = newInput()
   #sound = usualSound
@@ -138,22 +139,22 @@ export class RealtimeMeter {
     return undefined
   }
 
-  /** The usage that is certain so far, response by response. */
+  /** The part of each response's usage that is certain. */
   least(): Usage[] {
     this.unseenTokens = 0
     return [...this.#reported, ...this.#pending().map((each) => this.#leastOf(each))]
   }
 
   /**
-   * The highest usage possible by the end of the responses in progress or, if there are none, of the next response.
-   * Output still to come is not counted.
+   * The highest possible usage at the end of the responses in progress or, if there are none, at the end of the next
+   * response. Future output is not included.
    */
   most(): Usage[] {
     const next = this.#open.size > 0 ? [] : [newResponse(this.#input)]
     return [...this.#reported, ...[...this.#pending(), ...next].map((each) => this.#mostOf(each))]
   }
 
-  /** The complete usage. Responses whose usage the upstream did not report are counted here. */
+  /** The complete usage. If the upstream did not report the usage of a response, its tokens are counted. */
   async finish(count: CountTexts): Promise<{ parts: Usage[]; estimated: boolean }> {
     const pending = this.#pending()
     const counted = await Promise.all(pending.map((each) => this.#countOf(each, count)))
@@ -209,7 +210,8 @@ export class RealtimeMeter {
     }
     if (fault !== undefined) this.refused = fault
     else if (isObject(response['usage'])) this.refused = 'not whole, or contradicting itself'
-    // The upstream does not charge for a response that failed or was cancelled before any output, and reports no usage.
+    // If a response failed or was cancelled before any output, the upstream does not charge for it and reports no
+    // usage.
     const hasFailed = response['status'] === 'failed' || response['status'] === 'cancelled'
     if (fault !== undefined || !hasFailed || open.pieces > 0 || open.soundSeconds > 0) this.#unreported.push(open)
     return 'done'
@@ -241,7 +243,7 @@ export class RealtimeMeter {
     return { ...this.#known(), completionTokens: text + sound, audioCompletionTokens: sound }
   }
 
-  /** The part of the prompt that the upstream has already read comes from its cache. */
+  /** The usage for the part of the next prompt that the upstream has already read, and therefore has in its cache. */
   #known(): Usage {
     const { promptTokens, audioPromptTokens = 0 } = this.#context
     return {

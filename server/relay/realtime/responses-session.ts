@@ -14,12 +14,12 @@ const firstMessageMs = 30_000
 const idleMs = 300_000
 /** A caller that sends this many unusable messages in a row is disconnected. */
 const mostFaults = 20
-/** An event of this length is not kept waiting for its end. */
+/** An event longer than this is not buffered until its end arrives. */
 const longestEventBytes = 64 * 1024 * 1024
 
 const codes = { goingAway: 1001, refused: 1008, failed: 1011 } as const
 
-/** Makes the call of one turn. `complete` is given the message as a JSON body, and returns the body of the call. */
+/** Makes the call for one turn. `complete` receives the message as a JSON body and returns the body of the call. */
 export type ServeTurn = (
   text: string,
   complete: (read: JsonBody) => JsonBody | Response,
@@ -37,8 +37,8 @@ export interface ResponsesParts {
 }
 
 /**
- * One socket of the Responses API. Each `response.create` message is a call of its own, made like a streamed POST, and
- * its events are sent back as messages. A socket has one response at a time.
+ * One socket of the Responses API. Each `response.create` message is a separate call, made like a streamed POST, and
+ * its events are sent back as messages. A socket handles one response at a time.
  */
 export class ResponsesSession implements SocketSession, OpenSession, DeadlineWait {
   dueAtMs: number
@@ -47,9 +47,9 @@ export class ResponsesSession implements SocketSession, OpenSession, DeadlineWai
   #caller: CallerSocket | undefined
   #turn: Promise<void> | undefined
   #leave: AbortController | undefined
-  /** The caller has the end of the response, although its stream has not ended yet. */
+  /** True if the caller has received the end of the response, although the stream has not ended yet. */
   #isAnswered = false
-  /** A turn that the caller began between the two. */
+  /** A turn that the caller began after the end of the response, but before the end of its stream. */
   #next: string | undefined
   #isOver = false
   #isDraining = false
@@ -70,7 +70,7 @@ export class ResponsesSession implements SocketSession, OpenSession, DeadlineWai
   message(data: string | Uint8Array): void {
     if (this.#isOver) return
     const type = typeof data === 'string' ? eventType(data) : ''
-    // Codex reports in this way that it has stored a response. Nothing here waits for that.
+    // With this message, Codex reports that it has stored a response. It needs no action.
     if (type === 'response.processed') return
     const fault = typeof data !== 'string' ? 'messages must be text' : this.#faultOf(type)
     if (fault === undefined) {
@@ -100,7 +100,7 @@ export class ResponsesSession implements SocketSession, OpenSession, DeadlineWai
     if (this.#turn === undefined) this.#close(codes.goingAway, shuttingDown().code)
   }
 
-  /** The call of the turn has been cut off already, and is charged before the socket is closed. */
+  /** Closes the socket when the current turn has been charged. The call of that turn has already been cut off. */
   async cutOff(): Promise<void> {
     this.#isDraining = true
     this.drained()
@@ -112,7 +112,7 @@ export class ResponsesSession implements SocketSession, OpenSession, DeadlineWai
     this.#close(codes.goingAway, 'nothing was said for too long')
   }
 
-  /** Why a message is not a turn. */
+  /** Why a message is not accepted as a turn. */
   #faultOf(type: string): string | undefined {
     if (type !== 'response.create') return 'a message must be JSON with the type response.create'
     const isBusy = this.#turn !== undefined && (!this.#isAnswered || this.#next !== undefined)
@@ -172,13 +172,13 @@ export class ResponsesSession implements SocketSession, OpenSession, DeadlineWai
     this.#send(errorMessage(response.status, error, wait === null ? {} : { 'retry-after': wait }))
   }
 
-  /** Sends the events of a stream as messages. Returns the response at its end, if it has one. */
+  /** Sends the events of a stream as messages. Returns the final response of the stream, if it has one. */
   async #passOn(body: ReadableStream<Uint8Array>): Promise<JsonObject | undefined> {
     const splitter = new SseSplitter(longestEventBytes)
     const reader = body.getReader()
     let last: JsonObject | undefined
     for (;;) {
-      // A stream that breaks off tells so by an event before.
+      // If a stream breaks off, an earlier event has already reported it.
       const step = await reader.read().catch(() => ({ done: true, value: undefined }) as const)
       if (step.done) return last
       for (const { data } of splitter.push(step.value).events) {
@@ -191,7 +191,7 @@ export class ResponsesSession implements SocketSession, OpenSession, DeadlineWai
     }
   }
 
-  /** A caller that reads slowly makes the stream wait, which ends it after a while. */
+  /** If the caller reads slowly, the stream has to wait. If it waits too long, it is ended. */
   async #deliver(data: string): Promise<void> {
     if (this.#send(data) || this.#isOver) return
     await new Promise<void>((resolve) => {
@@ -224,7 +224,7 @@ export class ResponsesSession implements SocketSession, OpenSession, DeadlineWai
 /** The last events of a response. */
 const endTypes: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed'])
 
-/** The response in an event that ends one without a failure. */
+/** The response in an event that ends a response without a failure. */
 function finalResponse(type: string, data: string): JsonObject | undefined {
   if (type !== 'response.completed' && type !== 'response.incomplete') return undefined
   const event = tryParse(data)
@@ -235,7 +235,10 @@ function errorOf({ message, type, param, code }: GatewayError): JsonObject {
   return { message, type, param, code }
 }
 
-/** An error in the form that clients of this protocol read: with the status that a POST would have had. */
+/**
+ * An error in the form that clients of this protocol expect. `status` is the status that the response to a POST would
+ * have.
+ */
 function errorMessage(status: number, error: JsonObject, headers: JsonObject = {}): string {
   return JSON.stringify({ type: 'error', status, error, ...(Object.keys(headers).length > 0 && { headers }) })
 }

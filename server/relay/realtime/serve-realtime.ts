@@ -32,7 +32,7 @@ export interface RealtimeDeps extends RelayRouteDeps {
 }
 
 /**
- * `GET /v1/realtime?model=…`: checks the caller as for every call, opens a WebSocket to a channel, and only then
+ * Serves `GET /v1/realtime?model=…`. Checks the caller as for every call, opens a WebSocket to a channel, and only then
  * upgrades the request. A failure before the upgrade is returned as an HTTP error. `upgrade` is absent if the server
  * cannot upgrade.
  */
@@ -100,7 +100,7 @@ function sessionCall({ relay }: RealtimeDeps, incoming: Incoming, caller: Caller
   }
 }
 
-/** Repeats the initial checks, because a session may last for an hour. */
+/** Returns a function that repeats the initial checks, because a session may last for an hour. */
 function checkAgain(deps: RealtimeDeps, { request, address }: Incoming, model: string): () => Promise<void> {
   // The request can no longer be read once it has become a WebSocket.
   const [credential, from] = [credentialOf(request, 'openai-chat'), address()]
@@ -117,7 +117,10 @@ function betaOf(headers: Headers): Record<string, string> {
   return protocol === undefined ? {} : { 'openai-beta': protocol.slice(prefix.length).replace('-', '=') }
 }
 
-/** Only `realtime` is a real subprotocol among those offered; the others carry keys and flags. */
+/**
+ * Headers of the response to the upgrade. Of the offered subprotocols, only `realtime` is a real one. The others
+ * contain keys and flags.
+ */
 function answerHeaders({ request, requestId }: Incoming): Record<string, string> {
   const hasRealtime = protocolsOf(request.headers).includes('realtime')
   return { [requestIdHeader]: requestId, ...(hasRealtime && { 'sec-websocket-protocol': 'realtime' }) }

@@ -11,7 +11,7 @@ import { nameUpgrade, upgradeFor } from './upgrading.ts'
 
 const dialect = 'openai-responses'
 
-/** Headers that belong to the connection or to its opening, not to a turn. */
+/** Headers that belong to the connection or to the upgrade request, not to a turn. */
 const ofConnection =
   /^(?:connection|upgrade|keep-alive|te|trailer|transfer-encoding|content-.*|host|cookie|sec-websocket-.*|accept-encoding)$/
 
@@ -19,8 +19,8 @@ const ofConnection =
 export type ServeCall = (incoming: Incoming) => Promise<Response>
 
 /**
- * `GET /v1/responses`: upgrades the request to a WebSocket over which responses are created. The caller is checked now
- * and for each turn. A refusal before the upgrade is an HTTP error.
+ * Serves `GET /v1/responses`. Upgrades the request to a WebSocket over which responses are created. The caller is
+ * checked before the upgrade and for each turn. A refusal before the upgrade is an HTTP error.
  */
 export async function serveResponses(
   deps: RealtimeDeps,

@@ -32,7 +32,7 @@ import type { OpenSession, RealtimeSessions } from './sessions.ts'
 import { Silence } from './silence.ts'
 import type { UpstreamClose, UpstreamSocket } from './upstream-socket.ts'
 
-/** Used to estimate tokens if only the text is known. */
+/** Used to estimate the tokens of a text if they cannot be counted. */
 const charactersPerTextToken = 4
 
 /** How long the upstream may take to report the usage of a cancelled response. */
@@ -53,9 +53,9 @@ export interface SessionParts {
 const decoder = new TextDecoder()
 
 /**
- * One session. Messages pass both ways in order, as they arrive, and a slow side makes the other wait. The session owns
- * the hold from the moment the caller's connection is open. However the session ends, it is settled once, and only then
- * is the caller informed.
+ * One session. Messages are passed on in both directions, in their order, as they arrive. If one side reads slowly, the
+ * other has to wait. The session owns the hold from the moment the caller's connection is open. However the session
+ * ends, it is settled exactly once, and only then is the caller informed.
  */
 export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait {
   dueAtMs = 0
@@ -159,8 +159,8 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
       }
       const shortage = await this.#shortage(kind)
       const refusal = kind === 'begun' ? await this.#refusal() : undefined
-      // The hold was increased first, so that a response that the caller sees completed is covered even if this process
-      // dies.
+      // The hold has already been increased, so that a completed response that the caller has seen is covered even if
+      // this process dies.
       await this.#deliver(kind === 'error' ? this.#cleaned(message.data) : message.data)
       if (this.#isEnding) continue
       if (refusal) void this.#end(refused(refusal))
@@ -178,7 +178,7 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
       await this.#check()
       return undefined
     } catch (error) {
-      // If the check cannot be made now, that is no reason to end a working session.
+      // A working session is not ended just because the check cannot be made now.
       return error instanceof GatewayError && error.code !== 'database_unavailable' ? error : undefined
     }
   }
@@ -196,7 +196,7 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
     return typeof data === 'string' ? withoutKey(data, this.#open.channel.upstream.key) : data
   }
 
-  /** Increases the hold as the usage grows. If the hold cannot cover the usage, returns why the session must end. */
+  /** Increases the hold as the usage grows. If the quota does not cover the usage, returns why the session must end. */
   async #shortage(kind: ReturnType<RealtimeMeter['fromUpstream']>): Promise<Ending | undefined> {
     const slice = this.#deps.settings().PreConsumedQuota
     if (kind === undefined && this.#meter.unseenTokens < slice / 4) return undefined
@@ -292,7 +292,7 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
     })
   }
 
-  /** Text that cannot be counted is estimated, so that it is not free. */
+  /** Counts the tokens of texts. If they cannot be counted, they are estimated, so that they are not free. */
   #count(texts: readonly string[]): number | Promise<number> {
     const characters = texts.reduce((sum, text) => sum + text.length, 0)
     if (characters === 0) return 0

@@ -10,7 +10,7 @@ export interface OpenSession {
 
 /** The sessions of this process, so that they can be ended when it shuts down. */
 export class RealtimeSessions {
-  /** What sockets of the Responses API can continue from. */
+  /** The responses from which sockets of the Responses API can continue. */
   readonly memory = new TurnMemory()
   readonly #open = new Set<OpenSession>()
   readonly #counts = new Map<number, number>()
@@ -26,8 +26,8 @@ export class RealtimeSessions {
   }
 
   /**
-   * Counts a socket of a token, and returns the function to call when it is closed. Undefined if the token already has
-   * `most` sockets here; 0 = no limit.
+   * Counts a socket of a token, and returns the function to call when the socket is closed. Undefined if the token
+   * already has `most` sockets in this process. If `most` is 0, there is no limit.
    */
   claim(tokenId: number, most: number): (() => void) | undefined {
     const count = this.#counts.get(tokenId) ?? 0

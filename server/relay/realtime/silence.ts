@@ -4,13 +4,13 @@ import type { OpenCall } from '../charging/settlement.ts'
 import type { UpstreamSocket } from './upstream-socket.ts'
 
 /**
- * What lasted too long. `idle`: neither side sent anything. `overdue`: the whole session. `unread`: the caller did not
- * read waiting messages. `blocked`: the upstream accepted nothing. `stalled`: the upstream stopped sending during a
- * response. `lost`: the upstream does not respond at all.
+ * The wait that lasted too long. `idle`: neither side sent anything. `overdue`: the whole session. `unread`: the caller
+ * did not read waiting messages. `blocked`: the upstream accepted nothing. `stalled`: the upstream stopped sending
+ * during a response. `lost`: the upstream does not respond at all.
  */
 export type Lapse = 'idle' | 'overdue' | 'unread' | 'blocked' | 'stalled' | 'lost'
 
-/** An upstream that is silent for this long is pinged, and has the same time again to respond. */
+/** An upstream that is silent for this long is pinged. It then has the same time again to respond. */
 const pingAfterMs = 30_000
 const lookEveryMs = 250
 
@@ -56,7 +56,7 @@ export class Silence {
     if (isPast(this.#startedAtMs, channel.relayTimeoutMs ?? settings.RelayTimeout * 1000)) return 'overdue'
     if (isPast(this.callerBlockedAtMs, settings.CallerIdleTimeout * 1000)) return 'unread'
     if (isPast(this.upstreamBlockedAtMs, idleMs)) return 'blocked'
-    // Time spent waiting for the caller does not count as silence of the upstream.
+    // While messages wait for the caller, the upstream does not count as silent.
     if (this.callerBlockedAtMs !== undefined) return undefined
     if (isBusy && isPast(this.#upstreamSaidAtMs, idleMs)) return 'stalled'
     if (isPast(Math.max(this.#callerSaidAtMs, this.#upstreamSaidAtMs), settings.RealtimeIdleTimeout * 1000))

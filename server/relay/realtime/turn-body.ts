@@ -7,16 +7,17 @@ import type { Turn } from './turn-memory.ts'
 /** A message that creates a response, as the body of a call. */
 export interface TurnBody {
   body: JsonBody
-  /** The complete input, with the conversation that the message continues. */
+  /** The complete input, including the conversation that the message continues. */
   input: unknown[]
   containers: number
-  /** False if the caller only announces what the next turn will continue from. */
+  /** False if the message only announces the input from which the next turn will continue. */
   generates: boolean
 }
 
 /**
  * The body of a call for a `response.create` message (OpenAI docs, "WebSocket mode"). `find` returns the response that
- * the socket remembers under an id. If it remembers none, the service may know the response. Throws GatewayError (400).
+ * the socket remembers under an id. If the socket does not remember it, the service may still know it. Throws
+ * GatewayError (400).
  */
 export function turnBody(read: JsonBody, find: (id: string) => Turn | undefined): TurnBody {
   const { type: _type, stream_id: _stream, generate, background, stream: _streamed, ...json } = read.json
@@ -50,8 +51,8 @@ function listed(input: unknown): unknown[] {
 }
 
 /**
- * The conversation after a response, for the next turn. Thoughts that the service did not return in encrypted form are
- * omitted if it did not store them either, because then nobody knows them.
+ * The conversation after a response, for the next turn. If the service neither returned a thought in encrypted form nor
+ * stored it, the thought is omitted, because nobody knows its content.
  */
 export function conversationAfter({ input, body }: TurnBody, response: JsonObject): string {
   const output: unknown[] = Array.isArray(response['output']) ? response['output'] : []
@@ -63,7 +64,9 @@ export function conversationAfter({ input, body }: TurnBody, response: JsonObjec
   return stringify([...input, ...known])
 }
 
-/** The events of a response that was only announced. Nothing is generated or charged. */
+/**
+ * The events of the response to a message that only announces input (see `generates`). Nothing is generated or charged.
+ */
 export function announced(id: string, { body: { json } }: TurnBody, createdAtSeconds: number): string[] {
   const response = {
     id,

@@ -1,18 +1,21 @@
-/** One response within a WebSocket: its id, and the conversation up to its end, as the text of a list of items. */
+/**
+ * One response that was sent over a WebSocket: its id, and the conversation up to the end of the response, as the JSON
+ * text of a list of items.
+ */
 export interface Turn {
   id: string
   items: string
-  /** The number of lists and objects in the input that led to the items. */
+  /** The number of lists and objects in the input of the response. */
   containers: number
 }
 
-/** The limit, in characters, for the conversations of all sockets of this process. */
+/** The maximum total length, in characters, of the conversations of all sockets of this process. */
 const mostCharacters = 64_000_000
 
 /**
- * Remembers the last response of each socket, so that the next turn can continue from it with only its new items,
- * whether or not a service stored it. If there is too much to remember, the oldest conversations are forgotten, and
- * their clients send them again.
+ * Remembers the last response of each socket. The next turn can then continue from it by sending only new items, even
+ * if no service stored the response. If the conversations become too long together, the oldest are forgotten, and their
+ * clients send them again.
  */
 export class TurnMemory {
   readonly #turns = new Map<object, Turn>()

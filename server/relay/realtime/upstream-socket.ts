@@ -19,9 +19,7 @@ export interface SocketOpening {
   headers: Readonly<Record<string, string>>
   /** Aborted when nobody is waiting for the connection any more. */
   signal: AbortSignal
-  /**
-   * Milliseconds until the connection must be established, and until the upstream must have responded; 0 = no limit.
-   */
+  /** Time limits for establishing the connection and for the upstream's response, in milliseconds; 0 = no limit. */
   connectTimeoutMs: number
   answerTimeoutMs: number
   /** The maximum length of a message, in bytes. */
@@ -29,7 +27,7 @@ export interface SocketOpening {
   nowMs(): number
 }
 
-/** Why no WebSocket was opened: the upstream could not be reached, or was too slow. */
+/** The error for a WebSocket that could not be opened, because the upstream could not be reached or was too slow. */
 export class SocketFailure extends Error {
   readonly isTimeout: boolean
 
@@ -40,8 +38,8 @@ export class SocketFailure extends Error {
 }
 
 /**
- * A message from an upstream, or the end of the connection (1006 if it was lost). `fault`: the gateway ended the
- * connection, because the upstream broke the protocol or sent too much.
+ * A message from an upstream, or the end of the connection (code 1006 if it was lost). `fault` is set if the gateway
+ * ended the connection because the upstream violated the protocol or sent too much.
  */
 export type UpstreamMessage = Exclude<SocketMessage, { kind: 'ping' | 'pong' | 'close' }> | UpstreamClose
 export type UpstreamClose = Extract<SocketMessage, { kind: 'close' }> & { readonly fault?: true }
@@ -50,9 +48,9 @@ export type UpstreamClose = Extract<SocketMessage, { kind: 'close' }> & { readon
 const closeWaitMs = 2_000
 
 /**
- * The client side of a WebSocket (RFC 6455), built only on sockets of `node:`. The runtime's own client does not report
- * the status of a refused connection, and it does not report when data has been sent. Messages are taken one by one,
- * and the upstream has to wait until each one is taken.
+ * The client side of a WebSocket (RFC 6455), built directly on the sockets of `node:net` and `node:tls`. The runtime's
+ * own client reports neither the status of a refused connection nor when data has been sent. Messages are taken one by
+ * one, and the upstream has to wait until each one is taken.
  */
 export class UpstreamSocket {
   /** Called when pending data has been sent, after `send` has returned false. */
@@ -86,7 +84,7 @@ export class UpstreamSocket {
     return this.#isOver
   }
 
-  /** The next message. No message follows the one that ended the connection. */
+  /** The next message. The message that reports the end of the connection is the last one. */
   next(): Promise<UpstreamMessage> {
     const message = this.#queue.shift()
     if (message) return Promise.resolve(message)
@@ -98,8 +96,8 @@ export class UpstreamSocket {
   }
 
   /**
-   * Returns false if data is waiting because the upstream reads too slowly. `onDrain` is called when the upstream has
-   * caught up.
+   * Sends a message. Returns false if data is waiting because the upstream reads too slowly. `onDrain` is called when
+   * the upstream has caught up.
    */
   send(data: string | Uint8Array): boolean {
     if (this.#isOver || this.#isClosing) return true
@@ -113,7 +111,7 @@ export class UpstreamSocket {
     this.#control('ping', new Uint8Array(0))
   }
 
-  /** With the codes 1005 and 1006, the close frame contains no code. */
+  /** Sends a close frame. With the codes 1005 and 1006, the frame contains no code. */
   close(code: number, reason: string): void {
     if (this.#isOver || this.#isClosing) return
     this.#control('close', closePayload(code, reason))
@@ -145,7 +143,7 @@ export class UpstreamSocket {
   #tell(message: UpstreamMessage): void {
     if (this.#isOver) return
     if (message.kind === 'close') {
-      // The close frame is answered with the same code. After that, the server ends the connection.
+      // The response to a close frame has the same code. After receiving it, the server ends the connection.
       this.close(message.code, '')
       this.#isOver = true
       setTimeout(() => this.#socket.destroy(), closeWaitMs).unref()
@@ -199,7 +197,7 @@ async function connected(url: URL, { signal, connectTimeoutMs }: SocketOpening):
   const socket = isSecure
     ? openSecure({ host, port, ALPNProtocols: ['http/1.1'], ...(isIP(host) === 0 && { servername: host }) })
     : openPlain({ host, port })
-  // The waiting code handles errors; without any listener they would be uncaught.
+  // Errors are handled by the code that waits. This listener only prevents them from being uncaught.
   socket.on('error', () => undefined)
   const standing = new Promise<void>((resolve, reject) => {
     socket.once(isSecure ? 'secureConnect' : 'connect', resolve)

@@ -37,7 +37,7 @@ export function buildCall(
   caller: Caller,
   route: CallRoute,
   body: CallBody,
-  { known, keeper, affinity, ...times }: BuildOptions,
+  { startedAtMs, arrivedAtMs, endsByMs, known, keeper, affinity }: BuildOptions,
 ): RelayCall {
   refuseAmbiguous(body, route.mode)
   if (body.kind === 'json') refuseOtherModels(fieldsOf(body))
@@ -48,7 +48,8 @@ export function buildCall(
     : requestIn(body, route, incoming.pathModel)
   const { facts, conversation, promptGuess } = compacts ? withSummaryRequest(read) : read
   const { headers } = incoming.request
-  // The service makes the response whether or not its caller stays, so the id must be noted.
+  // In the background, the service generates the response even if the caller disconnects. The call must then continue
+  // until it has stored the id of the response.
   const { signal } = inBackground ? new AbortController() : incoming.request
   const models = body.kind === 'json' ? body.models : undefined
   const hasSteps = models !== undefined || routing.virtual(caller.group, facts.model) !== undefined
@@ -57,8 +58,8 @@ export function buildCall(
     hasSteps || hasChoice(routing, caller, facts.model)
       ? sessionOf({ affinity, tokenId: caller.tokenId, headers, body, ...route })
       : undefined
-  const planning = { routing, caller, keeper, seed: session ?? seedOf(incoming.requestId) }
-  const plan = models ? planOfModels(planning, models) : hasSteps ? planOf(planning, facts.model) : undefined
+  const planning = () => ({ routing, caller, keeper, seed: session ?? seedOf(incoming.requestId) })
+  const plan = models ? planOfModels(planning(), models) : hasSteps ? planOf(planning(), facts.model) : undefined
   return {
     requestId: incoming.requestId,
     mode: route.mode,
@@ -67,25 +68,27 @@ export function buildCall(
     caller: route.proxyChannel === undefined ? caller : throughProxy(routing, caller, route.proxyChannel, facts.model),
     facts,
     address: addressOf(route),
-    ...(known && { known }),
-    ...(compacts && { compacts }),
-    ...(inBackground && { inBackground }),
-    ...(keeper && { keeper }),
+    known,
+    compacts,
+    inBackground,
+    keeper,
     headers: forwardedHeaders(headers, route.dialect),
     signal,
     leaving: new Leaving(signal, incoming.ended),
-    ...times,
-    ...(session !== undefined && { session }),
-    ...(plan && { plan }),
+    startedAtMs,
+    arrivedAtMs,
+    endsByMs,
+    session,
+    plan,
     described: describeCall(incoming, route, body, facts),
-    ...(incoming.recording && { recording: incoming.recording }),
+    recording: incoming.recording,
     state: { body, conversation, promptGuess, attempts: [] },
   }
 }
 
 /**
- * How the call compacts its conversation, if it does. Throws GatewayError (400) if a compaction is to be streamed in a
- * way that does not exist.
+ * How the call compacts its conversation; undefined if it does not. Throws GatewayError (400) if the request asks to
+ * stream a compaction that cannot be streamed.
  */
 function compactionOf(body: CallBody, { dialect, compacts }: CallRoute): RelayCall['compacts'] {
   if (dialect !== 'openai-responses' || body.kind === 'form') return undefined
@@ -96,8 +99,8 @@ function compactionOf(body: CallBody, { dialect, compacts }: CallRoute): RelayCa
 }
 
 /**
- * True for a response that is to be made in the background. Throws GatewayError (400) if such a response could not be fetched, or
- * if that does not exist.
+ * True if the response must be generated in the background. Throws GatewayError (400) if the caller could not fetch the
+ * response, or if this kind of call has no background mode.
  */
 function isInBackground(body: CallBody, { dialect }: CallRoute, compacts: RelayCall['compacts']): true | undefined {
   if (dialect !== 'openai-responses' || body.kind === 'form') return undefined
@@ -111,7 +114,7 @@ function isInBackground(body: CallBody, { dialect }: CallRoute, compacts: RelayC
   return true
 }
 
-/** Adds the tokens of the request for a summary, which the gateway may have to send. */
+/** Adds the tokens of the instruction to summarize, which the gateway may have to send. */
 function withSummaryRequest({ facts, promptGuess, conversation }: ReadRequest): ReadRequest {
   const prompt = { ...facts.prompt, fixedTokens: facts.prompt.fixedTokens + requestTokens }
   return { facts: { ...facts, prompt }, promptGuess: promptGuess + requestTokens, conversation }
@@ -120,23 +123,25 @@ function withSummaryRequest({ facts, promptGuess, conversation }: ReadRequest): 
 /** When a call began, and when it must have ended. */
 export type CallTimes = Pick<RelayCall, 'startedAtMs' | 'arrivedAtMs' | 'endsByMs'>
 
-/** What is known about a call before it is built. */
+/** The facts about a call that are known before it is built. */
 interface BuildOptions extends CallTimes {
-  /** Absent = the request has not been read. */
+  /** The facts of a request that was read on another thread; absent = it is read on the main thread. */
   known?: KnownRequest | undefined
-  /** The channel and key that store what the call continues from. */
+  /** The channel and key that store the response or conversation from which the call continues. */
   keeper?: ThreadKeeper | undefined
   affinity: ChannelAffinity
 }
 
-/** True if there is more than one channel or key for the call. Otherwise its session makes no difference. */
+/**
+ * True if more than one channel or key could serve the call. Otherwise, the session of the call makes no difference.
+ */
 function hasChoice(routing: RoutingTable, { chosenChannel, group }: Caller, model: string): boolean {
   if (chosenChannel) return chosenChannel.keyRing !== undefined
   const candidates = routing.allCandidates(group, model)
   return candidates.length > 1 || candidates[0]?.channel.keyRing !== undefined || routing.hasDrained
 }
 
-/** The caller, bound to a proxy channel that its group is allowed to use for the model. */
+/** The caller, restricted to a proxy channel that its group may use for the model. */
 function throughProxy(routing: RoutingTable, caller: Caller, id: number, model: string): Caller {
   const candidates = routing.candidates(caller.group, model)
   const candidate = candidates.find(({ channel }) => channel.id === id && channel.provider.byNumber === true)
@@ -148,7 +153,7 @@ function throughProxy(routing: RoutingTable, caller: Caller, id: number, model: 
 }
 
 /**
- * Reads the request. Only the necessary parts of OpenAI chat requests are read. Requests in other dialects are read
+ * Reads the request. Of an OpenAI chat request, only the necessary parts are read. Requests in other dialects are read
  * completely.
  */
 function requestIn(body: CallBody, route: CallRoute, pathModel: string | undefined): ReadRequest {
@@ -198,10 +203,10 @@ const decisive = new Set([
 ])
 
 const decisiveInAll = ['model']
-/** The price of images is known before they are made, from these fields and the model. */
+/** Fields that determine the price of images before they are generated. */
 const decisiveInImages = ['model', 'n', 'size', 'quality', 'sequential_image_generation', ...imageCountFields]
 
-/** The price of speech is also known before it is made, from these fields. */
+/** Fields that determine the price of speech before it is generated. */
 const decisiveInSpeech = ['model', 'input', 'instructions']
 
 function decisiveIn(mode: RelayMode): readonly string[] {

@@ -1,11 +1,14 @@
 import { GatewayError } from '../../errors.ts'
 
-/** The header in which a caller says how many seconds its call may take. */
+/** The header that states how many seconds a call may take, according to its caller. */
 const timeoutHeader = 'x-tollgate-timeout'
 
 const mostSeconds = 86_400
 
-/** When the call must have ended, as its caller wishes; undefined = the caller sets no limit. Throws GatewayError (400). */
+/**
+ * When the call must have ended, according to its caller; undefined = the caller sets no limit. Throws GatewayError
+ * (400).
+ */
 export function deadlineIn(headers: Headers, arrivedAtMs: number): number | undefined {
   const text = headers.get(timeoutHeader)
   if (text === null) return undefined

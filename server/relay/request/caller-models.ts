@@ -4,13 +4,13 @@ import { fieldsOf, withContent } from '../body/json-body.ts'
 import type { CallBody } from '../call/call.ts'
 import type { CallRoute } from '../call/call-routes.ts'
 
-/** The most models that a caller may name, with the one in `model`. */
+/** The maximum number of models that a caller may list, including the one in `model`. */
 const mostCallerModels = 8
 const longestName = 256
 
 /**
- * A body whose caller names several models that may answer (`models`: OpenRouter, "Model Fallbacks"), without that field and
- * with the first of them as its model. Other bodies come back as they are. Throws GatewayError (400).
+ * If a body lists several models that may answer (`models`: OpenRouter, "Model Fallbacks"), returns it without that
+ * field and with the first of them as its model. Other bodies are returned unchanged. Throws GatewayError (400).
  */
 export function withCallerModels(
   body: CallBody,
@@ -18,7 +18,7 @@ export function withCallerModels(
   isAllowed: boolean,
 ): CallBody {
   if (body.kind !== 'json' || !('models' in fieldsOf(body)) || !isAllowed || countOnly) return body
-  // Google names the model in the URL.
+  // In Google's API, the URL names the model.
   if ((mode !== 'chat' && mode !== 'completions') || dialect === 'gemini') return body
   const { models: listed, ...rest } = body.json
   const text = removeMember(body.text, 'models')
@@ -36,7 +36,7 @@ function namesIn(model: unknown, listed: unknown): readonly string[] {
   if (!Array.isArray(listed) || !listed.every(isName)) throw wrong('models must be a list of the names of models')
   const names = listed as string[]
   const first = typeof model === 'string' && model !== '' ? [model] : []
-  // A model of another type is refused where it is read.
+  // If `model` is present, it must be a name.
   if (model !== undefined && first.length === 0) throw wrong('model must be the name of a model', 'model')
   const models = [...new Set([...first, ...names])]
   if (models.length > mostCallerModels)

@@ -1,27 +1,36 @@
-/** The part of a User-Agent header that is read. */
+import { oncePerText } from '../../lib/once-per-text.ts'
+
+/** The number of characters of a User-Agent header that are read. */
 const longestRead = 300
 const longestName = 30
 const longestVersion = 24
-/** The longest version after a name and a language, so that all three have at most 60 characters. */
+/**
+ * The maximum length of a version that follows a name and a language. It keeps the three together within 60 characters.
+ */
 const longestSecond = 16
 
-/** Names that many browsers and apps with a built-in browser send, besides their own. */
+/** Names that browsers, and apps with a built-in browser, send in addition to their own. */
 const sharedNames: ReadonlySet<string> = new Set(['Mozilla', 'AppleWebKit', 'Gecko', 'Mobile', 'Version'])
 const engineNames: ReadonlySet<string> = new Set(['Chrome', 'Electron', 'Safari'])
 
-/** A letter, then letters, digits and a few marks. */
+/** A letter, followed by letters, digits and a few punctuation marks. */
 const namePattern = /^[A-Za-z][\w.-]*$/
 const versionPattern = /^v?\d[\w.+-]*$/
 /** Some libraries name their language in place of the version: `OpenAI/Python 1.58.1`. */
 const languagePattern = /^[A-Za-z]{1,12}$/
 
 /**
- * Product and version from a User-Agent header (RFC 9110, 10.1.5), such as `codex_cli_rs/0.42.0`, at most 60 letters,
- * digits and `_./+- `. Undefined if the header names no product, or if the name could be a key.
+ * Product and version from a User-Agent header (RFC 9110, 10.1.5), such as `codex_cli_rs/0.42.0`. The result has at
+ * most 60 characters, which are letters, digits and `_./+- `. Undefined if the header names no product, or if the name
+ * could be a key.
  */
 export function clientOf(userAgent: string | null): string | undefined {
-  if (!userAgent) return undefined
-  const words = userAgent.slice(0, longestRead).split(' ', 40)
+  return userAgent ? clientIn(userAgent.slice(0, longestRead)) : undefined
+}
+
+/** The client according to the beginning of the header. Most calls come from a few clients. */
+const clientIn = oncePerText((start) => {
+  const words = start.split(' ', 40)
   const [first = '', second = ''] = words
   if (first.startsWith('Mozilla/')) return browserIn(words)
   const [name = '', detail = ''] = first.split('/', 2)
@@ -29,9 +38,12 @@ export function clientOf(userAgent: string | null): string | undefined {
   if (isVersion(detail)) return `${name}/${detail}`
   if (!languagePattern.test(detail)) return name
   return isVersion(second, longestSecond) ? `${name}/${detail} ${second}` : `${name}/${detail}`
-}
+})
 
-/** The app in the User-Agent of a browser: the first product that is not shared by many, or else the engine. */
+/**
+ * The app in the User-Agent of a browser: the first product whose name is not one of the shared names. If there is
+ * none, the browser engine.
+ */
 function browserIn(words: readonly string[]): string {
   let engine: string | undefined
   for (const word of words) {

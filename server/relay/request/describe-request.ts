@@ -19,10 +19,12 @@ export function describeCall(
   body: CallBody,
   facts: RequestFacts,
 ): CallDescription {
-  return describedAs({ ...outside(incoming, route), with: parametersOf(route, body, facts) })
+  const description = outside(incoming, route)
+  description.with = parametersOf(route, body, facts)
+  return describedAs(description)
 }
 
-/** The same for a request whose body could not be read, or that has none. */
+/** Like `describeCall`, but for a request that has no body or whose body could not be read. */
 export function describeRequest(incoming: Arrived): CallDescription {
   return describedAs(outside(incoming, callRouteOf(incoming.request.url)))
 }
@@ -32,14 +34,11 @@ function outside({ request, pathModel }: Arrived, route: CallRoute | undefined):
   const client = clientOf(request.headers.get('user-agent'))
   // OpenAI's other calls have no dialect of their own.
   const hasDialect = route !== undefined && (route.mode === 'chat' || route.dialect !== 'openai-chat')
-  return {
-    ...(path !== undefined && { path }),
-    ...(hasDialect && { from: route.dialect }),
-    ...(client !== undefined && { client }),
-  }
+  // Fields without a value are not in the JSON of a description.
+  return { path, from: hasDialect ? route.dialect : undefined, client }
 }
 
-/** A path from our own tables. The URL itself may contain any text. */
+/** The path as written in the gateway's own tables, because the URL itself may contain any text. */
 function pathOf({ method, url }: Request, route: CallRoute | undefined): string | undefined {
   if (route)
     return route.proxyChannel === undefined ? route.path : `/v1/oneapi/proxy/${route.proxyChannel}${route.path}`

@@ -12,8 +12,8 @@ export function embeddingsIn(body: CallBody, { model = '', embeds }: CallRoute):
 }
 
 /**
- * OpenAI's response in Gemini's format. Errors have already been thrown by this point. The response to a caller who has
- * disconnected has no body.
+ * Converts OpenAI's response into Gemini's format. Errors do not reach this function, because they are thrown earlier.
+ * The response for a caller who has disconnected has no body, and is returned unchanged.
  */
 export async function embeddingsOut(response: Response, embeds: 'one' | 'batch'): Promise<Response> {
   if (!response.ok) return response

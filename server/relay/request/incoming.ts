@@ -6,7 +6,7 @@ import type { AnyCall } from '../call/call.ts'
 export interface Incoming {
   request: Request
   requestId: string
-  /** The caller's IP address, determined only for tokens that are bound to a subnet. */
+  /** The caller's IP address, determined only if it is needed, for example for a token that is bound to a subnet. */
   address(): string
   /** The model named in the path. */
   pathModel?: string
@@ -16,6 +16,6 @@ export interface Incoming {
   complete?(read: JsonBody): JsonBody | Response
   /** Records the call; absent = it is not recorded. */
   recording?: Recording
-  /** Called when the response has been sent, or when the call has ended without one. */
+  /** Called when the response has been sent, or when the call has ended without a response. */
   ended?: (() => void) | undefined
 }

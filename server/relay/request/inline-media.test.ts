@@ -7,7 +7,7 @@ import { inlineMedia } from './inline-media.ts'
 const image = (url: string) => ({ type: 'image_url', image_url: { url } })
 const asking = (...content: object[]) => openaiChat.decodeRequest({ model: 'm', messages: [{ role: 'user', content }] })
 
-/** A reader that records the URLs it is asked to read. */
+/** A reader that records the URLs that it is asked to read. */
 function reader(file: (url: string) => FetchedMedia = () => ({ data: 'AAAA', mediaType: 'image/png' })) {
   const requested: string[] = []
   const read = async (url: string) => {

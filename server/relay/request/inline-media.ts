@@ -4,7 +4,7 @@ import { GatewayError } from '../../errors.ts'
 import { inParallel } from '../../lib/in-parallel.ts'
 import type { FetchedMedia } from '../../outbound/fetch-media.ts'
 
-/** More URLs than the number of images that any model accepts. */
+/** The maximum number of URLs. It is larger than the number of images that any model accepts. */
 const mostAddresses = 32
 /** The limit for all files of a conversation together, in base64 characters. */
 const mostCharacters = 64 * 1024 * 1024
@@ -14,9 +14,9 @@ const width = 4
 type Fetch = (url: string) => Promise<FetchedMedia>
 
 /**
- * The conversation with the URLs of images, audio and documents replaced by their bytes, for services that do not open
- * URLs. Each URL is read once. Videos and URLs other than http(s) are left unchanged. Throws GatewayError (400) if a
- * file cannot be fetched.
+ * Replaces the URLs of images, audio and documents in a conversation by the bytes of the files, for services that do
+ * not open URLs. Each URL is read once. Videos and URLs other than http(s) are left unchanged. Throws GatewayError
+ * (400) if a file cannot be fetched.
  */
 export async function inlineMedia(conversation: Conversation, fetchMedia: Fetch): Promise<Conversation> {
   const named = conversation.messages.flatMap(({ parts }) => parts.flatMap(urlsIn))
@@ -31,7 +31,7 @@ export async function inlineMedia(conversation: Conversation, fetchMedia: Fetch)
   await inParallel(urls, width, async (url) => {
     if (characters > mostCharacters) throw tooMuch()
     const file = await fetchMedia(url)
-    // The file is read once, but sent as often as it is referenced.
+    // A file is fetched once, but it is sent once for each reference to it.
     characters += file.data.length * (times.get(url) ?? 1)
     if (characters > mostCharacters) throw tooMuch()
     files.set(url, file)
@@ -48,7 +48,7 @@ function tooMuch(): GatewayError {
   return new GatewayError('request_too_large', 'the files referred to by URL are too large in total')
 }
 
-/** The URL of a part, if it is to be fetched. */
+/** The URL of a part, if `inlineMedia` fetches it. */
 function urlOf({ media, source }: MediaPart): string | undefined {
   return media !== 'video' && source.kind === 'url' && /^https?:/i.test(source.url) ? source.url : undefined
 }

@@ -1,6 +1,6 @@
 import { isObject } from '../../lib/json.ts'
 
-/** How many parts of a conversation are not text. */
+/** The number of parts of a conversation that are not text, by kind. */
 export interface MediaCounts {
   images: number
   audio: number
@@ -8,7 +8,7 @@ export interface MediaCounts {
   files: number
 }
 
-/** The kind of a part by its `type`, in OpenAI's dialects and Anthropic's. */
+/** The kind of a part for each value of `type` in the dialects of OpenAI and Anthropic. */
 const kinds: ReadonlyMap<unknown, keyof MediaCounts> = new Map<unknown, keyof MediaCounts>([
   ['image', 'images'],
   ['image_url', 'images'],
@@ -20,10 +20,10 @@ const kinds: ReadonlyMap<unknown, keyof MediaCounts> = new Map<unknown, keyof Me
   ['video_url', 'files'],
 ])
 
-/** The deepest level of lists: messages, their parts, and the parts of a tool's result. */
+/** The levels of nested lists: messages, their parts, and the parts of a tool's result. */
 const mostLevels = 3
 
-/** Counts the parts of a conversation that are not text, in any caller's dialect. It reads no content. */
+/** Counts the parts of a conversation that are not text, in any caller's dialect. It does not read their content. */
 export function mediaIn(list: unknown): MediaCounts {
   const counts = { images: 0, audio: 0, files: 0 }
   count(list, counts, mostLevels)
@@ -40,7 +40,7 @@ function count(list: unknown, counts: MediaCounts, levels: number): void {
   }
 }
 
-/** Google names the media type of inline data and files. */
+/** The kind of a part in Google's dialect, by the media type of its inline data or file. */
 function googleKind(item: Record<string, unknown>): keyof MediaCounts | undefined {
   const data = item['inlineData'] ?? item['inline_data'] ?? item['fileData'] ?? item['file_data']
   if (!isObject(data)) return undefined

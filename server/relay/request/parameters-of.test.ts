@@ -124,7 +124,7 @@ test.each(requests)('%s', (_, json, parameters) => {
   expect(of(json)).toEqual(parameters)
 })
 
-test('limits and the tier are taken from what the gateway has read', () => {
+test('limits and the tier come from the facts that the gateway has read', () => {
   expect(of({}, 'chat', { maxTokens: 100, choices: 3, tier: 'flex' })).toEqual({
     max_tokens: 100,
     choices: 3,
@@ -142,7 +142,7 @@ test('texts, documents and images are counted in other calls', () => {
   expect(of({ size: '1x1 and a word', quality: 'as good as you can' }, 'images')).toEqual({})
 })
 
-test('a form has the numbers and words of its fields, and the number of its files', () => {
+test('the parameters of a form are the numbers and words in its fields, and the number of its files', () => {
   const formOf = (fields: Record<string, string>, names: Record<string, number>) =>
     parametersOf(
       { mode: 'transcriptions' },

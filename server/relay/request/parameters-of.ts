@@ -9,7 +9,8 @@ import { type MediaCounts, mediaIn } from './media-in.ts'
 
 const words = (...list: string[]): ReadonlySet<string> => new Set(list)
 
-// Words that are stored. Callers may write any text into these fields, so other words are omitted.
+// The words that may be stored for each kind of field. Other words are omitted, because callers may write any text into
+// the fields.
 const efforts = words('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max')
 const thinkings = words('enabled', 'disabled', 'adaptive')
 const verbosities = words('low', 'medium', 'high')
@@ -27,8 +28,9 @@ const largest = 1e9
 const decimals = 1e4
 
 /**
- * The parameters of a call that are not content, as numbers within bounds and words from lists. They are read from the
- * fields of all dialects, because no dialect gives another meaning to one of these names.
+ * The parameters of a call that are not content, as numbers within bounds and words from lists. The fields of all
+ * dialects are read without regard to the call's own dialect, because each name has the same meaning in every dialect
+ * that uses it.
  */
 export function parametersOf({ mode }: Pick<CallRoute, 'mode'>, body: CallBody, facts: RequestFacts): CallParameters {
   const parameters: CallParameters = {}
@@ -54,7 +56,7 @@ export function parametersOf({ mode }: Pick<CallRoute, 'mode'>, body: CallBody, 
   return parameters
 }
 
-/** Sampling and output, which Google has in an object of its own. */
+/** Parameters for sampling and output. Google has them in a separate object. */
 function fromFields(parameters: CallParameters, json: JsonObject, config: JsonObject): void {
   put(parameters, 'temperature', decimal(config['temperature']))
   put(parameters, 'top_p', decimal(config['top_p'] ?? config['topP']))
@@ -62,7 +64,7 @@ function fromFields(parameters: CallParameters, json: JsonObject, config: JsonOb
   put(parameters, 'response_format', config === json ? formatIn(json) : googleFormat(config))
 }
 
-/** Fields of embeddings, images, speech and the like. */
+/** Fields of calls other than conversations, such as embeddings, images and speech. */
 function fromOthers(parameters: CallParameters, json: JsonObject): void {
   put(parameters, 'inputs', inputsIn(json['input'] ?? json['documents'] ?? json['prompt']))
   put(parameters, 'dimensions', integer(json['dimensions']))
@@ -114,7 +116,7 @@ function toolsIn(parameters: CallParameters, json: JsonObject): void {
   put(parameters, 'tool_choice', word(kind, choiceKinds))
 }
 
-/** The number of functions in an entry of the list of tools. Google has several in one entry. */
+/** The number of functions in an entry of the list of tools. In Google's dialect, one entry can have several. */
 function declarationsIn(tool: unknown): number {
   const list = inner(tool, 'functionDeclarations') ?? inner(tool, 'function_declarations')
   return Array.isArray(list) ? list.length : 1
@@ -181,7 +183,7 @@ function integer(value: unknown): number | undefined {
 }
 
 function decimal(value: unknown): number | undefined {
-  // Not NaN or infinite.
+  // The negated comparison also rejects NaN.
   if (typeof value !== 'number' || !(Math.abs(value) <= largest)) return undefined
   return Math.round(value * decimals) / decimals
 }

@@ -62,7 +62,7 @@ const bodyOf = (json: JsonObject, containers: number): JsonBody => ({
 })
 
 test.each(requests)(
-  'a %s request gives the same result when it is read in the worker as when it is read here',
+  'a %s request gives the same result when it is read in the worker as when it is read on the main thread',
   async (path, json) => {
     const route = routed(path)
     const known = await readAside(reader, bodyOf(json, 2_500), route)
@@ -78,7 +78,7 @@ test.each<[path: string, json: JsonObject, param: string]>([
   ['/v1/messages', { model: 'm', max_tokens: 5, messages: [{ role: 'nobody', content: 'x' }] }, 'messages[0].role'],
   ['/v1/messages', { model: 'm', messages: [{ role: 'user', content: 'x' }] }, 'max_tokens'],
   ['/v1/responses', { model: 'm', input: [{ role: 'user', content: 7 }] }, 'input[0].content'],
-])('a faulty %s request is refused in the worker with the same error as here', async (path, json, param) => {
+])('a faulty %s request is refused with the same error on both threads', async (path, json, param) => {
   const route = routed(path)
   const refusal = (work: () => unknown) =>
     Promise.resolve()

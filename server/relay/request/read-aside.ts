@@ -17,7 +17,9 @@ const workerUrl = programUrl('./reader-worker', import.meta.url)
 
 const encoder = new TextEncoder()
 
-/** Reads requests in a worker, which is started for the first request and ended once it has been idle. */
+/**
+ * Reads requests in a worker. The worker is started for the first request and ended after it has been idle for a while.
+ */
 export function createAsideReader(): AsideReader {
   const worker = new IdleWorker<BytesJob, ReadAnswer>(workerUrl, 'the reader of requests')
   return {
@@ -37,7 +39,10 @@ export function createAsideReader(): AsideReader {
   }
 }
 
-/** The texts are separated only when code counts them one by one, which few calls need. */
+/**
+ * Separates the joined texts of a prompt on first access. Few calls need the separate texts, because only the exact
+ * count uses them.
+ */
 function withTexts(prompt: PromptText, joinedTexts: string, lengths: Uint32Array): PromptText {
   let texts: string[] | undefined
   return {
@@ -58,7 +63,7 @@ function cutApart(joinedTexts: string, lengths: Uint32Array): string[] {
   })
 }
 
-/** Reads a request in the worker, or returns undefined if it is small or simple enough to be read here. */
+/** Reads a request in the worker. Undefined if the request is small or simple enough to be read on the main thread. */
 export function readAside(reader: AsideReader, body: CallBody, route: CallRoute): Promise<KnownRequest> | undefined {
   const { dialect, mode } = route
   if (mode !== 'chat' || dialect === 'openai-chat' || body.kind !== 'json') return undefined

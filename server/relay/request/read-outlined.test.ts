@@ -72,7 +72,7 @@ async function decided(body: JsonBody | string) {
   })
 }
 
-/** True if the body was read from its outline. */
+/** Expects the same decisions with and without an outline. Returns true if the body was read from its outline. */
 async function expectSame(text: string): Promise<boolean> {
   const outlined = await decided(await read(text, true))
   const plain = await decided(await read(text, false))
@@ -99,7 +99,7 @@ function long(): string {
   return piece.repeat(Math.ceil((1_500 + random.int(12_000)) / piece.length))
 }
 
-/** Values in which long texts may stand where they count in another way than as a text of the prompt. */
+/** Values with long texts in fields where they do not count as ordinary text of the prompt. */
 const oddParts: readonly (() => unknown)[] = [
   () => ({ type: 'image_url', image_url: { url: 'https://example.com/a.png' }, text: long() }),
   () => ({ type: 'image_url', image_url: { url: 'https://example.com/a.png' }, content: `file:///etc/${long()}` }),
@@ -180,7 +180,8 @@ describe('long texts in every odd position', () => {
   test.each(oddMembers.map((make, at) => [at, make] as const))('member %i', async (_, make) => {
     await expectSame(JSON.stringify({ model: 'm', messages: [plain], ...make() }))
   })
-  // The texts of a thought are joined. What follows a long text must not look like a part of its mark.
+  // The texts of a thought are joined. The text after a long text must not be mistaken for a part of the long text's
+  // mark.
   test.each(['5', ' ', '0', '.0', 'e0', '~'])('a thought of a long text and "%s"', async (more) => {
     const thought = [{ type: 'reasoning.text', text: 'thought '.repeat(9_000) }, { text: more }]
     const assistant = { role: 'assistant', content: 'short', reasoning_details: thought }
@@ -203,7 +204,7 @@ describe('long texts in every odd position', () => {
   })
 })
 
-/** The request of a recording in which every text is as long as those of long conversations. */
+/** The request of a recording, with every text made as long as in long conversations. */
 function lengthened(value: unknown, name = ''): unknown {
   if (typeof value === 'string')
     return name === 'content' || name === 'text' ? `${value} ${'more words '.repeat(7_000)}` : value

@@ -12,9 +12,9 @@ interface OutlinedRequest {
 }
 
 /**
- * Reads an OpenAI chat request from the outline of its body. Its texts are decoded only if they are counted one by one.
- * Undefined if the outline is not enough: every long text must be a text of the prompt by itself, because otherwise its
- * content or its size may count in another way.
+ * Reads an OpenAI chat request from the outline of its body. The long texts are decoded only if the prompt is counted
+ * exactly. Undefined if the outline is not enough. The outline is enough if each long text is a complete text of the
+ * prompt. Otherwise, the content or the size of the text may matter in another way.
  */
 export function readOutlined(outline: JsonOutline, pathModel: string | undefined): OutlinedRequest | undefined {
   const facts = factsIn(outline, pathModel)
@@ -31,7 +31,10 @@ export function readOutlined(outline: JsonOutline, pathModel: string | undefined
   return { facts: { ...facts, prompt }, promptGuess }
 }
 
-/** Undefined if the request is refused: the message must be about the request itself. */
+/**
+ * Undefined if the request is refused, because the error message must then be based on the request itself and not on
+ * its outline.
+ */
 function factsIn(outline: JsonOutline, pathModel: string | undefined): RequestFacts | undefined {
   try {
     return readRequest('chat', outline.value as JsonObject, pathModel)
@@ -41,7 +44,10 @@ function factsIn(outline: JsonOutline, pathModel: string | undefined): RequestFa
   }
 }
 
-/** The same as `quickEstimate` of the whole request; undefined if a long text is not among the texts, by itself. */
+/**
+ * The same result as `quickEstimate` for the whole request. Undefined if a long text is not a complete text of the
+ * prompt.
+ */
 function estimateOf({ texts, fixedTokens }: PromptText, outline: JsonOutline): number | undefined {
   let tokens = fixedTokens
   let found = 0

@@ -7,15 +7,12 @@ import type { KnownRequest, ReadJob } from '../call/known-request.ts'
 import { quickEstimate } from '../counting/quick-estimate.ts'
 import { namesAddresses } from './inline-media.ts'
 
-/**
- * The facts of a request without its prompt texts, which are joined in `joinedTexts`; or the reason why the request is
- * refused.
- */
+/** The facts of a request, or the reason why it is refused. The texts of the prompt are joined in `joinedTexts`. */
 export type ReadAnswer = { id: number } & (
   | (KnownRequest & { joinedTexts: string; lengths: Uint32Array })
   | { refusal: { code: ErrorCode; message: string; param: string } }
-  // An unexpected error is reported too. If it were thrown, it would end the worker and with it the work for all other
-  // calls.
+  // An unexpected error is reported as a message, too. If it were thrown, it would end the worker, and with it the work
+  // for all other calls.
   | { fault: string }
 )
 

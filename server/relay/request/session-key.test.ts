@@ -134,7 +134,7 @@ describe('the session of a call', () => {
     for (const other of [`b${text.slice(1)}`, `${text.slice(1)}b`, `${text}a`]) expect(long(other)).not.toBe(long(text))
   })
 
-  test('is unknown if only named sessions count, if none do, and for calls that are not conversations', () => {
+  test('is unknown for a call without a name if only named sessions count, if no sessions count, and for calls that are not conversations', () => {
     expect(session({ messages: turns }, { affinity: 'explicit' })).toBeUndefined()
     expect(session({ prompt_cache_key: 'a' }, { affinity: 'explicit' })).toBeNumber()
     expect(session({ prompt_cache_key: 'a' }, { affinity: 'off' })).toBeUndefined()

@@ -9,7 +9,7 @@ import type { CallBody } from '../call/call.ts'
 /** Which calls stay on one channel: all, only those that name their session, or none. */
 export type ChannelAffinity = 'on' | 'explicit' | 'off'
 
-/** What the session of a call is read from. */
+/** The data from which the session of a call is derived. */
 interface SessionSource {
   readonly affinity: ChannelAffinity
   readonly tokenId: number
@@ -23,8 +23,8 @@ interface SessionSource {
 const sessionHeaders = ['x-session-id', 'x-session-affinity', 'x-claude-code-session-id', 'session_id', 'session-id']
 
 /**
- * The session that a call belongs to, as a hash of the token and the name of the session. Without a name, a
- * conversation is recognised by what does not change from turn to turn. Undefined if the call can be served anywhere.
+ * The session of a call, as a hash of the token and the name of the session. Without a name, a conversation is
+ * recognised by the parts that do not change from turn to turn. Undefined if the call need not stay on one channel.
  */
 export function sessionOf({ affinity, tokenId, headers, body, mode, dialect }: SessionSource): number | undefined {
   if (affinity === 'off') return undefined
@@ -43,7 +43,10 @@ function namedIn(headers: Headers): string | undefined {
   return undefined
 }
 
-/** The session that a body names: an OpenAI field, metadata, or the conversation that OpenAI keeps. */
+/**
+ * The session named in a body, by OpenAI's `prompt_cache_key`, by the metadata, or by the id of a conversation that
+ * OpenAI stores.
+ */
 function namedInBody({ prompt_cache_key: cacheKey, metadata, conversation }: JsonObject): string | undefined {
   if (isText(cacheKey)) return cacheKey
   if (isObject(metadata)) {
@@ -58,7 +61,7 @@ function namedInBody({ prompt_cache_key: cacheKey, metadata, conversation }: Jso
 
 /**
  * The session in the user id that Claude Code sends: `user_…_account_…_session_<id>`, or the text of a JSON object with
- * `session_id`. Any other user id names a person, whose sessions may be placed apart.
+ * `session_id`. Any other user id names a person. The sessions of one person may be on different channels.
  */
 function sessionInUser(userId: string): string | undefined {
   if (userId.startsWith('{')) {
@@ -77,8 +80,8 @@ const systemFields = ['system', 'instructions', 'systemInstruction', 'system_ins
 const systemRoles = new Set(['system', 'developer'])
 
 /**
- * A hash of what stays the same within a conversation: the system prompt, the names of the tools and the first message
- * of the user. Undefined if there is no such message.
+ * A hash of the parts that stay the same within a conversation: the system prompt, the names of the tools and the first
+ * message of the user. Undefined if the user has sent no message.
  */
 function beginningOf(hash: number, body: JsonBody, dialect: DialectName): number | undefined {
   const { outline } = body
@@ -97,13 +100,19 @@ function beginningOf(hash: number, body: JsonBody, dialect: DialectName): number
   return undefined
 }
 
-/** More parts of a message, and more tools, than this do not make a conversation any easier to recognise. */
+/**
+ * The maximum number of a message's parts, and of tools, that are hashed. More would not make a conversation easier to
+ * recognise.
+ */
 const mostParts = 16
 const mostTools = 64
-/** The first line of Claude Code's system prompt, which is different in every call. */
+/**
+ * The beginning of the first line of Claude Code's system prompt. This line is different in every call, so it is
+ * skipped.
+ */
 const changingText = 'x-anthropic-billing-header:'
 
-/** Mixes in a text, a list of parts with texts, or an object that holds such a list. Other content is skipped. */
+/** Adds a text, a list of parts with texts, or an object with such a list to the hash. Other content is skipped. */
 function hashTexts(hash: number, value: unknown, outline: JsonOutline | undefined): number {
   if (typeof value === 'string') {
     const text = outline ? outline.textOf(value) : value
@@ -117,7 +126,7 @@ function hashTexts(hash: number, value: unknown, outline: JsonOutline | undefine
   return isObject(value) ? hashTexts(hash, textIn(value), outline) : hash
 }
 
-/** The text of a part; for Gemini's system instruction, its list of parts. */
+/** The text of a part. For Gemini's system instruction, its list of parts. */
 function textIn(part: unknown): unknown {
   if (!isObject(part)) return typeof part === 'string' ? part : undefined
   return typeof part['text'] === 'string' ? part['text'] : Array.isArray(part['parts']) ? part['parts'] : undefined

@@ -4,7 +4,7 @@ import { TalliedMeter } from '../../dialects/metering/tallied-meter.ts'
 import { countingDecoder } from '../../dialects/metering/tool-counts.ts'
 import type { StreamEncoder } from '../../dialects/neutral/dialect.ts'
 import { isEventStream } from '../../lib/bytes/sse.ts'
-import { type Attempt, beginAttempt, sendTrial } from '../attempts/send-trial.ts'
+import { type Attempt, beginAttempt, prepareTrial, sendTrial } from '../attempts/send-trial.ts'
 import { toFailure } from '../attempts/through-channels.ts'
 import type { Trial } from '../attempts/trial.ts'
 import { noteAttempt } from '../call/attempts.ts'
@@ -24,9 +24,9 @@ import type { Prepared } from '../upstream/prepare.ts'
 import { readErrorAnswer } from '../upstream/read-answer.ts'
 
 /**
- * Makes one attempt to continue a stream, up to the first content of its response. `begin` returns the encoder for its
- * events. The hold stays with the stream. If the caller disconnects, the result is an attempt without content, so that
- * its prompt is charged. Throws CallerLeft if nothing was sent.
+ * Makes one attempt to continue a broken stream, up to the first content of the new response. `begin` returns the
+ * encoder for the events of this response. The hold stays with the stream. If the caller disconnects, the result is an
+ * attempt without content, so that its prompt is charged. Throws CallerLeft if no request was sent.
  */
 export async function attemptToGoOn(
   deps: RelayDeps,
@@ -37,8 +37,10 @@ export async function attemptToGoOn(
   const made = beginAttempt(deps, call, trial)
   const { open, sentAtMs } = made
   try {
-    const { prepared, response } = await sendTrial(deps, made, trial)
-    const next = await opened(deps, made, { prepared, response, begin })
+    const preparing = prepareTrial(deps, made, trial)
+    const ready = preparing instanceof Promise ? await preparing : preparing
+    const response = await sendTrial(deps, made, trial, ready)
+    const next = await opened(deps, made, { prepared: ready.prepared, response, begin })
     noteAttempt(deps, open, { sentAtMs, status: response.status })
     return next
   } catch (error) {

@@ -10,19 +10,19 @@ import type { Told } from './told.ts'
 interface Joining {
   readonly usage: Usage
   readonly seam: Seam
-  /** The length of the open text before this attempt, for the ranges of its citations. */
+  /** The length of the open text before this attempt. The citation ranges of this attempt are moved by this length. */
   readonly before: number
-  /** Where each part of the attempt is in the answer; undefined = it is dropped. */
+  /** The index in the answer for each part of the attempt; undefined = the part is dropped. */
   readonly places: Map<number, number | undefined>
-  /** The part whose text goes through the seam. */
+  /** The index of the part whose text is joined to the earlier text by `seam`. */
   joined: number | undefined
   hasJoined: boolean
 }
 
 /**
- * Joins the parts that several attempts generated, one after the other, into one answer. The first attempt is written
- * as it is. The text of a later one continues in the same part, its thoughts are dropped, and its usage includes that
- * of the attempts before.
+ * Joins the output of several successive attempts into one answer. The first attempt is written unchanged. For a later
+ * attempt, the text continues in the same part, the thoughts are dropped, and the usage includes that of the earlier
+ * attempts.
  */
 export class JoinedEncoder implements StreamEncoder {
   readonly #inner: StreamEncoder
@@ -35,8 +35,8 @@ export class JoinedEncoder implements StreamEncoder {
   }
 
   /**
-   * From now on, the events are those of the next attempt. `usage` is that of the attempts before. `begunWith`: the text
-   * that the model was given as the beginning of its own.
+   * Begins the next attempt: from now on, `push` receives its events. `usage` is the usage of the earlier attempts.
+   * `begunWith` is the text that the model was given as the beginning of its answer.
    */
   goOn(usage: Usage, begunWith: string | undefined): void {
     const { text } = this.#told
@@ -63,7 +63,7 @@ export class JoinedEncoder implements StreamEncoder {
   #later(event: StreamEvent, joining: Joining): string {
     switch (event.type) {
       case 'start':
-        // The answer has begun. Only the usage is new.
+        // The answer has already begun, so only the usage is new.
         return event.usage ? this.#write({ type: 'usage', usage: addedUsage(joining.usage, event.usage) }) : ''
       case 'usage':
         return this.#write({ type: 'usage', usage: addedUsage(joining.usage, event.usage) })
@@ -85,7 +85,8 @@ export class JoinedEncoder implements StreamEncoder {
 
   #part({ choice, index, part }: StreamEvent & { type: 'part' }, joining: Joining): string {
     const told = this.#told
-    // The caller has seen the thoughts of the first attempt, and perhaps text that follows them.
+    // Thoughts of a later attempt are dropped, because the caller has already seen thoughts, and perhaps text after
+    // them.
     if (part.type === 'reasoning' && told.parts > 0) {
       joining.places.set(index, undefined)
       return ''
@@ -100,7 +101,7 @@ export class JoinedEncoder implements StreamEncoder {
     const place = told.parts
     joining.places.set(index, place)
     if (part.type === 'text' && !joining.hasJoined) {
-      // The text so far is in a part that has ended. The two still must not overlap.
+      // The earlier text is in a part that has ended, but the new text still must not repeat it.
       joining.hasJoined = true
       joining.joined = index
       const { text } = part
@@ -113,7 +114,7 @@ export class JoinedEncoder implements StreamEncoder {
     return before + this.#write({ type: 'part', choice, index: place, part })
   }
 
-  /** What the start of a text says besides its text. */
+  /** The details at the start of a text part, apart from its text. */
   #first(index: number, part: ReplyPart & { type: 'text' }, joining: Joining): string {
     return part.citations ? this.#detail(index, { citations: part.citations }, joining) : ''
   }
@@ -128,7 +129,7 @@ export class JoinedEncoder implements StreamEncoder {
   #detail(index: number, detail: PartDetail, joining: Joining): string {
     const place = joining.places.get(index)
     if (place === undefined) return ''
-    // The signature of one service would stand for the text of another one.
+    // The signature is dropped, because it would cover text that another service generated.
     const { seal: _seal, citations, ...rest } = detail
     const own =
       index === joining.joined ? { ...rest, ...(citations && { citations: moved(citations, joining) }) } : detail
@@ -150,7 +151,7 @@ export class JoinedEncoder implements StreamEncoder {
     return place === undefined || rest === '' ? '' : this.#write({ type: 'delta', choice: 0, index: place, text: rest })
   }
 
-  /** Ends the part that the attempt before has left open. */
+  /** Ends the part that the previous attempt left open. */
   #closed({ places }: Joining): string {
     const { open } = this.#told
     if (open === undefined || [...places.values()].includes(open)) return ''
@@ -158,7 +159,7 @@ export class JoinedEncoder implements StreamEncoder {
   }
 }
 
-/** Citations of the second text, at their places in the whole text. */
+/** The citations of the second text, with their ranges moved to their positions in the whole text. */
 function moved(citations: readonly Citation[], { before, seam }: Joining): Citation[] {
   const at = (index: number) => Math.max(0, index + before - seam.cut)
   return citations.map((citation) => ({

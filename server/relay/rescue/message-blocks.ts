@@ -1,23 +1,26 @@
 import { looseObject } from '../../dialects/neutral/fields.ts'
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 
-/** A block that has begun and not ended. */
+/** A block that has begun but not ended. */
 interface OpenBlock {
   readonly index: number
   readonly type: unknown
 }
 
-/** The numbers of the blocks in a stream of Messages. The gateway's own numbers may differ from those passed on. */
+/**
+ * Tracks the numbers of the blocks in a stream of the Messages API. The numbers that the gateway would use may differ
+ * from those in the stream that was passed on.
+ */
 export class MessageBlocks {
   readonly hasEnded = false
   #passed = 0
   #passedOpen: OpenBlock | undefined
   #shadowOpen: OpenBlock | undefined
-  /** The gateway's numbers of blocks → those of the stream. */
+  /** Maps the gateway's number of each block to the number in the stream. */
   readonly #numbers = new Map<number, number>()
 
   note(data: string): void {
-    // Most events are pieces of a block.
+    // Most events are pieces of a block. They neither begin nor end one, so they are skipped.
     if (!data.includes('content_block_st')) return
     const event = tryParse(data)
     if (!isObject(event)) return
@@ -44,7 +47,7 @@ export class MessageBlocks {
       return [{ ...event, index: number }]
     }
     const open = this.#passedOpen
-    // The stream has begun this block already, without any content.
+    // The stream has already begun this block, but without content.
     if (open && open.type === looseObject(event['content_block'])['type']) {
       this.#numbers.set(index, open.index)
       return []
@@ -56,7 +59,7 @@ export class MessageBlocks {
     return [...before, { ...event, index: number }]
   }
 
-  /** The block that is open in both is the same one. */
+  /** If a block is open both in the gateway's events and in the stream, it is the same block. */
   #adopt(): void {
     if (this.#shadowOpen && this.#passedOpen) this.#numbers.set(this.#shadowOpen.index, this.#passedOpen.index)
     this.#shadowOpen = undefined

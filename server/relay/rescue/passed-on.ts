@@ -8,17 +8,20 @@ import { ResponseItems } from './response-items.ts'
 import type { Told } from './told.ts'
 
 /**
- * Remembers the names and numbers in a stream that is passed on unchanged, so that the events of another attempt, which
- * the gateway writes itself, can use them.
+ * Remembers the ids and numbers in a stream that is passed on unchanged. If another attempt continues the stream, the
+ * gateway writes its events itself, with these ids and numbers.
  */
 export interface PassedNames {
   /** Reads the data of an event that is passed on. */
   note(data: string): void
-  /** Reads an event that the gateway would have written instead of those passed on. */
+  /** Reads an event that the gateway would have written in place of the events that were passed on. */
   shadow(event: JsonObject): void
-  /** The part that is open in the gateway's events has ended in those passed on. */
+  /** True if the part that is open in the gateway's events has ended in the events that were passed on. */
   readonly hasEnded: boolean
-  /** An event of the gateway, changed so that it follows those passed on; none = it has been sent already. */
+  /**
+   * An event of the gateway, changed so that it can follow the events that were passed on. Empty if the event has been
+   * sent already.
+   */
   renamed(event: JsonObject): JsonObject[]
 }
 
@@ -36,7 +39,7 @@ export function passedNames(dialect: DialectName): PassedNames {
   }
 }
 
-/** Every event of the stream has the same names, so those of the first event are used. */
+/** For dialects in which every event of a stream has the same ids. The ids are taken from the first event. */
 class HeadNames implements PassedNames {
   readonly hasEnded = false
   readonly #fields: readonly string[]
@@ -61,12 +64,15 @@ class HeadNames implements PassedNames {
   }
 }
 
-/** Writes what follows a stream that was passed on. */
+/** Writes the events that continue a stream that was passed on. */
 export class FollowingEncoder implements StreamEncoder {
   readonly #inner: StreamEncoder
   readonly #names: PassedNames
 
-  /** `told`: what was passed on. `inner` is brought to the state in which it would be if it had written it. */
+  /**
+   * `told` contains the events that were passed on. They are fed to `inner`, so that it has the same state as if it had
+   * written them.
+   */
   constructor(inner: StreamEncoder, names: PassedNames, told: Told) {
     this.#inner = inner
     this.#names = names
@@ -88,7 +94,7 @@ export class FollowingEncoder implements StreamEncoder {
   }
 }
 
-/** The events in what an encoder has written. An end mark that is not JSON has no data. */
+/** Splits the output of an encoder into events. An end marker that is not JSON has no data. */
 function eventsIn(text: string): { text: string; data: JsonObject | undefined }[] {
   if (text === '') return []
   return text

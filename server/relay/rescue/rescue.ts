@@ -32,22 +32,25 @@ import { Told } from './told.ts'
 /** The continued call, with its channel. */
 type Next = Begun<RelayCall>
 
-/** More than the roles and marks of the turns that are added to a request. */
+/**
+ * An upper bound for the tokens that the two added turns (the answer so far, and the request to continue) need in
+ * addition to their text.
+ */
 const turnTokens = 16
 
 /**
- * Keeps what is needed to continue the stream of a call if it breaks off; undefined if the stream is not rescued. Must
- * be called before the body of the call is dropped.
+ * Keeps the data that is needed to continue the stream of a call if it breaks off. Undefined if the stream of this call
+ * is not continued. Must be called before the body of the call is dropped.
  */
 export function rescueFor(deps: RelayDeps, call: RelayCall): StreamRescue | undefined {
   return isRescued(deps, call) ? new StreamRescue(deps, call) : undefined
 }
 
-/** Rescues one stream, as often as the retries allow. */
+/** Continues one stream each time it breaks off, as often as the number of retries allows. */
 export class StreamRescue implements Rescuer {
   readonly #deps: RelayDeps
   readonly #call: RelayCall
-  /** The state of the call with its body, which the call itself drops. */
+  /** The state of the call, including its body, which the call itself drops. */
   readonly #state: CallState
   readonly #told = new Told()
   #names: PassedNames | undefined
@@ -61,7 +64,8 @@ export class StreamRescue implements Rescuer {
   }
 
   get isPossible(): boolean {
-    // The next step of a virtual model is no retry, here as before an answer.
+    // Moving to the next step of a virtual model does not count as a retry. This is also true for a call whose answer
+    // has not begun.
     return this.#told.canGoOn && (this.#mayRetry || (this.#call.step?.next.size ?? 0) > 0)
   }
 
@@ -75,12 +79,18 @@ export class StreamRescue implements Rescuer {
     return this.#encoder
   }
 
-  /** The upstream's dialect, for the meter of a stream that is passed on as it comes. */
+  /**
+   * Returns the upstream's dialect in a form that records the events, for the meter of a stream that is passed on
+   * unchanged.
+   */
   watched(dialect: UpstreamDialect): UpstreamDialect {
     return { ...dialect, streamDecoder: (idSeed) => this.#watching(dialect.streamDecoder(idSeed)) }
   }
 
-  /** The meter of a stream that is passed on as it comes, if the meter does not decode it. */
+  /**
+   * Makes a meter record the events of a stream that is passed on unchanged, if the meter does not decode the stream
+   * itself.
+   */
   metered<Meter extends StreamMeter>(meter: Meter, dialect: UpstreamDialect): Meter {
     const decoder = this.#watching(dialect.streamDecoder(this.#call.requestId))
     const feed = meter.feed.bind(meter)
@@ -89,7 +99,7 @@ export class StreamRescue implements Rescuer {
       if (signal === 'content') decoder.push(data)
       return signal
     }
-    // Every event must be fed.
+    // No event may be skipped, because each must be recorded.
     meter.skim = (_text, from) => from
     return meter
   }
@@ -122,18 +132,18 @@ export class StreamRescue implements Rescuer {
       const next = call && (await this.#next(call, broken, mayRetry))
       return next && (await this.#attempt(next, broken))
     } catch (error) {
-      // The caller sees the error with which the stream broke off.
+      // After any of these errors, the caller sees the error with which the stream broke off.
       if (error instanceof GatewayError || error instanceof AttemptFailed || error instanceof CallerLeft)
         return undefined
       throw error
     }
   }
 
-  /** The continued call; undefined if the answer has the length that was requested. */
+  /** The call that continues the stream. Undefined if the answer already has the maximum length that was requested. */
   async #callAfter(broken: Broken, conversation: Conversation): Promise<RelayCall | undefined> {
     const { open } = broken
     const { goesOn: before } = open.call
-    // The stream may have reached another step since it began.
+    // The stream may have moved to another step since it began.
     const { step } = open.call
     const begun = step ? atStep(this.#call, step) : this.#call
     const { facts, state } = begun
@@ -159,7 +169,7 @@ export class StreamRescue implements Rescuer {
       },
       state: {
         ...this.#state,
-        // It is a part of `cost`.
+        // The lost cost so far is already part of `cost`.
         lostCost: 0,
         conversation: maxTokens === undefined ? conversation : { ...conversation, maxTokens },
         promptGuess: state.promptGuess + quickEstimate(added),
@@ -168,9 +178,9 @@ export class StreamRescue implements Rescuer {
   }
 
   /**
-   * The channel that continues the stream, with the call's place on it, once the hold covers the attempt: one of the
-   * same model that has not been tried, the next step of a virtual model, one that has been tried, or the same one
-   * again. Without a retry left, only the next step.
+   * Chooses the channel that continues the stream, takes a place on it, and increases the hold for the attempt. The
+   * order of preference is: a channel of the same model that has not been tried, the next step of a virtual model, a
+   * channel that has been tried before, the same channel again. If no retry is left, only the next step is possible.
    */
   async #next(
     call: RelayCall,
@@ -210,7 +220,7 @@ export class StreamRescue implements Rescuer {
       isKeysFault: false,
     }
     try {
-      // The call may have gone on to another step by the time of an attempt.
+      // When an attempt is made, the call may already have moved to another step, so `current` is used.
       const next = await untilAnswered(run, (_deps, current, trial) =>
         attemptToGoOn(deps, current, trial, (prepared) => this.#joined(current, prepared)),
       )
@@ -224,7 +234,7 @@ export class StreamRescue implements Rescuer {
     }
   }
 
-  /** The encoder, ready for the events of the next attempt. */
+  /** The encoder, prepared for the events of the next attempt. */
   #joined({ goesOn }: RelayCall, { codec, begunWith }: Prepared): StreamEncoder {
     if (!this.#encoder && codec?.to && this.#names) {
       const inner = codec.to.dialect.streamEncoder(codec.to.frame)
@@ -236,7 +246,10 @@ export class StreamRescue implements Rescuer {
   }
 }
 
-/** True if the answer is text that another model can continue, and not an object that it would begin again. */
+/**
+ * True if the answer is text that another model can continue. Another model cannot continue a JSON object, because it
+ * would begin the object again.
+ */
 function isTextAlone({ format, logprobs, output, choices = 1 }: Conversation): boolean {
   if (logprobs || choices > 1 || (format && format.type !== 'text')) return false
   return (output?.modalities ?? []).every((modality) => modality === 'text')

@@ -7,22 +7,28 @@ interface Item {
   readonly type: unknown
   /** The number of its last content part; undefined = none has begun. */
   content: number | undefined
-  /** The whole item, once it has ended. */
+  /** The complete item; undefined until it has ended. */
   done: JsonObject | undefined
 }
 
-/** Fields of a response that say how it ended. The others repeat the request and stay as the stream began them. */
+/**
+ * Fields of a response that describe how it ended. The other fields repeat the request, and keep the values from the
+ * beginning of the stream.
+ */
 const endFields = ['status', 'usage', 'completed_at', 'incomplete_details', 'error'] as const
 
-/** The ids and numbers in a stream of the Responses API. The gateway's own may differ from those passed on. */
+/**
+ * Tracks the ids and numbers in a stream of the Responses API. The gateway's own ids and numbers may differ from the
+ * ones in the stream that was passed on.
+ */
 export class ResponseItems {
   #sequence: number | undefined
   #response: JsonObject | undefined
   readonly #items = new Map<number, Item>()
-  /** The item that the gateway has begun and not ended. */
+  /** The item that the gateway's events have begun but not ended. */
   #shadowOpen: { at: number; type: unknown } | undefined
   #isAdopted = false
-  /** The gateway's numbers of items → those of the stream. */
+  /** Maps the gateway's number of each item to the number in the stream. */
   readonly #numbers = new Map<number, number>()
 
   note(data: string): void {
@@ -40,7 +46,10 @@ export class ResponseItems {
     if (type === 'response.output_item.done') item.done = looseObject(event['item'])
   }
 
-  /** The decoder ends a part only when the next one begins. */
+  /**
+   * True if the part that is open in the gateway's events has ended in the stream. This happens because the decoder
+   * ends a part only when the next one begins.
+   */
   get hasEnded(): boolean {
     const open = this.#shadowOpen
     return (
@@ -76,14 +85,14 @@ export class ResponseItems {
     return [...this.#items].findLast(([, { done }]) => !done)?.[0]
   }
 
-  /** The item that is open in both is the same one. */
+  /** If an item is open both in the gateway's events and in the stream, it is the same item. */
   #adopt(): void {
     this.#isAdopted = true
     const open = this.#open
     if (this.#shadowOpen && open !== undefined) this.#numbers.set(this.#shadowOpen.at, open)
   }
 
-  /** An event of an item, under the ids of the stream; undefined if the stream has sent it already. */
+  /** An event of an item, with the ids of the stream. Undefined if the stream has already sent it. */
   #ofItem(event: JsonObject, shadowAt: number): JsonObject | undefined {
     const { type } = event
     const own = looseObject(event['item'])
@@ -110,7 +119,7 @@ export class ResponseItems {
     }
   }
 
-  /** The response at its end, with the items that were passed on as they came. */
+  /** The final response, with the items that were passed on unchanged. */
   #ended(response: JsonObject): JsonObject {
     const items = [...this.#items].sort(([one], [other]) => one - other).flatMap(([, { done }]) => (done ? [done] : []))
     const end = Object.fromEntries(endFields.filter((name) => name in response).map((name) => [name, response[name]]))

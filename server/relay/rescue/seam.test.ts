@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Seam } from './seam.ts'
 
-/** What a caller reads if a text is followed by another one, in pieces of any length. */
+/** The text that a caller reads if one text is followed by another, whatever the length of the pieces. */
 function joined(shown: string, next: string, begunWith?: string): string {
   const results = [1, 3, 1000].map((size) => {
     const seam = new Seam(shown, begunWith)
@@ -13,7 +13,7 @@ function joined(shown: string, next: string, begunWith?: string): string {
   return results[0] ?? ''
 }
 
-describe('a model that was asked to go on', () => {
+describe('a model that was asked to continue', () => {
   test.each([
     ['The quick bro', 'brown fox', 'The quick brown fox'],
     ['The quick brown', ' brown fox', 'The quick brown fox'],
@@ -24,7 +24,7 @@ describe('a model that was asked to go on', () => {
     ['서울에서 부산까지', '부산까지 두 시간', '서울에서 부산까지 두 시간'],
     ['🎉🎊🥳', '🎉🎊🥳👋', '🎉🎊🥳👋'],
     ['The end', 'The end', 'The end'],
-  ])('%j, then %j: the repetition is left out', (shown, next, whole) => {
+  ])('%j, then %j: the repetition is dropped', (shown, next, whole) => {
     expect(joined(shown, next)).toBe(whole)
   })
 
@@ -42,11 +42,11 @@ describe('a model that was asked to go on', () => {
     ['研究', '研究所'],
     ['ha ha ha ha ', 'ha ha!'],
     ['👍👍', '👍👍👍'],
-  ])('%j, then %j: nothing is left out', (shown, next) => {
+  ])('%j, then %j: nothing is dropped', (shown, next) => {
     expect(joined(shown, next)).toBe(shown + next)
   })
 
-  test('no more than 200 characters are a repetition, unless it is the whole text', () => {
+  test('at most 200 characters count as a repetition, unless they are the whole text', () => {
     const words = Array.from({ length: 90 }, (_, index) => `w${index}`).join(' ')
     expect(joined(words, `${words.slice(-199)} end`)).toBe(`${words} end`)
     expect(joined(words, `${words.slice(-220)} end`)).toBe(`${words}${words.slice(-220)} end`)
@@ -59,17 +59,17 @@ describe('a model that was given the text to continue', () => {
     ['The quick bro', 'wn fox'],
     ['hot co', 'coa'],
     ['zero, one, two, ', 'one, two, three'],
-  ])('%j, then %j: nothing is left out', (shown, next) => {
+  ])('%j, then %j: nothing is dropped', (shown, next) => {
     expect(joined(shown, next, shown)).toBe(shown + next)
   })
 
-  test('the whole text and a long piece of it are repetitions', () => {
+  test('the whole text and a long piece of it count as repetitions', () => {
     const shown = 'The bridge was opened in 1932, after nine years of work.'
     expect(joined(shown, `${shown} Then`, shown)).toBe(`${shown} Then`)
     expect(joined(shown, `${shown.slice(-30)} Then`, shown)).toBe(`${shown} Then`)
   })
 
-  test('white space that it was not given is expected again', () => {
+  test('white space that the model was not given is expected again', () => {
     expect(joined('Then:\n\n', '\n\n* Beat', 'Then:')).toBe('Then:\n\n* Beat')
     expect(joined('Then:\n', '\n\n* Beat', 'Then:')).toBe('Then:\n\n* Beat')
     expect(joined('Then:\n\n', '\n* Beat', 'Then:')).toBe('Then:\n\n* Beat')
@@ -85,7 +85,7 @@ test('a surrogate pair is never split, nor doubled if its first half was sent', 
   expect(joined('See 😀', '😁 you')).toBe('See 😀😁 you')
 })
 
-test('a text that looks like a repetition for long costs no long computation', () => {
+test('a text that looks like a repetition for a long time does not take long to check', () => {
   const shown = `${'a'.repeat(200_000)}b`
   const seam = new Seam(shown)
   let text = ''

@@ -1,23 +1,28 @@
-/** The longest overlap, in UTF-16 code units, that is looked for. A repetition of the whole text may be longer. */
+/**
+ * The longest overlap, in UTF-16 code units, that is searched for. Only a repetition of the whole text may be longer.
+ */
 const longest = 200
-/** The shortest repetition that is taken for one, in UTF-16 code units, if the model was given the text to continue. */
+/**
+ * The shortest overlap, in UTF-16 code units, that counts as a repetition if the model was given the text to continue.
+ */
 const shortestIfContinued = 24
 
 /**
- * Joins a text that broke off with its continuation. What the second text repeats of the first is dropped. Text is held
- * back only while it may still be a repetition.
+ * Joins a truncated text with its continuation. If the second text begins with a repetition of the end of the first,
+ * the repetition is dropped. Text is held back only while it may still be a repetition.
  *
- * An overlap is a repetition if it is unlikely to occur by accident: a word from its beginning, some characters of a
- * dense script, a line from its beginning, or eight and more characters. Not: single characters, punctuation, white
- * space, digits, and text that consists of repetitions itself, such as `na na na`. A model that was given the text as
- * the beginning of its own hardly ever repeats it, so only a long overlap counts then, or the whole text: some services
- * send it back. White space at the end of the first text that such a model was not given is expected once more.
+ * An overlap counts as a repetition if it is unlikely to be accidental. This is the case if it begins at the start of a
+ * word or line, contains some characters of a script such as Chinese, or has at least eight characters. Single
+ * characters, punctuation, white space, digits, and periodic text such as `na na na` do not count. A model that was
+ * given the text as the beginning of its answer hardly ever repeats it. For such a model, only a long overlap counts,
+ * or the whole text, because some services send it back. If the first text ends with white space that such a model was
+ * not given, the model is expected to generate the white space again.
  */
 export class Seam {
   readonly #shown: string
   readonly #tail: string
   readonly #isBegun: boolean
-  /** White space at the end of the first text that the model was not given. */
+  /** The white space at the end of the first text, if the model was not given it. */
   readonly #unsaid: string
   /** The first half of a surrogate pair, if the first text ended with it. */
   #half: string
@@ -26,7 +31,9 @@ export class Seam {
   /** How much of the second text has been dropped, in UTF-16 code units. */
   cut = 0
 
-  /** `begunWith`: the text that the model was given as the beginning of its own; absent = it was asked to continue. */
+  /**
+   * `begunWith` is the text that the model was given as the beginning of its answer; absent = it was asked to continue.
+   */
   constructor(shown: string, begunWith?: string) {
     this.#half = /[\ud800-\udbff]$/.exec(shown)?.[0] ?? ''
     this.#shown = shown.slice(0, shown.length - this.#half.length)
@@ -35,14 +42,14 @@ export class Seam {
     this.#unsaid = this.#shown.slice(begunWith?.length ?? this.#shown.length)
   }
 
-  /** The part of the next piece that continues the text. */
+  /** Adds the next piece of the second text. Returns the text that can be sent now. */
   add(piece: string): string {
     if (this.#isClosed) return this.#afterHalf(piece)
     this.#held += piece
     return this.#mayGrow() ? '' : this.end()
   }
 
-  /** What has been held back, when no more text follows. */
+  /** Ends the second text. Returns the text that has been held back. */
   end(): string {
     this.#isClosed = true
     const held = this.#held
@@ -51,7 +58,7 @@ export class Seam {
     return this.#afterHalf(held.slice(this.cut))
   }
 
-  /** Leaves out the half of a character that the caller has already been sent. */
+  /** Drops the first half of a surrogate pair if the caller has already received it. */
   #afterHalf(text: string): string {
     if (this.#half === '' || text === '') return text
     const isRepeated = text.startsWith(this.#half)
@@ -60,7 +67,7 @@ export class Seam {
     return isRepeated ? text.slice(1) : text
   }
 
-  /** True if more text may make a longer overlap of what is held back. */
+  /** True if more text could extend the text that is held back to a longer overlap. */
   #mayGrow(): boolean {
     const held = this.#held
     if (held.length < this.#unsaid.length && this.#unsaid.startsWith(held)) return true
@@ -69,7 +76,7 @@ export class Seam {
     return false
   }
 
-  /** How many code units of `held` repeat the text. */
+  /** The number of code units at the beginning of `held` that repeat the first text. */
   #overlap(held: string): number {
     const shown = this.#shown
     if (shown.length > 0 && held.startsWith(shown) && isRepetition(shown, '', false)) return shown.length
@@ -77,7 +84,8 @@ export class Seam {
       const overlap = held.slice(0, length)
       if (!this.#tail.endsWith(overlap) || isSplit(held, length)) continue
       const before = this.#tail.slice(0, -length)
-      // The text repeats itself, so it may continue to do so.
+      // The first text already contains this piece twice in a row, so the second text may legitimately continue with
+      // it.
       if (before.endsWith(overlap)) continue
       if (isRepetition(overlap, before, this.#isBegun)) return length
     }
@@ -98,7 +106,7 @@ function isSplit(text: string, at: number): boolean {
 
 const wordAtEnd = /[\p{L}\p{M}\p{N}_]$/u
 const wordAtStart = /^[\p{L}\p{M}\p{N}_]/u
-/** Characters that say as much as some letters do, and pictures. */
+/** Characters of scripts in which one character has as much meaning as several letters, and pictographs. */
 const dense =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Extended_Pictographic}]/gu
 const letter = /\p{L}/gu
@@ -122,7 +130,7 @@ function distinct(text: string, kind: RegExp): number {
   return new Set(text.match(kind)).size
 }
 
-/** True for a text that consists of one piece at least twice, the last time perhaps in part. */
+/** True for a text that consists of at least two repetitions of one piece. The last repetition may be incomplete. */
 function isPeriodic(text: string): boolean {
   for (let period = 1; period <= text.length / 2; period++) if (text.startsWith(text.slice(period))) return true
   return false

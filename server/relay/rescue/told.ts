@@ -3,23 +3,26 @@ import type { StreamEvent } from '../../dialects/neutral/reply.ts'
 /** Parts after which another model can continue the answer. */
 const continuable: ReadonlySet<string> = new Set(['text', 'reasoning'])
 
-/** What a caller has been sent of an answer so far, in as few events as possible. */
+/** The part of an answer that the caller has received so far, in as few events as possible. */
 export class Told {
-  /** False once something has arrived that another model cannot continue, or only the end is missing. */
+  /**
+   * False if the answer contains a part that another model cannot continue, or if only the end of the stream is
+   * missing.
+   */
   canGoOn = true
   /** The number of parts so far. */
   parts = 0
   /** The index of the part that has not ended; undefined = none. */
   open: number | undefined
-  /** The length of that part, and whether it is text. */
+  /** The length of the open part, and whether it is text. */
   openLength = 0
   isText = false
   #events: StreamEvent[] = []
-  /** Pieces of the open part that are not in an event yet. */
+  /** Pieces of the open part that have not been added to an event yet. */
   #more: string[] = []
   #text: string[] = []
 
-  /** The events so far, from which an encoder can be brought to the same state. */
+  /** The events so far. An encoder that is fed with them has the same state as the one that wrote the answer. */
   get events(): readonly StreamEvent[] {
     this.#flush()
     return this.#events
@@ -71,7 +74,7 @@ export class Told {
 
   #delta(index: number, text: string): void {
     if (!this.canGoOn) return
-    // If texts alternate, there is no last one to continue.
+    // If the pieces of several texts alternate, there is no last text to continue.
     if (index !== this.open) {
       this.#end()
       return
@@ -93,7 +96,7 @@ export class Told {
     this.#more = []
   }
 
-  /** Nothing is kept of an answer that cannot be continued. */
+  /** Drops everything, because the answer can no longer be continued. */
   #end(): void {
     this.canGoOn = false
     this.#events = []

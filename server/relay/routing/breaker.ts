@@ -1,22 +1,22 @@
 /**
- * Passive health per channel and model: closed (healthy), open (no calls), half-open (one trial call), recovering (half
- * of the calls, after a successful trial). Calls are identified by request id, because calls other than the trial may be
- * in progress.
+ * Tracks the health of each channel and model from the results of calls. The states are closed (healthy), open (no
+ * calls), half-open (one trial call) and recovering (half of the calls, after a successful trial). Calls are identified
+ * by request id, because calls other than the trial may be in progress.
  */
 export interface Breaker {
   /** Whether the channel may be called now. When half-open, the breaker allows one call at a time. */
   allows(channelId: number, model: string, requestId: string): boolean
   succeeded(channelId: number, model: string): void
-  /** An upstream fault. The caller's own mistakes must not be reported here. */
+  /** Reports a fault of the upstream. The caller's own mistakes must not be reported here. */
   failed(channelId: number, model: string, requestId: string, why?: string): void
   /**
-   * A call that ended without a verdict (for example, because the caller disconnected). If it was the trial, another
-   * call can be the next trial.
+   * Reports a call that ended without a verdict, for example because the caller disconnected. If it was the trial,
+   * another call can be the next trial.
    */
   undecided(channelId: number, model: string, requestId: string): void
-  /** True while the channel is not called. In contrast to `allows`, this begins no trial. */
+  /** True while the channel must not be called. Unlike `allows`, this does not begin a trial. */
   isOpen(channelId: number, model: string): boolean
-  /** States in which the channel is not called, or by one call at a time, for metrics. */
+  /** All breakers that are open or half-open, for metrics. */
   snapshot(): { channelId: number; model: string; state: 'open' | 'half-open' }[]
   /** Forgets the channels that no longer exist. */
   keepOnly(isKept: (channelId: number) => boolean): void
@@ -27,7 +27,7 @@ export interface CoolDown {
   channelId: number
   model: string
   pauseMs: number
-  /** Text for people: what happened, and the last failure's message. */
+  /** A text for people that says what happened, with the message of the last failure. */
   reason: string
 }
 
@@ -43,16 +43,17 @@ interface Health {
 }
 
 const failuresToOpen = 5
-/** A channel that has just come back gets less patience. */
+/** While a channel is recovering, fewer failures in a row open the breaker again. */
 const failuresToReopen = 2
 const firstPauseMs = 5_000
 /**
- * Short, so that a channel that works again gets its calls back soon. A trial costs one call an attempt, not an answer.
+ * The longest pause is short, so that a channel that works again soon gets its calls back. A failed trial costs one
+ * call an additional attempt, but the call is still answered.
  */
 const longestPauseMs = 20_000
-/** A trial that takes longer does not keep the channel from being tried again. */
+/** If a trial takes longer than this, another call may be the next trial. */
 const trialLifeMs = 20_000
-/** The share of the calls that a channel gets after its first success. */
+/** The share of the calls that a channel gets after its trial succeeded. */
 const recoveringShare = 0.5
 
 /** `cooled` is called whenever a cool-down of a channel begins. */
@@ -76,7 +77,7 @@ export function createBreaker(
     return health
   }
 
-  // Usually every channel is healthy, so no map key has to be made.
+  // Usually every channel is healthy, so the map is empty and no key has to be built.
   const known = (channelId: number, model: string) =>
     states.size === 0 ? undefined : states.get(keyOf(channelId, model))
 
@@ -107,8 +108,8 @@ export function createBreaker(
     failed(channelId, model, requestId, why = '') {
       const health = stateOf(channelId, model)
       const isTrial = health.trial?.requestId === requestId
-      // A failure says nothing new if its call was in progress when the breaker opened, or was sent only because there
-      // was no other channel. Such a failure does not decide the trial.
+      // A failure is ignored if its call was in progress when the breaker opened, or if the call was sent only because
+      // there was no other channel. Neither failure decides the outcome of the trial call.
       if (nowMs() < health.openUntilMs || (health.trial && !isTrial)) return
       health.trial = undefined
       health.failuresInRow++

@@ -3,17 +3,17 @@ import { tryParse } from '../../lib/json.ts'
 import { type ProxyServer, proxyOf } from '../../lib/network/proxy.ts'
 import { type StoredCarries, textsIn } from '../../store/channels/stored-carries.ts'
 
-/** What a channel adds to its calls besides the key. Absent parts change nothing. */
+/** Everything that a channel adds to or changes in its calls, apart from the key. Absent fields change nothing. */
 export interface Carries {
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string>>
   readonly parameters?: readonly ParameterOperation[]
-  /** Error status of the upstream → the status as which it is treated. */
+  /** Maps an error status of the upstream to the status that is used in its place. */
   readonly statuses?: ReadonlyMap<number, number>
   readonly proxy?: ProxyServer
 }
 
-/** What the relay does with it; undefined if the channel carries nothing, as most channels do. */
+/** Parses the stored settings. Undefined if the channel adds and changes nothing, as is usual. */
 export function carriesOf(row: StoredCarries): Carries | undefined {
   const headers = {
     ...(row.organization !== '' && { 'openai-organization': row.organization }),

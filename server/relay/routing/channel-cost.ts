@@ -3,13 +3,16 @@ import type { CostRates, ModelCost } from '../../billing/cost-sheet.ts'
 import { scaleDecimal } from '../../lib/decimal.ts'
 import { isObject, tryParse } from '../../lib/json.ts'
 
-/** What the upstream of a channel charges: by model, and a multiplier for all other models. */
+/** The prices of a channel's upstream: for individual models, and as a multiplier for all other models. */
 export interface ChannelCosts {
   readonly multiplier: ModelCost | undefined
   readonly models: ReadonlyMap<string, ModelCost>
 }
 
-/** What a channel's upstream charges for a model, by the name that is sent upstream; undefined if that is not known. */
+/**
+ * The price that a channel's upstream charges for a model. `model` is the name that is sent upstream. Undefined if the
+ * price is not known.
+ */
 export function channelCost({ costs }: { costs: ChannelCosts | undefined }, model: string): ModelCost | undefined {
   return costs && (costs.models.get(model) ?? costs.multiplier)
 }
@@ -26,7 +29,7 @@ export function costsOf(stored: string): ChannelCosts | undefined {
   }
 }
 
-/** A cost or price as the relay computes with it. */
+/** Converts a stored cost or price into the form with which the relay calculates. */
 export function costOf(cost: WrittenCost): ModelCost {
   if (cost.multiplier !== undefined) return { multiplier: millionths(cost.multiplier) }
   const rate = (name: keyof CostRates, value: number | undefined): CostRates =>
@@ -42,7 +45,7 @@ export function costOf(cost: WrittenCost): ModelCost {
   }
 }
 
-/** A number with at most six decimals, exactly. */
+/** Converts a number with at most six decimals into millionths, without rounding errors. */
 function millionths(value: number): bigint {
   return scaleDecimal(String(value), 6)?.value ?? 0n
 }

@@ -16,7 +16,7 @@ export interface ChannelFailures {
 const mostWaiting = 10_000
 const hourMs = 3_600_000
 
-/** Counts in memory, so that a failed attempt costs no time while the call is retried elsewhere. */
+/** Counts in memory, so that the count does not delay the retry of the call on another channel. */
 export function createChannelFailures(store: Store, clock: Clock): ChannelFailures {
   let waiting = new Map<string, FailuresOfHour>()
 

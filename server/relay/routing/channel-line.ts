@@ -1,4 +1,4 @@
-/** Whose turn it is: the ticket from the database, and until when the call waits. */
+/** The position of a call in the line, which is the ticket from the database, and how long the call waits. */
 export interface Turn {
   ticket: number
   deadlineMs: number
@@ -7,18 +7,18 @@ export interface Turn {
 }
 
 /**
- * The calls of this process that wait for a place on a channel. The database decides the order; this class only makes sure
- * that of all calls that wait for the same, the first one asks.
+ * The calls of this process that wait until a full channel has capacity (a place) for them. The database decides their
+ * order. Among all calls that wait for the same places, only the first one asks the database.
  */
 export interface ChannelLine {
   /**
-   * Calls `attempt` whenever it may succeed and the call is the first of those that wait for the same. Resolves with its
-   * result, or with undefined if the call's time is over or its caller has left.
+   * Waits in the line `name`. Calls `attempt` whenever it may succeed and the call is the first in its line. Resolves
+   * with the result of `attempt`, or with undefined if the waiting time is over or the caller has disconnected.
    */
   wait<T>(name: string, turn: Turn, attempt: () => Promise<T | undefined>): Promise<T | undefined>
   /** Announces that an open call of this process has freed its place. */
   placeFreed(): void
-  /** The number of calls that wait: all, or those of a token. */
+  /** The number of calls that wait, in total or for one token. */
   waiting(tokenId?: number): number
 }
 
@@ -26,16 +26,16 @@ interface Waiter {
   ticket: number
   attempt(): Promise<boolean>
   fail(error: unknown): void
-  /** Ends the wait without a place, unless an attempt is under way; then its result counts. */
+  /** Ends the wait without a place. If an attempt is in progress, its result still counts. */
   giveUp(): void
   isOver: boolean
 }
 
 interface Line {
   waiters: Waiter[]
-  /** The waiter whose attempt is under way. */
+  /** The waiter whose attempt is in progress. */
   asking: Waiter | undefined
-  /** A place was freed since the last attempt began. */
+  /** True if a place has been freed since the last attempt began. */
   freed: boolean
   wake(): void
 }
@@ -46,7 +46,7 @@ const sayEveryMs = 1000
 
 export interface LineDeps {
   nowMs(): number
-  /** Tells the database that the calls of this process still wait. Must not throw. */
+  /** Records in the database that the calls of this process are still waiting. Must not throw. */
   sayWaiting(): Promise<void>
 }
 

@@ -17,11 +17,11 @@ function source(costs: ReadonlyMap<number, number> = new Map(), chance = 0.5) {
 }
 
 describe('channels of equal priority', () => {
-  test('by weight are equally good', () => {
+  test('ordered by weight, are all equally good', () => {
     expect(idsOf(inOrder('weight', level, call, source(new Map([[1, 5]]))))).toEqual([[1, 2, 3, 4]])
   })
 
-  test('by cost come cheapest first, equal ones together, and those without a cost last', () => {
+  test('ordered by cost, come cheapest first; channels with equal costs are together, and channels without a cost come last', () => {
     const costs = new Map([
       [1, 3],
       [2, 1],
@@ -31,7 +31,7 @@ describe('channels of equal priority', () => {
     expect(idsOf(inOrder('cost', level, call, source()))).toEqual([[1, 2, 3, 4]])
   })
 
-  test('by latency come fastest first; a channel that is slower by a fifth counts as equal', () => {
+  test('ordered by latency, come fastest first; a channel that is slower by a fifth counts as equal', () => {
     const deps = source()
     expect(idsOf(inOrder('latency', level, call, deps))).toEqual([[1, 2, 3, 4]])
     for (const [channelId, ms] of [
@@ -44,12 +44,12 @@ describe('channels of equal priority', () => {
       [1, 2],
       [3, 4],
     ])
-    // Nothing is known of complete responses, or of another model.
+    // Nothing is known about responses that are not streamed, or about another model.
     expect(idsOf(inOrder('latency', level, { ...call, isStream: false }, deps))).toEqual([[1, 2, 3, 4]])
     expect(idsOf(inOrder('latency', level, { ...call, model: 'n' }, deps))).toEqual([[1, 2, 3, 4]])
   })
 
-  test('by latency are explored by one call in twenty without a session, and by the same sessions always', () => {
+  test('ordered by latency, are explored by one call in twenty without a session, and always by the same sessions', () => {
     const explored = source(undefined, 0.049)
     const usual = source(undefined, 0.05)
     for (const deps of [explored, usual]) deps.latencies.note({ channelId: 2, model: 'm', isStream: true }, 10)

@@ -8,29 +8,31 @@ import type { Candidate, Channel } from './routing-table.ts'
  */
 export type ChannelCost = (channel: Channel, model: string) => number | undefined
 
-/** What decides the order of the channels for a call. */
+/** The properties of a call that determine the order of its channels. */
 export interface Ordered {
   readonly model: string
   readonly isStream: boolean
   readonly session?: number | undefined
 }
 
-/** What the order is made from. */
+/** The sources from which the order is computed. */
 export interface OrderDeps {
   readonly channelCost: ChannelCost
   readonly latencies: Latencies
   random(): number
 }
 
-/** Channels that are slower than the fastest by no more than this count as equally fast. */
+/** Channels count as equally fast if their time is at most this multiple of the fastest one's. */
 const similarSpeed = 1.2
-/** One in this many sessions, and calls without one, is placed by weight alone, so that all channels are measured. */
+/**
+ * One in this many sessions, or calls without a session, is placed by weight alone, so that all channels are measured.
+ */
 const exploring = 20
 const exploringSeed = 20
 
 /**
- * Channels of equal priority in groups, the best group first. Channels of one group are equally good, so that a session
- * stays on one of them.
+ * Sorts channels of equal priority into groups, the best group first. The channels of a group count as equally good,
+ * and a session stays on one of them.
  */
 export function inOrder(
   order: ChannelOrder,

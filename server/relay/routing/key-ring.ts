@@ -1,26 +1,30 @@
 import { hashText } from '../../lib/quick-hash.ts'
 import { rankOf } from './rendezvous.ts'
 
-/** Which key to use for a call. */
+/** The conditions for choosing the key of a call. */
 export interface KeyChoice {
   /** Keys that the call has already tried. */
   except?: ReadonlySet<string> | undefined
-  /** The call's session, which keeps to one key; absent = the key whose turn it is. */
+  /** The call's session, which always uses the same key; absent = the next key in turn is used. */
   session?: number | undefined
-  /** True for keys whose account asked for a pause; absent = none. */
+  /** True for keys that are paused because the provider asked for it; absent = no key is paused. */
   isResting?: ((key: string) => boolean) | undefined
 }
 
 /** State shared by a key ring and the ring that replaces it. */
 interface Shared {
-  /** Index of the key whose turn it is. */
+  /** The index of the next key in turn. */
   next: number
-  /** Keys that this process has set aside but that are not yet stored as set aside. */
+  /**
+   * Keys that this process no longer uses because the upstream refused them, but that the database does not list as
+   * refused yet.
+   */
   unstored: Set<string>
 }
 
 /**
- * Several keys of one channel, used in turn. Keys that the upstream refused are skipped as long as another key is left.
+ * The keys of a channel that has several. They are used in turn. Keys that the upstream refused are skipped as long as
+ * another key is left.
  */
 export class KeyRing {
   readonly #keys: readonly string[]
@@ -37,8 +41,8 @@ export class KeyRing {
   }
 
   /**
-   * The session's key, or else the next key in turn, that is not in `except`. If all keys are dead or paused, one of
-   * them is used anyway, because refusing the call would help nobody.
+   * The session's key or, without a session, the next key in turn. Keys in `except` are skipped. If all keys are
+   * refused or paused, one of them is used anyway, because refusing the call would help nobody.
    */
   pick({ except, session, isResting }: KeyChoice = {}): string {
     const isUsable = (key: string) => !this.#dead.has(key) && !isResting?.(key) && !except?.has(key)
@@ -50,17 +54,17 @@ export class KeyRing {
     return this.#keys[index] ?? ''
   }
 
-  /** The place of a session among the keys in use. */
+  /** The key to which a session belongs, among the keys in use. */
   placeOf(session: number): string | undefined {
     return this.#bestFor(session, (key) => !this.#dead.has(key))
   }
 
-  /** True while at least one key is not dead, not paused and not in `except`. */
+  /** True while at least one key is neither refused nor paused nor in `except`. */
   hasOther(except: ReadonlySet<string>, isResting: (key: string) => boolean): boolean {
     return this.#keys.some((key) => !except.has(key) && !this.#dead.has(key) && !isResting(key))
   }
 
-  /** Usable keys other than `key` and those that rest or are in `except`, in turn. */
+  /** The other keys that can be used, in turn. Excludes `key`, and keys that are refused, paused or in `except`. */
   others(key: string, { except, isResting }: Omit<KeyChoice, 'session'>): string[] {
     const from = this.#shared.next % this.#keys.length
     const inTurn = [...this.#keys.slice(from), ...this.#keys.slice(0, from)]
@@ -69,7 +73,7 @@ export class KeyRing {
     )
   }
 
-  /** Records that the upstream refused the key permanently. Returns false if that was already known. */
+  /** Records that the upstream refused the key permanently. Returns false if the refusal was already recorded. */
   setAside(key: string): boolean {
     if (this.#dead.has(key)) return false
     this.#dead.add(key)
@@ -77,12 +81,12 @@ export class KeyRing {
     return true
   }
 
-  /** Records that the database now lists the key as set aside. From now on, the stored state decides. */
+  /** Records that the database now lists the key as refused. From then on, the stored state decides. */
   stored(key: string): void {
     this.#shared.unstored.delete(key)
   }
 
-  /** Keys that have been set aside. */
+  /** Keys that the upstream has refused. */
   dead(): readonly string[] {
     return this.#keys.filter((key) => this.#dead.has(key))
   }
@@ -104,7 +108,7 @@ export class KeyRing {
     return best
   }
 
-  /** Index of the first key that fits, starting with the one whose turn it is. */
+  /** The index of the first key that fits, starting with the next key in turn. */
   #first(fits: (key: string) => boolean): number | undefined {
     for (let step = 0; step < this.#keys.length; step++) {
       const index = (this.#shared.next + step) % this.#keys.length

@@ -1,7 +1,7 @@
-/** How fast channels have begun their responses lately, as measured by this node. */
+/** How fast channels have recently begun their responses, as measured by this node. */
 export interface Latencies {
   note(what: Measured, ms: number): void
-  /** The time that half of the responses of the last five minutes did not exceed; undefined = there were none. */
+  /** The median time of the responses in the last five minutes; undefined = there were none. */
   median(what: Measured): number | undefined
 }
 
@@ -14,9 +14,12 @@ export interface Measured {
 
 const keptMs = 300_000
 const mostSamples = 64
-/** A median is used for this long, so that it need not be computed for every call. */
+/** A computed median is reused for this long, so that it need not be computed for every call. */
 const freshMs = 1_000
-/** Only admins who choose a channel can request any model name. */
+/**
+ * The maximum number of series. There are usually far fewer, because only admins who choose a channel can request
+ * arbitrary model names.
+ */
 const mostSeries = 10_000
 
 interface Series {
@@ -40,7 +43,7 @@ export function createLatencies(nowMs: () => number): Latencies {
       }
       series.samples[series.next] = { atMs: nowMs(), ms }
       series.next = (series.next + 1) % mostSamples
-      // The first sample makes a channel comparable at once.
+      // After the first sample, the median is computed at once, so that the channel can be compared with others.
       if (series.median === undefined) series.medianAtMs = Number.NEGATIVE_INFINITY
     },
     median(what) {

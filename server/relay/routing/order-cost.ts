@@ -4,7 +4,7 @@ import { channelCost } from './channel-cost.ts'
 import type { ChannelCost } from './channel-order.ts'
 import { mappedModel } from './routing-table.ts'
 
-/** A call as it is usual for agents and chats: a long prompt and a short answer. */
+/** A typical call of an agent or a chat, with a long prompt and a short answer. */
 const sample = { promptTokens: 100_000, completionTokens: 10_000 }
 
 /** Compares channels by what the same call would cost on each of them, in quota units. */

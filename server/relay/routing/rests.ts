@@ -2,21 +2,21 @@ import type { CoolDown } from './breaker.ts'
 import { type Channel, mappedModel } from './routing-table.ts'
 
 /**
- * Pauses that providers asked for. A pause belongs to an account at a service, that is to a URL and a key, and to a
- * model. Channels that share these share the pause. It says nothing about the health of the service.
+ * Pauses that providers asked for. A pause applies to a URL, a key and a model. Channels that have the same URL, key
+ * and model share the pause. A pause says nothing about the health of the service.
  */
 export interface Rests {
   /** Begins a pause for the channel's current key. With `why`, people are notified of it. */
   begin(channel: Channel, model: string, pauseMs: number, why?: string): void
   /** True while the key of the channel must not be used for the model. */
   has(channel: Channel, key: string, model: string): boolean
-  /** True while none of the keys in use of the channel can be used for the model. */
+  /** True while all keys of the channel that are in use are paused for the model. */
   isResting(channel: Channel, model: string): boolean
   /** The number of pauses, for metrics. */
   count(): number
 }
 
-/** When this many pauses are remembered, those that are over are forgotten. */
+/** When this many pauses are stored, the ones that have ended are deleted. */
 const mostRemembered = 1000
 
 /** `cooled` is called when a pause that people should know about begins. */
@@ -29,7 +29,7 @@ export function createRests(nowMs: () => number, cooled: (event: CoolDown) => vo
   }
 
   const has: Rests['has'] = (channel, key, model) => {
-    // Usually nothing is paused, so no name has to be made.
+    // Usually nothing is paused, so no name has to be built.
     if (untilMs.size === 0) return false
     return (untilMs.get(nameOf(channel, key, model)) ?? 0) > nowMs()
   }
@@ -56,7 +56,10 @@ export function createRests(nowMs: () => number, cooled: (event: CoolDown) => vo
   }
 }
 
-/** The name of a model of an account. Some services have one URL for all regions, and limits for each. */
+/**
+ * The name under which a pause is stored. It includes the region, because some services have one URL for all regions
+ * but separate limits for each.
+ */
 function nameOf(channel: Channel, key: string, model: string): string {
   const { baseUrl, config } = channel.upstream
   return `${channel.type} ${baseUrl} ${String(config['region'] ?? '')} ${mappedModel(channel, model)}\n${key}`

@@ -1,6 +1,6 @@
 /**
- * Limits retries to a share of the calls of a model, so that an outage of its services is not doubled by the calls that
- * are sent again.
+ * Limits retries to a share of the calls of a model, so that in an outage, retries do not double the load on its
+ * services.
  */
 export interface RetryBudget {
   /** Counts a call. */
@@ -10,11 +10,14 @@ export interface RetryBudget {
 }
 
 const share = 0.2
-/** A model with few calls may still retry one every two seconds. */
+/** For a model with few calls, one retry every two seconds is still allowed. */
 const leastRetries = 30
 const slotMs = 10_000
 const slots = 6
-/** Only admins who choose a channel can request any model name. */
+/**
+ * The maximum number of models. There are usually far fewer, because only admins who choose a channel can request
+ * arbitrary model names.
+ */
 const mostModels = 10_000
 
 /** Counts of the last minute, in slots of ten seconds. */
@@ -40,7 +43,7 @@ class Minute {
   }
 }
 
-/** Counts in this process only: each node sees its share of the calls and of the failures. */
+/** Counts only the calls of this process. Each node sees its own share of the calls and of the failures. */
 export function createRetryBudget(): RetryBudget {
   const models = new Map<string, { calls: Minute; retries: Minute }>()
 

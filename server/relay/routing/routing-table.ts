@@ -13,7 +13,7 @@ import { type ChannelCosts, costsOf } from './channel-cost.ts'
 import { type KeyChoice, KeyRing } from './key-ring.ts'
 import { type VirtualModel, virtualModelsOf } from './virtual-models.ts'
 
-/** A channel ready to be called: parsed, decrypted, with its provider. */
+/** A channel that is ready to be called: parsed and decrypted, with its provider. */
 export interface Channel {
   id: number
   name: string
@@ -22,17 +22,17 @@ export interface Channel {
   provider: Provider
   upstream: Upstream
   /**
-   * Set if the channel has several keys. It determines which key is next, and `upstream.key` is then the key that
+   * Set if the channel has several keys. It chooses the key for each call. `upstream.key` is then the key that
    * `withKey` chose.
    */
   keyRing: KeyRing | undefined
-  /** Whether the channel has caps of its own (1), and whether each of its keys has (2). */
+  /** A bit field: 1 if the channel has caps, 2 if its keys have caps. */
   capped: number
   /** The keyed hashes of the keys, if they have caps. */
   keyParts: ReadonlyMap<string, string> | undefined
   /** The channel's share of the calls among channels of equal priority; at least 1. */
   weight: number
-  /** Requested model → model sent upstream. */
+  /** Maps the requested model to the model name that is sent upstream. */
   modelMapping: ReadonlyMap<string, string>
   models: readonly string[]
   systemPrompt: string
@@ -41,21 +41,21 @@ export interface Channel {
   firstByteTimeoutMs: number | undefined
   streamIdleTimeoutMs: number | undefined
   relayTimeoutMs: number | undefined
-  /** The time limit for the first content of a stream, for all models and for individual ones; 0 = no limit. */
+  /** The time limit for the first content of a stream, in general and for individual models; 0 = no limit. */
   firstTokenTimeoutMs: number | undefined
   firstTokenLimits: ReadonlyMap<string, number> | undefined
   httpVersion: 'auto' | '1.1' | '2'
   /** What the channel adds to its calls; undefined = nothing. */
   carries: Carries | undefined
-  /** What its upstream charges; undefined = not known. */
+  /** The prices of its upstream; undefined = not known. */
   costs: ChannelCosts | undefined
-  /** The model that tests use; '' = the first suitable one. */
+  /** The model with which the channel is tested; '' = the first suitable model. */
   testModel: string
-  /** Where system messages are placed; undefined = wherever suits the service best. */
+  /** Where system messages are placed; undefined = in the way that suits the service best. */
   systemPlacement: SystemPlacement | undefined
 }
 
-/** A channel that serves one (group, model). Candidates with the highest priority come first. */
+/** A channel that serves a model for a group. Candidates with the highest priority come first. */
 export interface Candidate {
   channel: Channel
   priority: number
@@ -64,15 +64,15 @@ export interface Candidate {
 /** An immutable snapshot of which channels serve which models. It is rebuilt whenever a channel changes. */
 export interface RoutingTable {
   candidates(group: string, model: string): readonly Candidate[]
-  /** The same with the channels that take no new sessions. */
+  /** The candidates, including the channels that are being drained. */
   allCandidates(group: string, model: string): readonly Candidate[]
-  /** Some channel takes no new sessions. */
+  /** True if at least one channel is being drained. */
   readonly hasDrained: boolean
-  /** Since when a channel takes no new sessions, in epoch seconds; undefined = it takes them. */
+  /** When the draining of a channel began, in epoch seconds; undefined = the channel accepts new sessions. */
   drainedAt(id: number): number | undefined
   /** Models that some channel serves for the group, sorted. */
   models(group: string): readonly string[]
-  /** A virtual model that the group may use; undefined = the name is that of a real model, or of nothing. */
+  /** A virtual model that the group may use; undefined = the group has no virtual model with this name. */
   virtual(group: string, model: string): VirtualModel | undefined
   /** All virtual models, by name. */
   virtuals(): ReadonlyMap<string, VirtualModel>
@@ -86,7 +86,7 @@ export interface RoutingTable {
 export interface RoutingSource {
   current(): RoutingTable
   reload(): Promise<void>
-  /** Reloads if a channel differs from the loaded one. This is a safety net in addition to the change notices. */
+  /** Reloads the table if a channel differs from the loaded one, in case a change notice was lost. */
   refresh(): Promise<void>
 }
 
@@ -100,8 +100,8 @@ export async function loadRouting(
   let begun = 0
   let applied = 0
   async function reload(): Promise<void> {
-    // Reloads may overlap. A reload that began later has newer rows. Code that waits for a reload finds the rows of
-    // that reload, or newer ones, in force.
+    // Reloads may overlap. A reload that began later has newer rows, so its table is never replaced by an older one.
+    // After waiting for a reload, code finds the rows of that reload or newer ones.
     const mine = ++begun
     const next = await build(store, secrets, warn, () => table)
     if (mine < applied) return
@@ -123,7 +123,10 @@ export async function loadRouting(
   }
 }
 
-/** The channel with the key of the session or that is next in turn, or the same channel if it has only one key. */
+/**
+ * The channel with the session's key, or with the next key in turn. A channel that has only one key is returned
+ * unchanged.
+ */
 export function withKey(channel: Channel, choice?: KeyChoice): Channel {
   if (!channel.keyRing) return channel
   return { ...channel, upstream: { ...channel.upstream, key: channel.keyRing.pick(choice) } }
@@ -138,7 +141,7 @@ async function build(
   store: Store,
   secrets: Secrets,
   warn: (message: string) => void,
-  /** Called once the rows have been read. Returns the table that is in force then. */
+  /** Called after the rows have been read. Returns the table that is in use at that time. */
   before: () => RoutingTable | undefined = () => undefined,
 ): Promise<{ table: RoutingTable; mark: string }> {
   const rows = await routingRows(store.read)
@@ -237,7 +240,7 @@ function toChannel(
   return openedChannel({ ...row, ...carries }, provider, key, keysOf(row, key))
 }
 
-/** A channel whose key and other secrets are decrypted, as the relay calls it. */
+/** A channel in the form that the relay uses, with its key and other secrets decrypted. */
 export function openedChannel(
   row: Omit<ChannelRow, 'key' | 'key_mode' | 'group' | 'priority' | 'capped' | 'draining' | 'drained_at'> & {
     capped?: number
@@ -258,7 +261,7 @@ export function openedChannel(
     provider,
     upstream: {
       baseUrl: (row.base_url || provider.meta.defaultBaseUrl).replace(/\/+$/, ''),
-      // Left empty on purpose, because no call is made with all keys at once.
+      // Left empty on purpose. The key of each call is chosen from the key ring.
       key: keys ? '' : key,
       other: row.other || (provider.meta.otherDefault ?? ''),
       config,
@@ -288,7 +291,7 @@ export function openedChannel(
   }
 }
 
-/** Limits in seconds by model, as milliseconds. */
+/** Converts the time limits of models from seconds to milliseconds. */
 function limitsByModel(value: unknown): ReadonlyMap<string, number> | undefined {
   if (!isObject(value)) return undefined
   const entries = Object.entries(value).filter((entry): entry is [string, number] => typeof entry[1] === 'number')

@@ -14,7 +14,7 @@ export interface Wanted extends Ordered {
   readonly order: ChannelOrder
 }
 
-/** What a channel is chosen by: health, cost, speed and chance. */
+/** The sources for choosing a channel: health, cost, speed and chance. */
 export interface SelectDeps extends OrderDeps {
   readonly breaker: Breaker
   readonly rests: Rests
@@ -24,16 +24,17 @@ export interface SelectDeps extends OrderDeps {
 /** The channel for the next attempt. */
 export interface Selected {
   readonly channel: Channel
-  /** True if no better channel that this call has not tried was skipped for its health. */
+  /** True unless a better channel that this call has not tried was skipped because of its health. */
   readonly isFirst: boolean
 }
 
 /**
- * Picks the channel for the next attempt: highest priority first, then the best group by cost or speed, then the place
- * of the call's session, or by weight if it has none. Channels that this call has tried, or that do not serve this kind
- * of call, are excluded. Channels that rest or whose breaker is open are skipped while another channel is left, and so is
- * one that has just broken a stream of the session. If all are open, the best of them is tried anyway, because refusing
- * the call would help nobody.
+ * Chooses the channel for the next attempt. Channels with the highest priority come first, among them the best group by
+ * cost or speed. Within the group, the channel of the call's session is chosen, or one by weight if the call has no
+ * session. Channels that this call has tried, or that do not serve this kind of call, are excluded. As long as another
+ * channel is left, a channel is skipped if it is paused, if its breaker is open, or if it has just broken a stream of
+ * the session. If no other channel is left, the best of the skipped ones is tried anyway, because refusing the call
+ * would help nobody.
  */
 export function selectChannel(
   wanted: Wanted,
@@ -54,7 +55,7 @@ export function selectChannel(
   }
   const usable = candidates.filter(isUsable)
   let isFirst = true
-  /** The best healthy channel that the session would rather leave. */
+  /** The best healthy channel that was skipped because it has just broken a stream of the session. */
   let spare: Channel | undefined
   for (let from = 0; from < usable.length; ) {
     let to = from
@@ -74,7 +75,7 @@ export function selectChannel(
   return usable[0] && { channel: usable[0].channel, isFirst: false }
 }
 
-/** The channel to which a session belongs, whatever its health; undefined if none serves the call. */
+/** The channel to which a session belongs, even if it is unhealthy. Undefined if no channel serves the call. */
 export function placeOfSession(
   wanted: Wanted,
   candidates: readonly Candidate[],
@@ -90,7 +91,7 @@ export function placeOfSession(
   return place
 }
 
-/** The channels of a group of equally good ones, in the order in which the call would use them. */
+/** The channels of a group in the order in which the call would use them. */
 function* placesIn(
   group: readonly Candidate[],
   { session }: Wanted,
@@ -106,7 +107,7 @@ function* placesIn(
 /** True for a channel whose provider serves this kind of call. */
 export function serves(channel: Channel, mode: CallMode, model: string): boolean {
   const { provider, upstream } = channel
-  // A session is a WebSocket of our own, which does not know proxies and must not go around one.
+  // The gateway's own WebSocket client does not support proxies, and it must not bypass the channel's proxy.
   if (mode === 'realtime') return provider.realtime !== undefined && !channel.carries?.proxy
   if (mode !== 'chat') return provider.modes[mode] !== undefined
   return provider.chat(upstream, mappedModel(channel, model)).length > 0
@@ -122,7 +123,7 @@ function pickByWeight(level: readonly Candidate[], random: () => number): number
   return index < 0 ? level.length - 1 : index
 }
 
-/** Index of the candidate that suits the session best. */
+/** The index of the candidate to which the session belongs. */
 function pickForSession(level: readonly Candidate[], session: number): number {
   let best = 0
   let bestRank = Number.POSITIVE_INFINITY

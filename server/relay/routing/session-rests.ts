@@ -1,7 +1,7 @@
 /**
- * Channels that have just broken a stream of a session. Nothing could be tried again for that call, because its response
- * had begun, and the next turn of the session would belong to the same channel. Like the health of a channel, this is
- * known to one process.
+ * Channels that have just broken a stream of a session. The broken call could not be retried, because its response had
+ * begun. Without this record, the next turn of the session would use the same channel. Like the health of channels, the
+ * record is kept by each process for itself.
  */
 export interface SessionRests {
   /** From now on, the session prefers other channels for a while. */
@@ -9,9 +9,9 @@ export interface SessionRests {
   isResting(session: number | undefined, channelId: number, model: string): boolean
 }
 
-/** As long as the longest pause of a channel that fails. */
+/** How long the session prefers other channels. This is also the longest pause of a breaker. */
 const restMs = 20_000
-/** When this many are remembered, those that are over are forgotten. While all of them last, no more are added. */
+/** When this many entries are stored, the expired ones are deleted. If none has expired, no more are added. */
 const mostRemembered = 10_000
 
 export function createSessionRests(nowMs: () => number): SessionRests {
@@ -28,12 +28,12 @@ export function createSessionRests(nowMs: () => number): SessionRests {
         }
       if (untilMs.size >= mostRemembered) return
       const name = nameOf(session, channelId, model)
-      // Deleted first, so that the oldest are always at the beginning.
+      // The entry is deleted first, so that it moves to the end and the oldest entries are always at the beginning.
       untilMs.delete(name)
       untilMs.set(name, now + restMs)
     },
     isResting(session, channelId, model) {
-      // Usually nothing rests, so no name has to be made.
+      // Usually the map is empty, so no name has to be built.
       if (untilMs.size === 0 || session === undefined) return false
       return (untilMs.get(nameOf(session, channelId, model)) ?? 0) > nowMs()
     },

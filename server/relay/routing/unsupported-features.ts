@@ -9,8 +9,8 @@ export interface UnsupportedFeature {
 }
 
 /**
- * Remembers for a while which services do not support a dialect or stream usage, so that each call does not have to
- * find out again.
+ * Remembers for a while which services do not support a dialect or stream usage, so that not every call has to find out
+ * again.
  */
 export interface UnsupportedFeatures {
   has(feature: string): boolean

@@ -3,12 +3,12 @@ import type { CostRates } from '../../billing/cost-sheet.ts'
 import { type VirtualModelRow, type VirtualParts, virtualParts } from '../../store/channels/virtual-models.ts'
 import { costOf } from './channel-cost.ts'
 
-/** A step of a virtual model, which names a model or another virtual model. */
+/** A step of a virtual model. It names a real model or another virtual model. */
 export interface VirtualStep {
   readonly model: string
-  /** The group whose channels serve the step; undefined = the caller's. */
+  /** The group whose channels serve the step; undefined = the caller's group. */
   readonly group: string | undefined
-  /** Neighbouring steps with a weight share the calls; 0 = a step of its own. */
+  /** Adjacent steps with a weight share the calls; 0 = the step does not share its calls. */
   readonly weight: number
   /** The time limit for the first content of a stream; undefined = the channel's limit. */
   readonly firstTokenTimeoutMs: number | undefined
@@ -19,12 +19,12 @@ export interface VirtualModel {
   readonly name: string
   readonly steps: readonly VirtualStep[]
   readonly failures: ReadonlySet<StepFailure>
-  /** A price of its own; undefined = that of the step that answers. */
+  /** A fixed price; undefined = the price of the step that answers. */
   readonly price: CostRates | undefined
   /** The groups that may use it; undefined = all. */
   readonly groups: ReadonlySet<string> | undefined
   readonly isEnabled: boolean
-  /** Whether a stream that breaks is continued; undefined = as the option says. */
+  /** Whether a broken stream is continued; undefined = as set in the options. */
   readonly streamRescue: boolean | undefined
 }
 
@@ -33,7 +33,7 @@ export function virtualModelsOf(rows: readonly VirtualModelRow[]): ReadonlyMap<s
   return new Map(rows.map((row) => [row.name, virtualModelOf({ ...row, ...virtualParts(row) })]))
 }
 
-/** A virtual model from its parts as they are written in the contract. */
+/** Creates a virtual model from the fields that the contract defines. */
 export function virtualModelOf({
   name,
   enabled,

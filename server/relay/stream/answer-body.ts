@@ -10,25 +10,22 @@ export const atEnd: Step = { done: true, value: undefined }
 export const never = Number.POSITIVE_INFINITY
 
 /**
- * A response body that owns the hold of its call. It watches the caller, and settles the call once, however the
- * response ends. It is an iterator object rather than a generator, because a generator that is dropped before its first
+ * A response body that owns the hold of its call. It watches the caller, and settles the call exactly once, however the
+ * response ends. It is an iterator object and not a generator, because a generator that is dropped before its first
  * step never runs its `finally`.
  */
 export abstract class AnswerBody<Settled> implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
-  /**
-   * The time at which the response is ended, because the caller has not read for too long and the rest would be kept
-   * for nobody.
-   */
+  /** The time at which the response is ended because the caller has not read for too long. */
   dueAtMs = never
   watchIndex: number | undefined
   protected readonly deps: RelayDeps
   protected open: OpenCall
   protected hasEnded = false
-  /** Milliseconds from the start of the call to the first byte for the caller; 0 = none yet. */
+  /** Milliseconds from the start of the call to the first byte for the caller; 0 = no byte has been sent. */
   protected firstByteMs = 0
   /**
-   * The response was ended because the caller did not read. The caller must not take what it received for the complete
-   * response.
+   * True if the response was ended because the caller did not read. The end must then tell the caller that the response
+   * is incomplete.
    */
   #isCut = false
   /** Set once settling begins. The end of the response is sent after the call has been settled. */
@@ -42,13 +39,13 @@ export abstract class AnswerBody<Settled> implements AsyncIterableIterator<Uint8
   /** Begins to watch the caller. Must be the last step of a constructor. */
   protected watchCaller(): void {
     this.deps.deadlineWatch.add(this)
-    // The runtime does not call `return` on a body that it never began to read.
+    // This action is needed because the runtime does not call `return` on a body that it has not begun to read.
     this.open.call.leaving.onLeave(() => this.leave())
   }
 
   abstract next(): Promise<Step>
 
-  /** Ends the call of a caller who has disconnected, and settles it. */
+  /** Ends the call after its caller has disconnected, and settles it. */
   protected abstract giveUp(): Promise<unknown>
 
   [Symbol.asyncIterator](): this {
@@ -62,7 +59,7 @@ export abstract class AnswerBody<Settled> implements AsyncIterableIterator<Uint8
     this.leave()
   }
 
-  /** Nobody awaits this, so a failure is logged here. */
+  /** Ends the response after its caller has disconnected. No code awaits this, so a failure is logged here. */
   protected leave(): void {
     this.return().catch(this.warn)
   }
@@ -78,14 +75,14 @@ export abstract class AnswerBody<Settled> implements AsyncIterableIterator<Uint8
   }
 
   /**
-   * The step after the last piece. For a caller who continues to read after all, a body that breaks off is the only
-   * sign that the response is incomplete.
+   * The step after the last piece. If the response was ended because the caller did not read, the body breaks off. For
+   * a caller who continues to read after all, this is the only sign that the response is incomplete.
    */
   protected end(): Step | Promise<Step> {
     return this.#isCut ? brokenOff() : atEnd
   }
 
-  /** Settles the call, once. */
+  /** Settles the call. Later calls of this method return the result of the first. */
   protected settle(work: () => Promise<Settled>): Promise<Settled> {
     this.#settling ??= work()
     return this.#settling
@@ -109,8 +106,8 @@ export abstract class AnswerBody<Settled> implements AsyncIterableIterator<Uint8
 }
 
 /**
- * Breaks off the response. The error is undefined, because the runtime prints any error that it is given here, with its
- * stack.
+ * Breaks off the response. It rejects with undefined, because the runtime prints any error that it receives here, with
+ * its stack.
  */
 export function brokenOff(): Promise<never> {
   return Promise.reject(undefined)

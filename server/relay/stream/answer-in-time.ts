@@ -9,17 +9,18 @@ import { keepAlive } from './keep-alive.ts'
 export interface Asking {
   call: RelayCall
   watch: DeadlineWatch
-  /** The longest silence before the caller is sent a keep-alive. */
+  /** The interval of keep-alives, in milliseconds. */
   everyMs: number
   /** The response, once the upstream has begun it. */
   answering: Promise<Response>
-  /** Records a failure that occurs too late for a status code, and returns the last events of the stream. */
+  /** Records a failure that occurs after the head has been sent, and returns the last events of the stream. */
   failed(error: unknown): Promise<string>
 }
 
 /**
- * Returns the response for a stream. If the upstream is too slow to begin, the head and keep-alives are sent first.
- * Other channels can still be tried after that. Rejects as `answering` does, unless the head has been sent by then.
+ * Returns the response for a stream. If the upstream is slow to begin, the head and keep-alives are sent first. Other
+ * channels can still be tried after that. Rejects with the same error as `answering`, unless the head has already been
+ * sent.
  */
 export function answerInTime(asking: Asking): Promise<Response> {
   return new Promise((resolve, reject) => {
@@ -33,30 +34,27 @@ export function answerInTime(asking: Asking): Promise<Response> {
 
 const encoder = new TextEncoder()
 
-/** The part of a stream's reader that is used here. */
+/** The methods of a stream reader that are used here. */
 interface BodyReader {
   read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>
   cancel(): Promise<void>
 }
 
-/**
- * A response body that may have to begin before the upstream's response does. It owns nothing itself; the call owns
- * everything.
- */
+/** A response body that may have to begin before the upstream's response does. It owns no resources of the call. */
 class EarlyAnswer implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
   dueAtMs: number
   watchIndex: number | undefined
   hasBegun = false
   readonly #asking: Asking
   readonly #begin: (response: Response) => void
-  /** Reads the response that follows the keep-alives. */
+  /** The reader of the response that follows the keep-alives. */
   #reader: BodyReader | undefined
   /** The last piece to send after the keep-alives if there is no response. */
   #last: (() => Promise<Step>) | undefined
   #hasEnded = false
   /** Resolves the pending `next`. */
   #resolve: ((step: Step | Promise<Step>) => void) | undefined
-  /** The first keep-alive is sent with the head, before the runtime asks for it. */
+  /** True until the first keep-alive has been sent. It is sent together with the head. */
   #owesFirst = true
 
   constructor(asking: Asking, begin: (response: Response) => void) {
@@ -73,8 +71,8 @@ class EarlyAnswer implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
   /** Called when nothing has arrived for `everyMs`. */
   due(): void {
     const { call, watch, everyMs } = this.#asking
-    // Until quota is held, a refusal for lack of quota can still set the response's status. The head also reports the
-    // remaining limits.
+    // The head is not sent before quota is held, because a refusal for lack of quota sets the status of the response.
+    // The head also reports the remaining limits.
     if (!call.state.isHeld || call.signal.aborted) return
     this.dueAtMs = watch.nowMs() + everyMs
     this.#give({ done: false, value: keepAlive })
@@ -106,7 +104,7 @@ class EarlyAnswer implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
   fail(error: unknown): void {
     this.#asking.watch.remove(this)
     const last = this.#asking.failed(error).then((text): Step => ({ done: false, value: encoder.encode(text) }))
-    // A caller who has disconnected never reads this piece, so its rejection is handled here.
+    // If the caller has disconnected, no code reads this piece, so its rejection is handled here.
     last.catch(() => undefined)
     this.#last = () => last
     this.#goOn()
@@ -131,7 +129,7 @@ class EarlyAnswer implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
     return atEnd
   }
 
-  /** Resolves the pending `next` with what follows the keep-alives, once that is known. */
+  /** Resolves the pending `next` with the piece that follows the keep-alives, once there is one. */
   #goOn(): void {
     if (!this.#resolve) return
     const reader = this.#reader

@@ -3,8 +3,8 @@ import { isEventStream, SseSplitter } from '../../lib/bytes/sse.ts'
 const encoder = new TextEncoder()
 
 /**
- * Rewrites a stream of events as one JSON array, element by element, as Google's API responds to
- * `streamGenerateContent` without `alt=sse`. Responses that are not streams (errors) pass through unchanged.
+ * Rewrites a stream of events as one JSON array, element by element. This is how Google's API responds to
+ * `streamGenerateContent` without `alt=sse`. Responses that are not streams, such as errors, are returned unchanged.
  */
 export function asArray(response: Response): Response {
   if (!isEventStream(response.headers) || !response.body) return response
@@ -14,7 +14,7 @@ export function asArray(response: Response): Response {
   return new Response(elements as unknown as ReadableStream, { status: response.status, headers })
 }
 
-/** An iterator object rather than a generator, because the runtime must be able to end it before its first step. */
+/** An iterator object and not a generator, because the runtime must be able to end it before its first step. */
 class ArrayElements implements AsyncIterableIterator<Uint8Array> {
   readonly #reader: {
     read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>
@@ -51,7 +51,7 @@ class ArrayElements implements AsyncIterableIterator<Uint8Array> {
   #elements(bytes: Uint8Array): string {
     const { events } = this.#splitter.push(bytes)
     const texts = events.flatMap(({ data }) => (data === undefined ? [] : [data]))
-    // White space replaces a keep-alive, to keep the connection busy.
+    // In an array, white space takes the place of a keep-alive.
     if (texts.length === 0) return this.#begun || events.length > 0 ? '\n' : ''
     return texts.map((text) => this.#element(text)).join('')
   }

@@ -9,18 +9,18 @@ import { AnswerBody, atEnd, brokenOff, never, type Step, unreadLimit } from './a
 
 /**
  * The body of an audio response. Its price or usage is known in advance, so only the last piece waits for the charge.
- * Audio has no event that could report an error. If the connection to the upstream breaks, the response breaks off and
- * costs nothing.
+ * Audio cannot contain an event that reports an error. If the connection to the upstream is lost, the response breaks
+ * off and costs nothing.
  */
 export class BinaryStream extends AnswerBody<void> {
   readonly #reader: UpstreamReader
   readonly #reported: Usage | undefined
   #first: UpstreamPiece | undefined
-  /** One piece is held back until it is known not to be the last. */
+  /** A piece that is held back until it is known whether it is the last one. */
   #kept: Uint8Array | undefined
 
   /**
-   * @param first the piece already read to see whether the upstream responds at all
+   * @param first the piece that was already read to check that the upstream responds
    * @param reported the usage that the upstream reports, unchecked
    */
   constructor(
@@ -69,8 +69,8 @@ export class BinaryStream extends AnswerBody<void> {
   }
 
   /**
-   * If our own time limit ended the response, the upstream is not at fault and will charge for it. The caller then pays
-   * for what was delivered.
+   * Ends an incomplete response. If the gateway's own time limit ended it, the upstream is not at fault and charges for
+   * it, so the caller pays for the delivered part.
    */
   async #breakOff(how: UpstreamPiece['kind']): Promise<never> {
     const { call, channel } = this.open
@@ -111,7 +111,7 @@ export class BinaryStream extends AnswerBody<void> {
         ...(found.note && { note: found.note }),
       })
     } finally {
-      // A complete response still has its held-back piece to send.
+      // After a complete response, the piece that was held back is still to be sent.
       this.open.call.leaving.answered(outcome === 'complete' ? this.#kept?.length : 0)
     }
   }

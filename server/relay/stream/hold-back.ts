@@ -13,27 +13,31 @@ import type { UpstreamPiece, UpstreamReader } from '../upstream/upstream-reader.
 import { EndedReader, type PieceReader } from './ended-reader.ts'
 import { RefusalWatch } from './refusal-watch.ts'
 
-/** The beginning of a stream: its reader, and the pieces that have been read. */
+/** A stream whose beginning has been read: its reader, and the pieces that have been read. */
 export interface Opened {
   readonly reader: PieceReader
   readonly opening: UpstreamPiece[]
 }
 
-/** The maximum that is held back of a stream, in bytes. After that, the call can no longer go to another model. */
+/** The maximum number of bytes that are held back. When a stream exceeds it, another model can no longer be tried. */
 const mostBytes = 256 * 1024
-/** How long to wait for the usage of a stream that has refused, in milliseconds. */
+/** How long to wait for the usage of a stream that is a refusal, in milliseconds. */
 const usageWaitMs = 1_000
 
-/** True if the stream of a call is held back until its first content: text that was sent cannot be withdrawn. */
+/**
+ * True if the stream of a call is held back until its first content. It must be held back if another model is asked
+ * after a refusal, because text that was sent cannot be withdrawn.
+ */
 export function isHeldBack(call: RelayCall): boolean {
   return leavesRefusals(call) && !call.inBackground && (call.goesOn?.text ?? '') === ''
 }
 
 /**
- * Holds a stream back, thoughts included, until it has said something else or is over, and returns it with the pieces
- * read by then. In the meantime the caller is sent keep-alives (`answerInTime`). Throws RefusedAnswer if the stream only
- * refuses and the call's virtual model goes on in that case, and AttemptFailed and CallerLeft as the opening does.
- * `deliver` passes a refusal on after all; without it, the refusal is dropped.
+ * Holds a stream back until it contains something other than thoughts and refusals, or until it ends. Returns the
+ * reader and the pieces that have been read by then. In the meantime, the caller is sent keep-alives (`answerInTime`).
+ * Throws RefusedAnswer if the stream contains only a refusal and the call's virtual model continues with another step
+ * in that case. Throws AttemptFailed and CallerLeft like `openStream`. `deliver` delivers the refusal if no other step
+ * can answer; without it, the refusal is dropped.
  */
 export async function holdBack<Reader extends UpstreamReader>(
   answering: Answering,
@@ -56,7 +60,7 @@ class HeldBack {
   readonly #splitter = new SseSplitter()
   readonly #deliver: ((held: Opened) => Promise<Response>) | undefined
   readonly #held: UpstreamPiece[] = []
-  /** The size of what is held. */
+  /** The total size of the pieces in `#held`. */
   #bytes = 0
 
   constructor(
@@ -88,13 +92,16 @@ class HeldBack {
 
   #keep(piece: UpstreamPiece): void {
     if (piece.kind === 'chunk') {
-      // The runtime may reuse the memory of a piece when the next one is read.
+      // The piece is copied, because the runtime may reuse its memory when the next one is read.
       this.#held.push({ kind: 'chunk', bytes: piece.bytes.slice() })
       this.#bytes += piece.bytes.length
     } else this.#held.push(piece)
   }
 
-  /** Reads a piece. True if it is the last one. Throws AttemptFailed for a stream that fails before it says something. */
+  /**
+   * Reads a piece. Returns true if it is the last one. Throws AttemptFailed for a stream that fails before it has any
+   * content.
+   */
   #take(piece: UpstreamPiece): boolean {
     const { response, open } = this.#answering
     const { status } = response
@@ -134,7 +141,7 @@ class HeldBack {
     throw failureWithin(failure, response.status, open.channel.upstream.key)
   }
 
-  /** The refusal, with its usage and its end if they arrive soon. */
+  /** The error for a refusal, with the usage and the end of the stream if they arrive soon. */
   async #refused(exit: Refusal['exit'], isOver: boolean): Promise<RefusedAnswer> {
     const reader = this.#reader
     reader.hurry(usageWaitMs)
@@ -154,13 +161,13 @@ class HeldBack {
   }
 }
 
-/** The decoder of a stream in OpenAI's format, of a chat or of a completion. */
+/** The decoder for a chat or completion stream in OpenAI's format. */
 export function openAiDecoder({ mode, requestId }: RelayCall): StreamDecoder {
   const decoder = openaiChat.streamDecoder(requestId)
   return mode === 'chat' ? decoder : { push: (data) => decoder.push(asChat(data)), finish: () => decoder.finish() }
 }
 
-/** An event of a completion as one of a chat: its texts are in another field. */
+/** Converts an event of a completion into an event of a chat, which has its texts in another field. */
 function asChat(data: string): string {
   const event = tryParse(data)
   if (!isObject(event) || !Array.isArray(event['choices'])) return data

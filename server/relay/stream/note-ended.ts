@@ -3,8 +3,8 @@ import type { OpenCall } from '../charging/settlement.ts'
 import { noteHealth } from '../failures/note-health.ts'
 
 /**
- * Records how a stream ended in the health of its channel. If the channel broke it off, which is `isBroken`, the next turn
- * of the session goes elsewhere, because this one can no longer.
+ * Records how a stream ended, for the health of its channel. If the channel broke the stream (`isBroken`), the next
+ * turn of the session prefers other channels, because the current turn can no longer be moved.
  */
 export function noteEnded(
   deps: Pick<RelayDeps, 'breaker' | 'sessionRests'>,

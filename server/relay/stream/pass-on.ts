@@ -2,7 +2,7 @@ import type { StreamMeter, StreamSignal } from '../../dialects/neutral/dialect.t
 import { eventAt, messagesIn, type SseBlock, type SseEvent } from '../../lib/bytes/sse.ts'
 import { isObject, tryParse } from '../../lib/json.ts'
 
-/** What happens to a block of events on its way to the caller. */
+/** The result of metering a block of events that is passed on to the caller. */
 export interface PassedOn {
   /** The part of the block that is sent; undefined if nothing is sent. */
   bytes: Uint8Array | undefined
@@ -24,11 +24,11 @@ const encoder = new TextEncoder()
  */
 export function passOn(block: SseBlock, meter: StreamMeter, withholdUsage: boolean): PassedOn {
   const { text } = block
-  // Most blocks can be skimmed. Only blocks in rarer formats are split into events.
+  // Most blocks can be scanned without being split into events. Only blocks in rarer formats are split.
   const events = block.firstRest || text.includes('\r') ? block.events : undefined
-  /** The text is sent unchanged up to this index; undefined = all of it. */
+  /** The text is sent unchanged up to this index; undefined = the whole text is sent unchanged. */
   let cut: number | undefined
-  /** What is sent after `cut`. */
+  /** The text that is sent after the part up to `cut`. */
   let rest = ''
   for (let index = 0, at = 0; ; index++) {
     const from = events ? at : meter.skim(text, at)
@@ -36,7 +36,7 @@ export function passOn(block: SseBlock, meter: StreamMeter, withholdUsage: boole
     const event = events ? events[index] : from < text.length ? eventAt(text, from) : undefined
     if (!event) return { bytes: bytesOf(block, cut, rest) }
     at = event.to
-    // An event that has already been sent can be neither skipped nor changed.
+    // True for an event that has already been sent, so that it can be neither dropped nor changed.
     const isGone = event.to === 0
     if (event.lines && !isGone) {
       cut ??= event.from
@@ -79,15 +79,15 @@ function endOf(block: SseBlock, { from, to }: SseEvent, signal: End['signal']): 
   return { signal, event, bytes: bytes ?? encoder.encode(event) }
 }
 
-/** Where the text begins in the block's bytes, if the text has as many characters as bytes; otherwise undefined. */
+/** The offset of the text in the block's bytes, if each character is one byte; otherwise undefined. */
 function asciiAt({ bytes, text, firstRest }: SseBlock): number | undefined {
   const before = firstRest?.length ?? 0
   return bytes && bytes.length - before === text.length ? before : undefined
 }
 
 /**
- * Passes on an event that has several lines, or lines without a field name. Its readable parts are sent in the usual
- * format.
+ * Passes on an event that has several lines, or lines without a field name. The readable parts of the event are sent in
+ * the usual format.
  */
 function passOddOn(
   event: SseEvent,
@@ -109,13 +109,16 @@ function passOddOn(
   return { text }
 }
 
-/** The `event:` line, for clients that rely on it. Dialects whose events have a type use the type as the event name. */
+/**
+ * The `event:` line for a message, for clients that rely on it. In dialects whose events have a `type`, the type is the
+ * event name.
+ */
 function nameIn(message: string): string | undefined {
   const event = tryParse(message)
   return isObject(event) && typeof event['type'] === 'string' ? `event: ${event['type']}` : undefined
 }
 
-/** Two chunks as one; a single chunk is not copied. */
+/** Joins two chunks. If one of them is absent or empty, the other is returned without being copied. */
 export function joined(a: Uint8Array | undefined, b: Uint8Array | undefined): Uint8Array | undefined {
   if (!a || a.length === 0) return b ?? a
   if (!b || b.length === 0) return a
@@ -123,8 +126,8 @@ export function joined(a: Uint8Array | undefined, b: Uint8Array | undefined): Ui
 }
 
 /**
- * Joins two chunks like `joined`. If both are parts of one buffer that nothing else reads any more, `b` is moved up to
- * the end of `a`, over what was between them.
+ * Joins two chunks like `joined`, but without a copy of `a` if both are parts of one buffer. In that case, `b` is moved
+ * to the end of `a` and overwrites the bytes between them, so no other code may still read the buffer.
  */
 export function closedUp(a: Uint8Array | undefined, b: Uint8Array): Uint8Array {
   if (!a || a.length === 0) return b

@@ -6,22 +6,25 @@ import type { Failure, ReplyPart, StreamEvent } from '../../dialects/neutral/rep
 import type { Answer } from '../charging/measure.ts'
 import type { Stopped } from '../failures/refused-answer.ts'
 
-/** What one choice has contained so far. */
+/** The state of one choice. */
 interface ChoiceSoFar {
   hasRefused: boolean
-  /** A neutral reason; undefined = it has not stopped. */
+  /** The stop reason in neutral form; undefined = the choice has not stopped. */
   stop: string | undefined
 }
 
 /** Watches the events of a stream for the first content other than thoughts and refusals. */
 export class RefusalWatch {
-  /** Something has arrived that is no thought and no refusal. */
+  /** True once content other than thoughts and refusals has arrived. */
   hasSpoken = false
   readonly #decoder: ForgivingDecoder
   readonly #expected: number
   readonly #tally = new EventTally()
   readonly #choices = new Map<number, ChoiceSoFar>()
-  /** Parts that are text. The deltas of thoughts and refusals say nothing, those of tool calls need not be read. */
+  /**
+   * The parts that are text. Deltas of other parts are ignored: those of thoughts and refusals do not count as content,
+   * and tool calls count from their beginning.
+   */
   readonly #texts = new Set<string>()
 
   /** `expected` is the number of choices that were requested. */
@@ -30,17 +33,17 @@ export class RefusalWatch {
     this.#expected = expected
   }
 
-  /** The data of one event. */
+  /** Takes the data of one event. */
   feed(data: string): void {
     for (const event of this.#decoder.push(data) ?? []) this.#take(event)
   }
 
-  /** The end of the input. */
+  /** Must be called at the end of the input. */
   finish(): void {
     for (const event of this.#decoder.finish()) this.#take(event)
   }
 
-  /** The error that the upstream reported; `unreadable` for an event that cannot be read. */
+  /** The error that the upstream reported, or `unreadable` after an event that could not be read. */
   get failure(): Failure | undefined {
     return this.#tally.failure
   }
@@ -49,7 +52,7 @@ export class RefusalWatch {
     return this.failure === unreadable
   }
 
-  /** The formal end has arrived. */
+  /** True once the formal end of the stream has arrived. */
   get hasEnded(): boolean {
     return this.#tally.ended
   }
@@ -65,7 +68,7 @@ export class RefusalWatch {
     }))
   }
 
-  /** What the stream has used so far. */
+  /** The data from which the usage of the stream so far is measured. */
   get answer(): Answer {
     const tally = this.#tally
     return {

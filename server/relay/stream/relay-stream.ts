@@ -26,10 +26,10 @@ const nothing = new Uint8Array()
 const drainMs = 1_000
 
 type Bytes = Uint8Array | undefined
-/** Ends a stream that broke off. `before` has not been sent yet. */
+/** Returns the last bytes of a stream that broke off. They begin with `before`, which has not been sent yet. */
 type EndBroken = (before: Bytes) => Promise<Uint8Array>
 
-/** Everything needed to make a streamed response. */
+/** Everything that a streamed response is created from. */
 interface StreamOptions {
   deps: RelayDeps
   open: OpenCall
@@ -37,18 +37,19 @@ interface StreamOptions {
   meter: StreamMeter
   /** The usage chunk was requested by the gateway, not by the caller. */
   withholdUsage: boolean
-  /** Pieces already read to see whether the upstream responds at all. */
+  /** Pieces that were already read to check that the upstream responds. */
   opening: UpstreamPiece[]
-  /** Lets another attempt continue if the stream breaks off; absent = the stream then ends with an error. */
+  /** Lets another attempt continue the stream if it breaks off; absent = the stream ends with an error in that case. */
   rescuer?: Rescuer | undefined
 }
 
 /**
- * The body of a streamed response: the upstream's events as they arrive, metered, with an end that never presents an
- * incomplete response as complete. It owns the hold from construction. Every ending settles the hold once: the normal
- * end, a broken or stalled upstream, an error event, quota running out, and a caller who disconnects midway or before
- * the first read. Pieces are handled without async functions, because thousands of streams can wait for a piece at the
- * same time. If the stream is rescued, the reader, the meter and the open call are those of the newest attempt.
+ * The body of a streamed response. It meters the upstream's events and passes them on as they arrive. It never presents
+ * an incomplete response as complete. It owns the hold from construction, and settles it exactly once, however the
+ * stream ends: normally, with a broken or stalled upstream, with an error event, for lack of quota, or because the
+ * caller disconnects midway or before the first read. Pieces are handled without async functions, because thousands of
+ * streams can wait for a piece at the same time. Another attempt that continues the stream brings its own reader, meter
+ * and open call.
  */
 export class RelayStream extends AnswerBody<ChargedUsage> {
   #reader: StreamReader
@@ -58,15 +59,18 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
   #splitter = new SseSplitter()
   #cost: RunningCost
   readonly #rescuer: Rescuer | undefined
-  /** The rescue that is in progress or has failed, and what ends the stream if it fails. */
+  /**
+   * The search for another attempt that continues the broken stream, while it is in progress or after it has failed. If
+   * it fails, `end` ends the stream.
+   */
   #rescue: { done: Promise<unknown>; end: EndBroken } | undefined
-  /** The first step, if it was taken before the runtime asked for it. */
+  /** The first step, if it was made before the runtime asked for it. */
   #begun: Promise<Step> | undefined
-  /** The gateway's own time limit for the whole call ended the stream. */
+  /** True if the gateway's own time limit for the whole call ended the stream. */
   #isOverdue = false
-  /** The bytes about to be sent begin with the rest of an event that has been sent in part. */
+  /** True if the next bytes to send begin with the rest of an event that has been sent in part. */
   #isContinued = false
-  /** The length of the bytes sent after the charge. It may be large. */
+  /** The number of bytes that are sent after the charge. It may be large. */
   #lastLength = 0
   /** Resolves the pending `next`. */
   #resolve: ((step: Step | Promise<Step>) => void) | undefined
@@ -93,10 +97,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     return new Promise(this.#waiter)
   }
 
-  /**
-   * Returns the body of a response once its first bytes are available, so that the runtime sends them together with the
-   * head.
-   */
+  /** Returns the body when its first bytes are available, so that the runtime sends them together with the head. */
   async body(): Promise<ReadableStream> {
     const first = this.next()
     await first
@@ -110,7 +111,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     this.#advance()
   }
 
-  /** Goes from piece to piece until there is something to send. */
+  /** Handles one piece after another until there is something to send. */
   #advance(): void {
     for (let piece = this.#opening.shift(); piece; piece = this.#opening.shift()) if (this.#isAnswered(piece)) return
     if (this.hasEnded) this.#resolve?.(this.end())
@@ -121,10 +122,10 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     if (!this.#isAnswered(piece)) this.#advance()
   }
 
-  /** Handles a piece. Returns false when there is nothing to send for it. */
+  /** Handles a piece. Returns false if there is nothing to send for it. */
   #isAnswered(piece: StreamPiece): boolean {
     try {
-      // The caller may have disconnected in the meantime. In that case, the call has been settled or is about to be.
+      // If the caller has disconnected in the meantime, the call has been settled or is about to be.
       if (this.hasEnded) this.#resolve?.(this.end())
       else if (piece.kind === 'broken' && this.open.call.leaving.hasLeft) this.#resolve?.(this.return())
       else {
@@ -175,7 +176,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
       clock: this.deps.deadlineWatch,
       limitMs: drainMs,
     }
-    // If the rest cannot be read, what arrived before is still charged.
+    // If the rest cannot be read, the part that arrived before is still charged.
     await readLate(late).catch(this.warn)
     this.#reader.cancel()
     await this.#charge(finished ? 'complete' : 'aborted', '')
@@ -222,7 +223,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     return this.#rescueOr((sent) => this.#fail(error, sent), error, before)
   }
 
-  /** The stream broke off. Another attempt continues it if possible, otherwise `end` ends it. */
+  /** Called when the stream broke off. Another attempt continues it if possible. Otherwise, `end` ends it. */
   #rescueOr(end: EndBroken, error: GatewayError, before: Bytes): Promise<Bytes> | Bytes {
     const rescuer = this.#rescuer
     const { open } = this
@@ -233,7 +234,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     const broken = { open, meter: this.#meter, firstByteMs: this.firstByteMs, error }
     const done = rescuer.goOn(broken).then((next) => {
       if (next) this.#goOn(next)
-      // The attempt has set its own action.
+      // The attempt replaced this stream's action on a disconnect with its own, so this stream's action is set again.
       open.call.leaving.onLeave(() => this.leave())
       return next
     })
@@ -243,7 +244,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
   }
 
   #rescued(): Promise<Bytes> | Bytes {
-    // The call continues with another reader, unless the rescue has failed.
+    // If another attempt was found, the call continues with the reader of that attempt. Otherwise, the stream ends.
     return this.#rescue?.end(undefined)
   }
 
@@ -261,7 +262,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     return shortage && !this.hasEnded ? this.#exhausted(shortage, out) : out
   }
 
-  /** Takes more quota for the output so far. Returns the reason if there is too little left. */
+  /** Takes more quota for the output so far. Returns an error if too little quota is left. */
   async #shortage(): Promise<GatewayError | undefined> {
     const open = this.open
     const deps = this.deps
@@ -272,28 +273,25 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
       (error: GatewayError) => error,
     )
     if (!cost.exceedsHold || cost.mayOverdraw()) return undefined
-    // The estimate tends to be high, so the tokens are counted before the estimate is allowed to end a response.
+    // The estimate tends to be too high, so the tokens are counted before the response is ended for lack of quota.
     await cost.count()
     if (!cost.exceedsHold) return undefined
     return failed ?? new GatewayError('quota_exhausted_mid_stream', 'the quota ran out during the response')
   }
 
-  /**
-   * Output that the quota does not cover is neither sent nor charged, unless the first part of it has been sent
-   * already.
-   */
+  /** Ends the stream for lack of quota. Uncovered output is not sent or charged, unless part of it was sent. */
   #exhausted(shortage: GatewayError, out: Bytes): Promise<Uint8Array> {
     return this.#isContinued ? this.#fail(shortage, out) : this.#fail(shortage, undefined, this.#cost.delivered)
   }
 
-  /** An end mark after nothing but keep-alives does not complete a response. */
+  /** Handles the end marker. If only keep-alives have been sent before it, the response is not complete. */
   #done(before: Bytes, last: Uint8Array): Promise<Uint8Array> {
     const hasSaid = this.firstByteMs > 0 || (before !== undefined && before.length > 0)
     const isEmpty = !hasSaid && this.#meter.usage === undefined && !this.#meter.speaks
     return isEmpty ? this.#fail(new GatewayError(...endings.end)) : this.#complete(before, last)
   }
 
-  /** `end` writes the last bytes, once the charged usage is known. */
+  /** Ends a complete response. `end` writes the last bytes when the charged usage is known. */
   async #complete(before: Bytes, last: Uint8Array, end?: WriteEnd): Promise<Uint8Array> {
     this.hasEnded = true
     this.#reader.drain(drainMs)
@@ -309,8 +307,8 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
   }
 
   /**
-   * The upstream reported an error within the stream. The caller gets that event and no end mark. If the caller's
-   * client would not recognise the event as an error, our own error event follows.
+   * Passes on an error event of the upstream, without an end marker. If the caller's client would not recognise the
+   * event as an error, the gateway's own error event follows.
    */
   #upstreamError(before: Bytes, write: () => string | undefined): Promise<Bytes> | Bytes {
     // The head of the response had a success status.
@@ -328,7 +326,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     if (!this.#rescue) {
       const { upstreamFault, retry } = failed.verdict
       noteEnded(this.deps, this.open, upstreamFault ? 'faulty' : 'undecided', retry)
-      // This text is for the log row. If the operator's account is the problem, the caller gets a different text.
+      // The log row gets this message, even if the caller gets a different one.
       const attempt = this.open.call.state.attempts.at(-1)
       if (attempt) attempt.error = failed.error.message
     }
@@ -338,7 +336,9 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     return joined(before, encoder.encode(passed + (own ? this.#errorEvent(own, charged) : ''))) as Uint8Array
   }
 
-  /** The upstream has ended. Text after the last blank line counts if it is a complete event. */
+  /**
+   * Handles the end of the upstream's response. The text after the last blank line counts if it is a complete event.
+   */
   #upstreamEnded(how: keyof typeof endings): Promise<Bytes> | Bytes {
     const meter = this.#meter
     const rest = this.#splitter.finish()
@@ -351,21 +351,21 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     const isKept = signal === 'content' || (signal === 'usage-only' && !this.#withholdUsage)
     const before = isKept || open ? encoder.encode(last) : undefined
     if (signal === 'done' || wasFinished || meter.finished) return this.#complete(before, encoder.encode(meter.endMark))
-    // An incomplete last event is not content, so that a truncated response is not passed off as complete.
+    // An incomplete last event is not passed on, so that a truncated response does not look complete.
     const [code, message] = endings[how]
     this.#isOverdue = how === 'overdue'
     const error = new GatewayError(code, message)
     return how === 'overdue' || how === 'cut' ? this.#fail(error, before) : this.#broke(error, before)
   }
 
-  /** `delivered`: what to charge for, if that is less than everything received. */
+  /** Ends the stream with an error. Only `delivered` is charged; undefined = everything received. */
   async #fail(error: GatewayError, before?: Bytes, delivered?: Delivered): Promise<Uint8Array> {
     const open = this.open
     const endsMidEvent = before === undefined && this.#splitter.partlySent
     this.hasEnded = true
     this.#begins(before)
     this.#reader.cancel()
-    // The limit for the whole call is ours, so an upstream that keeps sending is not broken.
+    // The limit for the whole call is the gateway's own, so an upstream that exceeds it while sending is not faulty.
     const isFaulty = error.type === 'upstream_error' && !this.#isOverdue
     noteEnded(this.deps, open, isFaulty ? 'faulty' : 'undecided')
     const event = this.#errorEvent(error, await this.#charge('interrupted', error.code, delivered))
@@ -376,7 +376,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     return failedEnd(this.open.call, this.#reader, this.#meter, error, charged)
   }
 
-  /** Charges for what was delivered. */
+  /** Charges for the delivered part. */
   #charge(outcome: Outcome, code: string, delivered?: Delivered): Promise<ChargedUsage> {
     return this.settle(() => this.#chargeOnce(outcome, code, delivered))
   }
@@ -384,7 +384,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
   async #chargeOnce(outcome: Outcome, code: string, delivered?: Delivered): Promise<ChargedUsage> {
     const { deps, open } = this
     this.letGo()
-    // The health after an interrupted stream has already been recorded.
+    // If the stream was interrupted, the channel's health has already been recorded.
     if (outcome !== 'interrupted') noteEnded(deps, open, outcome === 'complete' ? 'well' : 'undecided')
     const ending = { outcome, code, firstByteMs: this.firstByteMs, isOverdue: this.#isOverdue, delivered }
     try {

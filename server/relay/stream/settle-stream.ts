@@ -12,19 +12,22 @@ import type { Broken } from './stream-reader.ts'
 interface StreamEnding extends Pick<Ending, 'outcome' | 'code' | 'firstByteMs'> {
   /** The gateway's own time limit for the whole call ended the stream. */
   isOverdue: boolean
-  /** How much of the output has been sent, if not all of it. The upstream's usage covers all of the output. */
+  /**
+   * How much of the output has been sent; undefined = all of it. The upstream's usage report always covers all of the
+   * output.
+   */
   delivered: Delivered | undefined
 }
 
-/** The usage that a stream was charged for, and whether it was counted here. */
+/** The usage that was charged for a stream, and whether the gateway counted it. */
 export interface ChargedUsage {
   readonly usage: Usage
   readonly isCounted: boolean
 }
 
 /**
- * Charges for what a stream has delivered, and returns the charged usage. Rejects if the usage cannot be determined, in
- * which case the quota has been given back.
+ * Charges for the delivered part of a stream, and returns the charged usage. If the usage cannot be determined, gives
+ * the quota back and rejects.
  */
 export async function settleStream(
   deps: RelayDeps,
@@ -48,7 +51,7 @@ export async function settleStream(
   return { usage: measurement.measure.usage, isCounted: measurement.measure.estimated }
 }
 
-/** What a stream that broke off has used so far, as it is charged, and its note for the log. */
+/** The usage to charge for a stream that has broken off, before another attempt continues it. */
 export async function measuredSoFar(
   deps: RelayDeps,
   { open, meter, firstByteMs }: Pick<Broken, 'open' | 'meter' | 'firstByteMs'>,
@@ -58,12 +61,12 @@ export async function measuredSoFar(
   return withImages(own, meter, ending)
 }
 
-/** The measure, with the number of images seen if that number decides the price. */
+/** The measure with the number of images that arrived, if that number determines the price. */
 function withImages(measure: Measure, meter: StreamMeter, { outcome, isOverdue }: StreamEnding): Measure {
   const images = meter.images ?? 0
   if (outcome === 'interrupted') return { ...measure, cut: { images, byUpstream: !isOverdue } }
-  // If the response does not state how many images it contains, the number seen is used. If the images cannot be seen,
-  // the price is that of the number requested.
+  // If the response does not state how many images it contains, the images in the stream are counted. If they cannot be
+  // recognised in the stream, the number of requested images is charged.
   const hasSeen = images > 0 || meter.tellsImages === true
   return hasSeen && measure.images === undefined && outcome !== 'aborted' ? { ...measure, images } : measure
 }

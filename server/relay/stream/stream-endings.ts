@@ -32,8 +32,8 @@ export function unreadablePart(): GatewayError {
 }
 
 /**
- * The error for a part that could not be read, either because its JSON is nested too deeply or because the gateway is
- * at fault.
+ * The error for a part that could not be read: the upstream's fault if its JSON is nested too deeply, otherwise the
+ * gateway's.
  */
 export function faultIn(fault: unknown): GatewayError {
   if (fault instanceof RangeError) return unreadablePart()
@@ -41,8 +41,8 @@ export function faultIn(fault: unknown): GatewayError {
 }
 
 /**
- * The last events of a stream that breaks off. Clients of the Responses API need an end that continues the events
- * already sent.
+ * The last events of a stream that breaks off. For clients of the Responses API, they must continue the events that
+ * were already sent.
  */
 export function failedEnd(
   { requestId, dialect }: Pick<RelayCall, 'requestId' | 'dialect'>,
@@ -61,8 +61,8 @@ export function failedEnd(
 }
 
 /**
- * Our own error to send after an upstream's error event. It replaces that event if the operator's account is the
- * problem.
+ * The gateway's own error to send after an upstream's error event. If the operator's account is the problem, it is sent
+ * in place of that event.
  */
 export function ownErrorAfter(event: string, failed: AttemptFailed, dialect: DialectName): GatewayError | undefined {
   if (failed.verdict.account) return forCaller(failed).error

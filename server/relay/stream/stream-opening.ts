@@ -16,11 +16,11 @@ const never = Number.POSITIVE_INFINITY
 
 interface Opening {
   reader: UpstreamReader
-  /** Makes a meter that is used for the opening only, because the stream's own meter reads the same pieces later. */
+  /** Creates a meter that is used only for the opening. The stream's own meter reads the same pieces later. */
   newMeter: () => StreamMeter
   status: number
   leaving: Leaving
-  /** The latest time until which pieces are held back, in milliseconds on `clock`. */
+  /** The time until which pieces are held back at most, in milliseconds on `clock`. */
   untilMs: number
   clock: Clock
   /** The channel's key, which must not be shown. */
@@ -28,14 +28,15 @@ interface Opening {
 }
 
 /**
- * Limits for the size of a piece. A piece is passed on as a whole, or withheld as a whole if the quota does not cover it.
- * The event of one token takes 100 bytes or more, so a piece costs less than half of the slice that is held in advance.
+ * Limits for the size of a piece. A piece is either passed on completely or, if the quota does not cover it, withheld
+ * completely. The event of one token has at least 100 bytes, so a piece of this size costs less than half of the slice
+ * that is held in advance.
  */
 const pieceBytes = { most: 8 * 1024, least: 256, ofToken: 16 }
 
 /**
- * Begins a streamed response. Returns its reader, and the pieces already read to see that it has content. Throws
- * AttemptFailed, CallerLeft.
+ * Begins a streamed response. Returns its reader, and the pieces that were read to check that it has content. Throws
+ * AttemptFailed and CallerLeft.
  */
 export async function openStream(
   { deps, open, response, sentAtMs }: Answering,
@@ -46,9 +47,8 @@ export async function openStream(
   const limits = timeLimits(deps, open, sentAtMs)
   const pieceBytes = pieceBytesFor(deps.settings().PreConsumedQuota)
   const speaksByMs = firstTokenByMs(deps, open, sentAtMs)
-  // A stream with a time limit for its first content is held back until that content arrives, so that another channel can
-  // still be tried.
-  // In the meantime the caller is sent keep-alives (`answerInTime`).
+  // A stream with a time limit for its first content is held back until that content arrives, so that another channel
+  // can still be tried. In the meantime, the caller is sent keep-alives (`answerInTime`).
   const isTimed = speaksByMs !== never
   const opened = isTimed ? { ...limits, keepAliveMs: 0, deadlineMs: Math.min(limits.deadlineMs, speaksByMs) } : limits
   const reader = readerOf(deps, response.body, { ...opened, pieceBytes })
@@ -71,8 +71,8 @@ function pieceBytesFor(sliceTokens: number): number {
 }
 
 /**
- * Reads a stream up to its first event with content. A stream that ends, breaks or fails before that event has not
- * begun, and another channel may succeed. Throws AttemptFailed, CallerLeft.
+ * Reads a stream up to its first event with content. A stream that ends, breaks or fails before that event counts as
+ * not begun, so another channel can be tried. Throws AttemptFailed and CallerLeft.
  */
 async function readOpening(opening: Opening): Promise<UpstreamPiece[]> {
   const { reader, clock, untilMs } = opening
@@ -92,7 +92,10 @@ function copyOf({ bytes }: UpstreamPiece & { kind: 'chunk' }): UpstreamPiece {
   return { kind: 'chunk', bytes: bytes.slice() }
 }
 
-/** `silent` are the pieces already read, which have no content. */
+/**
+ * Parses every event up to the first one with content. `silent` contains the pieces that have already been read and
+ * have no content.
+ */
 async function readClosely(opening: Opening, silent: UpstreamPiece[], first: UpstreamPiece): Promise<UpstreamPiece[]> {
   const { reader, status, leaving } = opening
   const meter = opening.newMeter()
@@ -135,8 +138,8 @@ async function readClosely(opening: Opening, silent: UpstreamPiece[], first: Ups
 }
 
 /**
- * A line this long that does not begin with a field name is part of a page or a file, not of a stream (HTML standard,
- * 9.2.6).
+ * Refuses a response that is not an event stream. A long first line without a field name belongs to a page or a file,
+ * not to a stream (HTML standard, 9.2.6).
  */
 function refuseNoEvents(pieces: readonly UpstreamPiece[], status: number): void {
   const head = Buffer.concat(pieces.flatMap((each) => (each.kind === 'chunk' ? [each.bytes] : []))).toString(
@@ -158,8 +161,8 @@ function isSpeaking({ key, status }: Opening, meter: StreamMeter, data: string):
   if (signal === 'garbage') throw badBody('the upstream began its response with data that cannot be read', status)
   if (signal === 'skip') return false
   if (signal === 'error') throw failureInStream(meter, status, key)
-  // In some dialects, the last event contains the complete response. A response that ended with a usage report is not
-  // empty either.
+  // A stream that ends here is not empty if its last event contains the complete response, as in some dialects, or if
+  // it has reported usage.
   if (signal === 'done') {
     if (!meter.speaks && meter.usage === undefined) throw emptyStream(status)
     return true
@@ -167,7 +170,7 @@ function isSpeaking({ key, status }: Opening, meter: StreamMeter, data: string):
   return meter.speaks ?? true
 }
 
-/** What the first bytes of a stream certainly contain; undefined = they must be parsed. */
+/** What the first bytes of a stream are certain to contain; undefined = they must be parsed. */
 export type Glance = 'speaks' | 'silent' | undefined
 
 const eventStart = 'data: {'
@@ -184,9 +187,9 @@ const emptyChoice =
 const someUsage = /"usage": ?\{/
 
 /**
- * Recognises the common beginnings of OpenAI's streams without parsing: complete chunks without content, followed by a
- * chunk that contains some text and nothing that could be an error. `silent` means that the bytes end with a chunk
- * without content.
+ * Recognises the common beginnings of OpenAI's streams without parsing them: complete chunks without content, followed
+ * by a chunk that contains some text and nothing that could be an error. `silent` means that no chunk with content has
+ * arrived yet.
  */
 export function glanceAt(bytes: Uint8Array): Glance {
   let text = textOf(bytes, usualBytes)
@@ -201,8 +204,8 @@ export function glanceAt(bytes: Uint8Array): Glance {
     const event = text.slice(at, end)
     if (!event.startsWith(eventStart) || !event.endsWith('}') || event.includes('"error"')) return undefined
     if (event.includes('\n')) return undefined
-    // This event is parsed: once it has been passed on, it is too late to try another channel, so it must not be something
-    // that only looks like an event.
+    // This event is parsed to make sure that it is valid, because once it has been passed on, no other channel can be
+    // tried.
     if (event.includes('"choices":[{') && someText.test(event))
       return isObject(tryParse(event.slice(eventStart.length - 1))) ? 'speaks' : undefined
     if (!emptyChoice.test(event) || someUsage.test(event)) return undefined
@@ -212,7 +215,7 @@ export function glanceAt(bytes: Uint8Array): Glance {
   return undefined
 }
 
-/** The first bytes as text, each byte as one character. */
+/** The first bytes as text, with one character for each byte. */
 function textOf(bytes: Uint8Array, most: number): string {
   return Buffer.prototype.latin1Slice.call(bytes, 0, Math.min(bytes.length, most))
 }

@@ -6,10 +6,11 @@ import type { OpenCall } from '../charging/settlement.ts'
 import type { UpstreamPiece, UpstreamReader } from '../upstream/upstream-reader.ts'
 
 /**
- * The next piece for the caller. `ready`: events in the caller's dialect, which the reader has metered. `fault`: the
- * gateway failed to read the piece. `last`: the end of the response, which waits for the charge. `end` writes what
- * follows `bytes`, with the usage if it was counted here. `write` writes the upstream's error; undefined if it cannot
- * be written. `rescued`: another attempt continues the stream, or none does.
+ * The next piece for the caller. `ready`: events in the caller's dialect, which the reader has already metered.
+ * `fault`: the gateway failed to read the piece. `last`: the end of the response, which waits for the charge. Its `end`
+ * writes the events after `bytes`, including the usage if the gateway counted it. Its `write` writes the upstream's
+ * error, or returns undefined if that is impossible. `rescued`: the search for another attempt is over; it either
+ * continues the stream or has failed.
  */
 export type StreamPiece =
   | UpstreamPiece
@@ -23,40 +24,40 @@ export type StreamPiece =
 /** Writes the end of a response. `counted` is the charged usage, if the upstream reported none that can be believed. */
 export type WriteEnd = (counted: Usage | undefined) => string
 
-/** Where a stream's pieces come from. */
+/** The source of a stream's pieces. */
 export interface StreamReader extends Pick<UpstreamReader, 'cancel' | 'drain' | 'hurry'> {
   ask(answer: (piece: StreamPiece) => void): void
   next(): Promise<StreamPiece>
   /**
-   * The end of a response that broke off. It continues the events already sent. Absent if the caller's dialect has no
-   * such end.
+   * Writes the end of a response that broke off, as a continuation of the events already sent. Absent if the caller's
+   * dialect has no events for such an end.
    */
   failed?(failure: Failure, charged: Usage | undefined): string
 }
 
-/** The attempt that continues a broken stream: its pieces are in the caller's dialect. */
+/** The attempt that continues a broken stream. Its pieces are in the caller's dialect. */
 export interface NextPart {
   readonly open: OpenCall
   readonly reader: StreamReader
   readonly meter: StreamMeter
 }
 
-/** A stream that broke off: the last attempt, what it has delivered, and why it ended. */
+/** A stream that broke off: its last attempt, the delivered part, and why it ended. */
 export interface Broken {
   readonly open: OpenCall
   readonly meter: StreamMeter
   readonly firstByteMs: number
-  /** Its message is for the log and for administrators. */
+  /** The message of this error is for the log and for administrators. */
   readonly error: GatewayError
 }
 
 /** Lets another attempt continue a stream that broke off. */
 export interface Rescuer {
-  /** False if the stream has contained something that cannot be continued. */
+  /** False if the stream cannot be continued, because of its content or because no further attempt is allowed. */
   readonly isPossible: boolean
   /**
-   * Makes the next attempt. Undefined if none is possible or all fail; nothing has been charged then. A caller who
-   * disconnects in the meantime is charged for the prompt of the attempt that was made.
+   * Makes the next attempt. Undefined if no attempt is possible or all attempts fail; they then cost nothing. If the
+   * caller disconnects in the meantime, it is charged for the prompt of the attempt that was made.
    */
   goOn(broken: Broken): Promise<NextPart | undefined>
 }

@@ -14,11 +14,11 @@ const encoder = new TextEncoder()
 const unreadableEnd: StreamPiece = { kind: 'last', outcome: 'garbage' }
 
 /**
- * Reads an upstream's stream and returns it in the caller's dialect, as complete events that are already metered. The
- * end is a separate piece, so that it can wait for the charge.
+ * Translates an upstream's stream into the caller's dialect. Returns complete events that are already metered. The end
+ * is a separate piece, so that it can wait for the charge.
  */
 export class TranslatingReader implements StreamReader {
-  /** Meters the stream so far. */
+  /** The meter of the stream. */
   readonly meter: TalliedMeter
   readonly #tally = new EventTally()
   readonly #from: PieceReader
@@ -29,7 +29,7 @@ export class TranslatingReader implements StreamReader {
   /** Pieces to return before anything else is read. */
   #ready: StreamPiece[] = []
 
-  /** `opening`: pieces already read. */
+  /** `opening` contains the pieces that have already been read. */
   constructor(from: PieceReader, decoder: StreamDecoder, to: StreamEncoder, opening: UpstreamPiece[]) {
     this.#from = from
     this.#decoder = new ForgivingDecoder(decoder)
@@ -96,7 +96,8 @@ export class TranslatingReader implements StreamReader {
     const data = sseData(this.#splitter.finish().text)
     const events = this.#decoder.finish(data)
     this.meter.isCut = events.every(({ type }) => type !== 'end')
-    // The reason why the stream or its last event is incomplete is known better here than in the decoder.
+    // Errors of the decoder about an incomplete stream are dropped, because this class knows more precisely why the
+    // stream is incomplete.
     const remaining = events.filter(
       (event) => event.type !== 'error' || (event.failure !== brokenOff && event.failure !== unreadable),
     )
@@ -119,11 +120,11 @@ export class TranslatingReader implements StreamReader {
     let text = ''
     for (const event of events) {
       this.#tally.take(event)
-      // Events that arrived together with the end also wait for the charge, so that there is one write to the caller
-      // instead of two.
+      // Events that arrived together with the end also wait for the charge, so that everything is sent to the caller in
+      // one write.
       if (event.type === 'end')
         return [{ kind: 'last', bytes: encoder.encode(text), outcome: 'done', end: endOf(this.#encoder) }]
-      // If another attempt continues the stream, the caller never sees the error.
+      // The error is a separate piece, because the caller never sees it if another attempt continues the stream.
       if (event.type === 'error' && event.failure !== unreadable)
         return [...ready(text), { kind: 'last', outcome: 'error', write: () => this.#encoded(event) }]
       const out = this.#encoded(event)

@@ -4,14 +4,14 @@ import type { StreamEvent } from '../../dialects/neutral/reply.ts'
 import type { StreamPiece, StreamReader, WriteEnd } from './stream-reader.ts'
 
 /**
- * A complete response for a caller who requested a stream. As for any stream, only the first slice of quota is held, so
- * the response is returned as one last piece, which is sent once it is paid for.
+ * Reads a complete response for a caller who requested a stream. As for any stream, only the first slice of quota is
+ * held. The response is therefore returned as a single last piece, which is sent only after it has been charged.
  */
 export class WholeReader implements StreamReader {
   readonly meter: TalliedMeter
   readonly #piece: StreamPiece
 
-  /** `text` contains the events in the caller's dialect, except the end. */
+  /** `text` contains the events in the caller's dialect, without the end. */
   constructor(events: readonly StreamEvent[], text: string, end: WriteEnd) {
     const tally = new EventTally()
     for (const event of events) tally.take(event)

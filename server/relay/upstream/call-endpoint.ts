@@ -11,7 +11,7 @@ import {
 } from '../../providers/provider.ts'
 import type { RelayCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
-import { viaFor } from '../call/via.ts'
+import { viaOf } from '../call/via.ts'
 import { CallerLeft } from '../cancellation/caller-left.ts'
 import { shuttingDown } from '../cancellation/shutting-down.ts'
 import { isOfCodex } from '../headers/relay-headers.ts'
@@ -53,7 +53,7 @@ export function endpointsOf(
   throw new GatewayError('mode_not_supported', `channel type ${provider.meta.label} does not support ${call.path}`)
 }
 
-/** Statuses that mean that a server has no such endpoint. */
+/** Statuses that may mean that a server does not have the endpoint. */
 const noSuchEndpoint: ReadonlySet<number> = new Set([404, 405, 501])
 
 /** True for a status that may mean that the service does not support a dialect. */
@@ -61,7 +61,7 @@ export function mayBeMissing(status: number): boolean {
   return noSuchEndpoint.has(status)
 }
 
-/** The name of a channel's endpoint in the list of unsupported features. */
+/** The name under which a channel's endpoint is stored in the list of unsupported features. */
 export function endpointFeature(channel: Channel, endpoint: ChatEndpoint): string {
   return `${channel.id} ${channel.upstream.baseUrl} ${endpoint.dialect.name}`
 }
@@ -72,7 +72,8 @@ export function isChat(endpoint: ChatEndpoint | ModeEndpoint): endpoint is ChatE
 }
 
 /**
- * A call in a provider's terms. A service that cannot stream is asked for a complete response, which is streamed here.
+ * A call in the form that providers use. A service that cannot stream is asked for a complete response, which the
+ * gateway then streams.
  */
 export function upstreamCallOf(
   { mode, path, facts }: RelayCall,
@@ -120,7 +121,8 @@ export function callUpstream(
   patience: Patience,
 ): Promise<Response> {
   const { call, channel, endpoint, upstreamCall, lent } = attempting
-  // A summary by the gateway is always translated.
+  // If the gateway asks the model for a summary, the response is always translated, so this is not a compaction by the
+  // service.
   const isCompaction = call.compacts === 'call' && prepared.codec !== undefined && !prepared.codec.to
   const pendingTarget = targetFor(deps, endpoint, channel, upstreamCall, prepared.body, lent, isCompaction)
   const answer =
@@ -147,11 +149,13 @@ function callTarget(
   const forwarded = withForwarded(target, call, endpoint)
   return send({
     target: carries ? withHeaders(forwarded, carries) : forwarded,
-    headers: { ...headersFor(call, prepared), ...viaFor(deps, call, channel) },
+    headers: headersFor(call, prepared),
+    via: viaOf(deps, call, channel),
     contentType: prepared.contentType,
     body: prepared.body instanceof JsonBytes ? prepared.body.bytes : prepared.body,
-    ...(prepared.contentLength !== undefined && { contentLength: prepared.contentLength }),
-    ...patience,
+    contentLength: prepared.contentLength,
+    connectTimeoutMs: patience.connectTimeoutMs,
+    firstByteTimeoutMs: patience.firstByteTimeoutMs,
     httpVersion: channel.httpVersion,
     proxy: carries?.proxy,
     guard: deps.guard,
@@ -181,7 +185,10 @@ function targetFor(
   return compacting ?? endpoint.target(channel.upstream, call, signing)
 }
 
-/** Records the tokens that came from the cache. A token made for this call cannot be out of date. */
+/**
+ * Records the upstream tokens that came from the cache, because only they can be out of date. A token that was newly
+ * requested for this call is never out of date.
+ */
 function lending(tokens: AccessTokens, lent: Map<string, string>): AccessTokens {
   return {
     async get(name, make) {
@@ -196,7 +203,7 @@ function lending(tokens: AccessTokens, lent: Map<string, string>): AccessTokens 
   }
 }
 
-/** The caller's headers, which only a service that speaks the caller's dialect understands. */
+/** The caller's headers to forward. Only a service that speaks the caller's dialect understands them. */
 function headersFor(call: RelayCall, prepared: Prepared): Readonly<Record<string, string>> {
   return prepared.codec || prepared.translation ? {} : call.headers
 }

@@ -4,7 +4,10 @@ import type { Target } from '../../providers/provider.ts'
 import type { Carries } from '../routing/carries.ts'
 import { jsonTextOf, type Prepared, written } from './prepare.ts'
 
-/** A prepared request with the channel's parameters applied. Forms and bodies that are not JSON objects stay as they are. */
+/**
+ * A prepared request with the channel's parameters applied. Forms, and bodies that are not JSON objects, are not
+ * changed.
+ */
 export function withParameters(prepared: Prepared, { parameters }: Carries): Prepared {
   const text = parameters && jsonTextOf(prepared.body)
   if (!parameters || text === undefined) return prepared
@@ -14,7 +17,7 @@ export function withParameters(prepared: Prepared, { parameters }: Carries): Pre
   return { ...prepared, body: written(body) }
 }
 
-/** Applies one operation to a body. A path through something other than an object changes nothing. */
+/** Applies one operation to a body. If the path leads through a value that is not an object, nothing changes. */
 function apply(body: JsonObject, { op, path, value }: ParameterOperation): void {
   const names = path.split('.')
   const last = names.pop() ?? ''
@@ -33,20 +36,21 @@ function apply(body: JsonObject, { op, path, value }: ParameterOperation): void 
   if (op === 'drop') {
     if (has) delete owner[last]
   } else if (op === 'set' || (op === 'default' && (present === undefined || present === null))) {
-    // A later operation may change what is inside, which must not reach the next call.
+    // The value is copied, because a later operation may change its content, and the change must not affect the next
+    // call.
     owner[last] = structuredClone(value)
   } else if (op !== 'cap') return
   else if (typeof present === 'number' && present > Number(value)) owner[last] = value
 }
 
-/** A target with the channel's headers in place of others of the same name. */
+/** A target with the channel's headers. They replace other headers of the same name. */
 export function withHeaders(target: Target, { headers }: Carries): Target {
   if (!headers) return target
   const kept = Object.entries(target.headers).filter(([name]) => !Object.hasOwn(headers, name.toLowerCase()))
   return { url: target.url, headers: { ...Object.fromEntries(kept), ...headers } }
 }
 
-/** A response with an error status, with the status as which the channel treats it. */
+/** Replaces an error status by the status that the channel's settings map it to. */
 export function withStatus(response: Response, { statuses }: Carries): Response {
   const status = response.ok ? undefined : statuses?.get(response.status)
   if (status === undefined) return response

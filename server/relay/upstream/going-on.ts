@@ -4,20 +4,20 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { ChatEndpoint, ContinuedTurn } from '../../providers/provider.ts'
 import type { GoesOn } from '../call/goes-on.ts'
 
-/** A conversation in which a broken answer is to be continued. */
+/** A conversation that asks a model to continue a truncated answer. */
 interface GoingOn {
   conversation: Conversation
-  /** The answer so far, if the request ends with it, as a turn that the model continues. */
+  /** The answer so far, if the request ends with it as an incomplete turn that the model continues. */
   begunWith?: string
-  /** The field that marks this turn; absent = none is needed. */
+  /** The field that marks the incomplete turn; absent = no mark is needed. */
   mark?: ContinuedTurn
 }
 
-/** The request to continue, as the user's turn after the answer so far. */
+/** The user's turn that asks the model to continue the answer so far. */
 export const goOnText =
   'Your last message was cut off by a technical fault. Continue it from exactly where it stops: your reply is appended to it as it is. Begin with the very next character, even if that is in the middle of a word, or is a space or a line break. Do not repeat any part of the message, do not comment on this request, and do not start again.'
 
-/** What decides how the answer so far is given. */
+/** The facts that determine in which form the answer so far is sent. */
 interface Going {
   endpoint: ChatEndpoint
   upstreamModel: string
@@ -25,8 +25,9 @@ interface Going {
 }
 
 /**
- * The conversation with the answer so far: as a turn that the model continues, if the service can do that, otherwise
- * followed by the request to continue. The model is not asked to think again.
+ * The conversation, followed by the answer so far. If the service supports it, the answer is an incomplete turn that
+ * the model continues. Otherwise, a turn follows in which the user asks the model to continue. The model is not asked
+ * to think again.
  */
 export function goingOn(whole: Conversation, { text }: GoesOn, going: Going): GoingOn {
   const said = text.replace(/[\ud800-\udbff]$/, '')
@@ -56,7 +57,7 @@ function isChatForm({ dialect: { name } }: ChatEndpoint): boolean {
   return name === 'openai-chat'
 }
 
-/** Adds a turn. The caller may have begun the model's turn, which then becomes longer. */
+/** Adds a turn. If the caller has already begun the model's turn, the text is appended to that turn. */
 function withTurn(messages: readonly Message[], role: 'assistant' | 'user', text: string): readonly Message[] {
   const part: Part = { type: 'text', text }
   const last = messages.at(-1)
@@ -64,7 +65,7 @@ function withTurn(messages: readonly Message[], role: 'assistant' | 'user', text
   return [...messages.slice(0, -1), { ...last, parts: [...last.parts, part] }]
 }
 
-/** The body with its last message marked as one that the model is to continue. */
+/** The body with a mark in its last message, which says that the model must continue it. */
 export function markedLast(body: JsonObject, mark: ContinuedTurn): JsonObject {
   const { messages } = body
   const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined

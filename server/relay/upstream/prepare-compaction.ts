@@ -6,12 +6,12 @@ import type { RelayDeps } from '../call/deps.ts'
 import type { Channel } from '../routing/routing-table.ts'
 import type { Attempting, Codec } from './prepare.ts'
 
-/** The name of compaction in the list of features that a channel's service does not support. */
+/** The name under which missing compaction is stored in the list of unsupported features. */
 export function compactionFeature({ id, upstream }: Channel): string {
   return `${id} ${upstream.baseUrl} compaction`
 }
 
-/** Whether an endpoint's service is believed to have compaction. */
+/** Whether an endpoint's service is believed to support compaction. */
 export function hasCompaction(
   deps: Pick<RelayDeps, 'unsupportedFeatures'>,
   channel: Channel,
@@ -21,8 +21,8 @@ export function hasCompaction(
 }
 
 /**
- * True if the service itself compacts the conversation. A compaction has no limit of its output, so if the quota
- * requires a limit, the gateway asks for a summary instead.
+ * True if the service itself compacts the conversation. The output of a compaction cannot be limited. If the quota
+ * requires a limit, the gateway therefore asks the model for a summary instead.
  */
 export function compactsNatively(
   deps: Pick<RelayDeps, 'unsupportedFeatures'>,
@@ -32,7 +32,9 @@ export function compactsNatively(
   return hasCompaction(deps, channel, endpoint)
 }
 
-/** The conversation to send if the gateway asks the model for a summary, and what the summary needs of a service. */
+/**
+ * The conversation to send if the gateway asks the model for a summary, and the features that a service needs for it.
+ */
 export function summaryRequest(conversation: Conversation) {
   const asking = askingForSummary(conversation)
   return { conversation: asking, needs: needsOf(asking) }

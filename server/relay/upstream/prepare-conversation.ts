@@ -32,15 +32,16 @@ import { goingOn, markedLast } from './going-on.ts'
 import { type Attempting, chatPlaced, edited, type Prepared, placedMembers, prepare, written } from './prepare.ts'
 import { compactsNatively, hasCompaction, summaryCodec, summaryRequest } from './prepare-compaction.ts'
 
-/** Fields of a Responses request that refer to something stored by the service that gave an earlier response. */
+/** Fields of a Responses request that refer to an earlier response or conversation, which only one service stores. */
 export const keptFields = ['previous_response_id', 'conversation'] as const
 
 /** A conversation at one endpoint of a channel. */
 export type Conversing = Attempting & { endpoint: ChatEndpoint }
 
 /**
- * Prepares a conversation for one channel. It is passed on if the channel speaks the caller's dialect, and otherwise
- * translated. Throws GatewayError if the request is wrong, and AttemptFailed if this channel cannot serve it.
+ * Prepares a conversation for one channel. If the channel speaks the caller's dialect, the request is passed on.
+ * Otherwise, it is translated. Throws GatewayError if the request is wrong, and AttemptFailed if this channel cannot
+ * serve it.
  */
 export function prepareConversation(deps: RelayDeps, attempting: Conversing): Prepared | Promise<Prepared> {
   const { call, endpoint } = attempting
@@ -48,7 +49,8 @@ export function prepareConversation(deps: RelayDeps, attempting: Conversing): Pr
   if (call.inBackground && endpoint.dialect.name !== call.dialect)
     throw cannot(`channel type ${attempting.channel.provider.meta.label} cannot make responses in the background`)
   if (call.compacts && !compactsNatively(deps, attempting)) return translated(deps, attempting, summaryRequest)
-  // The caller's own bytes do not include the answer so far.
+  // A call that continues a broken stream is always translated, because the caller's own bytes do not include the
+  // answer so far.
   if (endpoint.dialect.name !== call.dialect || call.goesOn) return translated(deps, attempting)
   if (call.state.body.kind === 'json') refuseUnpriced(deps, attempting, fieldsOf(call.state.body))
   if (endpoint.lacks) refuseLacking(attempting)
@@ -60,7 +62,7 @@ export function prepareConversation(deps: RelayDeps, attempting: Conversing): Pr
 }
 
 /**
- * Returns the conversation. Throws GatewayError, or AttemptFailed if the conversation has too many parts to be
+ * Returns the request in neutral form. Throws GatewayError, or AttemptFailed if the request has too many parts to be
  * translated.
  */
 export function partsOf(call: RelayCall): Conversation {
@@ -76,8 +78,9 @@ export function partsOf(call: RelayCall): Conversation {
 }
 
 /**
- * True if files must be sent as bytes, because Claude outside Anthropic does not open URLs. Google's own URLs refer to
- * files that Google already has.
+ * True if files must be sent as bytes, because Claude at services other than Anthropic does not open URLs. Only
+ * requests in Anthropic's dialect are checked. The URLs in requests in Google's dialect refer to files that Google
+ * already has.
  */
 function mustInline(call: RelayCall, { wantsBytes }: ChatEndpoint): boolean {
   if (!wantsBytes || call.dialect !== 'anthropic-messages') return false
@@ -94,7 +97,7 @@ function passedOn(deps: RelayDeps, attempting: Conversing): Prepared {
     refuseKept(deps, call, json)
     refuseForeignCompaction(deps, attempting, json)
   }
-  // A thread keeps the system prompt it was begun with, and the service refuses a different one.
+  // A thread keeps the system prompt with which it began, and the service refuses a different one.
   const systemPromptReset = channel.systemPrompt !== '' && continuedFrom(call) === undefined
   const headerEdits = endpoint.headersInBody?.(call.headers, upstreamModel) ?? nothingOfHeaders
   const repair = repairs[call.dialect](json, body.text, {
@@ -126,8 +129,8 @@ function passedOn(deps: RelayDeps, attempting: Conversing): Prepared {
 }
 
 /**
- * `summarize`: the request for a summary that is sent instead of the conversation. The caller gets the summary as a
- * compaction.
+ * Translates a conversation for an endpoint. `summarize` is a request for a summary, which is sent in place of the
+ * conversation. The caller gets the summary as a compaction.
  */
 async function translated(
   deps: RelayDeps,
@@ -141,7 +144,7 @@ async function translated(
   }
   const summary = summarize?.(partsOf(call))
   refuseLacking(attempting, summary?.needs)
-  // The files are kept with the call, so that another channel does not need to download them again.
+  // The downloaded files are kept with the call, so that they need not be downloaded again for another channel.
   if (endpoint.wantsBytes)
     call.state.conversation = await inlineMedia(partsOf(call), (url) => deps.fetchMedia(url, call.signal))
   const going = call.goesOn && goingOn(partsOf(call), call.goesOn, attempting)
@@ -159,7 +162,8 @@ async function translated(
   }
   const isForeign = summary !== undefined || going !== undefined || endpoint.dialect.name !== call.dialect
   const turns = isForeign ? spokenTurns(conversation, endpoint.dialect.name) : { conversation, dropped: [] }
-  // In a response that is passed on unchanged, changed tool names could not be mapped back to the caller's names.
+  // Tool names are changed only if the response is translated, because otherwise they could not be mapped back to the
+  // caller's names.
   const fit = fitTools(
     turns.conversation,
     endpoint.options?.toolRules ?? endpoint.dialect.toolRules ?? chatRules,
@@ -185,8 +189,8 @@ async function translated(
     createdAtSeconds: nowSeconds(),
     nowSeconds,
     promptTokens: call.state.promptGuess,
-    // Some dialects repeat the request in the response. The messages are not repeated, so they would only take up
-    // memory.
+    // The request is kept because some dialects repeat it in the response. They do not repeat its messages, so these
+    // are dropped to save memory.
     request: { ...rest, messages: [] },
   }
   const { dialect: caller } = summary ? summaryCodec(deps, attempting) : { dialect: callerDialects[call.dialect] }
@@ -205,7 +209,7 @@ async function translated(
   }
 }
 
-/** True for OpenAI's chat format, whatever format its errors have. */
+/** True if an endpoint uses OpenAI's chat format, whatever the format of its errors. */
 function isChatForm({ dialect }: ChatEndpoint): boolean {
   return dialect.encodeRequest === openaiChat.encodeRequest
 }
@@ -213,8 +217,8 @@ function isChatForm({ dialect }: ChatEndpoint): boolean {
 const nothingOfHeaders: HeadersInBody = { members: {}, dropped: [] }
 
 /**
- * Adds the caller's headers that the service accepts in the body. Headers of another dialect mean nothing to the
- * service.
+ * Adds the caller's headers that the service accepts as fields of the body. A service does not understand headers of
+ * another dialect.
  */
 function withHeaders(
   { body, dropped }: EncodedRequest,
@@ -231,8 +235,8 @@ function refuseDroppedFields(deps: RelayDeps, { provider }: Channel, dropped: re
 }
 
 /**
- * An error here fails only this attempt, because another channel may be able to express what this dialect refuses to
- * drop.
+ * Encodes a conversation. An error fails only this attempt, because another channel's dialect may be able to express a
+ * part that this dialect cannot express and that must not be dropped.
  */
 function encoded(conversation: Conversation, endpoint: ChatEndpoint) {
   try {
@@ -254,7 +258,7 @@ function refuseLacking({ call, channel, endpoint }: Conversing, ofSummary?: Read
   if (missing.length > 0) throw cannot(`channel type ${channel.provider.meta.label} cannot do ${missing.join(', ')}`)
 }
 
-/** Refuses a reference to an earlier response, because only the service that gave that response knows it. */
+/** Refuses a reference to an earlier response if the channel does not store it. */
 function refuseKept(deps: RelayDeps, call: RelayCall, json: JsonObject): void {
   const keptField = keptFields.find((field) => json[field] !== undefined && json[field] !== null)
   if (keptField === undefined || call.keeper || call.caller.chosenChannel) return
@@ -284,8 +288,8 @@ function refuseForeignCompaction(deps: RelayDeps, { channel, endpoint }: Convers
 }
 
 /**
- * Refuses tools without a price. A service's own tool may call another model, whose tokens are not in the usage or cost
- * more than is charged.
+ * Refuses tools without a price. A tool that the service runs may call another model, whose tokens are missing in the
+ * usage or cost more than is charged.
  */
 function refuseUnpriced(deps: RelayDeps, { channel, upstreamModel }: Conversing, body: JsonObject): void {
   try {
@@ -304,7 +308,7 @@ function refuseUnpriced(deps: RelayDeps, { channel, upstreamModel }: Conversing,
 function whyUnpriced(tool: unknown): string | undefined {
   if (!isObject(tool)) return undefined
   const { type, model } = tool
-  // The image that this tool makes has its own price, whichever model makes it.
+  // An image from the tool `image_generation` has its own price, whichever model generates it.
   if (type === 'image_generation') return undefined
   if (typeof type !== 'string' || type === 'function' || (typeof model !== 'string' && !type.startsWith('advisor_')))
     return undefined

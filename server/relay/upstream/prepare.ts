@@ -31,16 +31,19 @@ export interface Prepared {
   body: Sending['body'] | JsonBytes
   contentLength: number | undefined
   contentType: string
-  /** The gateway requested the usage chunk. A caller who did not request it gets the stream without it. */
+  /**
+   * True if the gateway requested the usage chunk. If the caller did not request it, the chunk is dropped from the
+   * stream.
+   */
   requestsUsage: boolean
   systemPromptReset: boolean
-  /** The requested service tier is not sent. */
+  /** True if the requested service tier is not sent. */
   tierLost?: boolean
-  /** The beginning of a turn that the service is to continue; absent = it begins its turn itself. */
+  /** The beginning of a turn that the service must continue; absent = the service begins its turn itself. */
   begunWith?: string
-  /** Fields sent to the service under another name. */
+  /** Names of the fields that are sent to the service under another name. */
   renamed?: readonly string[]
-  /** Names of fields dropped for a service that uses OpenAI's format. A codec has its own list. */
+  /** Names of the fields that are dropped for a service that uses OpenAI's format. A codec has its own list. */
   dropped?: readonly string[]
   /** Absent if both sides use OpenAI's format. */
   codec?: Codec
@@ -66,29 +69,32 @@ export interface Attempting {
   upstreamCall: UpstreamCall
   /** The maximum number of tokens in the response, if the balance covers less than was requested. */
   capTokens: number | undefined
-  /** The service refuses a request for the usage of a stream. */
+  /** True if the service refuses to report the usage of a stream. */
   withoutUsage?: boolean
-  /** The service refused reasoning from earlier in the conversation, so it is dropped. */
+  /** True if the service refused reasoning from earlier in the conversation, so that it is dropped. */
   withoutThoughts?: boolean
-  /**
-   * The service refused to continue the turn in which the stream broke off, so it is asked to continue in a new turn.
-   */
+  /** True if the service refused to continue an incomplete turn, so that it is asked to continue in a new turn. */
   withoutPrefill?: boolean
-  /** The service does not compact conversations, so the gateway asks the model for a summary. */
+  /** True if the service does not compact conversations, so that the gateway asks the model for a summary. */
   ownSummary?: boolean
-  /** Cached access tokens of the upstream that are sent with the call, by name. */
+  /**
+   * Upstream tokens (with which the provider logs in) that came from the cache and are sent with the call, by their
+   * names in the cache.
+   */
   lent?: Map<string, string>
 }
 
 /**
- * The caller's bytes with only the necessary changes: the mapped model, the channel's system prompt, the request for
- * usage, and a cap on the response if the balance covers less than was requested.
+ * Prepares a request that is passed on. The caller's bytes get only the necessary changes: the mapped model, the
+ * channel's system prompt, the request for usage, and a limit on the response if the balance covers less than was
+ * requested.
  */
 export function prepare(attempting: Attempting): Prepared {
   const { call, endpoint, upstreamModel, upstreamCall, capTokens } = attempting
   if (call.state.body.kind === 'form') {
     const { form: callerForm } = call.state.body
-    // A call without a model is charged for the default model, so that model is requested.
+    // A form without a model is charged at the price of the default model, so the default model is written into the
+    // form.
     const form = callerForm.withField(
       'model',
       upstreamModel === callerForm.fields.get('model') ? undefined : upstreamModel,
@@ -117,31 +123,32 @@ export function prepare(attempting: Attempting): Prepared {
   }
   if (call.mode === 'chat') {
     const messages = messagesFor(attempting, json)
-    // New messages may depend on long texts, so they are made from the whole body.
+    // Changed messages may contain long texts, so they are created from the whole body and not from its outline.
     if (messages) edits['messages'] = body.outline ? messagesFor(attempting, body.json) : messages
   }
   if (capTokens !== undefined) Object.assign(edits, capped(json, upstreamModel, capTokens))
-  const dropped = new Set<string>()
-  const lose = (what: Losable) => dropped.add(nameOf(what, 'openai-chat'))
-  const rewritten = (body: JsonObject) => {
-    if (isBare) lose('metadata')
-    const stripped = isBare ? withoutMetadata(body) : body
-    const limited = isRenamed ? withNewLimit(stripped) : stripped
-    return finish ? finish(limited, upstreamCall, lose) : limited
-  }
-  return {
-    body: isRewritten ? written(rewritten({ ...json, ...edits })) : edited(body, edits),
-    ...(dropped.size > 0 && { dropped: [...dropped] }),
-    ...(isRenamed && { renamed: ['max_tokens'] }),
+  const prepared: Prepared = {
+    body: isRewritten ? '' : edited(body, edits),
     contentLength: undefined,
     contentType: 'application/json',
     requestsUsage,
     systemPromptReset: call.mode === 'chat' && attempting.channel.systemPrompt !== '',
-    ...(translation && { translation: { reply: (answer) => translation.reply(answer, upstreamCall, body.json) } }),
   }
+  if (translation) prepared.translation = { reply: (answer) => translation.reply(answer, upstreamCall, body.json) }
+  if (!isRewritten) return prepared
+  const dropped = new Set<string>()
+  const lose = (what: Losable) => dropped.add(nameOf(what, 'openai-chat'))
+  if (isBare) lose('metadata')
+  const whole = { ...json, ...edits }
+  const stripped = isBare ? withoutMetadata(whole) : whole
+  const limited = isRenamed ? withNewLimit(stripped) : stripped
+  prepared.body = written(finish ? finish(limited, upstreamCall, lose) : limited)
+  if (dropped.size > 0) prepared.dropped = [...dropped]
+  if (isRenamed) prepared.renamed = ['max_tokens']
+  return prepared
 }
 
-/** The messages to send in place of those of a chat request; undefined = they stay as they are. */
+/** The messages to send in place of those in a chat request; undefined = they are not changed. */
 function messagesFor(attempting: Attempting, json: JsonObject): unknown {
   const { channel, endpoint } = attempting
   const { messages } = 'dialect' in endpoint ? repairChat(json, (endpoint.options?.toolRules ?? chatRules).ids) : {}
@@ -150,7 +157,10 @@ function messagesFor(attempting: Attempting, json: JsonObject): unknown {
   return chatPlaced(attempting, reset ?? json['messages'], true) ?? reset
 }
 
-/** OpenAI's own reasoning models refuse the older name of the limit. Other services may support only the older name. */
+/**
+ * True if the model refuses `max_tokens`, the older name of the limit. OpenAI's own reasoning models refuse it, whereas
+ * other services may support only the older name.
+ */
 function refusesMaxTokens({ call, endpoint, upstreamModel }: Attempting, { max_tokens: limit }: JsonObject): boolean {
   if (call.mode !== 'chat' || limit === undefined || limit === null || !wantsCompletionLimit(upstreamModel))
     return false
@@ -178,7 +188,7 @@ export function written(body: JsonObject): string {
   return text
 }
 
-/** Parsing accepts deeper nesting than writing does. */
+/** The error for a body that could be parsed but is nested too deeply to be serialised again. */
 function tooDeep(cause?: unknown): GatewayError {
   return new GatewayError('invalid_json', 'the request body is nested too deeply', { cause })
 }
@@ -186,12 +196,14 @@ function tooDeep(cause?: unknown): GatewayError {
 /** A JSON body with some fields set. Throws GatewayError (400). */
 export function edited(body: JsonBody, edits: JsonObject): string | JsonBytes {
   const { outline } = body
-  const entries = Object.entries(edits)
-  if (outline) {
-    const isSame = entries.length === 0
-    return new JsonBytes(isSame ? outline.bytes : outline.restored(editedText(outline.text, fieldsOf(body), edits)))
-  }
-  return entries.length === 0 ? body.text : editedText(body.text, body.json, edits)
+  const isSame = hasNoFields(edits)
+  if (!outline) return isSame ? body.text : editedText(body.text, body.json, edits)
+  return new JsonBytes(isSame ? outline.bytes : outline.restored(editedText(outline.text, fieldsOf(body), edits)))
+}
+
+function hasNoFields(object: JsonObject): boolean {
+  for (const _name in object) return false
+  return true
 }
 
 /** The JSON text of a body that is sent; undefined for a form. */
@@ -224,8 +236,9 @@ function withSystemPrompt(messages: unknown, prompt: string): unknown[] {
 }
 
 /**
- * The caller's limits, each at most the cap, because services differ in which limit they use. If the caller set no
- * limit, the cap is used. Reasoning models refuse `max_tokens` (OpenAI API reference, "max_completion_tokens").
+ * Reduces each of the caller's limits to the cap, because services differ in which limit they use. If the caller set no
+ * limit, the cap is added as the limit. Reasoning models refuse `max_tokens` (OpenAI API reference,
+ * "max_completion_tokens").
  */
 function capped(json: JsonObject, model: string, capTokens: number): JsonObject {
   const limits = ['max_completion_tokens', 'max_tokens'].flatMap((field) => {
@@ -236,7 +249,7 @@ function capped(json: JsonObject, model: string, capTokens: number): JsonObject 
   return { [wantsCompletionLimit(model) ? 'max_completion_tokens' : 'max_tokens']: capTokens }
 }
 
-/** What determines where system messages are placed. */
+/** The facts that determine where system messages are placed. */
 interface Placing {
   readonly channel: Pick<Channel, 'systemPlacement'>
   readonly endpoint: ChatEndpoint | ModeEndpoint
@@ -255,7 +268,8 @@ export function chatPlaced(placing: Placing, messages: unknown, isPassedOn: bool
 }
 
 /**
- * Fields to set in a request that is passed on in the caller's dialect, so that system messages are where they must be.
+ * The fields to set in a request that is passed on in the caller's dialect, so that its system messages are where the
+ * service accepts them.
  */
 export function placedMembers(placing: Placing, dialect: DialectName, body: JsonObject): JsonObject {
   const { messages, input } = body
@@ -272,8 +286,8 @@ export function placedMembers(placing: Placing, dialect: DialectName, body: Json
 }
 
 /**
- * Newer Claude models accept system messages between turns, wherever they are hosted. Older Claude models and models of
- * other makers do not.
+ * True if a model accepts system messages between turns. Newer Claude models do, wherever they are hosted. Older Claude
+ * models and models of other vendors do not.
  */
 function takesTurns({ channel, endpoint, upstreamModel }: Placing): boolean {
   if (channel.systemPlacement !== undefined) return false

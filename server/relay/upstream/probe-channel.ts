@@ -31,7 +31,9 @@ export interface Probe {
 }
 
 const probeTimeoutMs = 60_000
-/** An answer to one word is short. Anything longer than this is not an answer. */
+/**
+ * The maximum length of a response to a test. The answer to one word is short, so a longer response is not an answer.
+ */
 const probeBytes = 1024 * 1024
 /**
  * The time limit for a whole test, so that a response that begins and never ends does not delay the tests of the other
@@ -41,7 +43,8 @@ const wholeProbeMs = 90_000
 const tooLate = 'the upstream did not finish its response in time'
 
 /**
- * Makes one small real call to a channel, on the relay's own path but without an account: nothing is held or charged.
+ * Makes one small real call to a channel, with the relay's own code but without an account. No quota is held or
+ * charged.
  */
 export async function probeChannel(deps: RelayDeps, channel: Channel, model: string | undefined): Promise<Probe> {
   const startedAtMs = deps.clock.nowMs()
@@ -122,14 +125,14 @@ function errorOf(
   return error && errorWithin(error, status, key)
 }
 
-/** The first model that is cheap to call: a chat model if there is one. */
+/** The first model that is cheap to call. Chat models are preferred. */
 function probeModel({ models, testModel }: Channel): string {
   if (testModel !== '') return testModel
   const isCheap = (model: string) => questions[modeOfModel(model)] !== undefined
   return models.find(isChatModel) ?? models.find(isCheap) ?? models[0] ?? ''
 }
 
-/** The smallest request of each kind, for kinds that cost next to nothing. */
+/** The smallest request for each kind of call that costs almost nothing. */
 const questions: Partial<Record<RelayMode, JsonObject>> = {
   chat: { messages: [{ role: 'user', content: 'hi' }] },
   completions: { prompt: 'hi', max_tokens: 1 },
@@ -145,8 +148,8 @@ function probeCall(
   signal: AbortSignal,
 ): RelayCall {
   const known = modeOfModel(mappedModel(channel, model))
-  // Images and audio are too expensive for a test, but some of the models that make them also serve chat. A model's
-  // name may also be misleading.
+  // Images and audio are too expensive for a test. Models for them are tested with a chat, because some of them also
+  // serve chat and because the name of a model may be misleading.
   const mode = known !== 'chat' && questions[known] && channel.provider.modes[known] ? known : 'chat'
   const json: JsonObject = { model, ...questions[mode] }
   return {

@@ -11,12 +11,12 @@ import { timeLimits } from './time-limits.ts'
 import { type ReadLimits, type UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
 /**
- * The maximum number of bytes of an error body that are read, and how long to wait for them. Reading more would help
- * nobody.
+ * The maximum number of bytes of an error body that are read, and how long to wait for them. More text would not make
+ * an error clearer.
  */
 const errorBodyBytes = 64 * 1024
 const errorBodyMs = 2_000
-/** A response up to this length is read in one step, if it is allowed to take this long. */
+/** A response up to this length is read in one step, if its time limits allow at least this time. */
 const shortAnswerBytes = 64 * 1024
 const shortAnswerMs = 10_000
 /** The maximum length of a complete response that is kept in memory until it is charged. */
@@ -30,7 +30,7 @@ export function readerOf(deps: RelayDeps, body: ReadableStream<Uint8Array>, limi
   return new UpstreamReader(body, deps.deadlineWatch, limits)
 }
 
-/** As much of the error body as arrives without problems. The response's status alone would be enough. */
+/** The part of an error body that arrives without problems. It may be empty, because the status alone is enough. */
 export async function readErrorAnswer(deps: RelayDeps, response: Response): Promise<string> {
   if (!response.body) return ''
   const limits = { idleMs: errorBodyMs, keepAliveMs: 0, deadlineMs: deps.deadlineWatch.nowMs() + errorBodyMs }
@@ -38,7 +38,7 @@ export async function readErrorAnswer(deps: RelayDeps, response: Response): Prom
   return bytes.toString('utf8')
 }
 
-/** The text of a response to the gateway's own request, or as much of it as arrives, and why reading ended. */
+/** The text of a response to the gateway's own request, or the part of it that arrives, and why reading ended. */
 export async function readBounded(
   deps: RelayDeps,
   response: Response,
@@ -60,7 +60,7 @@ export function readWhole({ deps, open, response, sentAtMs }: Answering): Promis
 }
 
 async function readLong(deps: RelayDeps, open: OpenCall, response: Response, limits: ReadLimits): Promise<string> {
-  // `body` must not be read earlier, because reading it turns the response into a stream.
+  // The property `body` must not be accessed earlier, because accessing it turns the response into a stream.
   if (!response.body) return ''
   const reader = readerOf(deps, response.body, limits)
   const { leaving } = open.call
@@ -83,7 +83,8 @@ function readShort(deps: RelayDeps, open: OpenCall, response: Response, limits: 
   return new Promise((resolve, reject) => {
     const dueAtMs = Math.min(limits.deadlineMs, deps.deadlineWatch.nowMs() + limits.idleMs)
     const { leaving } = open.call
-    // There is no reader to cancel here, so the request is aborted, as it is when the caller disconnects.
+    // `response.text()` offers no reader that could be cancelled, so the request is aborted, as it is when the caller
+    // disconnects.
     const giveUp = (ending: 'stalled' | 'overdue' | 'cut') => {
       fail(ending)
       leaving.act()
@@ -123,7 +124,7 @@ export function noWholeAnswer(ending: Ending, open: OpenCall, status: number): E
       return failedAttempt(shuttingDown(), status)
     default: {
       const late = new GatewayError('upstream_timeout', 'the upstream did not finish its response in time')
-      // The limit for the whole call is ours, so an upstream that keeps sending is not broken.
+      // The limit for the whole call is the gateway's own, so an upstream that exceeds it while sending is not faulty.
       return new AttemptFailed(late, { ...judgeFailure(late), upstreamFault: ending !== 'overdue' }, status)
     }
   }

@@ -4,7 +4,7 @@ import { recordedBody } from '../call/recorded-body.ts'
 import { isChat } from './call-endpoint.ts'
 import type { Attempting, Prepared } from './prepare.ts'
 
-/** Records the body that is sent to a channel. The function returned records the response, and passes it on. */
+/** Records the body that is sent to a channel. Returns a function that records the response and passes it on. */
 export function recordAttempt(
   recording: Recording,
   { call, channel, endpoint }: Attempting,
@@ -16,7 +16,7 @@ export function recordAttempt(
   return recorded && ((response) => withUsage(recorded(response), response))
 }
 
-/** The recorded response with the usage of the original one, which is not in its bytes. */
+/** The recorded response with the usage of the original response. This usage is not part of the bytes. */
 function withUsage(recorded: Response, original: Response): Response {
   return original instanceof SoundResponse ? new SoundResponse(recorded.body, original.usage) : recorded
 }

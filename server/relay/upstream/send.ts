@@ -7,26 +7,29 @@ import { runningTimer } from '../../lib/running-timer.ts'
 import { unlessAborted } from '../../lib/unless-aborted.ts'
 import type { MetadataGuard } from '../../outbound/metadata-guard.ts'
 import type { Target } from '../../providers/provider.ts'
+import { viaHeader } from '../call/via.ts'
 import { CallerLeft, type Leaving } from '../cancellation/caller-left.ts'
 import type { DeadlineWait, DeadlineWatch } from '../cancellation/deadline-watch.ts'
 import { shuttingDown } from '../cancellation/shutting-down.ts'
 
 /**
- * A request to an upstream. A body that cannot be sent twice is given as a function that makes a new body for each
+ * A request to an upstream. A body that cannot be sent twice is given as a function that creates a new body for each
  * attempt.
  */
 export interface Sending {
   target: Target
   /** The caller's headers. */
   headers: Readonly<Record<string, string>>
+  /** The value of the header that names the gateways on the way; undefined = it is not sent. */
+  via: string | undefined
   contentType: string
   body: string | Uint8Array | (() => ReadableStream<Uint8Array>)
   /** Length in bytes when the body is a stream. */
-  contentLength?: number
+  contentLength: number | undefined
   connectTimeoutMs: number
   firstByteTimeoutMs: number
   httpVersion: 'auto' | '1.1' | '2'
-  /** The call goes through this proxy. */
+  /** The proxy through which the request is sent. */
   proxy?: ProxyServer | undefined
   guard: MetadataGuard
   leaving: Leaving
@@ -37,9 +40,9 @@ const never = Number.POSITIVE_INFINITY
 const unreachable = 'the upstream cannot be reached'
 
 /**
- * Makes one upstream call. Resolves with the head of the response, whatever its status; the calling code reads the
- * body. The call ends when the gateway's caller disconnects, except for an event stream. Throws GatewayError
- * (do_request_failed, upstream_timeout) and CallerLeft.
+ * Makes one upstream call. Resolves with the head of the response, whatever its status. The calling code reads the
+ * body. When the gateway's caller disconnects, the call ends, unless its response is an event stream. Throws
+ * GatewayError (do_request_failed, upstream_timeout) and CallerLeft.
  */
 export async function send(sending: Sending): Promise<Response> {
   const { leaving, watch } = sending
@@ -56,8 +59,8 @@ export async function send(sending: Sending): Promise<Response> {
     isSent = true
     const answer = decompressedResponse(await fetch(sending.target.url, requestInit(sending, controller.signal)))
     const response = answer instanceof Promise ? await answer : answer
-    // A stream is ended by its reader, because the usage is still to come if the caller disconnects after the last
-    // content.
+    // An event stream is ended by its reader, because the usage must still be read if the caller disconnects after the
+    // last content.
     if (isEventStream(response.headers)) leaving.onLeave(undefined)
     return response
   } catch (error) {
@@ -75,7 +78,7 @@ async function checkedProxy(guard: MetadataGuard, { url }: ProxyServer): Promise
   await guard.check(url)
 }
 
-/** The error for a caller who disconnected before anything was sent, so there is nothing to charge. */
+/** The error for a caller who disconnected before the request was sent. There is nothing to charge. */
 export function leftUnsent(): GatewayError {
   return new GatewayError('do_request_failed', 'the client disconnected before the request was sent')
 }
@@ -121,8 +124,8 @@ class Patience implements DeadlineWait {
   }
 
   /**
-   * The error for a call whose caller disconnected while we waited. An upstream that cannot be reached did no work, so
-   * nothing is charged in that case.
+   * The error for a call whose caller disconnected while the gateway waited. If the upstream cannot be reached, it has
+   * done no work, so nothing is charged.
    */
   async callerLeft(): Promise<CallerLeft | GatewayError> {
     const fallback = this.#connectAtMs === never ? true : this.#isReachable()
@@ -152,12 +155,13 @@ function requestInit(sending: Sending, signal: AbortSignal): BunRequestInit {
     ...sending.target.headers,
     ...asItIs,
   }
+  if (sending.via !== undefined) headers[viaHeader] = sending.via
   if (sending.contentLength !== undefined) headers['content-length'] = String(sending.contentLength)
   const init: BunRequestInit = {
     method: 'POST',
     headers,
     body: typeof sending.body === 'function' ? sending.body() : sending.body,
-    // A redirect would carry the key to another server.
+    // Redirects are not followed, because they would send the key to another server.
     redirect: 'manual',
     signal,
     timeout: false,
@@ -165,7 +169,7 @@ function requestInit(sending: Sending, signal: AbortSignal): BunRequestInit {
   }
   if (typeof sending.body === 'function') init.duplex = 'half'
   if (sending.proxy) init.proxy = sending.proxy
-  // A proxy decides for itself how it reaches the upstream.
+  // With a proxy, the proxy chooses the HTTP version for the connection to the upstream.
   else if (sending.httpVersion !== 'auto') init.protocol = sending.httpVersion === '2' ? 'http2' : 'http1.1'
   return init
 }

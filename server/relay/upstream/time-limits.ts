@@ -7,9 +7,7 @@ import type { ReadLimits } from './upstream-reader.ts'
 
 const never = Number.POSITIVE_INFINITY
 
-/**
- * How long it may take to reach an upstream, and for the upstream to begin its response, in milliseconds; 0 = no limit.
- */
+/** Time limits for connecting to an upstream and for the beginning of its response, in milliseconds; 0 = no limit. */
 export interface Patience {
   connectTimeoutMs: number
   firstByteTimeoutMs: number
@@ -31,12 +29,13 @@ function shorter(aMs: number, bMs: number): number {
   return aMs > 0 && bMs > 0 ? Math.min(aMs, bMs) : Math.max(aMs, bMs)
 }
 
-/** What decides the time limits of an attempt. */
+/** The facts that determine the time limits of an attempt. */
 type Timed = Pick<OpenCall<AnyCall>, 'call' | 'channel' | 'upstreamModel'>
 
 /**
- * The time limits for the head of a response. A stream with a time limit for its first content must also begin within
- * that limit. `isStreamed` is false if the upstream cannot stream and responds only when it has finished.
+ * The time limits for the head of a response. The head of a stream that has a time limit for its first content must
+ * also arrive within that limit. `isStreamed` is false if the upstream cannot stream and responds only when it has
+ * finished.
  */
 export function patienceFor(deps: RelayDeps, timed: Timed, sentAtMs: number, isStreamed: boolean): Patience {
   const patience = patienceOf(timed.channel, deps.settings())
@@ -57,8 +56,8 @@ export function timeLimits(deps: RelayDeps, { call, channel }: Timed, sentAtMs: 
 }
 
 /**
- * When a call must have ended, on the deadline clock. The limit of the settings and that of the caller are for all
- * attempts together, a channel's own limit is for an attempt at that channel.
+ * When a call must have ended, on the deadline clock. The limits of the settings and of the caller apply to all
+ * attempts together. A channel's own limit applies to one attempt at that channel.
  */
 export function endOf(
   { arrivedAtMs, endsByMs = never }: Pick<AnyCall, 'arrivedAtMs' | 'endsByMs'>,
@@ -71,13 +70,14 @@ export function endOf(
   return Math.min(endsByMs, (relayTimeoutMs === undefined ? arrivedAtMs : sentAtMs) + limitMs)
 }
 
-/** A service reads about this many tokens of a long prompt in a second. */
+/** The number of tokens of a long prompt that a service reads in a second, approximately. */
 const tokensPerSecond = 5000
 
 /**
- * By when the first content of a stream must have arrived; infinite = no limit. The step of a virtual model can have a
- * limit, and so can a channel for one model; both always apply. The limit of a channel for all its models does not
- * apply to calls that ask for thinking, and that of the settings applies only to models that are known not to think.
+ * When the first content of a stream must have arrived; infinite = no limit. The limit of a virtual model's step, or
+ * else a channel's limit for this model, applies to every call. A general limit, of the channel or else of the
+ * settings, does not apply to calls that ask for thinking. The limit of the settings applies only to models that are
+ * known not to think.
  */
 export function firstTokenByMs(deps: RelayDeps, { call, channel, upstreamModel }: Timed, sentAtMs: number): number {
   const { facts, mode, state, step } = call

@@ -35,9 +35,9 @@ interface BodyReader {
 const never = Number.POSITIVE_INFINITY
 
 /**
- * Reads an upstream body piece by piece, one read at a time, so that the upstream has to stop too if the caller does
- * not read. Thousands of these readers can wait at the same time, so anything that a wait needs is made once and not
- * for each piece.
+ * Reads an upstream body piece by piece, one read at a time. If the caller does not read, the upstream therefore has to
+ * stop sending. Thousands of these readers can wait at the same time, so the objects that a wait needs are created once
+ * and not for each piece.
  */
 export class UpstreamReader implements DeadlineWait {
   /** When to report to the waiting code that nothing has arrived. */
@@ -70,7 +70,10 @@ export class UpstreamReader implements DeadlineWait {
     return new Promise((resolve) => this.ask(resolve))
   }
 
-  /** Passes the next piece to `answer`, at once if the piece has already arrived. Only one call can be waiting. */
+  /**
+   * Passes the next piece to `answer`, synchronously if the piece has already arrived. Only one call can wait at a
+   * time.
+   */
   ask(answer: (piece: UpstreamPiece) => void): void {
     if (this.#isCut) {
       answer({ kind: 'cut' })
@@ -90,7 +93,7 @@ export class UpstreamReader implements DeadlineWait {
     }
     this.#answer = answer
     if (!this.#reading) {
-      // Only the time spent waiting for the upstream counts as its silence, not the time that the caller took to read.
+      // Silence is measured only while waiting for the upstream. The time that the caller took to read does not count.
       this.#silentSinceMs = nowMs
       this.#read()
     }
@@ -98,15 +101,15 @@ export class UpstreamReader implements DeadlineWait {
     this.dueAtMs = Math.min(this.#idleAtMs, deadlineMs, this.#quietMs > 0 ? nowMs + this.#quietMs : never)
   }
 
-  /** Stops reading and drops the connection to the upstream. */
+  /** Stops reading and closes the connection to the upstream. */
   cancel(): void {
     this.close()
     this.#reader.cancel().catch(() => undefined)
   }
 
   /**
-   * Must be called when the response is complete and only its formal end is still to come. The end is read so that the
-   * connection can be reused, but for at most `limitMs`.
+   * Must be called when the response is complete except for its formal end. Reads the end, for at most `limitMs`, so
+   * that the connection can be reused.
    */
   drain(limitMs: number): void {
     const untilMs = this.#watch.nowMs() + limitMs
@@ -119,7 +122,7 @@ export class UpstreamReader implements DeadlineWait {
     this.ask(step)
   }
 
-  /** From now on, these limits apply instead of stricter ones. */
+  /** Replaces the limits by less strict ones. */
   relax(limits: ReadLimits): void {
     this.#limits = { ...this.#limits, ...limits }
     this.#quietMs = limits.keepAliveMs
@@ -135,7 +138,7 @@ export class UpstreamReader implements DeadlineWait {
     this.#watch.remove(this)
   }
 
-  /** Reads to the end, or until something prevents that, but no more than about `limitBytes`. */
+  /** Reads to the end of the body, or until reading fails or about `limitBytes` have been read. */
   async collect(
     limitBytes: number,
   ): Promise<{ bytes: Buffer; ending: 'too-long' | UpstreamPiece['kind']; cause?: unknown }> {
@@ -178,7 +181,7 @@ export class UpstreamReader implements DeadlineWait {
     else this.#ready = piece
   }
 
-  /** Returns the first part of a long piece. The rest is kept for the next call, before more is read. */
+  /** Returns the first part of a long piece. The rest is kept and returned by the next call. */
   #part(piece: UpstreamPiece): UpstreamPiece {
     const { pieceBytes } = this.#limits
     if (pieceBytes === undefined || piece.kind !== 'chunk' || piece.bytes.length <= pieceBytes) return piece
@@ -199,7 +202,7 @@ export class UpstreamReader implements DeadlineWait {
     this.cancel()
   }
 
-  /** Reports to the waiting call that nothing has arrived for long enough. Reading continues. */
+  /** Reports to the waiting call that nothing has arrived for a while. Reading continues. */
   due(): void {
     const now = this.#watch.nowMs()
     if (now >= this.#limits.deadlineMs) this.#give({ kind: 'overdue' })

@@ -13,7 +13,7 @@ export function alertDestinations(db: Db, ownerId: number): Promise<AlertDestina
   return db.selectFrom('alert_destinations').selectAll().where('owner_id', '=', ownerId).orderBy('id').execute()
 }
 
-/** A destination of that owner. One of another owner counts as missing. */
+/** The destination with this id; undefined if there is none, or if it belongs to another owner. */
 export function alertDestination(db: Db, ownerId: number, id: number): Promise<AlertDestinationRow | undefined> {
   return db
     .selectFrom('alert_destinations')
@@ -39,7 +39,10 @@ export async function updateAlertDestination(
   await trx.updateTable('alert_destinations').set(fields).where('id', '=', id).execute()
 }
 
-/** Deletes a destination of that owner with the messages that wait for it; returns its name. */
+/**
+ * Deletes a destination of the given owner, together with the messages that still wait to be sent to it. Returns its
+ * name.
+ */
 export async function deleteAlertDestination(
   trx: Trx,
   ownerId: number,

@@ -3,7 +3,7 @@ import { tokenStatus, userStatus } from '../../../contract/statuses.ts'
 import type { Db } from '../store.ts'
 import { leasedOfToken, leasedOfUser } from './leased.ts'
 
-/** How many ids one query names. */
+/** The number of ids in one query. */
 const idsAtOnce = 500
 
 function parts(ids: readonly number[]): number[][] {
@@ -12,7 +12,7 @@ function parts(ids: readonly number[]): number[][] {
   )
 }
 
-/** The balances of accounts, including what open calls hold and processes have leased. */
+/** The balances of accounts, including the quota that open calls hold and processes have leased. */
 export async function balancesOf(db: Db, userIds: readonly number[]): Promise<Map<number, number>> {
   const held = sql<number>`coalesce((select sum(amount) from holds where holds.user_id = users.id), 0)`
   const balances = new Map<number, number>()
@@ -27,7 +27,7 @@ export async function balancesOf(db: Db, userIds: readonly number[]): Promise<Ma
   return balances
 }
 
-/** What a rule about tokens needs to know. */
+/** The values of a token that alert rules check. */
 export interface TokenFacts {
   id: number
   user_id: number
@@ -63,8 +63,9 @@ export interface AmountFault {
 const mostFaults = 20
 
 /**
- * Accounts and tokens for which granted = left + held + leased + used does not hold. Reads no log rows, so it is cheap enough for
- * a running server; the complete check is `balanceFaults`. One statement, so that it sees one snapshot.
+ * Accounts and tokens for which granted is not the sum of left, held, leased and used. The query reads no log rows, so
+ * it is cheap enough for a running server, and it is one statement, so it sees one snapshot. The complete check is
+ * `balanceFaults`.
  */
 export async function amountFaults(db: Db): Promise<AmountFault[]> {
   const { rows } = await sql<AmountFault>`
@@ -81,7 +82,7 @@ export async function amountFaults(db: Db): Promise<AmountFault[]> {
   return rows
 }
 
-/** The email address of an account that is in use; '' if it has none. */
+/** The email address of an account that is in use; '' if the account has none. */
 export async function addressOf(db: Db, userId: number): Promise<string> {
   const row = await db
     .selectFrom('users')

@@ -12,7 +12,7 @@ export interface AlertHistoryRow extends AlertEventRow {
   deliveries: AlertDeliveryRow[]
 }
 
-/** Records a message, and for each destination that it is to be sent there. */
+/** Records a message, and a delivery of it for each destination. */
 export async function addAlertEvent(
   trx: Trx,
   event: Insertable<AlertEventsTable>,
@@ -26,7 +26,7 @@ export async function addAlertEvent(
     .execute()
 }
 
-/** How many messages an owner's rules made since a time; counting stops at `most`. */
+/** The number of messages that an owner's rules have made since a time. Counting stops at `most`. */
 export async function countAlertEvents(db: Db, ownerId: number, since: number, most: number): Promise<number> {
   const rows = await db
     .selectFrom('alert_events')
@@ -66,7 +66,7 @@ export type DueDelivery = AlertDeliveryRow &
     language: AlertLanguage | null
   }
 
-/** Deliveries that are due, those that have waited longest first. */
+/** Deliveries that are due. The ones that have waited longest come first. */
 export function dueDeliveries(db: Db, now: number, limit: number): Promise<DueDelivery[]> {
   return db
     .selectFrom('alert_deliveries')
@@ -92,8 +92,8 @@ export function dueDeliveries(db: Db, now: number, limit: number): Promise<DueDe
 }
 
 /**
- * Takes over deliveries for one attempt: no other process finds them due before `nextAt`. Returns the ids that nobody
- * else has taken.
+ * Claims deliveries for one attempt. Until `nextAt`, no other process finds them due. Returns the ids that no other
+ * process had claimed.
  */
 export async function claimDeliveries(
   trx: Trx,
@@ -115,7 +115,7 @@ export async function claimDeliveries(
   return claimed
 }
 
-/** Records the result of an attempt for all its deliveries, and at their destination. */
+/** Records the result of an attempt to send, in its deliveries and in their destination. */
 export async function recordAttempt(
   trx: Trx,
   ids: readonly number[],
@@ -136,7 +136,9 @@ export async function recordAttempt(
 
 const deletedAtOnce = 500
 
-/** Deletes messages before a time, in small steps; `pause` lets other work in between. */
+/**
+ * Deletes messages from before a time, in small steps. `pause` is called between the steps so that other work can run.
+ */
 export async function purgeAlertHistory(store: Store, before: number, pause: () => Promise<unknown>): Promise<void> {
   for (;;) {
     const deleted = await store.write(async (trx) => {

@@ -12,7 +12,7 @@ export function alertRules(db: Db, ownerId: number): Promise<AlertRuleRow[]> {
   return db.selectFrom('alert_rules').selectAll().where('owner_id', '=', ownerId).orderBy('id').execute()
 }
 
-/** A rule of that owner, with the row locked. */
+/** The rule with this id, with its row locked; undefined if there is none, or if it belongs to another owner. */
 export function lockAlertRule(trx: Trx, ownerId: number, id: number): Promise<AlertRuleRow | undefined> {
   return trx
     .selectFrom('alert_rules')
@@ -31,7 +31,10 @@ export async function updateAlertRule(trx: Trx, id: number, fields: Updateable<A
   if (Object.keys(fields).length > 0) await trx.updateTable('alert_rules').set(fields).where('id', '=', id).execute()
 }
 
-/** Deletes a rule of that owner with its states; returns its name. Its messages stay in the history. */
+/**
+ * Deletes a rule of the given owner, together with its states. Returns its name. The rule's messages stay in the
+ * history.
+ */
 export function deleteAlertRule(trx: Trx, ownerId: number, id: number): Promise<{ name: string } | undefined> {
   return trx
     .deleteFrom('alert_rules')
@@ -41,13 +44,16 @@ export function deleteAlertRule(trx: Trx, ownerId: number, id: number): Promise<
     .executeTakeFirst()
 }
 
-/** Deletes everything about alerts that an account has. */
+/** Deletes all rules, destinations and messages of an account. */
 export async function deleteAlertsOf(trx: Trx, ownerId: number): Promise<void> {
   for (const table of ['alert_rules', 'alert_destinations', 'alert_events'] as const)
     await trx.deleteFrom(table).where('owner_id', '=', ownerId).execute()
 }
 
-/** How many rules or destinations an owner has. The owner's account is locked, so that the number cannot change. */
+/**
+ * The number of rules or destinations that an owner has. The owner's account is locked, so that the number cannot
+ * change.
+ */
 export async function countAlertRows(
   trx: Trx,
   table: 'alert_rules' | 'alert_destinations',
@@ -65,7 +71,7 @@ export async function countAlertRows(
   return Number(row.count)
 }
 
-/** The targets for which the rules of an owner fire, oldest first. */
+/** The targets for which an owner's rules are firing, oldest first. */
 export function alertStatesOf(db: Db, ownerId: number): Promise<AlertStateRow[]> {
   return db
     .selectFrom('alert_states')
@@ -87,7 +93,7 @@ export function alertStates(db: Db, ruleIds: readonly number[]): Promise<AlertSt
     .execute()
 }
 
-/** Rules that are switched on and belong to the installation or to an account that is in use, in order of their ids. */
+/** Rules that are switched on, in id order. They belong to the installation or to an account that is in use. */
 export function activeAlertRules(db: Db, range: { after: number; limit: number }): Promise<AlertRuleRow[]> {
   return db
     .selectFrom('alert_rules')
@@ -101,12 +107,14 @@ export function activeAlertRules(db: Db, range: { after: number; limit: number }
     .execute()
 }
 
-/** Forgets what a rule fires for, so that it fires again if the condition still applies. */
+/** Deletes the states of a rule, so that it fires again if its condition still applies. */
 export async function forgetAlertStates(trx: Trx, ruleId: number): Promise<void> {
   await trx.deleteFrom('alert_states').where('rule_id', '=', ruleId).execute()
 }
 
-/** Records that a rule fires for a target. False if that is already recorded, or if the rule is no longer in use. */
+/**
+ * Records that a rule is firing for a target. False if that is already recorded, or if the rule is no longer in use.
+ */
 export async function beginAlertState(trx: Trx, state: AlertStateRow): Promise<boolean> {
   // The rule is locked, so that it cannot be deleted in the meantime.
   const rule = await trx
@@ -126,7 +134,7 @@ export async function beginAlertState(trx: Trx, state: AlertStateRow): Promise<b
   return added !== undefined
 }
 
-/** Changes a state. False if it no longer exists, or another process has changed it since it was read. */
+/** Changes a state. False if it no longer exists, or if another process has changed it since it was read. */
 export async function changeAlertState(
   trx: Trx,
   { rule_id, target, sent_at }: Pick<AlertStateRow, 'rule_id' | 'target' | 'sent_at'>,

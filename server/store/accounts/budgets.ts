@@ -7,7 +7,7 @@ import { usageRows } from '../usage/usage-rows.ts'
 import { hourSeconds, kindFor } from '../usage/usage-series.ts'
 import { leasedOfToken, leasedOfUser } from './leased.ts'
 
-/** A limit, what is used of it, and how fast. */
+/** A limit on spending, how much of it is used, and how fast it is being used. */
 export interface BudgetRow {
   owner: 'user' | 'token'
   period: 'total' | 'day' | 'month'
@@ -21,7 +21,7 @@ export interface BudgetRow {
   share: number
   /** Quota units per second. */
   rate: number
-  /** Seconds until the limit is reached at this rate; null if the period ends earlier or nothing is spent. */
+  /** Seconds until the limit is reached at this rate; null if the period ends earlier or if nothing is being spent. */
   seconds: number | null
   matching: number
 }
@@ -31,9 +31,9 @@ export interface BudgetAsk {
   userId: number
   owner?: BudgetRow['owner'] | undefined
   period?: BudgetRow['period'] | undefined
-  /** The lowest share. */
+  /** Only limits with at least this share used. */
   share?: number | undefined
-  /** Only limits that are reached within this time. */
+  /** Only limits that will be reached within this time. */
   withinSeconds?: number | undefined
   keyword: string
   groupLimits: ReadonlyMap<string, Limits>
@@ -59,10 +59,10 @@ const sorts = {
 
 export type BudgetSort = keyof typeof sorts
 
-/** An account that is a day old has spent at most one day's worth, so no rate is computed from less. */
+/** The shortest time over which a rate is computed. A younger account or token is treated as one day old. */
 const leastPaceSeconds = 86_400
 
-/** One page of all limits on spending. The rates come from the sums of usage, in the same snapshot. */
+/** One page of all limits on spending. The rates are computed from the usage sums, in the same snapshot. */
 export async function listBudgets(db: Db, ask: BudgetAsk): Promise<BudgetRow[]> {
   const direction = sql.raw(ask.descending ? 'desc' : 'asc')
   const { rows } = await sql<BudgetRow>`
@@ -87,7 +87,7 @@ export async function listBudgets(db: Db, ask: BudgetAsk): Promise<BudgetRow[]> 
   return rows
 }
 
-/** What each user or token spent in the time that the pace is about. */
+/** The spending of each user or token within the last `paceSeconds`. */
 function paces({ userId, now, paceSeconds }: BudgetAsk, group: 'user_id' | 'token_id'): RawBuilder<unknown> {
   const filter = { type: logType.consume, ...(userId > 0 && { userId }) }
   const to = Math.floor(now / hourSeconds) + 1
@@ -96,7 +96,7 @@ function paces({ userId, now, paceSeconds }: BudgetAsk, group: 'user_id' | 'toke
   return sql`select g as id, cast(sum(quota) as bigint) as spent from (${rows}) hours group by g`
 }
 
-/** The rate of an account or a token since it exists, but of the pace's time at most. */
+/** The rate of an account or a token, over the last `paceSeconds` or, if it is younger, since its creation. */
 function rate({ now, paceSeconds }: BudgetAsk, created: string): RawBuilder<unknown> {
   const age = `${now} - ${created}`
   const seconds = `case when ${age} >= ${paceSeconds} then ${paceSeconds} when ${age} < ${leastPaceSeconds} then ${leastPaceSeconds} else ${age} end`
@@ -152,7 +152,7 @@ function parts(ask: BudgetAsk): RawBuilder<unknown>[] {
   const source = (own: string) => `case when ${own} > 0 then '' else "group" end`
   const all = {
     user: {
-      // Accounts that never had a balance have none to run out.
+      // Accounts that never had a balance are not listed, because no balance can run out.
       total: sql`${ofUser('total', "''", 'quota + month as most, month as used')} granted_quota <> 0 or used_quota <> 0 or quota <> 0`,
       day: sql`${ofUser('day', source('daily_budget'), budget('daily_budget', 'group_day', 'today'))} daily_budget > 0 or group_day > 0`,
       month: sql`${ofUser('month', source('monthly_budget'), budget('monthly_budget', 'group_month', 'month'))} monthly_budget > 0 or group_month > 0`,

@@ -5,7 +5,7 @@ import { needsRowLocks } from '../statements/conditions.ts'
 import type { Db, Trx } from '../store.ts'
 import { leasedOfToken, leasedOfUser } from './leased.ts'
 
-/** A token and its owner as the relay needs them. */
+/** The values of a token and its owner that the relay needs. */
 export interface CallerRow {
   tokenId: number
   userId: number
@@ -19,7 +19,7 @@ export interface CallerRow {
   username: string
   userStatus: number
   role: number
-  /** The group that decides channels and ratio: the token's or, if it has none, the owner's. */
+  /** The group that determines channels and ratio: the token's group or, if it has none, the owner's group. */
   group: string
   /** The owner's group, whose limits apply. */
   userGroup: string
@@ -29,13 +29,16 @@ export interface CallerRow {
   userLimits: Limits | undefined
 }
 
-/** Looks up a token by a hash of its key, or by several; the owner's columns are empty if the user row is gone. */
+/** Looks up a token by one or more hashes of its key. If the user row is gone, the owner's columns are empty. */
 export async function findCaller(db: Db, ...keyHashes: readonly string[]): Promise<CallerRow | undefined> {
   const row = await callerRows(db).where('tokens.key_hash', 'in', keyHashes).executeTakeFirst()
   return row && callerOf(row)
 }
 
-/** Looks up a token by a hash of the key that it had before and that is still valid, and says until when it is. */
+/**
+ * Looks up a token by a hash of its previous key if that key is still valid. The result contains the time at which that
+ * key ends.
+ */
 export async function findByOldKey(
   db: Db,
   keyHashes: readonly string[],
@@ -129,11 +132,11 @@ export async function markExpired(trx: Trx, tokenId: number): Promise<boolean> {
 }
 
 /**
- * Marks a token as exhausted if it still is: nothing is left, and no open call could give quota back. Returns true if
- * the token was marked.
+ * Marks a token as exhausted if it has no quota left and no open call could return some. Returns true if the token was
+ * marked.
  */
 export async function markExhausted(trx: Trx, tokenId: number): Promise<boolean> {
-  // The ledger locks the row, too, so that no hold begins or ends in between.
+  // The ledger locks this row, too, so no hold can begin or end between this read and the update below.
   const token = await trx
     .selectFrom('tokens')
     .select('status')
@@ -145,7 +148,7 @@ export async function markExhausted(trx: Trx, tokenId: number): Promise<boolean>
   return true
 }
 
-/** Quota figures of a token and its owner, for the billing endpoints. */
+/** The quota figures of a token and its owner, for the billing endpoints. */
 export async function quotaFigures(db: Db, tokenId: number, userId: number) {
   const token = await db
     .selectFrom('tokens')

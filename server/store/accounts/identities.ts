@@ -18,8 +18,8 @@ function living(db: Db) {
 }
 
 /**
- * Accounts with that identity: at most one unless rows were imported. Two are enough to know that the identity is
- * ambiguous.
+ * Accounts with this identity. There is at most one, unless rows were imported. At most two are returned, because two
+ * are enough to show that the identity is ambiguous.
  */
 export function accountsByIdentity(db: Db, identity: Identity): Promise<Account[]> {
   const query = living(db).select(columns).limit(2)
@@ -27,12 +27,11 @@ export function accountsByIdentity(db: Db, identity: Identity): Promise<Account[
     return query.where('github_account_id', '=', identity.github_account_id).execute()
   }
   if ('wechat_id' in identity) return query.where('wechat_id', '=', identity.wechat_id).execute()
-  // Rows imported from one-api contain only the login name. Once such a row has been used for a login, it also contains
-  // the account's id.
+  // Rows imported from one-api contain only the login name. The first login adds the GitHub account's id to the row.
   return query.where('github_id', '=', identity.importedGitHubLogin).where('github_account_id', '=', '').execute()
 }
 
-/** Accounts with that email address, compared case-insensitively; more than one only if rows were imported. */
+/** Accounts with this email address, compared case-insensitively. There is more than one only if rows were imported. */
 export function accountsByMail(db: Db, email: string): Promise<Account[]> {
   return living(db)
     .select(columns)
@@ -58,15 +57,14 @@ export async function bindAccount(trx: Trx, id: number, bindings: Bindings): Pro
   await trx.updateTable('users').set(bindings).where('id', '=', id).execute()
 }
 
-/** Makes transactions that concern the same identity take turns, so that two of them cannot both find it free. */
+/** Locks an identity until the transaction ends, so that two transactions cannot both find it free. */
 export async function lockIdentity(trx: Trx, kind: 'email' | 'github' | 'wechat', value: string): Promise<void> {
   if (!needsRowLocks(trx)) return
   await sql`select pg_advisory_xact_lock(hashtextextended(${`${kind} ${value.toLowerCase()}`}, 0))`.execute(trx)
 }
 
 /**
- * The enabled account that an invite code belongs to. Its row is locked, because the account is about to be given
- * quota.
+ * The enabled account to which an invite code belongs. Its row is locked, because the account is about to get quota.
  */
 export function inviterOf(trx: Trx, affCode: string): Promise<{ id: number; username: string } | undefined> {
   return living(trx)

@@ -1,18 +1,23 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../store.ts'
 
-/** The part of a user's balance that processes have leased. It still belongs to the user. `id` is the user's id. */
+/**
+ * The part of a user's balance that processes have leased. It still belongs to the user. `id` is the column with the
+ * user's id.
+ */
 export function leasedOfUser(id: string): RawBuilder<number> {
   return sql<number>`cast(coalesce((select sum(le.amount) from leases le where le.user_id = ${sql.ref(id)}), 0) as bigint)`
 }
 
-/** The part of the quota of a token that processes have leased. `id` is the token's id. */
+/** The part of a token's quota that processes have leased. `id` is the column with the token's id. */
 export function leasedOfToken(id: string): RawBuilder<number> {
   return sql<number>`cast(coalesce((select sum(le.amount) from leases le
     where le.token_id = ${sql.ref(id)} and le.token_limited), 0) as bigint)`
 }
 
-/** The unleased part of a balance after `delta` was added: never below zero, unless it already was. */
+/**
+ * The unleased part of a balance after `delta` is added. It does not fall below zero, unless it already is below zero.
+ */
 export function afterDelta(column: 'quota' | 'remain_quota', delta: number): RawBuilder<number> {
   const left = sql.ref(column)
   const after = sql<number>`${left} + (${delta})`

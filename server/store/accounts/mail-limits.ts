@@ -4,14 +4,16 @@ import type { Trx } from '../store.ts'
 export interface MailRule {
   /** Minimum time between two emails to one recipient. */
   pauseSeconds: number
-  /** Maximum number of emails to one recipient within `windowSeconds`, counted from the first email. */
+  /**
+   * Maximum number of emails to one recipient within `windowSeconds`. The window begins with the first of these emails.
+   */
   limit: number
   windowSeconds: number
 }
 
 /**
- * Counts one email to the recipient, on all nodes together. Returns 0 if the email may be sent, otherwise the seconds
- * until it may be sent.
+ * Counts one email to the recipient. All nodes share the counts. Returns 0 if the email may be sent now, otherwise the
+ * number of seconds until it may be sent.
  */
 export async function takeMailTurn(trx: Trx, recipient: string, rule: MailRule, nowSeconds: number): Promise<number> {
   const isOver = sql<boolean>`mail_limits.window_start <= ${nowSeconds - rule.windowSeconds}`
@@ -42,7 +44,7 @@ export async function takeMailTurn(trx: Trx, recipient: string, rule: MailRule, 
   return Math.max(1, pause, window)
 }
 
-/** Deletes recipients whose last email is too old for any limit; for an hourly job. */
+/** Deletes recipients whose last email is too old to count for any limit. An hourly job calls this. */
 export async function deleteOldMailLimits(trx: Trx, beforeSeconds: number): Promise<void> {
   await trx.deleteFrom('mail_limits').where('last_time', '<', beforeSeconds).execute()
 }

@@ -4,7 +4,7 @@ import type { Db, Trx } from '../store.ts'
 /** A code that can be used once; only its keyed hash is stored. */
 export interface OneTimeCode {
   purpose: string
-  /** The person or thing that the code is for. A new code replaces the one with the same purpose and subject. */
+  /** The person or thing that the code is for. A new code replaces an older one with the same purpose and subject. */
   subject: string
   code_hash: string
 }
@@ -24,8 +24,8 @@ export async function saveCode(
 }
 
 /**
- * True if this is the valid code, which is then used up. A wrong code is counted, and after `maxAttempts` wrong codes
- * the valid one becomes invalid. The transaction must be committed in either case.
+ * Returns true if this is the valid code. The code is then used up. Wrong codes are counted, and after `maxAttempts` of
+ * them the valid code becomes invalid. The transaction must be committed in either case.
  */
 export async function useCode(trx: Trx, code: OneTimeCode, nowSeconds: number, maxAttempts: number): Promise<boolean> {
   const row = await codeRow(trx, code, nowSeconds, maxAttempts)
@@ -42,12 +42,12 @@ export async function useCode(trx: Trx, code: OneTimeCode, nowSeconds: number, m
   return true
 }
 
-/** True if `useCode` would return true now; nothing is counted or used up. */
+/** True if `useCode` would return true now. This counts nothing and uses up nothing. */
 export async function isCode(db: Db, code: OneTimeCode, nowSeconds: number, maxAttempts: number): Promise<boolean> {
   return (await codeRow(db, code, nowSeconds, maxAttempts))?.code_hash === code.code_hash
 }
 
-/** The valid code for that purpose and subject; its row is locked if this is called in a transaction. */
+/** The valid code for this purpose and subject. If this is called in a transaction, the row is locked. */
 async function codeRow(
   db: Db,
   { purpose, subject }: OneTimeCode,
@@ -64,7 +64,7 @@ async function codeRow(
   return row && row.expires_time > nowSeconds && row.attempts < maxAttempts ? row : undefined
 }
 
-/** Deletes codes that nobody can use any more; for an hourly job. */
+/** Deletes codes that can no longer be used. An hourly job calls this. */
 export async function deleteExpiredCodes(trx: Trx, nowSeconds: number): Promise<void> {
   await trx.deleteFrom('one_time_codes').where('expires_time', '<=', nowSeconds).execute()
 }

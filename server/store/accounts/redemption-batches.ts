@@ -8,13 +8,15 @@ import { statusAt } from './redemptions.ts'
 
 const count = (which: ReturnType<typeof sql>) => sql<number>`sum(case when ${which} then 1 else 0 end)`
 
-/** Added up as floating point, which is exact up to 2^53 and cannot overflow as integers can. */
+/**
+ * The sum of quotas. It is computed in floating point, which is exact up to 2^53 and, unlike integers, cannot overflow.
+ */
 const worth = (which: ReturnType<typeof sql>) =>
   sql<number>`sum(cast(case when ${which} then quota else 0 end as double precision))`
 
 /**
- * Codes counted by name. Codes that were made together share their name, also in databases of one-api and new-api, where
- * the name is all that connects them.
+ * Counts codes by their name. Codes that were made together share a name. In databases of one-api and new-api, too,
+ * only the name connects them.
  */
 export async function listBatches(
   db: Db,
@@ -64,7 +66,7 @@ function numbersOf<Name extends string>(figures: Record<Name, unknown>): Record<
   return Object.fromEntries(numbers) as Record<Name, number>
 }
 
-/** Gives every code of a batch that has one status another; returns the ids of the changed codes. */
+/** Gives a new status to all codes of a batch that have a given status. Returns the ids of the changed codes. */
 export async function switchBatch(
   trx: Trx,
   name: string,

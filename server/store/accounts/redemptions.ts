@@ -13,11 +13,11 @@ export interface RedemptionFilter {
   /** Exact name. */
   batch?: string
   status: number
-  /** Epoch seconds: which codes have expired. */
+  /** The time, in epoch seconds, at which expiry is judged. */
   now: number
 }
 
-/** The status of a code, with expired unused codes as a status of their own. */
+/** The status of a code. Unused codes that have expired have a status of their own. */
 export const statusAt = (now: number) => sql<number>`case
   when status = ${sql.lit(redemptionStatus.unused)} and expired_time <> 0 and expired_time < ${now}
   then ${sql.lit(redemptionExpired)} else status end`
@@ -81,8 +81,9 @@ export function deleteRedemption(
 }
 
 /**
- * Marks an unused code that has not expired as used by somebody and returns its quota; undefined if there is no such
- * code. This is one conditional statement, so that of all people who try at once, on any node, only one gets the row.
+ * Marks an unused code that has not expired as used, and returns its quota; undefined if there is no such code. This is
+ * one conditional statement, so that only one person gets the row, even if several try at the same time on different
+ * nodes.
  */
 export function takeRedemption(
   trx: Trx,
@@ -108,7 +109,7 @@ export async function statusOfKey(db: Db, key: string, now: number): Promise<num
   return row && Number(row.status)
 }
 
-/** The usernames of people, by id; deleted people are missing. */
+/** The usernames of users, by id. Deleted users are omitted. */
 export async function usernamesOf(db: Db, ids: readonly number[]): Promise<Map<number, string>> {
   if (ids.length === 0) return new Map()
   const rows = await db

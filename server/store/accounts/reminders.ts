@@ -9,14 +9,15 @@ export interface Crossing {
   id: number
   username: string
   email: string
-  /** The balance, including what open calls hold. */
+  /** The balance, including the holds of open calls. */
   quota: number
 }
 
 /**
- * Checks the accounts with ids in (after, upTo]. An armed account gets a reminder when its balance falls below the
- * threshold. `risen` are the accounts above the threshold that are not armed yet, `fallen` the armed accounts below it.
- * One range of ids is read at a time, so that no read takes long.
+ * Checks the accounts with ids in (after, upTo]. An account becomes armed when its balance rises above the threshold.
+ * An armed account gets one reminder when its balance falls below it. `risen` contains the accounts above the threshold
+ * that are not armed yet. `fallen` contains the armed accounts below it. One range of ids is read at a time, so that no
+ * read takes long.
  */
 export async function quotaCrossings(
   db: Db,
@@ -54,8 +55,8 @@ export async function quotaCrossings(
 }
 
 /**
- * Arms accounts (true), or disarms them in order to send the reminder (false). Returns the ids of the accounts that
- * changed, so that only one node sends the reminder.
+ * Arms accounts (true), or disarms them before the reminder is sent (false). Returns the ids of the accounts that this
+ * call changed, so that only one node sends the reminder.
  */
 export async function armQuota(trx: Trx, ids: readonly number[], armed: boolean): Promise<number[]> {
   if (ids.length === 0) return []

@@ -117,7 +117,7 @@ export async function endSessionsOf(trx: Trx, userId: number): Promise<void> {
   await trx.deleteFrom('sessions').where('user_id', '=', userId).execute()
 }
 
-/** Deletes sessions that nobody can use any more; for a daily job. */
+/** Deletes sessions that can no longer be used. A daily job calls this. */
 export async function deleteExpiredSessions(trx: Trx, nowSeconds: number): Promise<void> {
   await trx.deleteFrom('sessions').where('expires_time', '<=', nowSeconds).execute()
 }

@@ -8,13 +8,13 @@ interface Ids {
   userId: number
 }
 
-/** What an account may spend now, and what it has spent. */
+/** The amount that an account may spend now, and the amounts that it has spent. */
 export interface Spending {
-  /** What is left; for a token, what it may still spend itself. */
+  /** The quota that is left. For a token, this is the token's own quota. */
   quota: number
   today: number
   month: number
-  /** What its open calls hold. */
+  /** The total of the holds of its open calls. */
   held: number
 }
 
@@ -31,7 +31,10 @@ export async function openCallsOf(db: Db, ids: Ids): Promise<Record<LimitOwner, 
   return { token: await count('token_id', ids.tokenId), user: await count('user_id', ids.userId) }
 }
 
-/** What a token and its user have spent in the day and month that begin at these times (epoch seconds), and what is left. */
+/**
+ * The amounts that a token and its user have spent in a day and a month, and the amounts that are left. The day and the
+ * month begin at the given times (epoch seconds).
+ */
 export async function spendingOf(
   db: Db,
   { tokenId, userId }: Ids,

@@ -4,18 +4,18 @@ import type { Db, Trx } from '../store.ts'
 import { usageRows } from '../usage/usage-rows.ts'
 import { hourSeconds, kindFor } from '../usage/usage-series.ts'
 
-/** Somebody whose statement has not been sent yet. */
+/** A user whose statement has not been sent yet. */
 export interface StatementReader {
   id: number
   username: string
   email: string
 }
 
-/** An email that was put off is tried again after this time. */
+/** A postponed email is tried again after this time. */
 const retrySeconds = 1800
 
 /**
- * Enabled users with an email address and log rows in the month, who want statements and have not been sent this one.
+ * Enabled users with an email address and log rows in the month who want statements and have not received this one.
  * `from` and `to` are the month in epoch seconds, on whole hours.
  */
 export async function statementReaders(
@@ -44,7 +44,7 @@ export async function statementReaders(
   return readers
 }
 
-/** Reserves an email for this node. False if another node has it, or if it was sent. */
+/** Reserves an email for this node. False if another node has reserved it, or if it was already sent. */
 export async function claimStatement(trx: Trx, month: string, userId: number, now: number): Promise<boolean> {
   const claimed = await trx
     .insertInto('statement_emails')
@@ -74,7 +74,7 @@ export async function endStatement(
     .execute()
 }
 
-/** How many emails of a month are in each state. */
+/** The number of a month's emails in each state. */
 export function statementCounts(db: Db, month: string): Promise<{ state: string; count: number }[]> {
   return db
     .selectFrom('statement_emails')
@@ -84,7 +84,7 @@ export function statementCounts(db: Db, month: string): Promise<{ state: string;
     .execute()
 }
 
-/** Whether a user wants statements by email. */
+/** True if a user wants statements by email. */
 export async function wantsStatements(db: Db, userId: number): Promise<boolean> {
   const row = await db
     .selectFrom('statement_optouts')
@@ -94,7 +94,7 @@ export async function wantsStatements(db: Db, userId: number): Promise<boolean> 
   return row === undefined
 }
 
-/** Switches the statements of a user on or off. */
+/** Switches a user's statements by email on or off. */
 export async function setStatementsWanted(trx: Trx, userId: number, wanted: boolean): Promise<void> {
   if (wanted) await trx.deleteFrom('statement_optouts').where('user_id', '=', userId).execute()
   else

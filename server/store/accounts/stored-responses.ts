@@ -4,7 +4,7 @@ import type { Db, Trx } from '../store.ts'
 
 export type StoredResponse = Selectable<StoredResponsesTable>
 
-/** Adds responses. One that is already known stays with its channel. */
+/** Adds responses. If a response is already recorded, its channel is not changed. */
 export async function addStoredResponses(trx: Trx, rows: readonly Insertable<StoredResponsesTable>[]): Promise<void> {
   await trx
     .insertInto('stored_responses')
@@ -13,17 +13,17 @@ export async function addStoredResponses(trx: Trx, rows: readonly Insertable<Sto
     .execute()
 }
 
-/** Everybody's responses with this id. */
+/** The responses with this id, whichever user they belong to. */
 export function findStoredResponses(db: Db, id: string): Promise<StoredResponse[]> {
   return db.selectFrom('stored_responses').selectAll().where('id', '=', id).limit(10).execute()
 }
 
-/** Forgets a response that its service has deleted. */
+/** Removes the record of a response that the upstream service has deleted. */
 export async function removeStoredResponse(trx: Trx, id: string, userId: number): Promise<void> {
   await trx.deleteFrom('stored_responses').where('id', '=', id).where('user_id', '=', userId).execute()
 }
 
-/** Forgets responses that are older than this time. */
+/** Removes the records of responses that are older than this time. */
 export async function purgeStoredResponses(trx: Trx, before: number): Promise<void> {
   await trx.deleteFrom('stored_responses').where('created_at', '<', before).execute()
 }

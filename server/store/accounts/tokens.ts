@@ -12,7 +12,7 @@ import { afterDelta, leasedOfToken, withLeasesOfTokens } from './leased.ts'
 /** A token as stored: `key` is encrypted. */
 export type TokenRow = Selectable<TokensTable>
 
-/** Columns that lists can be sorted by. */
+/** Columns by which lists can be sorted. */
 export type TokenSort =
   | 'id'
   | 'name'
@@ -92,7 +92,8 @@ export async function projectsOf(
 }
 
 /**
- * The status that a call at that time would find. A token is marked as expired or exhausted only when it is used.
+ * The status that a call at the time `now` would find. It may differ from the stored status, because a token is marked
+ * as expired or exhausted only when it is used.
  */
 const statusAt = (now: number) => sql<number>`case
   when status <> ${tokenStatus.enabled} then status
@@ -100,13 +101,18 @@ const statusAt = (now: number) => sql<number>`case
   when not unlimited_quota and remain_quota + ${leasedOfToken('tokens.id')} <= 0 then ${sql.lit(tokenStatus.exhausted)}
   else status end`
 
-/** A token of that user. A token of another user counts as missing. Its quota includes what processes have leased. */
+/**
+ * The token with this id; undefined if there is none, or if it belongs to another user. The quota includes the part
+ * that processes have leased.
+ */
 export async function tokenOf(db: Db, userId: number, id: number): Promise<TokenRow | undefined> {
   const rows = await db.selectFrom('tokens').selectAll().where('id', '=', id).where('user_id', '=', userId).execute()
   return (await withLeasesOfTokens(db, rows))[0]
 }
 
-/** The token whose key, or whose old key that is still valid, has one of these hashes, with the name of its owner. */
+/**
+ * The token whose key has one of these hashes, and the name of its owner. An old key counts while it is still valid.
+ */
 export function findOwnedToken(db: Db, keyHashes: readonly string[], now: number) {
   return db
     .selectFrom('tokens')
@@ -121,7 +127,10 @@ export function findOwnedToken(db: Db, keyHashes: readonly string[], now: number
     .executeTakeFirst()
 }
 
-/** Stores a key that was known only by a hash until it was presented. Does nothing if that was done already. */
+/**
+ * Stores a key that a caller has presented. Until then, only its hash was known. Does nothing if the key is already
+ * stored.
+ */
 export async function learnKey(
   trx: Trx,
   id: number,
@@ -180,9 +189,9 @@ export async function updateToken(trx: Trx, id: number, fields: TokenFields): Pr
 }
 
 /**
- * Sets the remaining quota, including what processes have leased of it, to a value. The granted quota changes by the same
- * difference, even if calls spend quota in the meantime. If more is leased than the new quota, what is not leased becomes
- * zero. The row must be locked. Resolves with the remaining quota, including what is leased.
+ * Sets the remaining quota to a value. The value includes the part that processes have leased. The granted quota
+ * changes by the same difference, even if calls spend quota in the meantime. If more than the new quota is leased, the
+ * unleased part becomes zero. The row must be locked. Resolves with the remaining quota, including the leased part.
  */
 export async function setTokenQuota(trx: Trx, id: number, quota: number): Promise<number> {
   const [{ remain_quota: leased } = { remain_quota: 0 }] = await withLeasesOfTokens(trx, [{ id, remain_quota: 0 }])
@@ -196,8 +205,8 @@ export async function setTokenQuota(trx: Trx, id: number, quota: number): Promis
 }
 
 /**
- * Gives quota, or takes it if `delta` is negative. No more is taken than what is not leased, because calls may spend what
- * is leased. Resolves with the remaining quota, including what is leased.
+ * Gives quota, or takes it if `delta` is negative. At most the unleased part is taken, because calls may be spending
+ * the leased part. Resolves with the remaining quota, including the leased part.
  */
 export async function addTokenQuota(trx: Trx, id: number, delta: number): Promise<number> {
   const after = afterDelta('remain_quota', delta)
@@ -210,7 +219,10 @@ export async function addTokenQuota(trx: Trx, id: number, delta: number): Promis
   return (await withLeasesOfTokens(trx, changed))[0]?.remain_quota ?? 0
 }
 
-/** Gives a token another key. The key that it had is valid until a time, or ends at once (0). The row must be locked. */
+/**
+ * Gives a token a new key. The previous key stays valid until the given time, or ends at once (0). The row must be
+ * locked.
+ */
 export async function replaceKey(
   trx: Trx,
   token: Pick<TokenRow, 'id' | 'key' | 'key_hash'>,
@@ -231,7 +243,7 @@ export async function endOldKey(trx: Trx, id: number): Promise<void> {
   await trx.updateTable('tokens').set(noOldKey).where('id', '=', id).execute()
 }
 
-/** Forgets the old keys that have ended. They were refused from that second on. */
+/** Deletes old keys that have ended. Callers cannot use them any more. */
 export async function forgetOldKeys(trx: Trx, now: number): Promise<void> {
   await trx
     .updateTable('tokens')
@@ -241,7 +253,10 @@ export async function forgetOldKeys(trx: Trx, now: number): Promise<void> {
     .execute()
 }
 
-/** Deletes a token of that user, with the requests recorded of it, and returns its name; undefined if there is no such token. */
+/**
+ * Deletes a token of the given user, together with its recorded requests, and returns its name; undefined if there is
+ * no such token.
+ */
 export async function deleteToken(trx: Trx, userId: number, id: number): Promise<{ name: string } | undefined> {
   const token = await trx
     .deleteFrom('tokens')

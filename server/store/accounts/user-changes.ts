@@ -64,9 +64,9 @@ export async function updateUser(trx: Trx, id: number, fields: UserFields): Prom
 }
 
 /**
- * Sets a balance, including what processes have leased of it, to a value. The granted quota changes by the same difference,
- * even if calls spend quota in the meantime. If more is leased than the new balance, what is not leased becomes zero. The
- * row must be locked. Resolves with the balance, including what is leased.
+ * Sets a balance to a value. The value includes the part that processes have leased. The granted quota changes by the
+ * same difference, even if calls spend quota in the meantime. If more than the new balance is leased, the unleased part
+ * becomes zero. The row must be locked. Resolves with the balance, including the leased part.
  */
 export async function setUserQuota(trx: Trx, id: number, quota: number): Promise<number> {
   const leased = await withLeasesOfUser(trx, { id, quota: 0 })
@@ -80,8 +80,8 @@ export async function setUserQuota(trx: Trx, id: number, quota: number): Promise
 }
 
 /**
- * Gives quota, or takes it if `delta` is negative. No more is taken than what is not leased, because calls may spend what
- * is leased. Resolves with the balance, including what is leased.
+ * Gives quota, or takes it if `delta` is negative. At most the unleased part is taken, because calls may be spending
+ * the leased part. Resolves with the balance, including the leased part.
  */
 export async function addUserQuota(trx: Trx, id: number, delta: number): Promise<number> {
   const after = afterDelta('quota', delta)
@@ -95,9 +95,9 @@ export async function addUserQuota(trx: Trx, id: number, delta: number): Promise
 }
 
 /**
- * Gives quota to an account that is not deleted, unless its balance, including what is leased of it, would exceed `most`;
- * false if no quota was given.
- * This is one conditional statement, so that two gifts together cannot exceed the limit.
+ * Gives quota to an account that is not deleted, unless its balance, including the leased part, would exceed `most`.
+ * Returns false if no quota was given. This is one conditional statement, so that two gifts at the same time cannot
+ * exceed the limit together.
  */
 export async function giveUserQuota(trx: Trx, id: number, quota: number, most: number): Promise<boolean> {
   const result = await trx
@@ -117,8 +117,8 @@ export async function revokeLogins(trx: Trx, id: number): Promise<void> {
 }
 
 /**
- * Deletes an account. The row is kept for its logs and usage sums, but the name and the bindings are freed, and
- * the secrets and recorded requests are deleted.
+ * Deletes an account. The row is kept because logs and usage sums refer to it. The name and the linked external
+ * identities become free for other accounts, and the secrets and recorded requests are deleted.
  */
 export async function deleteUser(trx: Trx, id: number): Promise<void> {
   await revokeLogins(trx, id)

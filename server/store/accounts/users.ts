@@ -34,10 +34,10 @@ const columns = [
   'spent_at',
 ] as const
 
-/** What a user has left, with what processes have leased of it. */
+/** A user's balance, including the part that processes have leased. */
 const balance = sql<number>`users.quota + ${leasedOfUser('users.id')}`
 
-/** A user without the secret columns. `quota` includes what processes have leased. */
+/** A user without the secret columns. `quota` includes the part that processes have leased. */
 export type UserRow = Pick<Selectable<UsersTable>, (typeof columns)[number] | 'quota'>
 
 /** Accounts that were not deleted. A deleted account keeps its row, so that logs and usage sums keep their owner. */
@@ -89,11 +89,11 @@ export async function lockUser(trx: Trx, by: { id: number } | { username: string
     .select([...columns, 'quota'])
     .$if(needsRowLocks(trx), (query) => query.forUpdate())
   const lookup = 'id' in by ? locking.where('id', '=', by.id) : locking.where('username', '=', by.username)
-  // Leases are read once the row is locked, because nobody can take or return one from then on.
+  // Leases are read after the row is locked, because from then on none can be taken or returned.
   return withLeasesOfUser(trx, await lookup.executeTakeFirst())
 }
 
-/** Locks all accounts that a change concerns, in id order, so that no two changes deadlock. */
+/** Locks all accounts that a change affects, in id order, so that no two changes deadlock. */
 export async function lockUsers(trx: Trx, ids: readonly number[]): Promise<void> {
   if (!needsRowLocks(trx)) return
   await trx.selectFrom('users').select('id').where('id', 'in', ids).orderBy('id').forUpdate().execute()
@@ -105,8 +105,8 @@ export async function idOfUsername(db: Db, username: string): Promise<number | u
 }
 
 /**
- * True while an account is enabled and has the password that was just verified. The row is locked, so that a ban or a
- * password change that comes after this check also ends the session that is about to be created.
+ * True while an account is enabled and has the password that was just verified. The row is locked. A ban or a password
+ * change after this check therefore also ends the session that is about to be created.
  */
 export async function lockLogin(trx: Trx, id: number, passwordHash: string): Promise<boolean> {
   const row = await trx
@@ -119,13 +119,13 @@ export async function lockLogin(trx: Trx, id: number, passwordHash: string): Pro
 }
 
 /**
- * The account that a person means by what they type at login: the account with this name, otherwise the account with
- * this email address if only one has it.
+ * The account for a name that a person types at login: the account with this username or, if there is none, the only
+ * account with this email address.
  */
 export async function userForLogin(db: Db, name: string) {
   const find = () => living(db).select(['id', 'username', 'display_name', 'password', 'role', 'status', 'group'])
   const named = (username: string) => find().where('username', '=', username).executeTakeFirst()
-  // Some keyboards send one letter as several characters; names are stored normalised.
+  // Some keyboards send one letter as several characters. Names are stored normalised.
   const byName = (await named(name)) ?? (await named(name.normalize('NFKC')))
   if (byName || name === '') return byName
   const byEmail = await find()
@@ -136,9 +136,9 @@ export async function userForLogin(db: Db, name: string) {
 }
 
 /**
- * Reserves a name for the account to which this transaction gives it; false if another account has the name, or if
- * another transaction is just giving it to one. This never waits for a lock, because a waiting transaction could hold
- * the row that the other transaction waits for.
+ * Reserves a name for the account to which this transaction gives it. Returns false if another account has the name, or
+ * if another transaction is giving it to an account at the same time. The function never waits for a lock, because the
+ * other transaction could be waiting for a row that this one holds.
  */
 export async function takeUsername(trx: Trx, username: string, exceptId = 0): Promise<boolean> {
   if (needsRowLocks(trx)) {
@@ -151,8 +151,8 @@ export async function takeUsername(trx: Trx, username: string, exceptId = 0): Pr
 }
 
 /**
- * True if another account has that name, ignoring case in any script, or has a name in another alphabet that looks like
- * it. Two accounts must not have look-alike names.
+ * True if another account has this name (ignoring case in any script) or a look-alike name in another alphabet. Two
+ * accounts must not have look-alike names.
  */
 export async function usernameTaken(db: Db, username: string, exceptId = 0): Promise<boolean> {
   const others = db.selectFrom('users').select('username').where('id', '<>', exceptId)
@@ -161,19 +161,19 @@ export async function usernameTaken(db: Db, username: string, exceptId = 0): Pro
     .where((eb) => eb.fn<string>('lower', ['username']), 'in', [username, lower, latinLookalike(username) ?? lower])
     .executeTakeFirst()
   if (sameName || !hasOtherCase(username)) return sameName !== undefined
-  // Databases differ in which letters they treat as the same in another case. SQLite does so only for ASCII.
+  // Databases differ in how they ignore case. SQLite ignores it only for ASCII letters.
   const alike = await others.where(sql<number>`length(username)`, '=', [...username].length).execute()
   const shown = latinLookalike(username) ?? lower
   return alike.some(({ username: other }) => (latinLookalike(other) ?? other.toLowerCase()) === shown)
 }
 
-/** True for a name that contains non-ASCII letters with an upper and a lower case. */
+/** True for a name that contains non-ASCII letters that have an upper and a lower case. */
 function hasOtherCase(name: string): boolean {
   const others = name.replaceAll(/\p{ASCII}/gu, '')
   return others.toLowerCase() !== others.toUpperCase()
 }
 
-/** When the first account was created, in epoch seconds; 0 if there is none. */
+/** The time at which the first account was created, in epoch seconds; 0 if there is none. */
 export async function installedAt(db: Db): Promise<number> {
   const first = await db.selectFrom('users').select('created_time').orderBy('id').limit(1).executeTakeFirst()
   return first?.created_time ?? 0

@@ -3,11 +3,11 @@ import type { Store } from '../store.ts'
 import { routingColumns } from './routing-rows.ts'
 
 /**
- * A text that changes when the options, what routing depends on, or the rules of recordings may have changed in the
- * database. It costs one short query, however many rows there are.
+ * A text that changes when the options, the input of routing, or the rules of recordings may have changed in the
+ * database. Reading it costs one short query, however many rows there are.
  */
 export async function cacheMark({ read, foreignWrites }: Store): Promise<string> {
-  // What this process writes itself, it also announces.
+  // Only writes by other processes matter, because this process announces its own.
   if (foreignWrites) return String(foreignWrites())
   const texts = [
     rowsOf('options', ['key', 'value', 'sealed'], 'key'),

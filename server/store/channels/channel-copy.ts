@@ -25,8 +25,8 @@ const copied = [
 ] as const
 
 /**
- * Creates a copy of a channel, with its limits and the health of its keys, and without its statistics. The encrypted key stays in the
- * database. Returns the new id, or undefined if there is no such channel.
+ * Creates a copy of a channel with its limits and the health of its keys, but without its statistics. The encrypted key
+ * stays in the database. Returns the new id, or undefined if there is no such channel.
  */
 export async function copyChannel(
   trx: Trx,

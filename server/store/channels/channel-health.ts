@@ -31,7 +31,7 @@ export interface ChannelEvent {
   at: number
   channelId: number
   action: AuditAction
-  /** For the log: which channel, and what was done. */
+  /** The text for the log. It names the channel and what was done. */
   content: string
   /** The reason; '' if there is no reason to show. */
   reason: string
@@ -48,7 +48,7 @@ export async function addChannelEvent(
     .set({ status_reason: detail === '' ? content : detail, status_time: at })
     .where('id', '=', channelId)
     .executeTakeFirst()
-  // A channel that was deleted in the meantime needs no record.
+  // If the channel was deleted in the meantime, nothing is recorded.
   if (result.numUpdatedRows === 0n) return
   await trx
     .insertInto('logs')

@@ -5,10 +5,10 @@ import type { Db, Trx } from '../store.ts'
 
 export type DeadKey = Selectable<ChannelDeadKeysTable>
 
-/** The encrypted key text of a channel, and how to read it. */
+/** The encrypted key text of a channel, and the values needed to read it. */
 export type SealedKeys = Pick<Selectable<ChannelsTable>, 'key' | 'key_mode' | 'key_count'>
 
-/** The keys of a channel; its row is locked if called in a transaction. */
+/** The keys of a channel. If this is called in a transaction, the channel's row is locked. */
 export function sealedKeys(db: Db, id: number): Promise<SealedKeys | undefined> {
   return db
     .selectFrom('channels')
@@ -23,17 +23,16 @@ export function deadKeysOf(db: Db, channelId: number): Promise<DeadKey[]> {
 }
 
 /**
- * Sets a key aside. `added` is false if it was already set aside, or if it is the channel's only key, in which case the
- * channel's status is used instead. `left` is the number of the channel's keys in use. Undefined if the channel is gone
- * or no longer has that key.
+ * Pauses a key. `added` is false if the key was already paused. It is also false if the channel is in single-key mode,
+ * where the channel's status is used instead. `left` is the number of the channel's keys that are still in use.
+ * Undefined if the channel is gone or no longer has that key.
  */
 export async function addDeadKey(
   trx: Trx,
   dead: DeadKey,
   isAmong: (keys: SealedKeys) => boolean,
 ): Promise<{ added: boolean; left: number; mode: SealedKeys['key_mode'] } | undefined> {
-  // The channel is locked first, so that of two nodes that set different keys aside, the second sees that no key is
-  // left.
+  // The channel is locked first. If two nodes pause different keys, the second one then sees that no key is left.
   const channel = await sealedKeys(trx, dead.channel_id)
   if (!channel || !isAmong(channel)) return undefined
   if (channel.key_mode === 'single') return { added: false, left: 0, mode: 'single' }
@@ -50,7 +49,7 @@ export async function addDeadKey(
   }
 }
 
-/** Puts keys back into use: the keys with the given hashes, or all keys of the channel. Returns how many. */
+/** Puts paused keys back into use: the keys with the given hashes, or all keys of the channel. Returns their number. */
 export async function forgetDeadKeys(trx: Trx, channelId: number, hashes?: readonly string[]): Promise<number> {
   const result = await trx
     .deleteFrom('channel_dead_keys')

@@ -7,7 +7,7 @@ const mostTests = 20
 
 export type ChannelTestRow = Omit<Selectable<ChannelTestsTable>, 'id' | 'channel_id'>
 
-/** Records the result of a test, and deletes the oldest results. */
+/** Records the result of a test, and deletes the oldest results beyond `mostTests`. */
 export async function addChannelTest(trx: Trx, channelId: number, test: ChannelTestRow): Promise<void> {
   await trx
     .insertInto('channel_tests')

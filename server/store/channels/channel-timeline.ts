@@ -12,7 +12,7 @@ export interface ChannelAct {
   detail: string
 }
 
-/** The newest automatic actions and changes that concern a channel, newest first. */
+/** The latest automatic actions and changes that concern a channel, newest first. */
 export async function channelActs(db: Db, id: number, limit: number): Promise<ChannelAct[]> {
   const { rows } = await sql<ChannelAct>`
     select created_at, actor_name, action, detail

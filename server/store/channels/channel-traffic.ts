@@ -4,22 +4,25 @@ import type { Db } from '../store.ts'
 import { firstByteStep } from '../usage/first-byte-steps.ts'
 import { rowsSince } from '../usage/recent-rows.ts'
 
-/** At most this many of the newest log rows are read. */
+/** The maximum number of log rows that are read, newest first. */
 const mostRead = 20_000
-/** At most this many of the newest rows with failed attempts are parsed. */
+/** The maximum number of rows with failed attempts that are parsed, newest first. */
 const mostParsed = 1000
 
 const newest = (since: number) =>
   sql`select l.* from logs l where ${rowsSince(since)} order by l.id desc limit ${sql.lit(mostRead)}`
 
-/** How many responses of a channel had their first byte in one step of the histogram. */
+/** The number of a channel's responses whose time to the first byte falls into one step of the histogram. */
 export interface ChannelTimes {
   channel: number
   step: number
   responses: number
 }
 
-/** First byte times of each channel since a time (epoch seconds), from the newest rows of the log. */
+/**
+ * The times to the first byte of each channel's responses since a time (epoch seconds), from the newest rows of the
+ * log.
+ */
 export async function channelTimes(db: Db, since: number): Promise<ChannelTimes[]> {
   const { rows } = await sql<ChannelTimes>`
     select l.channel_id as channel, ${firstByteStep} as step, count(*) as responses from (${newest(since)}) l

@@ -41,7 +41,8 @@ const columns = [
 export type ChannelRow = Pick<Selectable<ChannelsTable>, (typeof columns)[number]>
 
 /**
- * A channel as shown in lists: how many of its keys are set aside, and what was wrong in its last test ('' = nothing).
+ * A channel as shown in lists. `keys_dead` is the number of paused keys, and `test_error` is the error of the last test
+ * ('' = none).
  */
 export type ListedChannel = ChannelRow & { keys_dead: number; test_error: string }
 
@@ -219,7 +220,7 @@ export async function setChannelStatus(trx: Trx, id: number, status: number): Pr
   await trx.updateTable('abilities').set({ enabled }).where('channel_id', '=', id).execute()
 }
 
-/** Records the result of a test: how long the channel took, and when the test was run. False if the channel is gone. */
+/** Records how long the channel took in a test and when the test was run. False if the channel is gone. */
 export async function recordChannelTest(
   trx: Trx,
   id: number,
@@ -234,7 +235,7 @@ export async function recordChannelTest(
   return result.numUpdatedRows > 0n
 }
 
-/** Records the balance that the upstream reported, and when it did so. */
+/** Records the balance that the upstream reported, and the time of the report. */
 export async function recordBalance(trx: Trx, id: number, balance: number, atSeconds: number): Promise<void> {
   await trx.updateTable('channels').set({ balance, balance_updated_time: atSeconds }).where('id', '=', id).execute()
 }
@@ -248,8 +249,8 @@ const rowsPerStep = 500
 
 /** Deletes every channel that is not enabled and returns the ids. */
 export async function deleteDisabledChannels(trx: Trx): Promise<number[]> {
-  // The rows are locked in id order first, as all code locks channels. A plain DELETE would lock them in physical
-  // order.
+  // The rows are first locked in id order, which is the order in which all code locks channels. A plain DELETE would
+  // lock them in physical order.
   const rows = await trx
     .selectFrom('channels')
     .select('id')

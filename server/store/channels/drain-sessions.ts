@@ -1,12 +1,18 @@
 import type { Db, Trx } from '../store.ts'
 
-/** Records that a channel is drained since `since` (epoch seconds), or no longer (0). */
+/**
+ * Records that a channel has been drained since `since` (epoch seconds), which means that it takes no new sessions, or
+ * that it is no longer drained (0).
+ */
 export async function noteDrain(trx: Trx, id: number, since: number): Promise<void> {
   await trx.updateTable('channels').set({ drained_at: since }).where('id', '=', id).execute()
   await trx.deleteFrom('drain_sessions').where('channel_id', '=', id).execute()
 }
 
-/** Records a session that has begun while the channel is drained, and so does not belong to it. */
+/**
+ * Records a session (calls that should stay on one channel) that began while the channel was drained. Such a session
+ * does not belong to the channel.
+ */
 export async function addDrainSession(trx: Trx, id: number, session: number, now: number): Promise<void> {
   await trx
     .insertInto('drain_sessions')
@@ -22,7 +28,7 @@ export async function addDrainSession(trx: Trx, id: number, session: number, now
     .execute()
 }
 
-/** True if the session has begun while the channel was drained. */
+/** True if the session began while the channel was drained. */
 export async function hasDrainSession(db: Db, id: number, session: number): Promise<boolean> {
   const row = await db
     .selectFrom('drain_sessions')

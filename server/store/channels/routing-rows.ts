@@ -4,7 +4,7 @@ import type { ChannelsTable } from '../schema/channel-tables.ts'
 import type { Db } from '../store.ts'
 import { type VirtualModelRow, virtualModelRows } from './virtual-models.ts'
 
-/** The columns that routing depends on, without the columns that every call changes. */
+/** The columns on which routing depends. None of them changes with every call. */
 export const routingColumns = [
   'id',
   'type',

@@ -2,7 +2,7 @@ import { isObject, tryParse } from '../../lib/json.ts'
 import { splitList } from '../../lib/split-list.ts'
 import type { Db } from '../store.ts'
 
-/** A model name that channels send upstream, the type of one of these channels, and the number of channels. */
+/** A model name that channels send upstream, the type of one of these channels, and the number of these channels. */
 export interface ServedModel {
   model: string
   channelType: number

@@ -2,13 +2,13 @@ import { isObject, tryParse } from '../../lib/json.ts'
 import type { Secrets } from '../../lib/secrets/secrets.ts'
 import type { CarryColumns } from '../schema/carry-columns.ts'
 
-/** The columns that are encrypted, and what they are encrypted for. */
+/** The columns that are encrypted, each with the purpose for which its text is encrypted. */
 export const sealedCarries = { headers: 'channel-headers', proxy_login: 'channel-proxy-login' } as const
 
-/** The stored form of what a channel carries, with the encrypted columns as they are. */
+/** The stored settings that a channel applies to its calls. The encrypted columns stay encrypted. */
 export type StoredCarries = Record<Exclude<keyof CarryColumns, 'tags' | 'remark' | 'test_model' | 'costs'>, string>
 
-/** The same with the encrypted columns as plain text. Throws if they cannot be decrypted. */
+/** The same settings with the encrypted columns as plain text. Throws if they cannot be decrypted. */
 export function openedCarries(row: StoredCarries, secrets: Secrets): StoredCarries {
   const { organization, project, parameters, status_map, proxy } = row
   const open = (name: keyof typeof sealedCarries) =>
@@ -24,7 +24,7 @@ export function openedCarries(row: StoredCarries, secrets: Secrets): StoredCarri
   }
 }
 
-/** The texts of a stored JSON object; '' is an empty one. */
+/** The texts of a stored JSON object. '' represents an empty object. */
 export function textsIn(stored: string): Record<string, string> {
   const value = stored === '' ? {} : tryParse(stored)
   return isObject(value) ? (value as Record<string, string>) : {}

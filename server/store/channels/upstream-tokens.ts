@@ -1,13 +1,13 @@
 import type { Db, Trx } from '../store.ts'
 
-/** A stored upstream token; the value is encrypted. */
+/** A stored upstream token, with which a provider logs in to its service. The value is encrypted. */
 export interface StoredToken {
   value: string
   /** Epoch seconds. */
   expiresTime: number
 }
 
-/** The token stored under a name, or undefined. */
+/** The token stored under a name; undefined if there is none. */
 export async function storedToken(db: Db, nameHash: string): Promise<StoredToken | undefined> {
   const row = await db
     .selectFrom('access_tokens')

@@ -13,8 +13,8 @@ export function virtualModelRows(db: Db): Promise<VirtualModelRow[]> {
 }
 
 /**
- * The same, with the table locked against other changes until the transaction ends, because two changes that are each
- * valid can form a circle together.
+ * All virtual models, with the table locked against other changes until the transaction ends. Otherwise two changes
+ * that are each valid could together form a circle.
  */
 export async function lockVirtualModels(trx: Trx): Promise<VirtualModelRow[]> {
   if (needsRowLocks(trx)) await sql`lock table virtual_models in share row exclusive mode`.execute(trx)
@@ -46,7 +46,7 @@ export interface VirtualParts {
   groups: string[]
 }
 
-/** The columns of the parts. */
+/** The parts as columns of a row. */
 export function virtualTexts(parts: Partial<VirtualParts>): Partial<Record<keyof VirtualParts, string>> {
   const { steps, failures, price, groups } = parts
   return {
@@ -57,7 +57,7 @@ export function virtualTexts(parts: Partial<VirtualParts>): Partial<Record<keyof
   }
 }
 
-/** The parts of a row. Rows are written by `virtualTexts` alone. */
+/** The parts in a row. Only `virtualTexts` writes these columns. */
 export function virtualParts({ steps, failures, price, groups }: Record<keyof VirtualParts, string>): VirtualParts {
   const names = failures.split(',')
   return {

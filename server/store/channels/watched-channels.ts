@@ -1,7 +1,7 @@
 import type { Db } from '../store.ts'
 import type { ChannelRow } from './channels.ts'
 
-/** What an overview needs to know about a channel. */
+/** The fields of a channel that an overview needs. */
 export type WatchedChannel = Pick<
   ChannelRow,
   | 'id'
@@ -38,7 +38,7 @@ export function watchedChannels(db: Db): Promise<WatchedChannel[]> {
     .execute()
 }
 
-/** A pause of a channel. */
+/** A cool-down, which is a pause of a channel. */
 export interface CoolDownEvent {
   channelId: number
   at: number

@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import type { Store } from '../store.ts'
 
-/** What a database says about itself. */
+/** The facts that a database reports about itself. */
 export interface DatabaseFacts {
   version: string
   /** Its clock, in epoch milliseconds. */
   nowMs: number
   sizeBytes: number
-  /** Settings that decide whether committed data survives a power cut, and whether the database stays fast. */
+  /** Settings that determine whether committed data survives a power cut and whether the database stays fast. */
   settings: Readonly<Record<string, string>>
 }
 
@@ -38,7 +38,7 @@ export async function databaseFacts({ dialect, read }: Store): Promise<DatabaseF
   }
 }
 
-/** How long transactions that change one row take to commit, in milliseconds. Changes nothing. */
+/** The times, in milliseconds, for committing transactions that change one row. No data is changed. */
 export async function commitTimes(store: Store, count: number): Promise<number[]> {
   const times: number[] = []
   for (let run = 0; run < count; run++) {

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Store } from '../store.ts'
 
 /**
- * The faults that SQLite finds when it checks its whole file, including the indexes. PostgreSQL has its own programs
- * for that.
+ * The faults that SQLite finds when it checks its whole file, including the indexes. Always empty for PostgreSQL, which
+ * has its own programs for this.
  */
 export async function fileFaults({ dialect, read }: Store): Promise<string[]> {
   if (dialect !== 'sqlite') return []

@@ -9,15 +9,15 @@ export interface Claim {
   release(): void
 }
 
-/** How long to wait for a server that was just told to end, because it may still be writing its last rows. */
+/** The time to wait for a server that was just told to end. It may still be writing its last rows. */
 const patienceMs = 3_000
 const pollMs = 50
 
 /**
  * Claims a SQLite database for this server, so that no second server writes to it. PostgreSQL serves any number of
- * servers and needs no claim. The claim is a lock that SQLite holds on a file beside the database. The system releases
- * it when the process ends, however it ends. Commands need no claim. Throws an error whose message is a sentence for
- * the operator.
+ * servers and needs no claim. The claim is a lock that SQLite holds on a file beside the database. The operating system
+ * releases it when the process ends, for whatever reason. Commands need no claim. If the database is already claimed,
+ * throws an error with a message for the operator.
  */
 export async function claimDatabase(url: string): Promise<Claim> {
   if (isPostgresUrl(url)) return { release: () => undefined }
@@ -40,9 +40,10 @@ export async function claimDatabase(url: string): Promise<Claim> {
 
 function locked(database: Database): boolean {
   try {
-    // This avoids a journal file, which would be left behind.
+    // A journal in memory avoids a journal file, which would be left behind.
     database.run('PRAGMA journal_mode = MEMORY')
-    // The database is left open, because the lock lasts as long as the transaction, which never writes.
+    // The transaction never writes and is never ended. The database stays open, because the lock lasts as long as the
+    // transaction.
     database.run('BEGIN EXCLUSIVE')
     return true
   } catch (error) {

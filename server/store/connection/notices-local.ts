@@ -1,6 +1,6 @@
 import type { NoticeListener, Notices } from '../store.ts'
 
-/** Notices within a single process, for SQLite, which serves only one machine and one process. */
+/** Notices within a single process. They are for SQLite, which serves only one process on one machine. */
 export function localNotices(): Notices {
   const listeners: NoticeListener[] = []
   return {

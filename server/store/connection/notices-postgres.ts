@@ -4,16 +4,13 @@ import { PatientClient } from './patient-postgres.ts'
 
 const channel = 'tollgate'
 const reconnectDelayMs = 1000
-/**
- * A silent connection may be dead. These are the interval at which it is probed, and the time that it may take to
- * respond.
- */
+/** A silent connection may be dead, so it is probed at this interval and must respond within this time. */
 const probeEveryMs = 15_000
 const answerLimitMs = 10_000
 
 /**
- * LISTEN/NOTIFY on a separate connection. When the connection is lost, notices may have been missed. So each time the
- * connection is restored, listeners get `reconnected` and drop everything they cache.
+ * LISTEN/NOTIFY on a separate connection. While the connection is lost, notices may be missed. Each time it is
+ * restored, listeners therefore get `reconnected` and drop everything that they cache.
  */
 export function postgresNotices(url: string, pool: pg.Pool): Notices {
   const listeners: NoticeListener[] = []
@@ -41,7 +38,8 @@ export function postgresNotices(url: string, pool: pg.Pool): Notices {
     const begin = async () => {
       await client.connect()
       await client.query(`LISTEN ${channel}`)
-      // This is sent the first time, too, because something may have changed between reading and listening.
+      // Listeners get `reconnected` after the first connection, too, because the data that they read may have changed
+      // before this connection began to listen.
       void tell('reconnected')
       probing = setInterval(() => void client.query('select 1').catch(() => lose()), probeEveryMs)
       probing.unref()
@@ -50,10 +48,10 @@ export function postgresNotices(url: string, pool: pg.Pool): Notices {
     try {
       await Promise.race([begin(), lost])
     } catch {
-      // The next connection may succeed.
+      // The error is ignored, because the next connection may succeed.
     } finally {
       clearInterval(probing)
-      // Not awaited, because the other end may no longer respond.
+      // This is not awaited, because the other end may no longer respond.
       void client.end().catch(() => undefined)
     }
   }
@@ -74,7 +72,8 @@ export function postgresNotices(url: string, pool: pg.Pool): Notices {
       // This process's caches come first, because the caller who made the change must see it even if the listening
       // connection is down.
       const delivery = tell(notice)
-      // Not sent on the listening connection: while it is down, the other nodes must still receive the notice.
+      // The pool is used instead of the listening connection, because the other nodes must receive the notice even
+      // while it is down.
       await pool.query('SELECT pg_notify($1, $2)', [channel, JSON.stringify(notice)])
       await delivery
     },
@@ -91,8 +90,7 @@ export function postgresNotices(url: string, pool: pg.Pool): Notices {
 }
 
 /**
- * Another program may write to the channel. An unreadable message could have meant anything, so it counts as
- * `reconnected`.
+ * Another program may write to the channel. An unreadable message could mean anything, so it counts as `reconnected`.
  */
 function parse(payload = ''): Notice | 'reconnected' {
   try {

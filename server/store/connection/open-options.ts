@@ -3,12 +3,15 @@ import type { Store } from '../store.ts'
 export interface OpenOptions {
   /** `postgres://…` or `postgresql://…`, or the path of a SQLite file. */
   url: string
-  /** Connections of this process to PostgreSQL, not counting those of the ledger. */
+  /** The number of this process's connections to PostgreSQL, not counting those of the ledger. */
   poolSize?: number
-  /** SQLite's PRAGMA synchronous: NORMAL survives a killed process, FULL also survives a power failure. */
+  /**
+   * SQLite's PRAGMA synchronous. With NORMAL, committed data survives a killed process. With FULL, it also survives a
+   * power failure.
+   */
   synchronous?: 'NORMAL' | 'FULL'
   /**
-   * Removes the time limits on PostgreSQL's responses. For commands, because somebody is waiting for them at a
+   * Removes the time limits on PostgreSQL's responses. Commands set this, because somebody is waiting for them at a
    * terminal.
    */
   unlimited?: boolean
@@ -16,6 +19,6 @@ export interface OpenOptions {
 
 /** A store as returned by `openStore`. */
 export interface OpenedStore extends Store {
-  /** Like `write`, but without its time limit: for migrations, which process whole tables. */
+  /** Like `write`, but without the time limit. Migrations use it, because they process whole tables. */
   writeUnlimited?: Store['write']
 }

@@ -9,8 +9,8 @@ import type { OpenedStore, OpenOptions } from './open-options.ts'
 import { type LimitedQuery, PatientPool } from './patient-postgres.ts'
 
 /**
- * Connections that nobody uses for this long are closed. An idle process has scheduled work every 5 and 10 seconds, and
- * opening a connection costs more than all queries of a minute.
+ * Connections that are not used for this long are closed. The time is long because even an idle process has scheduled
+ * work every 5 and 10 seconds, and opening a connection costs more than all queries of a minute.
  */
 const idleLimitMs = 60_000
 /** A database that does not respond within these limits counts as failed. */
@@ -24,8 +24,8 @@ export function openPostgres({ url, poolSize = 10, unlimited = false }: OpenOpti
   const options = {
     connectionString: url,
     ...limits,
-    // Queries here are short and mostly run in memory. Using an index is therefore faster than reading a table, and no
-    // query should take all cores.
+    // The queries of this process are short and mostly run in memory. An index is therefore faster than reading a
+    // table, and no query should use all cores.
     async onConnect(client: pg.ClientBase) {
       await client.query('set random_page_cost = 1.1; set max_parallel_workers_per_gather = 0').catch(() => undefined)
     },
@@ -57,8 +57,8 @@ export function openPostgres({ url, poolSize = 10, unlimited = false }: OpenOpti
     read: db,
     write: (work) => untilUndisturbed(() => db.transaction().execute(work)),
     writeUnlimited: (work) => untilUndisturbed(() => unlimitedDb.transaction().execute(work)),
-    // This shares connections with the ledger, whose calls are short. All other connections may be busy with long
-    // queries, or may hang for longer until they fail.
+    // `writeSoon` uses the connections of the ledger, whose calls are short. The other connections may be busy with
+    // long queries, and they may hang longer before they fail.
     async writeSoon(statement) {
       const { sql: text, parameters } = statement(db).compile()
       const query: LimitedQuery = { text, values: [...parameters], limitMs: soonTimeoutMs }
@@ -71,8 +71,8 @@ export function openPostgres({ url, poolSize = 10, unlimited = false }: OpenOpti
       await ledgerPool.end()
       await unlimitedDb.destroy()
       await db.destroy()
-      // Destroying the query builder does not close a pool that was never used, and such a pool would open at the next
-      // query.
+      // Destroying the query builder does not close a pool that was never used. Such a pool would still open a
+      // connection for the next query.
       for (const each of [pool, unlimitedPool]) if (!each.ending) await each.end()
     },
   }
@@ -82,8 +82,9 @@ const mostBeginnings = 5
 const longestRestMs = 50
 
 /**
- * Repeats a transaction that the database aborted in favour of another one. Rows are locked in one order wherever
- * possible. Elsewhere, nobody should get an error because of a conflict with another transaction.
+ * Repeats a transaction that the database aborted in favour of another one. Wherever possible, rows are locked in one
+ * order to avoid this. In all other cases, a conflict with another transaction should not become an error for the
+ * caller.
  */
 async function untilUndisturbed<T>(transaction: () => Promise<T>): Promise<T> {
   for (let begun = 1; ; begun++) {

@@ -15,7 +15,7 @@ export function openSqlite({ url, synchronous = 'NORMAL' }: OpenOptions): Store 
   mkdirSync(dirname(url), { recursive: true, mode: 0o700 })
   // Reads have a separate connection, so that they never see the unfinished writes of the writer's open transaction.
   const writer = connectSqlite(url, synchronous)
-  // The queue decides how long to wait for the lock, without blocking the process in the meantime.
+  // The write queue decides how long to wait for the lock, because its waiting does not block the process.
   writer.run('PRAGMA busy_timeout = 5')
   const reader = connectSqlite(url, synchronous)
   const writeDb = kyselyOn(writer)
@@ -29,7 +29,7 @@ export function openSqlite({ url, synchronous = 'NORMAL' }: OpenOptions): Store 
       queue.run(async () => {
         await writeDb.executeQuery(statement(writeDb))
       }),
-    // What the writer itself writes does not change this number.
+    // The writer's own writes do not change this number.
     foreignWrites: () => (writer.query('PRAGMA data_version').get() as { data_version: number }).data_version,
     ledger: sqliteLedger(writer, queue),
     notices: localNotices(),
@@ -43,21 +43,21 @@ export function openSqlite({ url, synchronous = 'NORMAL' }: OpenOptions): Store 
 }
 
 /**
- * Merges the write-ahead log into the database file if possible, so that only a single file is left. If the disk is
- * full, the next start reads the write-ahead log.
+ * Merges the write-ahead log into the database file if possible, so that only one file is left. If the disk is full,
+ * the write-ahead log stays, and the next start reads it.
  */
 function tidy(writer: Database): void {
   try {
     writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
   } catch {
-    // Nothing is lost if this fails.
+    // If this fails, nothing is lost.
   }
 }
 
 function connectSqlite(url: string, synchronous: 'NORMAL' | 'FULL'): Database {
   try {
-    // The file is created here with a mode that lets nobody else read it, whatever the folder allows. The WAL inherits
-    // its mode.
+    // The file is created here with a mode that lets nobody else read it, whatever the folder allows. The write-ahead
+    // log inherits the mode.
     closeSync(openSync(url, 'a', 0o600))
     const database = new Database(url)
     database.run('PRAGMA busy_timeout = 10000')
@@ -86,8 +86,8 @@ function kyselyOn(database: Database): Kysely<Tables> {
         prepare(sql) {
           // A full disk has already ended the transaction; ending it again would hide the original error.
           if (sql === 'rollback' && !database.inTransaction) return nothing
-          // A deferred transaction that later writes can fail immediately with SQLITE_BUSY. An immediate transaction
-          // waits its turn.
+          // A deferred transaction can fail with SQLITE_BUSY at its first write, without waiting. An immediate
+          // transaction waits its turn.
           const statement = database.query(sql === 'begin' ? 'begin immediate' : sql)
           return {
             reader: statement.columnNames.length > 0,

@@ -26,7 +26,7 @@ const messageOf = (work: Promise<unknown>) =>
     (error: Error) => error.message,
   )
 
-/** Blocks this process, as if it were stopped. */
+/** Blocks this process as if it were stopped. */
 function block(ms: number): void {
   const until = performance.now() + ms
   while (performance.now() < until);
@@ -59,7 +59,7 @@ describe.skipIf(postgresMissing !== undefined)(`the limits of PostgreSQL ${postg
       connectionString: await postgresServer(),
       max: 1,
       ...patience,
-      // Long enough for a slow machine to open the one connection.
+      // This is long enough for a slow machine to open the one connection.
       connectLimitMs: 2000,
     })
     const client = await short.connect()

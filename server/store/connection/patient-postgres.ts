@@ -2,11 +2,12 @@ import pg from 'pg'
 import { runningTimer } from '../../lib/running-timer.ts'
 
 /**
- * Limits on waiting for the database, in milliseconds during which this process runs; 0 = no limit. The driver's own
- * timers fire as soon as a stopped process continues, before it has read what arrived in the meantime.
+ * Limits on waiting for the database, in milliseconds; 0 = no limit. Only time during which this process runs counts.
+ * The driver's own timers would fire as soon as a stopped process continues, before it has read the data that arrived
+ * in the meantime.
  */
 export interface Patience {
-  /** The limit for getting a connection, whether it is opened or waited for. */
+  /** The limit for getting a connection, whether it must be opened or another caller must release it. */
   connectLimitMs: number
   /** The limit for the response to a query without its own `limitMs`. */
   queryLimitMs: number
@@ -23,8 +24,8 @@ interface Inner {
 }
 
 /**
- * A client of the driver with these limits. On a timeout it fails with the driver's own message, and its connection is
- * closed.
+ * A client of the driver that applies the limits of `Patience`. On a timeout it fails with the driver's own message,
+ * and its connection is closed.
  */
 export class PatientClient extends pg.Client {
   readonly #patience: Patience
@@ -76,7 +77,7 @@ export class PatientClient extends pg.Client {
   }
 }
 
-/** A pool of such clients. Waiting for a free client has the same limit as opening a new one. */
+/** A pool of `PatientClient` objects. Waiting for a free client has the same limit as opening a new one. */
 export class PatientPool extends pg.Pool {
   readonly #limitMs: number
 

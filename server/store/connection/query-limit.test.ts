@@ -5,7 +5,7 @@ import * as timers from '../../lib/running-timer.ts'
 import { migrate } from '../migrations/migrate.ts'
 import { openStore } from './open.ts'
 
-/** The longest limit that `work` set for anything it waited for, in milliseconds. */
+/** The longest time limit that `work` set while it waited, in milliseconds. */
 async function longestLimit(work: () => Promise<unknown>): Promise<number> {
   const limits = spyOn(timers, 'runningTimer')
   await work()
@@ -19,7 +19,7 @@ forEachEmptyDatabaseUrl((name, freshUrl) => {
 
   afterEach(() => mock.restore())
 
-  test('a query has a limit, but migrations and commands have none, because they process whole tables', async () => {
+  test('a query has a time limit, but migrations and commands have none, because they process whole tables', async () => {
     const url = await freshUrl()
     const store = openStore({ url })
     const migrating = await longestLimit(() => migrate(store))

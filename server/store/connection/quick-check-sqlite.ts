@@ -1,12 +1,12 @@
 import { Database, SQLiteError } from 'bun:sqlite'
 
-/** Maximum number of faults reported. One is enough to know that the file is damaged. */
+/** The maximum number of faults that are reported. One is enough to show that the file is damaged. */
 const mostFaults = 10
 
 /**
- * The faults that SQLite's quick check finds in a database file; an empty list for an intact file. Reads through a
- * read-only connection, concurrently with other users of the file, and waits `patienceMs` for a lock to be released.
- * Throws if the file cannot be read, which does not mean that it is damaged.
+ * The faults that SQLite's quick check finds in a database file; an empty list for an intact file. The check uses a
+ * read-only connection, so the file may be in use. It waits up to `patienceMs` for a lock to be released. It throws if
+ * the file cannot be read, which does not mean that the file is damaged.
  */
 export function quickCheck(file: string, patienceMs = 5000): string[] {
   try {

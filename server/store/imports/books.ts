@@ -3,12 +3,13 @@ import { afterDelta } from '../accounts/leased.ts'
 import { needsRowLocks } from '../statements/conditions.ts'
 import type { Trx } from '../store.ts'
 
-/** The accounts whose use is logged. */
+/** The tables of accounts whose usage is logged. */
 export type BookedTable = 'users' | 'tokens' | 'channels'
 
 /**
- * Moves quota from `unlogged` to the log: the rows with these sums by account were just written. Rows are locked in id
- * order, users first.
+ * Corrects the unlogged quota of accounts after log rows were written. Unlogged quota is used quota without log rows.
+ * `sums` contains, for each account, the quota of the new rows, which is therefore no longer unlogged. Account rows are
+ * locked in id order, users first.
  */
 export async function bookLogged(
   trx: Trx,
@@ -29,14 +30,17 @@ export async function bookLogged(
   }
 }
 
-/** How much the figures of an account in the source have changed since they were last imported. */
+/** The changes of an account's figures in the source since they were last imported. */
 export interface Change {
   quota: number
   used: number
   requests: number
 }
 
-/** Adds what has happened in the source to an account here. What was used in the source is not in the log here yet. */
+/**
+ * Adds the changes in the source to an account in this installation. The usage counts as unlogged, because its log rows
+ * have not been imported yet.
+ */
 export async function bookChange(trx: Trx, table: BookedTable, id: number, change: Change): Promise<void> {
   const { quota, used, requests } = change
   if (table === 'channels') {
@@ -46,7 +50,8 @@ export async function bookChange(trx: Trx, table: BookedTable, id: number, chang
   }
   const column = table === 'users' ? 'quota' : 'remain_quota'
   const left = sql.ref(column)
-  // A balance that was also spent here may not cover what was spent there; it ends at 0, unless it is below that already.
+  // If the balance was also spent in this installation, it may not cover the amount spent in the source. It then
+  // becomes 0, unless it is already below 0.
   const after = afterDelta(column, quota)
   const counted = table === 'users' ? sql`request_count = request_count + ${requests},` : sql``
   await sql`update ${sql.table(table)} set ${counted}

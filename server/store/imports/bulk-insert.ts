@@ -3,7 +3,7 @@ import type { Tables } from '../schema/tables.ts'
 import { needsRowLocks } from '../statements/conditions.ts'
 import type { Trx } from '../store.ts'
 
-/** How a column is read from JSON. */
+/** The type of a column when it is read from JSON. */
 export type ColumnKind = 'integer' | 'text' | 'boolean' | 'real'
 
 /** The columns of rows that arrive in bulk, in the order of their values. */
@@ -16,7 +16,7 @@ const postgresTypes: Readonly<Record<ColumnKind, string>> = {
   real: '::double precision',
 }
 
-/** Statements by the columns that they write; their text is the same for each batch. */
+/** Caches statements by the columns that they write, because their text is the same for each batch. */
 const statements = new WeakMap<BulkColumns, Partial<Record<'sqlite' | 'postgres', RawBuilder<unknown>>>>()
 
 /**

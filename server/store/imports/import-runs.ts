@@ -8,12 +8,12 @@ export type ImportRunRow = Selectable<ImportRunsTable>
 export const importDeadSeconds = 30
 const keptRuns = 100
 
-/** The process that makes a run. */
+/** The process that executes a run. */
 export type RunOwner = Pick<ImportRunRow, 'process' | 'host' | 'pid'>
 
 /**
- * Records a run as the active one. Throws a unique violation if another one is active. A run whose process ended is
- * marked as interrupted first; `isGone` says whether a process on this machine has ended.
+ * Records a run as the active one. Throws a unique violation if another run is active. If the process of that run is
+ * dead, the run is first marked as interrupted. `isGone` returns true if a process on this machine has ended.
  */
 export async function beginImportRun(
   trx: Trx,
@@ -39,7 +39,7 @@ export async function beginImportRun(
   return id
 }
 
-/** Takes a queued run. Of several nodes, one succeeds. */
+/** Takes a queued run. If several nodes try, only one succeeds. */
 export async function takeImportRun(trx: Trx, id: number, owner: RunOwner, now: number): Promise<boolean> {
   const taken = await trx
     .updateTable('import_runs')
@@ -68,7 +68,7 @@ export async function touchImportRun(
   return row === undefined || Boolean(row.cancel_asked)
 }
 
-/** Ends a run. With `forget`, its source is no longer known afterwards. */
+/** Ends a run. With `forget`, its source can no longer be read from the database afterwards. */
 export async function endImportRun(
   trx: Trx,
   id: number,
@@ -83,7 +83,7 @@ export async function endImportRun(
   if (forget) await forgetSources(trx, end.finished_at + 1)
 }
 
-/** Forgets the sources of runs that began before a time, except of the active one. */
+/** Deletes the stored sources of runs that began before a time. The active run keeps its source. */
 export async function forgetSources(trx: Trx, before: number): Promise<void> {
   await trx
     .updateTable('import_runs')
@@ -94,7 +94,9 @@ export async function forgetSources(trx: Trx, before: number): Promise<void> {
     .execute()
 }
 
-/** Asks for a run to be cancelled. One that no node has taken is cancelled at once. False if it is not active. */
+/**
+ * Asks for a run to be cancelled. A run that no node has taken is cancelled at once. False if the run is not active.
+ */
 export async function cancelImportRun(trx: Trx, id: number, now: number): Promise<boolean> {
   const queued = await trx
     .updateTable('import_runs')

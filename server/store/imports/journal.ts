@@ -3,13 +3,13 @@ import type { ImportRowsTable, ImportsTable } from '../schema/import-tables.ts'
 import type { Db, Trx } from '../store.ts'
 import { type BulkColumns, bulkInsert } from './bulk-insert.ts'
 
-/** What a row of a source can be. */
+/** The kinds of rows that a source can have. */
 export type ImportKind = 'user' | 'token' | 'channel' | 'code' | 'option'
 
 export type ImportRow = Selectable<ImportsTable>
 export type JournalRow = Selectable<ImportRowsTable>
 
-/** All imports of a program, newest first. */
+/** All imports from a program, newest first. */
 export async function importsOf(db: Db, program: string): Promise<ImportRow[]> {
   const rows = await db.selectFrom('imports').selectAll().where('program', '=', program).orderBy('id', 'desc').execute()
   return rows.map((row) => ({ ...row, is_fresh: Boolean(row.is_fresh) }))
@@ -23,7 +23,7 @@ export async function updateImport(trx: Trx, id: number, fields: Updateable<Impo
   await trx.updateTable('imports').set(fields).where('id', '=', id).execute()
 }
 
-/** Adds a batch of log rows to the figures of an import. */
+/** Adds the figures of a batch of log rows to an import. */
 export async function advanceLog(
   trx: Trx,
   id: number,
@@ -46,7 +46,7 @@ export async function importById(db: Db, id: number): Promise<ImportRow> {
   return db.selectFrom('imports').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
 }
 
-/** The new ids of the rows of one kind, by their ids in the source. */
+/** The journal entries of the rows of one kind, with their new ids. They are keyed by their ids in the source. */
 export async function journalOf(db: Db, importId: number, kind: ImportKind): Promise<Map<string, JournalRow>> {
   const rows = await db
     .selectFrom('import_rows')
@@ -101,7 +101,7 @@ export async function recordFigures(
     .execute()
 }
 
-/** The sums of the imported rows, as stored here now. */
+/** Sums over the imported rows, as they are now stored in this installation. */
 export interface ImportedSums {
   users: number
   userQuota: number
@@ -117,7 +117,7 @@ export interface ImportedSums {
   codesUsed: number
 }
 
-/** Sums over the rows that the journal names. */
+/** Computes the sums over the rows in the journal of an import. */
 export async function importedSums(db: Db, importId: number): Promise<ImportedSums> {
   const { rows } = await sql<ImportedSums>`
     with j as (select kind, target_id from import_rows where import_id = ${importId})

@@ -27,7 +27,7 @@ export async function loneRoot(db: Db): Promise<LoneRoot | undefined> {
   return { id: root.id, hasAccessToken: root.access_token_hash !== null }
 }
 
-/** Texts that no two rows of a table may share, with the ids of the rows that have them. */
+/** The values that must be unique in a table, each with the id of the row that has it. */
 export async function takenTexts(
   db: Db,
   table: 'users' | 'tokens' | 'redemptions',
@@ -38,13 +38,13 @@ export async function takenTexts(
   return new Map(rows.map(({ id, text }) => [text, id]))
 }
 
-/** The ids that a table has. */
+/** The ids that exist in a table. */
 export async function takenIds(db: Db, table: NumberedTable): Promise<Set<number>> {
   const { rows } = await sql<{ id: number }>`select id from ${sql.table(table)}`.execute(db)
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Gives no id up to `upTo` to a new row from now on, so that rows with these ids can be inserted. */
+/** Reserves all ids up to `upTo`, so that rows with these ids can be inserted. New rows get higher ids from now on. */
 export async function reserveIds(trx: Trx, table: NumberedTable, upTo: number): Promise<void> {
   if (needsRowLocks(trx)) {
     await sql`select setval(pg_get_serial_sequence(${table}, 'id'),
@@ -57,7 +57,7 @@ export async function reserveIds(trx: Trx, table: NumberedTable, upTo: number): 
   else if (known < upTo) await sql`update sqlite_sequence set seq = ${upTo} where name = ${table}`.execute(trx)
 }
 
-/** Ids for `count` new rows, which nobody else gets. */
+/** Ids for `count` new rows. No other process gets them. */
 export async function newIds(trx: Trx, table: NumberedTable, count: number): Promise<number[]> {
   if (needsRowLocks(trx)) {
     const { rows } = await sql<{ id: number }>`

@@ -4,12 +4,12 @@ import { idOf, startsWith } from '../statements/conditions.ts'
 import { type Listed, listPage, mostCounted, type Page } from '../statements/page.ts'
 import type { Db, Store, Trx } from '../store.ts'
 
-/** Something that a person did to the installation. `detail` never contains secrets. */
+/** A record of something that a person did in the installation. `detail` never contains secrets. */
 export type AuditEvent = Omit<Selectable<AuditEventsTable>, 'id'>
 
 const maxDetail = 1000
 
-/** Writes an audit event in the transaction of the change itself, so that there is no change without its record. */
+/** Writes an audit event in the transaction of the change itself, so that no change lacks its record. */
 export async function recordAudit(trx: Trx, event: AuditEvent): Promise<void> {
   await trx
     .insertInto('audit_events')
@@ -17,7 +17,7 @@ export async function recordAudit(trx: Trx, event: AuditEvent): Promise<void> {
     .execute()
 }
 
-/** Which events are listed; 0 and '' mean any. Times are inclusive. */
+/** Filters the listed events. 0 and '' mean any. Times are inclusive. */
 export interface AuditFilter {
   /** A user name or a user's id. */
   actor: string
@@ -40,7 +40,9 @@ function matching(db: Db, filter: AuditFilter) {
   return query
 }
 
-/** Id 0 stands for everybody who was not logged in, so a search for user 0 finds nobody. */
+/**
+ * The id to search for. Events of people who were not logged in have the id 0, so a search for user 0 must find none.
+ */
 function actorId(actor: string): number {
   return idOf(actor) || -1
 }
@@ -54,15 +56,15 @@ export function listAudit(
 }
 
 /**
- * The event that records that balances may be negative, for the balance check. Without it, correct balances would be
- * reported as faults.
+ * The event that tells the balance check that balances may be negative. Without it, correct balances would be reported
+ * as faults.
  */
 export const policyChange = { action: 'option.update', target: 'QuotaPolicy' }
 
 const purgedPerStep = 500
 
 /**
- * Deletes the events older than `before` (epoch seconds) in batches, and waits for `pause` in between. Changes of the
+ * Deletes the events older than `before` (epoch seconds) in batches, and waits for `pause` between them. Changes of the
  * quota policy are rare and are kept forever.
  */
 export async function purgeAudit(store: Store, before: number, pause: () => Promise<unknown>): Promise<void> {

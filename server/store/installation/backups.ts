@@ -4,7 +4,7 @@ import type { Db, Trx } from '../store.ts'
 
 export type BackupRow = Selectable<BackupsTable>
 
-/** Older rows of failed backups are forgotten. */
+/** The number of newest rows among which failed backups are kept. Older rows of failed backups are deleted. */
 const keptRows = 100
 
 /** The newest backups, newest first. */
@@ -12,7 +12,7 @@ export function listBackups(db: Db, limit: number): Promise<BackupRow[]> {
   return db.selectFrom('backups').selectAll().orderBy('id', 'desc').limit(limit).execute()
 }
 
-/** Begins a backup. Earlier ones that did not end are marked as interrupted: their processes are gone. */
+/** Begins a backup. Earlier backups that did not end are marked as interrupted, because their processes are gone. */
 export async function beginBackup(trx: Trx, row: Omit<Insertable<BackupsTable>, 'id'>): Promise<number> {
   await trx
     .updateTable('backups')
@@ -36,12 +36,12 @@ export async function endBackup(
   await trx.updateTable('backups').set(result).where('id', '=', id).execute()
 }
 
-/** Records a backup that is complete already. */
+/** Records a backup that is already complete. */
 export async function addBackupRow(trx: Trx, row: Insertable<BackupsTable>): Promise<void> {
   await trx.insertInto('backups').values(row).execute()
 }
 
-/** Scheduled backups that succeeded, but the newest `keep` of them, in a place and, for files, on a host. */
+/** Successful scheduled backups in a place (for files, on a host), except the newest `keep`. */
 export function surplusBackups(db: Db, of: Pick<BackupRow, 'place' | 'host'>, keep: number): Promise<BackupRow[]> {
   return db
     .selectFrom('backups')
@@ -57,14 +57,20 @@ export function surplusBackups(db: Db, of: Pick<BackupRow, 'place' | 'host'>, ke
     .execute()
 }
 
-/** The maker of backups that the backup command wrote. Its files belong to the operator, and are never deleted. */
+/**
+ * The value of `made_by` for backups that the backup command wrote. Their files belong to the operator and are never
+ * deleted.
+ */
 export const commandLine = 'command line'
 
 export async function forgetBackup(trx: Trx, id: number): Promise<void> {
   await trx.deleteFrom('backups').where('id', '=', id).execute()
 }
 
-/** The newest backup that succeeded and the newest attempt that has ended, by anybody or by the server. */
+/**
+ * The newest successful backup, and the newest attempt that has ended. With `server`, only backups that the server made
+ * are considered.
+ */
 export async function lastBackups(
   db: Db,
   by: 'anybody' | 'server',

@@ -5,14 +5,14 @@ import type { CaptureRulesTable, CapturesTable } from '../schema/capture-tables.
 import { contains, idOf, needsRowLocks } from '../statements/conditions.ts'
 import type { Db, Store, Trx } from '../store.ts'
 
-/** A rule that says whose requests are recorded. */
+/** A rule that determines whose requests are recorded. */
 export type CaptureRuleRow = Omit<Selectable<CaptureRulesTable>, 'redactions'> & { redactions: readonly string[] }
 /** A recorded request. */
 export type CaptureRow = Omit<Selectable<CapturesTable>, 'deleted'>
 
 const listedRules = 100
 
-/** The newest rules, with the number of requests recorded by each that are still kept. */
+/** The newest rules. For each one, `captured` is the number of its recorded requests that are still kept. */
 export async function listCaptureRules(db: Db): Promise<(CaptureRuleRow & { captured: number })[]> {
   const rows = await db
     .selectFrom('capture_rules')
@@ -72,7 +72,7 @@ export async function endCaptureRule(
   return { ...parsed(row), until, hadEnded }
 }
 
-/** The name of what a rule is made for; undefined if it does not exist. */
+/** The name of a rule's target; undefined if the target does not exist. */
 export async function captureTargetName(db: Db, target: CaptureTarget, id: number): Promise<string | undefined> {
   if (target === 'user') {
     const user = db.selectFrom('users').select('username as name').where('id', '=', id)
@@ -82,7 +82,7 @@ export async function captureTargetName(db: Db, target: CaptureTarget, id: numbe
   return (await db.selectFrom(table).select('name').where('id', '=', id).executeTakeFirst())?.name
 }
 
-/** Users, tokens or channels by name; see the contract. */
+/** Finds users, tokens or channels by their names. The contract describes the result. */
 export async function captureChoices(
   db: Db,
   { target, keyword, id, limit }: { target: CaptureTarget; keyword: string; id: number; limit: number },
@@ -100,7 +100,7 @@ export async function captureChoices(
   return rows
 }
 
-/** Which of the rules for tokens are for tokens of this user. */
+/** Those of the given token ids that belong to this user's tokens. */
 export async function ownTokensAmong(db: Db, userId: number, ids: readonly number[]): Promise<number[]> {
   if (ids.length === 0) return []
   const own = db.selectFrom('tokens').select('id').where('user_id', '=', userId).where('id', 'in', ids).orderBy('id')
@@ -108,8 +108,8 @@ export async function ownTokensAmong(db: Db, userId: number, ids: readonly numbe
 }
 
 /**
- * Adds the row of a recorded request, unless its user or token has been deleted; returns whether it was added. The
- * locks make a deletion wait that runs at the same time, so that it finds the row.
+ * Adds the row of a recorded request, unless its user or token has been deleted. Returns true if the row was added. The
+ * locks make a simultaneous deletion wait, so that the deletion finds the row.
  */
 export async function addCapture(trx: Trx, row: CaptureRow): Promise<boolean> {
   const lock = needsRowLocks(trx)
@@ -144,12 +144,12 @@ export async function captureOf(db: Db, requestId: string): Promise<CaptureRow |
     .executeTakeFirst()
 }
 
-/** Which recorded requests are deleted. */
+/** Selects the recorded requests to delete. */
 type Forgotten = { user_id: number } | { token_id: number } | { request_id: string }
 
 /**
- * Deletes recorded requests for people. A file without a row is removed by the next sweep of its node; an object in a
- * shared store needs its row until it has been removed.
+ * Hides recorded requests from people at once. A file without a row is removed by the next sweep of its node. An object
+ * in a shared store needs its row until the object has been removed.
  */
 export async function forgetCaptures(trx: Trx, of: Forgotten): Promise<void> {
   const [column, value] = Object.entries(of)[0] as ['user_id', number]
@@ -157,7 +157,7 @@ export async function forgetCaptures(trx: Trx, of: Forgotten): Promise<void> {
   await trx.updateTable('captures').set({ deleted: sql<boolean>`true` }).where(column, '=', value).execute()
 }
 
-/** Deletes what was recorded of a deleted user or token, and the rules for it. */
+/** Deletes the recorded requests of a deleted user or token, and the rules for it. */
 export async function forgetRecordings(trx: Trx, target: 'user' | 'token', id: number): Promise<void> {
   await forgetCaptures(trx, target === 'user' ? { user_id: id } : { token_id: id })
   await trx.deleteFrom('capture_rules').where('target', '=', target).where('target_id', '=', id).execute()
@@ -168,7 +168,10 @@ export async function forgetRecordings(trx: Trx, target: 'user' | 'token', id: n
 
 const forgottenPerStep = 500
 
-/** Deletes the requests recorded before `before` (epoch seconds), at most a few hundred; returns whether there are more. */
+/**
+ * Deletes at most a few hundred requests that were recorded before `before` (epoch seconds). Returns true if there are
+ * more.
+ */
 export async function forgetOldCaptures(store: Store, before: number): Promise<boolean> {
   return store.write(async (trx) => {
     const old = await trx
@@ -187,7 +190,7 @@ export async function forgetOldCaptures(store: Store, before: number): Promise<b
   })
 }
 
-/** Deleted requests whose objects have yet to be removed. */
+/** The ids of deleted requests whose objects have not been removed yet. */
 export async function deletedCaptures(db: Db): Promise<string[]> {
   const rows = await db
     .selectFrom('captures')
@@ -204,7 +207,7 @@ export async function dropCapture(store: Store, requestId: string): Promise<void
   await store.write((trx) => trx.deleteFrom('captures').where('request_id', '=', requestId).execute())
 }
 
-/** Which of these requests have a row for a file. */
+/** Those of the given requests that have a row whose content is a file. */
 export async function captureFilesAmong(db: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set()
   const rows = await db
@@ -218,7 +221,7 @@ export async function captureFilesAmong(db: Db, ids: readonly string[]): Promise
 
 const listedIds = 500
 
-/** The ids of recordings in a place, in their order, that come after this one. */
+/** The ids of recordings in a place that come after `after`, in order. */
 export async function captureIdsIn(db: Db, place: CaptureRow['place'], after: string): Promise<string[]> {
   const rows = await db
     .selectFrom('captures')

@@ -1,6 +1,6 @@
 import type { Db, Trx } from '../store.ts'
 
-/** The source of each of the names that a configuration file manages in a section. */
+/** For each name that configuration files manage in a section, the source that manages it. */
 export async function marksOf(db: Db, section: string, names?: readonly string[]): Promise<Map<string, string>> {
   if (names?.length === 0) return new Map()
   const rows = await db
@@ -15,8 +15,8 @@ export async function marksOf(db: Db, section: string, names?: readonly string[]
 const namesPerStep = 500
 
 /**
- * Records that a source manages exactly these names of a section. Names that another source manages and that are not
- * among them stay its own.
+ * Records that a source manages exactly these names of a section. Other names that another source manages stay with
+ * that source.
  */
 export async function saveMarks(
   trx: Trx,

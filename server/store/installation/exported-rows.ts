@@ -5,28 +5,29 @@ import type { ExportedTable } from './exported-tables.ts'
 /** A row of any table. */
 export type ExportedRow = Record<string, unknown>
 
-/** The tables are known by name only, so their columns have no types here. */
+/** Tables are accessed by name, so their columns have no types here. */
 type AnyDb = Kysely<Record<string, Record<string, unknown>>>
 const anyDb = (db: Db | Trx) => db as unknown as AnyDb
 
 const rowsPerStep = 1000
 /** SQLite allows about 32,000 values in a statement. */
 const valuesPerStep = 10_000
-/** The row of the options that belongs to the secret key of an installation. */
+/** The key of the option row that belongs to the secret key of an installation. */
 const secretCheckKey = '_secret_check'
 
-/** Runs `read` on one snapshot of the database, so that sums and rows agree while the server works. */
+/** Runs `work` on one snapshot of the database, so that sums and rows agree even while the server is running. */
 export function onSnapshot<T>({ dialect, read }: Store, work: (db: Db) => Promise<T>): Promise<T> {
   const transaction = read.transaction()
   if (dialect === 'sqlite') return transaction.execute(work)
   return transaction.setIsolationLevel('repeatable read').execute(async (trx) => {
-    // Dropping a partition of the log would take its rows out of a snapshot that has not read them yet.
+    // The lock prevents a partition of the log from being dropped, which would remove rows that this snapshot has not
+    // read yet.
     await sql`lock table logs in access share mode`.execute(trx)
     return work(trx)
   })
 }
 
-/** All rows of a table in the order of its key, with columns in the order of their names and plain JSON values. */
+/** All rows of a table in key order. Columns are sorted by name, and values are plain JSON. */
 export async function* exportedRows(db: Db, table: ExportedTable): AsyncGenerator<ExportedRow> {
   const held = table.table === 'users' || table.table === 'tokens' ? await heldAmounts(db, table.table) : new Map()
   let after: unknown
@@ -43,7 +44,10 @@ export async function* exportedRows(db: Db, table: ExportedTable): AsyncGenerato
   }
 }
 
-/** What open calls hold and processes have leased. It is exported as if it were given back, because neither is exported. */
+/**
+ * The quota that open calls hold and processes have leased. Holds and leases are not exported, so their quota is
+ * exported as if it had been returned.
+ */
 async function heldAmounts(db: Db, owner: 'users' | 'tokens'): Promise<Map<number, number>> {
   const id = sql.ref(owner === 'tokens' ? 'token_id' : 'user_id')
   const where = owner === 'tokens' ? sql`where token_limited` : sql``
@@ -68,7 +72,7 @@ function plainRow(row: ExportedRow, { table, left = [], booleans = [] }: Exporte
   return plain
 }
 
-/** What an installation has besides what every new one has; an empty text if there is nothing. */
+/** The name of a table with rows that a new installation does not have; '' if there is none. */
 export async function contentOf(trx: Trx): Promise<string> {
   for (const table of ['channels', 'tokens', 'logs', 'redemptions'] as const) {
     const row = await trx.selectFrom(table).select('id').limit(1).executeTakeFirst()
@@ -78,7 +82,7 @@ export async function contentOf(trx: Trx): Promise<string> {
   return users.length > 1 ? 'users' : ''
 }
 
-/** Deletes all rows of a table, except for the row that belongs to the secret key. */
+/** Deletes all rows of a table except the row that belongs to the secret key. */
 export async function emptyTable(trx: Trx, { table }: ExportedTable): Promise<void> {
   await anyDb(trx)
     .deleteFrom(table)
@@ -98,19 +102,19 @@ export async function insertRows(trx: Trx, { table }: ExportedTable, rows: reado
       .execute()
 }
 
-/** After rows were added with their own numbers, new rows get higher ones. */
+/** Makes new rows get higher ids than the rows that were added with their own ids. */
 export async function raiseSequence(
   trx: Trx,
   dialect: Store['dialect'],
   { table, numbered }: ExportedTable,
 ): Promise<void> {
-  // SQLite does that by itself.
+  // SQLite raises the next id by itself.
   if (dialect === 'sqlite' || !numbered) return
   await sql`select setval(pg_get_serial_sequence(${table}, 'id'),
     greatest((select coalesce(max(id), 0) from ${sql.table(table)}), 1))`.execute(trx)
 }
 
-/** Makes accounts agree with a log that is empty: what was used is not in it. */
+/** Makes accounts agree with an empty log: all their used quota counts as unlogged. */
 export async function declareUnlogged(trx: Trx): Promise<void> {
   for (const table of ['users', 'tokens', 'channels'] as const)
     await trx
@@ -119,7 +123,7 @@ export async function declareUnlogged(trx: Trx): Promise<void> {
       .execute()
 }
 
-/** Limits of channels count from now on. */
+/** Makes the caps of channels count only calls that are logged from now on. */
 export async function startCaps(trx: Trx): Promise<void> {
   await sql`update caps set first_log = coalesce((select max(id) from logs), 0)`.execute(trx)
 }

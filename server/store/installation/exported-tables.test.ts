@@ -3,7 +3,10 @@ import { sql } from 'kysely'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
 import { exportedTables } from './exported-tables.ts'
 
-/** Tables that an export leaves out: what is running, what expires soon, and what follows from other tables. */
+/**
+ * Tables that an export omits. They contain running state, data that expires soon, or data that is derived from other
+ * tables.
+ */
 const leftOut = [
   ...[
     'abilities',

@@ -1,22 +1,22 @@
-/** How the rows of a table are exported. */
+/** Describes how the rows of a table are exported. */
 export interface ExportedTable {
   table: string
   /** The part of an export to which the table belongs. */
   part: string
-  /** Identifies a row, in the order in which rows are exported. */
+  /** The columns that identify a row. Rows are exported in their order. */
   key: readonly [string, ...string[]]
   /** True if `key` is a generated number. */
   numbered?: true
-  /** Columns that only mean something in their own installation. */
+  /** Columns that are not exported, because they mean something only in their own installation. */
   left?: readonly string[]
   booleans?: readonly string[]
-  /** Columns with secrets, and what they are encrypted for; '' means that they are stored as they are. */
+  /** Columns with secrets, each with the purpose for which it is encrypted; '' = it is not encrypted. */
   secrets?: Readonly<Record<string, string>>
 }
 
 /**
  * Every table of an export, in an order in which rows can be added. Sessions, codes, open holds, recordings and the
- * state of running nodes are not in it.
+ * state of running nodes are not exported.
  */
 export const exportedTables: readonly ExportedTable[] = [
   {
@@ -60,5 +60,5 @@ export const exportedTables: readonly ExportedTable[] = [
   { table: 'service_failures', part: 'logs', key: ['model_name', 'slot'] },
 ]
 
-/** The parts that can be exported alone. */
+/** The parts that can be exported separately. */
 export const exportedParts: readonly string[] = [...new Set(exportedTables.map(({ part }) => part))]

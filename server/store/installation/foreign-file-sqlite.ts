@@ -1,10 +1,10 @@
 import { Database } from 'bun:sqlite'
 import { closeSync, openSync, rmSync } from 'node:fs'
 
-/** A SQLite file of another program that is being written. */
+/** A SQLite file for another program, while it is being written. */
 export interface ForeignFile {
   insert(table: string, row: Readonly<Record<string, string | number | boolean | null>>): void
-  /** Saves everything. Without it, `discard` leaves no file. */
+  /** Saves everything. If this was not called, `discard` leaves no file. */
   save(): void
   discard(): void
 }

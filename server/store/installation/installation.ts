@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { needsRowLocks } from '../statements/conditions.ts'
 import type { Db, Trx } from '../store.ts'
 
-/** An arbitrary number for the lock that makes processes starting at the same time take turns. */
+/** An arbitrary number for the lock that makes processes take turns if they start at the same time. */
 const startLock = 7_041_977
 
 const secretCheckKey = '_secret_check'

@@ -19,8 +19,8 @@ export const priceSyncRun = 'price-sync'
 export const runDeadSeconds = 300
 
 /**
- * Begins a run unless one is in progress on some node, or began less than `everySeconds` ago. Of several nodes that try
- * at once, only one succeeds.
+ * Begins a run unless another run is in progress on some node or began less than `everySeconds` ago. If several nodes
+ * try at once, only one succeeds.
  */
 export async function beginRun(trx: Trx, name: string, now: number, everySeconds = 0): Promise<boolean> {
   const fresh = { started_at: now, updated_at: now, finished_at: 0, total: 0, done: 0, failed: 0 }
@@ -57,7 +57,7 @@ export async function advanceRun(trx: Trx, name: string, now: number, ok: boolea
     .execute()
 }
 
-/** Records that the run is alive, for work that has no pieces. */
+/** Records that the run is alive. This is for work that has no pieces. */
 export async function touchRun(trx: Trx, name: string, now: number): Promise<void> {
   await trx.updateTable('job_runs').set({ updated_at: now }).where('name', '=', name).execute()
 }

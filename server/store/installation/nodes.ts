@@ -17,10 +17,10 @@ const holdColumns = [
   'request_id',
 ] as const
 
-/** The owner of holds that belong to jobs in the background, and to no process. */
+/** The owner of holds that belong to background jobs instead of a process. */
 export const backgroundNode = 'background'
 
-/** A hold whose process may be gone, with the names that its log row needs. */
+/** A hold whose process may be gone, and the names that its log row needs. */
 export interface OpenHold extends Pick<Selectable<HoldsTable>, (typeof holdColumns)[number]> {
   username: string | null
   token_name: string | null
@@ -39,22 +39,25 @@ export interface DeadNodes {
   /** Nodes whose processes have ended. */
   gone: readonly string[]
   /**
-   * Nodes that count as dead if they have been silent for `afterSeconds` when the statement runs. A node whose
-   * heartbeat has returned is alive.
+   * Nodes that count as dead if, when the statement runs, they have been silent for `afterSeconds`. A node whose
+   * heartbeat has returned by then is alive.
    */
   ifSilent: readonly string[]
   afterSeconds: number
 }
 
-/** The database's time in epoch seconds. The clocks of nodes differ, and a node must not look dead because of that. */
+/**
+ * The database's time in epoch seconds. It is used because the clocks of nodes differ, and a node must not look dead
+ * because of that.
+ */
 function databaseNow({ dialect }: Pick<Store, 'dialect'>): RawBuilder<number> {
   return dialect === 'postgres' ? sql<number>`extract(epoch from now())::bigint` : sql<number>`unixepoch()`
 }
 
 /**
- * Registers a process, or records that it is alive. A missing row is created again: other nodes remove the row of a
- * process that was silent for long (such as on a paused machine), and would close its calls if it came back without a
- * row.
+ * Registers a process, or records that it is alive. If other nodes have removed the row because the process was silent
+ * for long (for example on a paused machine), the row is created again. Without a row, other nodes would close the
+ * process's calls.
  */
 export function beat(store: Store, node: { id: string; host: string; pid: number }): Promise<void> {
   const now = databaseNow(store)
@@ -70,7 +73,7 @@ export async function removeNode(trx: Trx, id: string): Promise<void> {
   await trx.deleteFrom('nodes').where('id', '=', id).execute()
 }
 
-/** Removes dead nodes from the list, except those whose heartbeat has returned by now. */
+/** Removes dead nodes from the list, except those whose heartbeat has returned in the meantime. */
 export async function removeDeadNodes(store: Store, dead: DeadNodes): Promise<void> {
   if (dead.gone.length + dead.ifSilent.length === 0) return
   await store.write((trx) =>
@@ -91,7 +94,7 @@ function nodeRows(store: Store) {
     .select(['id', 'host', 'pid', sql<number>`${databaseNow(store)} - heartbeat_at`.as('silentSeconds')])
 }
 
-/** All nodes, each with whether any process but `own` has open holds or leases. */
+/** All nodes. `othersHold` is true if any process except `own` has open holds or leases. */
 export async function nodesAndHolds(store: Store, own: string): Promise<(NodeRow & { othersHold: boolean })[]> {
   const rows = await nodeRows(store)
     .select(({ exists, selectFrom }) =>
@@ -121,7 +124,7 @@ function holdRows(db: Db) {
     .select(['users.username', 'tokens.name as token_name'])
 }
 
-/** The ids of all holds under the name of one process. */
+/** The ids of all holds that belong to one process. */
 export async function holdIdsOf(db: Db, nodeId: string): Promise<string[]> {
   const rows = await db.selectFrom('holds').select('id').where('node_id', '=', nodeId).execute()
   return rows.map(({ id }) => id)
@@ -138,7 +141,7 @@ export async function holdNodeIds(db: Db): Promise<string[]> {
   return rows.map(({ node_id }) => node_id)
 }
 
-/** Those of these holds that are still under the name of a process. */
+/** Those of the given holds that still belong to a process. */
 export function holdsWithIds(db: Db, nodeId: string, ids: readonly string[]): Promise<OpenHold[]> {
   return holdRows(db)
     .where('holds.id', 'in', [...ids])
@@ -146,15 +149,15 @@ export function holdsWithIds(db: Db, nodeId: string, ids: readonly string[]): Pr
     .execute()
 }
 
-/** A hold that belongs to a job in the background; undefined if it is closed. */
+/** A hold that belongs to a background job; undefined if it is closed. */
 export function backgroundHold(db: Db, id: string): Promise<OpenHold | undefined> {
   return holdRows(db).where('holds.id', '=', id).where('holds.node_id', '=', backgroundNode).executeTakeFirst()
 }
 
 /**
  * Holds of processes that are dead or unknown, oldest first. A process registers before its first hold, so a statement
- * cannot see a hold of a new process without seeing the process. A process that other nodes removed registers again;
- * until then, its latest holds are protected by their age.
+ * that sees a hold of a new process also sees the process. A process that other nodes have removed registers again.
+ * Until then, its latest holds do not count as abandoned, because they are too recent.
  */
 export function abandonedHolds(store: Store, own: string, dead: DeadNodes, limit: number): Promise<OpenHold[]> {
   return holdRows(store.read)
@@ -165,7 +168,7 @@ export function abandonedHolds(store: Store, own: string, dead: DeadNodes, limit
     .execute()
 }
 
-/** The leases of such processes. */
+/** The leases of processes that are dead or unknown. */
 export async function abandonedLeases(store: Store, own: string, dead: DeadNodes): Promise<LeaseOfAccount[]> {
   const rows = await store.read
     .selectFrom('leases')
@@ -176,7 +179,7 @@ export async function abandonedLeases(store: Store, own: string, dead: DeadNodes
   return rows.map(leaseOf)
 }
 
-/** The leases under the name of one process. */
+/** The leases that belong to one process. */
 export async function leasesOf(db: Db, nodeId: string): Promise<LeaseOfAccount[]> {
   const rows = await db
     .selectFrom('leases')
@@ -190,7 +193,7 @@ function leaseOf({ id, user_id, token_id }: { id: string; user_id: number; token
   return { id, userId: Number(user_id), tokenId: Number(token_id) }
 }
 
-/** Whether a row belongs to a process that is dead or unknown. */
+/** True if a row belongs to a process that is dead or unknown. */
 function isAbandoned(store: Store, table: 'holds' | 'leases', { gone, ...dead }: DeadNodes): RawBuilder<SqlBool> {
   const node = sql.ref(`${table}.node_id`)
   const age = sql.ref(`${table}.created_at`)

@@ -26,8 +26,8 @@ export async function saveOption(trx: Trx, key: string, value: string, sealed = 
 }
 
 /**
- * Encrypts the rows of `keys` that are stored in plain text, and returns their keys. On SQLite, the plain text does not
- * remain in the file either.
+ * Encrypts the rows of `keys` that are stored in plain text, and returns their keys. On SQLite, no plain text remains
+ * in the database files.
  */
 export async function sealOptionRows(
   store: Store,

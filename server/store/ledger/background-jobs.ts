@@ -11,7 +11,7 @@ export type BackgroundJob = Selectable<BackgroundJobsTable>
 export interface HeldJob extends BackgroundJob {
   amount: number
   token_id: number
-  /** The channel on which the call has a place; 0 = it has none. */
+  /** The channel with caps on which the call has a place; 0 = it has none. */
   placed_on: number
 }
 
@@ -19,8 +19,8 @@ export interface HeldJob extends BackgroundJob {
 const hasPlace = 8
 
 /**
- * Adds a job and who may use its response. From now on, the hold belongs to the job instead of the process `nodeId`. False if
- * the hold is closed already; then nothing is added.
+ * Adds a job, and a record of who may use its response. From now on, the hold belongs to the job instead of the process
+ * `nodeId`. False if the hold is already closed; nothing is added then.
  */
 export async function addJob(trx: Trx, nodeId: string, job: BackgroundJob, owned: StoredResponse): Promise<boolean> {
   const moved = await trx
@@ -35,13 +35,13 @@ export async function addJob(trx: Trx, nodeId: string, job: BackgroundJob, owned
   return true
 }
 
-/** The user's open jobs for a response: one, unless the service gave the same id twice. */
+/** The user's open jobs for a response. There is only one, unless the service used the same id twice. */
 export async function jobsOf(db: Db, userId: number, responseId: string): Promise<HeldJob[]> {
   const rows = await heldJobs(db).where('j.user_id', '=', userId).where('j.response_id', '=', responseId).execute()
   return rows.map(heldJob)
 }
 
-/** Jobs whose service is to be asked now, those that are due longest first. */
+/** Jobs for which the service must be asked now. The jobs that have been due longest come first. */
 export async function dueJobs(db: Db, now: number, limit: number): Promise<HeldJob[]> {
   const rows = await heldJobs(db).where('j.poll_at', '<=', now).orderBy('j.poll_at').limit(limit).execute()
   return rows.map(heldJob)
@@ -60,13 +60,16 @@ type HeldRow = BackgroundJob &
     [Name in keyof Pick<Selectable<HoldsTable>, 'amount' | 'token_id' | 'counted'>]: number | null
   }
 
-/** A job whose hold is gone has an amount of -1. */
+/** Converts a row. A job whose hold is gone gets an amount of -1. */
 function heldJob({ hold_channel, counted, amount, token_id, ...job }: HeldRow): HeldJob {
   const isPlaced = ((counted ?? 0) & hasPlace) !== 0
   return { ...job, amount: amount ?? -1, token_id: token_id ?? 0, placed_on: isPlaced ? (hold_channel ?? 0) : 0 }
 }
 
-/** Takes the next turn to ask the service, until `until`. Of several nodes that try at once, only one succeeds. */
+/**
+ * Takes the next turn to ask the service. The turn lasts until `until`. If several nodes try at once, only one
+ * succeeds.
+ */
 export async function takeTurn(trx: Trx, { hold_id, poll_at }: BackgroundJob, until: number): Promise<boolean> {
   const taken = await trx
     .updateTable('background_jobs')
@@ -77,7 +80,7 @@ export async function takeTurn(trx: Trx, { hold_id, poll_at }: BackgroundJob, un
   return Number(taken.numUpdatedRows) > 0
 }
 
-/** Sets when the service is asked next, and how often it did not know the response. */
+/** Records when to ask the service next, and how often the service did not know the response. */
 export async function askAgain(
   trx: Trx,
   holdId: string,
@@ -86,7 +89,7 @@ export async function askAgain(
   await trx.updateTable('background_jobs').set({ poll_at, missing }).where('hold_id', '=', holdId).execute()
 }
 
-/** Takes the right to charge a job, until `until`. Of several nodes that try at once, only one succeeds. */
+/** Takes the right to charge a job. The right lasts until `until`. If several nodes try at once, only one succeeds. */
 export async function takeSettling(trx: Trx, holdId: string, now: number, until: number): Promise<boolean> {
   const taken = await trx
     .updateTable('background_jobs')
@@ -97,7 +100,7 @@ export async function takeSettling(trx: Trx, holdId: string, now: number, until:
   return Number(taken.numUpdatedRows) > 0
 }
 
-/** Forgets a job. Its hold must be closed. */
+/** Deletes a job. Its hold must be closed. */
 export async function removeJob(trx: Trx, holdId: string): Promise<void> {
   await trx.deleteFrom('background_jobs').where('hold_id', '=', holdId).execute()
 }

@@ -39,7 +39,7 @@ forEachDatabase((_name, openFresh) => {
     })
   })
 
-  test('rows of other kinds and purged rows make no difference', async () => {
+  test('rows of other kinds and purged rows do not affect the result', async () => {
     const { store, first } = await used()
     await store.write((trx) =>
       trx
@@ -85,7 +85,7 @@ forEachDatabase((_name, openFresh) => {
         .execute()
     })
     expect((await balanceFaults(store)).faults).toEqual([])
-    // This is true however long ago the policy changed.
+    // The check accepts it no matter how long ago the policy changed.
     await purgeAudit(store, 2_000_000_000, () => Promise.resolve())
     expect((await balanceFaults(store)).faults).toEqual([])
     const kept = await store.read.selectFrom('audit_events').select(['action', 'target']).execute()

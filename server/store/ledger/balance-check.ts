@@ -6,7 +6,7 @@ import { capFaults } from './cap-check.ts'
 
 export interface BalanceFault {
   kind: 'user' | 'token' | 'channel' | 'usage' | 'cap'
-  /** Id of the account; for faults of usage sums, the type of the log rows. */
+  /** The id of the account. For faults of usage sums, the type of the log rows. */
   id: number
   text: string
 }
@@ -30,9 +30,9 @@ interface Figures {
 }
 
 /**
- * Checks that used = logged + unlogged for every account, that granted = left + held + leased + used for users and tokens, and
- * that the usage sums cover exactly the existing rows. Works on a live database: each check is a single statement,
- * which sees one snapshot on both databases, reads every log row once and locks nothing.
+ * Checks three things. For every account, used = logged + unlogged. For users and tokens, granted = left + held +
+ * leased + used. The usage sums cover exactly the existing rows. The checks can run while the server is running. Each
+ * check is a single statement, which sees one snapshot on both databases, reads every log row once and locks nothing.
  */
 export async function balanceFaults(store: Store): Promise<BalanceReport> {
   const policy = await store.read
@@ -40,7 +40,8 @@ export async function balanceFaults(store: Store): Promise<BalanceReport> {
     .select('value')
     .where('key', '=', 'QuotaPolicy')
     .executeTakeFirst()
-  // Under one-api's policy a call may cost more than the balance; a negative balance remains when the policy changes.
+  // Under one-api's policy a call may cost more than the balance. A balance that is negative stays negative when the
+  // policy changes.
   const mayOverdraw = policy?.value === 'compat' || (await hasChangedPolicy(store))
   const { rows } = await balances.execute(store.read)
   const figures = rows.map((row) => ({
@@ -130,7 +131,10 @@ function faultsOf(kind: BalanceFault['kind'], rows: readonly Figures[], mayOverd
   return faults
 }
 
-/** Lists find log rows through the usage sums, so a difference means that some rows are not shown. */
+/**
+ * The faults of the usage sums. Lists find log rows through these sums, so a difference means that some rows are not
+ * shown.
+ */
 async function usageFaults({ read }: Store): Promise<BalanceFault[]> {
   const { rows } = await sql<{ type: number; known: number; there: number }>`
     select type, cast(sum(known) as bigint) as known, cast(sum(there) as bigint) as there from (

@@ -16,8 +16,9 @@ interface Figures {
 }
 
 /**
- * Checks that what each cap counted is what the log rows since it was set say, what has no row, and what open calls
- * reserve. A single statement, which sees one snapshot and reads every log row at most once.
+ * Checks the count of each cap. It must be the sum of three figures: the log rows since the cap was set, counted usage
+ * that has no log row, and the reservations of open calls. The check is a single statement, which sees one snapshot and
+ * reads every log row at most once.
  */
 export async function capFaults({ read }: Pick<Store, 'read'>): Promise<{ id: number; text: string }[]> {
   const { rows } = await sql<Figures>`
@@ -47,7 +48,7 @@ export async function capFaults({ read }: Pick<Store, 'read'>): Promise<{ id: nu
   })
 }
 
-/** What the log rows of a model count in a cap. Calls at once are counted by open calls only. */
+/** The amount that the log rows of a model add to a cap's count. In caps of concurrent calls, only open calls count. */
 function loggedIn({ metric, pattern }: Figures, row: Figures): number {
   if (metric === 'calls' || (pattern !== null && !new RegExp(pattern).test(row.model))) return 0
   if (metric === 'requests') return Number(row.one)

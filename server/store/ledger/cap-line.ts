@@ -1,17 +1,20 @@
 import { sql } from 'kysely'
 import type { Db, Store } from '../store.ts'
 
-/** How long a call in the line counts after its process last said that it waits, in milliseconds. */
+/** A call in the line counts as waiting for this many milliseconds after its process last reported that it waits. */
 const waitLeaseMs = 3000
 
-/** PostgreSQL's own time, which all nodes share; on SQLite, the given time. In epoch milliseconds. */
+/**
+ * The current time in epoch milliseconds. On PostgreSQL it is the database's time, which all nodes share. On SQLite it
+ * is the given time.
+ */
 function nowOf({ dialect }: Pick<Store, 'dialect'>, nowMs: number) {
   return dialect === 'postgres'
     ? sql<number>`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`
     : sql<number>`${nowMs}`
 }
 
-/** Records that the calls of a process still wait. */
+/** Records that the calls of a process are still waiting. */
 export async function sayWaiting(store: Store, nodeId: string, nowMs: number): Promise<void> {
   await store.writeSoon((db) =>
     db
@@ -21,19 +24,19 @@ export async function sayWaiting(store: Store, nodeId: string, nowMs: number): P
   )
 }
 
-/** Takes a call out of the line. */
+/** Removes a call from the line. */
 export async function leaveLine(store: Store, ticket: number): Promise<void> {
   await store.writeSoon((db) => db.deleteFrom('cap_waits').where('ticket', '=', ticket))
 }
 
-/** Removes the calls of processes that no longer say that they wait. */
+/** Removes the calls of processes that no longer report that they wait. */
 export async function forgetWaiting(store: Store, nowMs: number): Promise<void> {
   await store.writeSoon((db) =>
     db.deleteFrom('cap_waits').where('seen_ms', '<', sql<number>`${nowOf(store, nowMs)} - ${10 * waitLeaseMs}`),
   )
 }
 
-/** How many calls wait for each channel. A call that could use several channels waits for each of them. */
+/** The number of calls that wait for each channel. A call that could use several channels waits for each of them. */
 export async function waitingByChannel(
   store: Pick<Store, 'dialect'> & { read: Db },
   nowMs: number,

@@ -2,11 +2,11 @@ import { type CapWindow, capSteps } from '../../../contract/caps.ts'
 import { startOfDay, type TimeZone, timeZone } from '../../lib/time-zone.ts'
 import { utcPeriods } from '../../lib/utc.ts'
 
-/** A moving window has 60 whole steps and the current one, so that it covers its full length at every moment. */
+/** A moving window has 60 whole steps and the current step, so that it always covers its full length. */
 export const stepsKept = 61
 const daySeconds = 86_400
 
-/** The part of a cap that decides in which window it counts. */
+/** The fields of a cap that determine the window in which it counts. */
 export interface CapPeriod {
   period: CapWindow
   zone: string
@@ -28,7 +28,10 @@ export function windowStart({ period, zone }: CapPeriod, at: number): number {
   return calendar(period, zone, at, 0)
 }
 
-/** The end of the window that contains a time; 0 if it has none. For a moving window, when the current step leaves it. */
+/**
+ * The end of the window that contains a time; 0 if the window never ends. For a moving window, the time at which the
+ * current step leaves it.
+ */
 export function windowEnd({ period, zone }: CapPeriod, at: number): number {
   const step = capSteps[period]
   if (step !== undefined) return at - (at % step) + stepsKept * step
@@ -36,7 +39,10 @@ export function windowEnd({ period, zone }: CapPeriod, at: number): number {
   return calendar(period, zone, at, 1)
 }
 
-/** The start of the day, week or month that contains a time, or of the next one (`offset` 1). Weeks begin on Monday. */
+/**
+ * The start of the day, week or month that contains a time, or (with `offset` 1) of the day, week or month after it.
+ * Weeks begin on Monday.
+ */
 function calendar(period: 'day' | 'week' | 'month' | CapWindow, name: string, at: number, offset: 0 | 1): number {
   const zone = zoneOf(name)
   if (!zone && period === 'day') return utcPeriods(at).dayStart + offset * daySeconds

@@ -5,7 +5,7 @@ import { waitingByChannel } from './cap-line.ts'
 import { stepsKept, windowEnd, windowStart } from './cap-windows.ts'
 import { allCaps, type CapRow } from './caps.ts'
 
-/** A cap, and what its current window has counted. */
+/** A cap, and the count of its current window. */
 export interface CapInUse extends CapRow {
   allowed: number
   used: number
@@ -26,7 +26,7 @@ export interface ChannelInUse {
 
 const capsPerQuery = 500
 
-/** What the channels that have caps, or are drained, have in use. */
+/** The current use of all channels that have caps or are being drained. */
 export async function channelsInUse(store: Store, nowMs: number): Promise<ChannelInUse[]> {
   const now = Math.floor(nowMs / 1000)
   const channels = await store.read
@@ -59,7 +59,7 @@ function inUse(cap: CapRow, used: readonly number[], now: number): CapInUse {
   }
 }
 
-/** What the current windows have counted: one number for each key, or only one. */
+/** The counts of the current windows. A cap of keys has one number for each key. A cap of a channel has only one. */
 async function usedNow({ read }: Store, caps: readonly CapRow[], now: number): Promise<Map<number, number[]>> {
   const used = new Map<number, number[]>()
   for (let from = 0; from < caps.length; from += capsPerQuery) {

@@ -5,8 +5,9 @@ import type { CapPlacesTable, CapsTable } from '../schema/cap-tables.ts'
 import type { ChannelFull, ExtendOp, HoldOp, PlaceAsked, SettleOp } from '../schema/ledger-types.ts'
 import { stepsKept, windowEnd, windowStart } from './cap-windows.ts'
 
-// The caps of channels and keys on SQLite, within the ledger's transaction. Counts are written at once, so that the next
-// operation of the batch sees them. The rules are those of the functions in migrations/caps-functions.ts.
+// The caps (limits on the use) of channels and keys on SQLite, within the ledger's transaction. A call that is counted
+// in the caps of its channel has a place there. Other calls wait for a place in a line. Counts are written immediately,
+// so that the next operation of the batch sees them. The rules are the same as in migrations/caps-functions.ts.
 
 type Cap = Pick<
   Selectable<CapsTable>,
@@ -14,14 +15,17 @@ type Cap = Pick<
 >
 type Place = Selectable<CapPlacesTable>
 
-/** How long a call in the line counts after its process last said that it waits. */
+/** A call in the line counts as waiting for this many milliseconds after its process last reported that it waits. */
 const waitLeaseMs = 3000
-/** The wait reported if no time is known: of a cap for ever, or if the call asks for more than the cap allows. */
+/**
+ * The wait that is reported if no time is known, because the cap never ends or the call asks for more than the cap
+ * allows.
+ */
 const longSeconds = 86_400
 
 export type CapStatements = ReturnType<typeof prepareCaps>
 
-/** A call that asks for a place on its channel. */
+/** A call that asks its channel for a place, that is, to be counted by the channel's caps. */
 export interface Asking extends Pick<HoldOp, 'id'> {
   channelId: number
   caps: PlaceAsked
@@ -29,7 +33,10 @@ export interface Asking extends Pick<HoldOp, 'id'> {
   at: number
 }
 
-/** The place of a call: the index and hash of its key, and the units left for it in the caps of quota and cost. */
+/**
+ * The place that was found for a call: the index and hash of its key, and the units that the caps of quota and cost
+ * leave for it.
+ */
 export interface PlaceFound {
   part: number
   whose: string
@@ -75,7 +82,7 @@ export function prepareCaps(database: Database) {
 
 const expressions = new Map<string, RegExp>()
 
-/** Whether a cap applies to a model. */
+/** True if a cap applies to a model. */
 function appliesTo({ pattern }: Pick<Cap, 'pattern'>, model: string): boolean {
   if (pattern === null) return true
   let expression = expressions.get(pattern)
@@ -93,7 +100,7 @@ function capsFor(statements: CapStatements, channelId: number, model: string): C
 
 const mostOf = (cap: Cap, at: number) => cap.most + (cap.raise_until > at ? cap.raise_by : 0)
 
-/** The earliest start that the current window does not include. */
+/** The latest step or window start that the current window does not include. */
 function before(cap: Cap, at: number): number {
   const step = capSteps[cap.period]
   return step === undefined ? windowStart(cap, at) - 1 : windowStart(cap, at) - stepsKept * step
@@ -103,7 +110,10 @@ function usedOf({ used }: CapStatements, cap: Cap, part: string, at: number): nu
   return (used.get(cap.id, part, before(cap, at)) as { used: number }).used
 }
 
-/** The place for a call on its channel, or why there is none. `own`: caps on which the call has a place already. */
+/**
+ * The place for a call on its channel, or the reason why there is none. `own` contains the caps in which the call
+ * already has a place.
+ */
 export function findPlace(
   statements: CapStatements,
   ask: Asking,
@@ -145,7 +155,7 @@ function keyRoom(
   return room
 }
 
-/** The units that a cap leaves for a call, or the refusal. */
+/** The units that a cap leaves for a call, or the reason why the cap refuses it. */
 function check(
   statements: CapStatements,
   cap: Cap,
@@ -184,7 +194,7 @@ function waitFor(statements: CapStatements, cap: Cap, part: string, gone: number
   return step * (stepsKept - 1)
 }
 
-/** Changes a count. What belongs to a window that is deleted is in `forgotten`. */
+/** Changes a count. If the window of the count was deleted, the change is made to the cap's `forgotten` sum. */
 function change(statements: CapStatements, { cap_id, part, start }: Omit<Place, 'hold_id' | 'reserved'>, more: number) {
   if (more === 0 || statements.change.run(more, cap_id, part, start).changes > 0) return
   statements.forget.run(more, cap_id)
@@ -206,8 +216,8 @@ export function countPlace(statements: CapStatements, ask: Asking, whose: string
 }
 
 /**
- * Frees the place of a call whose attempt failed, and returns its reservation. The upstream has received the request,
- * so it stays counted.
+ * Frees the place of a call whose attempt failed, and gives back its reservation. The request itself stays counted,
+ * because the upstream has received it. Returns the freed places.
  */
 export function freePlaces(statements: CapStatements, holdId: string): Place[] {
   const places = statements.endPlaces.all(holdId) as Place[]
@@ -231,8 +241,8 @@ function free(statements: CapStatements, place: Place, sign: 1 | -1): void {
 }
 
 /**
- * Prepares a call's place for more units: its reservation in a window that has ended moves to the current window.
- * Returns the units left for it in its caps of quota and cost.
+ * Prepares a call's place for more units. If the window of its reservation has ended, the reservation moves to the
+ * current window. Returns the units that the caps of quota and cost leave for the call.
  */
 export function roomToGrow(statements: CapStatements, { id }: Pick<ExtendOp, 'id'>, at: number): number {
   let room = Number.MAX_SAFE_INTEGER
@@ -260,7 +270,7 @@ export function growPlace(statements: CapStatements, { id }: Pick<ExtendOp, 'id'
   }
 }
 
-/** Puts a call that found its channel full into the line, unless it does not wait. */
+/** Puts a call that found its channel full into the line, if the call waits. */
 export function joinLine(statements: CapStatements, ask: Asking, full: ChannelFull, nodeId: string): ChannelFull {
   const { parts } = ask.caps
   if (ask.caps.ticket === undefined || full.never) return full
@@ -273,12 +283,12 @@ export function joinLine(statements: CapStatements, ask: Asking, full: ChannelFu
 
 /**
  * Frees the place of a call that has ended, and replaces its reservation with the figures of its log row. If the
- * channel has caps that the call has no place in, because they are newer than the call, they count the row as well.
+ * channel has caps in which the call has no place because they are newer than the call, these caps count the row, too.
  */
 export function settlePlaces(statements: CapStatements, op: SettleOp, charged: number, isCapped: boolean): void {
   const { log } = op
   const tokens = log ? log.prompt_tokens + log.completion_tokens : op.tokens
-  // The charge, if the upstream's cost is not known.
+  // If the upstream's cost is not known, the charge counts as the cost.
   const cost = log?.cost ?? op.cost ?? charged
   const usedBy = (cap: Cap, otherwise: number) =>
     cap.metric === 'tokens' ? (tokens ?? otherwise) : cap.metric === 'cost' ? cost : charged

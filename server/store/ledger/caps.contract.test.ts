@@ -17,7 +17,7 @@ function cap(metric: CapWanted['metric'], period: CapWanted['period'], most: num
   return { owner: 'channel' as const, metric, period, most, ...none, ...fields }
 }
 
-/** A call on the account's channel, with 10 units and 5 tokens unless specified otherwise. */
+/** A call on the account's channel. Unless specified otherwise, it has 10 units and 5 tokens. */
 function call(account: Account, asked: Partial<PlaceAsked & { amount: number }> = {}, fields: Partial<HoldOp> = {}) {
   const { amount = 10, ...place } = asked
   const caps = { model: 'gpt-4o', parts: [''], tokens: 5, least: amount, ...place }
@@ -25,7 +25,7 @@ function call(account: Account, asked: Partial<PlaceAsked & { amount: number }> 
   return holdOp(account, amount, { createdAt: nowSeconds(), caps, channelId: account.channelId, crashRow, ...fields })
 }
 
-/** The end of a call, with a log row of 5 tokens. */
+/** The end of a call that has a log row with 5 tokens. */
 function end(account: Account, hold: HoldOp, charge = 10, fields: Partial<SettleOp> = {}): SettleOp {
   const log = logRow(account, { prompt_tokens: 3, completion_tokens: 2, created_at: nowSeconds() })
   return settleOp(account, hold, charge, { at: nowSeconds(), log, placedOn: account.channelId, ...fields })
@@ -75,7 +75,7 @@ forEachLedger((_name, openFresh) => {
   const clean = async () => expect((await balanceFaults(store)).faults).toEqual([])
   const newChannel = async () => (await addAccount(store, plenty)).channelId
 
-  describe('calls at once', () => {
+  describe('simultaneous calls', () => {
     test('of 50 simultaneous calls, seven get a place, in separate batches or in a single one', async () => {
       for (const together of [false, true]) {
         account = await addAccount(store, plenty)
@@ -153,14 +153,14 @@ forEachLedger((_name, openFresh) => {
       await pass(3661)
       expect(await passed(call(account))).toBe(true)
       await pass(3661)
-      // Ten tokens within five hours are counted.
+      // Ten tokens were counted within five hours.
       expect(await take(call(account))).toMatchObject({ metric: 'tokens' })
       await pass(4 * 3600)
       expect(await passed(call(account))).toBe(true)
       await clean()
     })
 
-    test('a calendar window ends at midnight of its zone; a cap for ever does not end', async () => {
+    test('a calendar window ends at midnight in its time zone; a cap without a period never ends', async () => {
       await set([
         cap('requests', 'day', 1),
         cap('requests', 'week', 1, { zone: 'Asia/Shanghai' }),
@@ -210,7 +210,7 @@ forEachLedger((_name, openFresh) => {
       }
     })
 
-    test('windows that are over are forgotten, and the books still agree', async () => {
+    test('windows that are over are deleted, and the books still agree', async () => {
       await set([cap('requests', 'minute', 9), cap('quota', 'day', 900), cap('tokens', 'ever', 900)])
       for (let round = 0; round < 3; round++) {
         const op = call(account)
@@ -221,7 +221,7 @@ forEachLedger((_name, openFresh) => {
       await forgetWindows(store, nowSeconds())
       expect(await counted()).toEqual({ tokens: 15 })
       await clean()
-      // The first call is still open. Its reservation belongs to a window that is gone.
+      // The first call is still open, and the window of its reservation is gone.
       const [place] = await store.read.selectFrom('cap_places').select('hold_id').execute()
       await store.ledger.apply([end(account, { ...call(account), id: place?.hold_id ?? '' }, 3)])
       await clean()
@@ -229,12 +229,12 @@ forEachLedger((_name, openFresh) => {
   })
 
   describe('quota, tokens and cost', () => {
-    test('the hold is reserved and replaced by the charge, higher or lower', async () => {
+    test('the hold is reserved and then replaced by the charge, whether that is higher or lower', async () => {
       await set([cap('quota', 'day', 100), cap('cost', 'month', 1000), cap('tokens', 'hour', 50)])
       const op = call(account, { amount: 60 })
       expect(await take(op)).toMatchObject({ ok: true, amount: 60 })
       expect(await counted()).toEqual({ quota: 60, cost: 60, tokens: 5 })
-      // 40 units are left, which is enough for a call that makes sense with 30.
+      // 40 units are left. The call asks for 60 but needs only 30, so it gets 40.
       const other = call(account, { amount: 60, least: 30 })
       expect(await take(other)).toMatchObject({ ok: true, amount: 40 })
       expect(await take(call(account, { amount: 1 }))).toMatchObject({ reason: 'full', metric: 'quota' })
@@ -244,7 +244,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('a cap of cost counts what calls cost the operator, and the charge of calls whose cost is not known', async () => {
+    test('a cap of cost counts what calls cost the operator, or their charge if their cost is not known', async () => {
       await set([cap('cost', 'day', 100), cap('quota', 'day', 1000)])
       const endAt = (hold: HoldOp, charge: number, cost: number | undefined, fields: Partial<SettleOp> = {}) => {
         const log = logRow(account, { created_at: nowSeconds(), ...(cost !== undefined && { cost }) })
@@ -274,13 +274,13 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('a call that alone needs more than a cap allows gets an error that says that waiting does not help', async () => {
+    test('a call that needs more than the whole cap gets an error that says that waiting does not help', async () => {
       await set([cap('tokens', 'minute', 4)])
       expect(await take(call(account, { ticket: 0 }))).toMatchObject({ reason: 'full', never: true })
       expect(await store.read.selectFrom('cap_waits').selectAll().execute()).toEqual([])
     })
 
-    test('a stream grows only into the room that is left', async () => {
+    test('a stream can take only the units that are left', async () => {
       await set([cap('quota', 'day', 100)])
       const [one, other] = [call(account, { amount: 50 }), call(account, { amount: 20 })]
       await takes(one, other)
@@ -308,7 +308,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('a raise counts until its time', async () => {
+    test('a raise applies until its end time', async () => {
       const until = nowSeconds() + 600
       await set([cap('requests', 'day', 1, { raise_by: 1, raise_until: until })])
       expect(await passed(call(account))).toBe(true)
@@ -331,7 +331,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('a row with a model other than the one that was asked for is counted by the caps of that model', async () => {
+    test('a row whose model is not the requested one is counted by the caps of the row’s model', async () => {
       await set([cap('requests', 'day', 9, { models: 'alias' }), cap('tokens', 'day', 99, { models: 'gpt-4o' })])
       const op = call(account, { model: 'alias' })
       await take(op)
@@ -403,7 +403,7 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('a call moves although its user has no more quota, and to a channel without caps', async () => {
+    test('a call can move even if its user has no more quota, and can also move to a channel without caps', async () => {
       account = await addAccount(store, { user: 10 })
       const other = await newChannel()
       await set([cap('calls', 'now', 1)])
@@ -422,7 +422,7 @@ forEachLedger((_name, openFresh) => {
   })
 
   describe('the line', () => {
-    test('a place goes to the call that came first, whoever asks first', async () => {
+    test('a place goes to the call that came first, no matter which call asks first', async () => {
       await set([cap('calls', 'now', 1)])
       const open = call(account)
       await take(open)
@@ -460,7 +460,7 @@ forEachLedger((_name, openFresh) => {
       expect(await passed(call(account))).toBe(false)
     })
 
-    test('a call whose user has too little quota is refused for that, and does not wait', async () => {
+    test('a call whose user has too little quota is refused for that reason, and does not wait', async () => {
       account = await addAccount(store, { user: 15 })
       await set([cap('calls', 'now', 1)])
       expect(await passed(call(account))).toBe(true)
@@ -492,8 +492,8 @@ forEachLedger((_name, openFresh) => {
       await clean()
     })
 
-    test('a change of the limit or of the zone keeps the counts; another window begins at zero', async () => {
-      // Late on a Friday in UTC, already Saturday in Shanghai.
+    test('a change of the limit or of the time zone keeps the counts; a cap with another window begins at zero', async () => {
+      // This is late on a Friday in UTC, but already Saturday in Shanghai.
       const now = Date.UTC(2026, 0, 2, 20) / 1000
       await set([cap('requests', 'day', 5)], account.channelId, now)
       const [{ id } = { id: 0 }] = await capsOfChannel(store.read, account.channelId)
@@ -509,7 +509,7 @@ forEachLedger((_name, openFresh) => {
         { start, used: 4 },
         { start: shanghai, used: 4 },
       ])
-      // Back and forth adds nothing more.
+      // Changing the zone back and forth adds nothing more.
       await set([cap('requests', 'day', 6)], account.channelId, now)
       await set([cap('requests', 'day', 6, { zone: 'Asia/Shanghai' })], account.channelId, now)
       expect(await store.read.selectFrom('cap_counts').select(['start', 'used']).orderBy('start').execute()).toEqual(

@@ -55,7 +55,7 @@ export function capsOfChannels(db: Db, channelIds: readonly number[]): Promise<C
     .execute()
 }
 
-/** Whether the database knows a time zone by this name. SQLite uses that of the process. */
+/** True if the database knows a time zone by this name. On SQLite, the process's own time zones are used. */
 export async function knowsZone(trx: Trx, name: string): Promise<boolean> {
   if (!needsRowLocks(trx)) return true
   const { rows } = await sql`select 1 from pg_timezone_names where name = ${name}`.execute(trx)
@@ -67,13 +67,13 @@ export function allCaps(db: Db): Promise<CapRow[]> {
   return db.selectFrom('caps').select(columns).where('owner', 'in', ownerKinds).orderBy('id').execute()
 }
 
-/** Two caps are the same if they count the same. */
+/** A text that is the same for two caps if they count the same calls. */
 const sameness = ({ owner, metric, period, models }: Pick<CapRow, 'owner' | 'metric' | 'period' | 'models'>) =>
   [owner, metric, period, models].join('\n')
 
 /**
- * Replaces the caps of a channel, which must be locked. A cap that counts the same as before keeps its counts, also if its
- * time zone changes. A new one counts the calls that are open, and begins with them.
+ * Replaces the caps of a channel, which must be locked. A cap that counts the same calls as before keeps its counts,
+ * even if its time zone changes. A new cap begins with the calls that are open.
  */
 export async function saveCaps(trx: Trx, channelId: number, wanted: readonly CapWanted[], now: number): Promise<void> {
   const before = new Map((await capsOfChannel(trx, channelId)).map((cap) => [sameness(cap), cap]))
@@ -102,7 +102,10 @@ export async function saveCaps(trx: Trx, channelId: number, wanted: readonly Cap
     .execute()
 }
 
-/** The window in the new zone has counted at least what the window in the old zone had, so that nothing is given back. */
+/**
+ * Carries counts over to another time zone. The window in the new zone counts at least as much as the window in the old
+ * zone, so that a change of the zone gives nothing back.
+ */
 async function carryOver(trx: Trx, cap: CapRow, zone: string, now: number): Promise<void> {
   const [old, next] = [windowStart(cap, now), windowStart({ ...cap, zone }, now)]
   if (old === next) return
@@ -145,11 +148,14 @@ async function addCap(trx: Trx, channelId: number, cap: CapWanted, now: number):
     .values({ ...cap, owner_id: channelId, pattern, first_log: Number(last) })
     .returning('id')
     .executeTakeFirstOrThrow()
-  // Which key an open call uses is not recorded.
+  // Caps of keys cannot count open calls, because it is not recorded which key an open call uses.
   if (cap.owner === 'channel') await countOpenCalls(trx, channelId, { id, ...cap, pattern }, now)
 }
 
-/** The ledger locks a channel before it changes a hold with a place there, so the holds need no lock. */
+/**
+ * Counts the open calls of a channel in a new cap. The ledger locks a channel before it changes the hold of a call to
+ * it, so the holds need no lock.
+ */
 async function countOpenCalls(
   trx: Trx,
   channelId: number,
@@ -189,7 +195,7 @@ async function removeCaps(trx: Trx, ids: readonly number[]): Promise<void> {
     .execute()
 }
 
-/** Removes the caps of channels that are deleted. */
+/** Deletes the caps of channels that are being deleted. */
 export async function forgetCapsOf(trx: Trx, channelIds: readonly number[]): Promise<void> {
   if (channelIds.length === 0) return
   const rows = await trx
@@ -204,12 +210,12 @@ export async function forgetCapsOf(trx: Trx, channelIds: readonly number[]): Pro
   )
 }
 
-/** Deletes the counts of windows that are over. What they counted stays in the books. */
+/** Deletes the counts of windows that are over. Their totals stay in the books. */
 export async function forgetWindows(store: Store, now: number): Promise<void> {
   const byChannel = Map.groupBy(await allCaps(store.read), ({ owner_id }) => owner_id)
   for (const [channelId, caps] of byChannel) {
     await store.write(async (trx) => {
-      // The ledger changes counts only while it has locked their channel.
+      // Locks the channels, because the ledger changes counts only while it holds a lock on their channel.
       await trx
         .selectFrom('channels')
         .select('id')

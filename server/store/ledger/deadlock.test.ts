@@ -28,7 +28,7 @@ forEachDatabase((name, openFresh) => {
     await Promise.all([cross(one, two), cross(two, one)])
     const rows = await store.read.selectFrom('users').select('quota').execute()
     expect(rows.map(({ quota }) => quota)).toEqual([12, 12])
-    // A repeated transaction can conflict with the other transaction once more, if that one has not continued yet.
+    // A repeated transaction can conflict with the other one again, if the other one has not continued yet.
     if (name === 'sqlite') expect(begun).toBe(2)
     else expect(begun).toBeGreaterThan(2)
   }, 120_000)
@@ -55,12 +55,13 @@ forEachDatabase((name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ quota: 50, held: 50 })
   })
 
-  test("accounts are armed for reminders in id order, the ledger's lock order, whatever their physical order", async () => {
+  test('accounts are armed for reminders in the order of their ids, as the ledger locks them, whatever their physical order', async () => {
     const store = await openFresh()
     const ids: number[] = []
     for (let each = 0; each < 3; each++) ids.push((await addAccount(store, { user: 100 })).userId)
     const [first, ...others] = ids as [number, number, number]
-    // An update moves the first row behind the others, and a table known to be small is read in physical order.
+    // An update moves the first row behind the others. After `analyze`, the planner knows that the table is small and
+    // reads it in physical order.
     await store.write((trx) => addUserQuota(trx, first, 1))
     await sql`analyze users`.execute(store.read)
     let arming: Promise<number[]> | undefined

@@ -3,10 +3,10 @@ import type { HoldOp, LedgerOp, LedgerResult, SettleOp } from '../schema/ledger-
 import { numbers, texts } from './parameters-postgres.ts'
 import { drawnBy } from './quick-batch-postgres.ts'
 
-/** An operation that is paid from a lease. */
+/** An operation that is paid from a lease, which is a part of a balance that a process has taken in advance. */
 export type LeasedOp = (HoldOp | SettleOp) & { lease: string }
 
-/** Whether an operation is paid from a lease. */
+/** True if an operation is paid from a lease. */
 export function namesLease(op: LedgerOp): op is LeasedOp {
   return op.kind !== 'extend' && op.lease !== undefined
 }
@@ -15,13 +15,13 @@ interface Draw {
   /** The version of the lease before the batch. */
   version: number
   drawn: number
-  /** The operations that draw. */
+  /** The operations that draw from the lease. */
   keys: string[]
 }
 
 const keyOf = ({ kind, id }: LedgerOp) => `${kind} ${id}`
 
-/** What a batch takes from leases. */
+/** The draws of a batch from leases. */
 export class LeasedBatch {
   readonly draws = new Map<string, Draw>()
 
@@ -29,7 +29,7 @@ export class LeasedBatch {
     return this.draws.size === 0
   }
 
-  /** The parameters of the functions: the leases, their versions, and what is taken from each. */
+  /** The parameters of the functions: the leases, their versions, and the amount taken from each. */
   get values(): string[] {
     const draws = [...this.draws.values()]
     return [
@@ -45,14 +45,15 @@ export class LeasedBatch {
 }
 
 /**
- * The versions of this process's leases. A batch names the version that it expects and raises it, so a batch cannot take
- * effect after another one that was sent later, and it is always possible to find out whether it did. That matters because
- * a call that is paid from a lease and ends at once leaves no other trace by which a second attempt could be recognized.
+ * The versions of this process's leases. A batch names the version of the lease that it expects, and raises it. A batch
+ * can therefore not take effect after another batch that was sent later, and it is always possible to find out whether
+ * it took effect. This matters for calls that are paid from a lease and end at once. They leave no other trace by which
+ * a second attempt could be recognized.
  */
 export class LeaseBook {
   readonly #pool: pg.Pool
   readonly #versions = new Map<string, number>()
-  /** Draws whose outcome is not known, because the response of the database was lost. */
+  /** Draws with an unknown outcome, because the response of the database was lost. */
   readonly #doubtful = new Map<string, Draw>()
   /** Operations that took effect although their batch seemed to fail. They will be tried again. */
   readonly #done = new Set<string>()
@@ -73,15 +74,16 @@ export class LeaseBook {
     this.#versions.set(id, 1)
   }
 
-  /** Forgets a lease that was returned. */
+  /** Removes a lease that was returned. */
   remove(id: string): void {
     this.#versions.delete(id)
     this.#doubtful.delete(id)
   }
 
   /**
-   * Finds out whether earlier batches took effect that drew from the same leases and whose response was lost. From then
-   * on, a batch that has not taken effect yet never will. Rejects if the database cannot be reached.
+   * Earlier batches may have drawn from the same leases, and the response of the database may have been lost. This
+   * finds out whether they took effect. Afterwards, a batch that has not taken effect yet never will. Rejects if the
+   * database cannot be reached.
    */
   async resolve(ops: readonly LedgerOp[]): Promise<void> {
     if (this.#doubtful.size === 0) return
@@ -92,7 +94,7 @@ export class LeaseBook {
   }
 
   async #resolve(id: string, { version, keys }: Draw): Promise<void> {
-    // The version rises by one with a batch, so a version that rose by two means that the batch was prevented.
+    // A batch raises the version by one. A version that has risen by two therefore shows that the batch was prevented.
     await this.#pool.query('update leases set version = version + 2 where id = $1 and version = $2', [id, version])
     const { rows } = await this.#pool.query<{ version: string }>('select version from leases where id = $1', [id])
     const now = rows[0] && Number(rows[0].version)
@@ -103,8 +105,8 @@ export class LeaseBook {
   }
 
   /**
-   * The results of operations that need not be applied: they took effect earlier, or their lease is gone. `open` are the
-   * places of the others.
+   * The results of operations that need not be applied, because they took effect earlier or their lease is gone. `open`
+   * contains the indexes of the other operations.
    */
   answer(ops: readonly LedgerOp[]): { results: LedgerResult[]; open: number[] } {
     const results = new Array<LedgerResult>(ops.length)
@@ -126,13 +128,13 @@ export class LeaseBook {
     return { ok: false, reason: 'gone', available: 0, othersOpen: false, used: 0 }
   }
 
-  /** Notes that the results of a batch were delivered, so that none of its operations is tried again. */
+  /** Records that the results of a batch were delivered. None of its operations will be tried again. */
   delivered(ops: readonly LedgerOp[]): void {
     if (this.#done.size === 0) return
     for (const op of ops) this.#done.delete(keyOf(op))
   }
 
-  /** Adds up what a batch takes from each lease. All of its leases must be known. */
+  /** Adds up the amounts that a batch takes from each lease. All of its leases must be known. */
   batchOf(ops: readonly LedgerOp[]): LeasedBatch {
     const batch = new LeasedBatch()
     for (const op of ops) {
@@ -148,17 +150,20 @@ export class LeaseBook {
     return batch
   }
 
-  /** Notes that a batch took effect. */
+  /** Records that a batch took effect. */
   applied({ draws }: LeasedBatch): void {
     for (const [id, { version }] of draws) this.#versions.set(id, version + 1)
   }
 
-  /** Notes that it is not known whether a batch took effect. */
+  /** Records that it is not known whether a batch took effect. */
   doubt({ draws }: LeasedBatch): void {
     for (const [id, draw] of draws) this.#doubtful.set(id, draw)
   }
 
-  /** Forgets the leases that are gone, of a batch that the database rejected because one is. False if all are there. */
+  /**
+   * Removes those leases of a batch that no longer exist, after the database has rejected the batch because of one.
+   * False if all of them exist.
+   */
   async dropGone({ draws }: LeasedBatch): Promise<boolean> {
     const { rows } = await this.#pool.query<{ id: string; version: string; amount: string }>(
       'select id, version, amount from leases where id = any($1)',

@@ -3,13 +3,14 @@ import { needsRowLocks } from '../statements/conditions.ts'
 import type { Db, Store } from '../store.ts'
 
 /**
- * Returns the rest of a lease to its account, exactly once, however often and by whichever process this is called. No
- * operation that names the lease may be open in the process that took it. Resolves with the units returned.
+ * Returns the rest of a lease, which is a part of a balance that a process took in advance, to its account. This
+ * happens exactly once, however many times and by whichever process the function is called. The process that took the
+ * lease must have no open operation that names it. Resolves with the number of units returned.
  */
 export function returnLease(store: Pick<Store, 'write'>, { id, userId, tokenId }: LeaseOfAccount): Promise<number> {
   return store.write(async (trx) => {
     if (needsRowLocks(trx)) {
-      // In the order of the ledger.
+      // The rows are locked in the ledger's order.
       await trx.selectFrom('users').select('id').where('id', '=', userId).forNoKeyUpdate().execute()
       await trx.selectFrom('tokens').select('id').where('id', '=', tokenId).forNoKeyUpdate().execute()
     }
@@ -31,7 +32,7 @@ export function returnLease(store: Pick<Store, 'write'>, { id, userId, tokenId }
   })
 }
 
-/** Whether any process has a lease on the user's balance. */
+/** True if any process has a lease on the user's balance. */
 export async function isLeased(db: Db, userId: number): Promise<boolean> {
   const row = await db.selectFrom('leases').select('id').where('user_id', '=', userId).limit(1).executeTakeFirst()
   return row !== undefined

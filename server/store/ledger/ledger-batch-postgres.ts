@@ -1,7 +1,7 @@
 import type { ExtendOp, HoldOp, LedgerOp, LogRow, SettleOp } from '../schema/ledger-types.ts'
 import { numbers, texts, toJson } from './parameters-postgres.ts'
 
-/** A batch as the parameters of `tollgate_batch`, and the places of its operations in the batch. */
+/** A batch as the parameters of `tollgate_batch`, and the indexes of its operations in the batch. */
 interface PackedBatch {
   values: (string | number | null)[]
   settles: number[]
@@ -10,7 +10,7 @@ interface PackedBatch {
 
 const flags = { mayGoNegative: 1, isRequest: 2, hasLog: 4 } as const
 
-/** Packs any batch for `tollgate_batch`. */
+/** Converts any batch to the parameters of `tollgate_batch`. */
 export function pack(ops: readonly LedgerOp[]): PackedBatch {
   const settles: number[] = []
   const extends_: number[] = []
@@ -110,7 +110,7 @@ function moreOfTake(op: HoldOp | ExtendOp) {
   return { limits, caps, channelId, leaves, nodeId: op.kind === 'hold' ? op.nodeId : undefined }
 }
 
-/** What few operations have, by position; null if none has anything. */
+/** A JSON object with values that only few operations have, by the operation's position; null if none has any. */
 function more<T>(ops: readonly T[], pick: (op: T) => object | undefined | false): string | null {
   let isEmpty = true
   const each = ops.map((op) => {
@@ -122,7 +122,7 @@ function more<T>(ops: readonly T[], pick: (op: T) => object | undefined | false)
   return isEmpty ? null : toJson(each)
 }
 
-/** Ids, each once. */
+/** Collects ids. Each is kept only once. */
 class Ids {
   readonly #seen = new Set<number>()
 
@@ -145,7 +145,7 @@ class SortedIds {
     for (const [at, id] of ids.entries()) this.#places.set(id, at + 1)
   }
 
-  /** The place of an id, from 1; 0 if it is not in the list. */
+  /** The position of an id in the list, from 1; 0 if it is not in the list. */
   placeOf(id: number): number {
     return this.#places.get(id) ?? 0
   }

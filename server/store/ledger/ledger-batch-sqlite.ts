@@ -3,7 +3,7 @@ import { prepareCaps } from './caps-sqlite.ts'
 import { holdColumns, insertInto, logColumns, prepareInserts, type RowValues } from './ledger-rows-sqlite.ts'
 import { prepareLimits } from './limits-sqlite.ts'
 
-// What a ledger batch on SQLite has changed so far, and the statements that read and write it.
+// The changes of a ledger batch on SQLite, and the statements that read and write them.
 
 /** The changes that a batch makes to one user. The balance is read only if something depends on it. */
 interface UserState {
@@ -29,17 +29,17 @@ interface ChannelState {
   dUnlogged: number
 }
 
-/** What a batch has changed so far. */
+/** The changes that a batch has made so far. */
 export interface Batch {
   users: Map<number, UserState>
   tokens: Map<number, TokenState>
   channels: Map<number, ChannelState>
-  /** Time of the batch's charges, in epoch seconds. */
+  /** The time of the batch's charges, in epoch seconds. */
   chargedAt: number
   /** Rows that are written together, in the order of `logColumns` and `holdColumns`. */
   logs: RowValues
   holds: RowValues
-  /** Ended holds that had a place on a channel with caps. */
+  /** The ids of ended holds that had a place on a channel with caps. */
   placed: Set<string> | undefined
 }
 

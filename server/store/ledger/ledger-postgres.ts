@@ -10,7 +10,7 @@ import { addUp } from './quick-batch-postgres.ts'
 interface Answer {
   charged: (number | null)[]
   taken: (number | null)[]
-  /** Results of takes that are more than an amount; null if there is none. */
+  /** Results of takes that consist of more than an amount; null if there are none. */
   answers: (LedgerResult | null)[] | null
 }
 
@@ -24,19 +24,22 @@ const batch = {
 const leased = { name: 'ledger-leased', text: `select tollgate_leased(${listOf(40)})` }
 const mixed = { name: 'ledger-mixed', text: `select ${answers} from tollgate_mixed(${listOf(41)})` }
 
-/** How the functions say that they changed nothing, because the batch is not a simple one, or because a lease is gone. */
+/**
+ * The error codes of the functions. `notSimple`: the batch is not a simple one, which is a batch that `tollgate_quick`
+ * can apply. The other code: a lease is gone. In both cases nothing was changed.
+ */
 const notSimple = 'TG001'
 const leaseGone = 'TG002'
 /**
- * The number of batches that are not tried as simple ones after one was not. An account that is nearly used up has many
- * in a row.
+ * The number of batches that are not tried as simple ones after a batch turned out not to be simple. An account that is
+ * nearly used up causes many such batches in a row.
  */
 const carefulBatches = 20
 
 /**
- * Settings of the ledger's connections. Its statements find a few rows by their keys, whatever the tables contain, so
- * they are planned once, and every plan uses the keys. A plan made while a table was small and read as a whole would
- * be slow later.
+ * Settings of the ledger's connections. Its statements find a few rows by their keys, whatever the tables contain. They
+ * are therefore planned once, and every plan uses the keys. A plan that was made for a small table could read the whole
+ * table, and would be slow later.
  */
 export const ledgerSettings = [
   'plan_cache_mode = force_generic_plan',
@@ -99,7 +102,10 @@ export function postgresLedger(pool: pg.Pool, { triesSimple = true } = {}): Ledg
     return merge(await applyAny(others, mixed, before))
   }
 
-  /** A batch with operations that name a lease. If it fails, it is known later whether it took effect: see `LeaseBook`. */
+  /**
+   * Applies a batch with operations that name a lease. If it fails, it is possible to find out later whether it took
+   * effect: see `LeaseBook`.
+   */
   async function applyLeased(ops: readonly LedgerOp[]): Promise<LedgerResult[]> {
     await book.resolve(ops)
     const { results, open } = book.answer(ops)
@@ -108,12 +114,12 @@ export function postgresLedger(pool: pg.Pool, { triesSimple = true } = {}): Ledg
       const done = await applyOpen(rest)
       for (const [index, at] of open.entries()) results[at] = done[index] as LedgerResult
     }
-    // Only now: if the rest failed, all operations are tried again.
+    // This is recorded only now, because all operations are tried again if the rest of the batch fails.
     book.delivered(ops)
     return results
   }
 
-  /** Operations that have not taken effect yet, and whose leases are known. */
+  /** Applies operations that have not taken effect yet and whose leases are known. */
   async function applyOpen(rest: readonly LedgerOp[]): Promise<LedgerResult[]> {
     const leases = book.batchOf(rest)
     let done: LedgerResult[]

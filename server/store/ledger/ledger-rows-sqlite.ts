@@ -3,48 +3,47 @@ import type { LogRow } from '../schema/ledger-types.ts'
 
 // The rows that the ledger writes on SQLite, as lists of values.
 
-/** Each column of a log row and its value. A new column needs a line here, and the compiler reports a missing line. */
-const logRow = {
-  user_id: (log) => log.user_id,
-  created_at: (log) => log.created_at,
-  type: (log) => log.type,
-  // If the balances did not cover the whole price, the content of the row states this.
-  content: ({ content }, charged, price) =>
-    charged < price ? `${content}; price ${price}, only ${charged} could be charged` : content,
-  username: (log) => log.username,
-  token_name: (log) => log.token_name,
-  model_name: (log) => log.model_name,
-  quota: (_log, charged) => charged,
-  prompt_tokens: (log) => log.prompt_tokens,
-  completion_tokens: (log) => log.completion_tokens,
-  channel_id: (log) => log.channel_id,
-  request_id: (log) => log.request_id,
-  elapsed_time: (log) => log.elapsed_time,
-  is_stream: (log) => log.is_stream,
-  system_prompt_reset: (log) => log.system_prompt_reset,
-  token_id: (log) => log.token_id,
-  first_byte_time: (log) => log.first_byte_time,
-  cached_tokens: (log) => log.cached_tokens,
-  reasoning_tokens: (log) => log.reasoning_tokens,
-  estimated: (log) => log.estimated,
-  outcome: (log) => log.outcome,
-  attempts: (log) => log.attempts,
-  asked_model: (log) => log.asked_model ?? '',
-  kept_place: (log) => log.kept_place ?? null,
-  cost: (log) => log.cost ?? null,
-  request: (log) => log.request ?? null,
-} satisfies Record<Exclude<keyof LogRow, FailedCallColumn> | 'quota', LogValue>
+/**
+ * The columns of a log row and their values. A new column needs a line here. The compiler reports a missing line. This
+ * is one object and not a function for each column, which would cost time in every call.
+ */
+function columnsOf(log: LogRow, price: number, charged: number) {
+  return {
+    user_id: log.user_id,
+    created_at: log.created_at,
+    type: log.type,
+    // If the balances did not cover the whole price, the row's content says so.
+    content: charged < price ? `${log.content}; price ${price}, only ${charged} could be charged` : log.content,
+    username: log.username,
+    token_name: log.token_name,
+    model_name: log.model_name,
+    quota: charged,
+    prompt_tokens: log.prompt_tokens,
+    completion_tokens: log.completion_tokens,
+    channel_id: log.channel_id,
+    request_id: log.request_id,
+    elapsed_time: log.elapsed_time,
+    is_stream: log.is_stream,
+    system_prompt_reset: log.system_prompt_reset,
+    token_id: log.token_id,
+    first_byte_time: log.first_byte_time,
+    cached_tokens: log.cached_tokens,
+    reasoning_tokens: log.reasoning_tokens,
+    estimated: log.estimated,
+    outcome: log.outcome,
+    attempts: log.attempts,
+    asked_model: log.asked_model ?? '',
+    kept_place: log.kept_place ?? null,
+    cost: log.cost ?? null,
+    request: log.request ?? null,
+  } satisfies Record<Exclude<keyof LogRow, FailedCallColumn> | 'quota', SQLQueryBindings>
+}
 
 /** Columns that only rows of failed calls fill. The ledger writes no such rows. */
 type FailedCallColumn = 'endpoint' | 'status' | 'code' | 'upstream_message' | 'left_out' | 'left_out_since'
 
-type LogValue = (log: LogRow, charged: number, price: number) => SQLQueryBindings
-
-/** The columns of a log row, in the order of the values that `addLogRow` adds. */
-export const logColumns: readonly string[] = Object.keys(logRow)
-
-// Looked up once, because finding each value by its name would cost time in every call.
-const logValues: readonly LogValue[] = Object.values(logRow)
+/** The columns of a log row, in the order of the values that `addLogRow` adds. All rows have the same columns. */
+export const logColumns: readonly string[] = Object.keys(columnsOf({} as LogRow, 0, 0))
 
 export const holdColumns = [
   'id',
@@ -64,13 +63,15 @@ export const holdColumns = [
 
 /** Adds the values of a log row in the order of `logColumns`. */
 export function addLogRow(rows: RowValues, log: LogRow, price: number, charged: number): void {
-  for (const value of logValues) rows.push(value(log, charged, price))
+  rows.push(...Object.values(columnsOf(log, price, charged)))
 }
 
 /** Values of rows, one row after the other, each in column order. */
 export type RowValues = SQLQueryBindings[]
 
-/** Rows per statement, largest first: a batch of any size takes a handful of statements. */
+/**
+ * The numbers of rows per statement, largest first. With these sizes, a batch of any size takes only a few statements.
+ */
 const sizes = [16, 8, 4, 2, 1] as const
 
 /** The statement that inserts this many rows into a table. */
@@ -81,7 +82,7 @@ export function insertInto(table: string, columns: readonly string[], rows = 1):
 
 /**
  * Prepares the insertion of many rows into one SQLite table. A statement with several rows costs little more than one
- * with a single row, because most of the cost is in starting the statement. Rows are inserted in order; an empty list
+ * with a single row, because most of the cost is in starting the statement. Rows are inserted in order. An empty list
  * does nothing.
  */
 export function prepareInserts(

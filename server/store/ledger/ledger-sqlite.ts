@@ -45,7 +45,7 @@ export function sqliteLedger(database: Database, queue: WriteQueue): LedgerStore
   let statements: Statements | undefined
 
   function applyNow(ops: readonly LedgerOp[]): LedgerResult[] {
-    // Prepared on first use, after the migrations have created the tables.
+    // The statements are prepared on first use, when the migrations have created the tables.
     statements ??= prepareLedger(database)
     const results = new Array<LedgerResult>(ops.length)
     const batch = emptyBatch()
@@ -88,8 +88,8 @@ interface EndedHold {
 }
 
 /**
- * Deletes a hold and returns it; null if it no longer exists. If the values of the hold are known, they are not read
- * again, which halves the cost.
+ * Deletes a hold and returns it; null if it no longer exists. If the values of the hold are known, they are not read,
+ * which halves the cost.
  */
 function endHold(statements: Statements, batch: Batch, { id, tokenId, held }: SettleOp): EndedHold | null {
   const limited = remainOf(statements, batch, tokenId)?.unlimited === false ? 1 : 0
@@ -110,7 +110,7 @@ function settle(statements: Statements, batch: Batch, op: SettleOp): LedgerResul
   if (back < 0 && !op.mayGoNegative) {
     const quota = quotaOf(statements, batch, op.userId) ?? 0
     const remain = limited ? (remainOf(statements, batch, op.tokenId)?.remain ?? 0) : quota
-    // This hold has already been deleted, so the budget's room includes its quota.
+    // The row of this hold has already been deleted, so the budget's room includes the quota of the hold.
     const budget = op.limits && budgetRoom(statements.limits, op, op.limits, chargedBy(batch, op))
     const room = budget ? budget.room - held.amount : quota
     back = -Math.min(-back, Math.max(0, Math.min(quota, remain, room)))
@@ -187,12 +187,12 @@ function hold(statements: Statements, batch: Batch, op: HoldOp): TakeResult {
   return { ...result, part: found.part }
 }
 
-/** The place that an operation asks for; undefined if its channel has no caps. */
+/** An operation's request for a place; undefined if its channel has no caps. */
 function askedBy({ id, caps, channelId }: HoldOp | ExtendOp, at: number): Asking | undefined {
   return caps && channelId !== undefined ? { id, caps, channelId, at } : undefined
 }
 
-/** Why the token or the user of a call would refuse it, which goes before a full channel. */
+/** The reason to refuse a call because of its token or its user. This takes precedence over a full channel. */
 function ownRefusal(statements: Statements, batch: Batch, op: HoldOp): TakeResult | undefined {
   const { limits, minimum } = op
   const minutes = limits && minutesOf(statements.limits, op, limits)
@@ -217,7 +217,8 @@ function uncappedHold(statements: Statements, batch: Batch, op: HoldOp): TakeRes
 }
 
 /**
- * Makes a hold whose limits, if there are any, are already checked. `count` counts the call once its quota is taken.
+ * Makes a hold whose limits (if there are any) have already been checked. `count` counts the call after its quota is
+ * taken.
  */
 function plainHold(statements: Statements, batch: Batch, op: HoldOp, count?: () => Counted): TakeResult {
   const limited = remainOf(statements, batch, op.tokenId)?.unlimited === false
@@ -262,7 +263,7 @@ function extend(statements: Statements, batch: Batch, op: ExtendOp): TakeResult 
   return result
 }
 
-/** A call that its channel's caps leave no more units for. */
+/** The result for a call if its channel's caps leave it no more units. */
 const noRoomToGrow: ChannelFull = {
   ok: false,
   reason: 'full',
@@ -287,8 +288,8 @@ function grow(
 }
 
 /**
- * Moves a call to another channel or key. It moves even if there is no more quota; whether the hold is enough for it, its
- * owner decides.
+ * Moves a call to another channel or key. The call moves even if there is no more quota. The owner of the hold decides
+ * whether the hold is large enough.
  */
 function move(
   statements: Statements,
@@ -317,7 +318,7 @@ function move(
   return { ok: true, amount, part: found.part }
 }
 
-/** Writes the holds that the batch has made so far, before a query reads what other calls hold. */
+/** Writes the holds that the batch has made so far. This must happen before a query reads the holds. */
 function writeHolds(statements: Statements, batch: Batch): void {
   statements.addHolds(batch.holds)
   batch.holds = []
@@ -339,7 +340,7 @@ function writeBack(statements: Statements, batch: Batch): void {
   }
 }
 
-/** Writes what the channels were charged, and settles the places of the calls that have ended. */
+/** Writes the charges of the channels, and settles the places of the calls that have ended. */
 function saveChannels(
   statements: Statements,
   batch: Batch,

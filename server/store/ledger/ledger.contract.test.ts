@@ -16,7 +16,7 @@ import type { LedgerOp, LedgerResult, TakeResult } from '../schema/ledger-types.
 import type { Store } from '../store.ts'
 import { balanceFaults } from './balance-check.ts'
 
-// One suite for both implementations of the LedgerStore interface: what is true for one must be true for the other.
+// One suite for both implementations of the LedgerStore interface, which must behave in the same way.
 forEachLedger((name, openFresh) => {
   const apply = (store: Store, ...ops: LedgerOp[]): Promise<LedgerResult[]> => store.ledger.apply(ops)
   const takes = async (store: Store, ...ops: LedgerOp[]) => (await apply(store, ...ops)) as TakeResult[]
@@ -48,7 +48,7 @@ forEachLedger((name, openFresh) => {
       expect(await faultsOf(store)).toEqual([])
     })
 
-    test('a hold is settled according to its row, whatever its owner believes it to contain', async () => {
+    test('a hold is settled according to its row, whatever amount the caller names', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 500 })
       for (const held of [100, 70]) {
@@ -335,12 +335,12 @@ forEachLedger((name, openFresh) => {
   })
 
   describe('a batch', () => {
-    test('settles run first, then extends, then holds, and results are in the order of the operations', async () => {
+    test('settles run first, then extensions, then holds, and results are in the order of the operations', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 100 })
       const [first, second, third] = [holdOp(account, 60), holdOp(account, 40), holdOp(account, 50)]
       await apply(store, first, second)
-      // Only what the settle gives back (50) makes room for the extension (10) and then the hold (40 of 50).
+      // The settle gives back 50. Only this makes room for the extension (10) and then for the hold (40 of 50).
       expect(await apply(store, { ...third, minimum: 40 }, extendOp(second, 10), settleOp(account, first, 10))).toEqual(
         [
           { ok: true, amount: 40 },

@@ -19,7 +19,7 @@ async function startClocked() {
   const account: Account = await addAccount(store, { user: 1e12 })
   const first = async (op: Parameters<typeof store.ledger.apply>[0][number]) => (await store.ledger.apply([op]))[0]
   return {
-    /** A hold of `amount` units and one token, which is ended immediately with `charge` if that is given. */
+    /** Makes a hold of `amount` units and one token. If `charge` is given, the hold is settled immediately. */
     async call(limits: Partial<Limits>, at: number, { amount = 0, charge }: { amount?: number; charge?: number } = {}) {
       const token = { ...none, ...limits }
       const op = holdOp(account, amount, { createdAt: at, limits: { token, tokens: 1, at } })
@@ -40,7 +40,7 @@ test('in any 60 seconds no more calls are admitted than the limit allows, and no
   await using clocked = await startClocked()
   const limits = { rpm_limit: 7 }
   const letThrough: number[] = []
-  // The current time in milliseconds; the ledger sees only the seconds. The bursts and pauses are the same in every
+  // The current time in milliseconds. The ledger sees only whole seconds. The bursts and pauses are the same in every
   // run.
   let nowMs = 1_700_000_000_123
   let step = 1
@@ -66,12 +66,12 @@ test('in any 60 seconds no more calls are admitted than the limit allows, and no
   }
   expect(refusals).toBeGreaterThan(100)
   const eighth = letThrough.map((time, index) => (letThrough[index + 7] ?? Number.POSITIVE_INFINITY) - time)
-  // The eighth call after any call is at least a minute later, and not much later if callers keep trying.
+  // The eighth call after any call comes at least a minute later. If callers keep trying, it does not come much later.
   expect(Math.min(...eighth)).toBeGreaterThanOrEqual(60_000)
   expect(Math.min(...eighth)).toBeLessThanOrEqual(61_000)
 })
 
-test('a call reports how much of the limit per minute is used and how long it takes until none of it is', async () => {
+test('a call reports how much of the limit per minute is used, and how long it takes until all of it is free again', async () => {
   await using clocked = await startClocked()
   const limits = { rpm_limit: 3, tpm_limit: 100 }
   await clocked.call(limits, 1000)

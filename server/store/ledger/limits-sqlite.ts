@@ -15,14 +15,14 @@ const counted = { open: 1, token: 2, user: 4 } as const
  */
 const neverSeconds = 60
 
-/** How a hold is counted: `holds.counted`, and what it adds to the per-minute counts. */
+/** The counting of a hold: its value of `holds.counted`, and the amount that it adds to the per-minute counts. */
 export interface Counted {
   mask: number
   second: number
   tokens: number
 }
 
-/** What is left of the tightest budget; negative if more than the budget is already held or spent. */
+/** The amount that is left of the tightest budget; negative if more than the budget is already held or spent. */
 export interface BudgetRoom {
   owner: LimitOwner
   budget: 'daily' | 'monthly'
@@ -38,7 +38,10 @@ const owners = ['token', 'user'] as const
 const idOf = (ids: Ids, owner: LimitOwner) => (owner === 'token' ? ids.tokenId : ids.userId)
 const hasMinute = (limits: Limits | undefined) => limits !== undefined && (limits.rpm_limit > 0 || limits.tpm_limit > 0)
 
-/** Conditions for open calls that are counted. Both conditions have an index. A token belongs to one user. */
+/**
+ * Conditions for open calls that are counted. Both have an index. The condition for tokens may include the user,
+ * because a token belongs to one user.
+ */
 const ofUser = 'counted > 0 AND user_id = ?1'
 const ofToken = `${ofUser} AND token_id = ?2`
 
@@ -138,7 +141,7 @@ function countOpen({ open }: LimitStatements, owner: LimitOwner, { userId, token
   return (row as { calls: number }).calls
 }
 
-/** Seconds until this many calls and tokens are no longer within the last minute. */
+/** The number of seconds until this many calls and tokens have left the last minute. */
 function waitFor(
   statements: LimitStatements,
   owner: LimitOwner,
@@ -157,7 +160,7 @@ function waitFor(
   return neverSeconds
 }
 
-/** Adds a call to the per-minute counts to which its limits apply. The result is stored in its hold. */
+/** Adds a call to the per-minute counts of its limits. The result is stored in its hold. */
 export function countCall(statements: LimitStatements, ids: Ids, limits: HoldLimits): Counted {
   let mask: number = counted.open
   for (const owner of owners) {
@@ -169,8 +172,8 @@ export function countCall(statements: LimitStatements, ids: Ids, limits: HoldLim
 }
 
 /**
- * Replaces the tokens reserved for a call with those that it used. Tokens in excess of the reservation count from now
- * on.
+ * Replaces the tokens reserved for a call with those that it used. Tokens in excess of the reservation count from the
+ * time of settling on.
  */
 export function settleMinutes(
   statements: LimitStatements,
@@ -187,7 +190,10 @@ export function settleMinutes(
   }
 }
 
-/** What is left of the budgets. `pending`: units that the batch has charged and that are not in the rows yet. */
+/**
+ * The amount that is left of the budgets. `pending` contains the units that the batch has charged but not yet written
+ * to the rows.
+ */
 export function budgetRoom(
   statements: LimitStatements,
   ids: Ids,

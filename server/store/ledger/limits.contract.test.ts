@@ -28,7 +28,7 @@ interface Asked {
   amount?: number
 }
 
-/** A call under limits, with 10 units and one token unless specified otherwise. */
+/** A call with limits. Unless specified otherwise, it has 10 units and one token. */
 function limited(account: Account, asked: Asked, fields: Partial<HoldOp> = {}): HoldOp {
   const { token, user, tokens = 1, amount = 10 } = asked
   const limits = {
@@ -40,12 +40,12 @@ function limited(account: Account, asked: Asked, fields: Partial<HoldOp> = {}): 
   return holdOp(account, amount, { limits, ...fields })
 }
 
-/** Like `settleOp`, at the current time. */
+/** Like `settleOp`, but at the current time. */
 function settled(account: Account, hold: HoldOp, charge: number, fields: Partial<SettleOp> = {}): SettleOp {
   return settleOp(account, hold, charge, { at: nowSeconds(), ...fields })
 }
 
-/** An extension under the limits of its hold. */
+/** An extension with the limits of its hold. */
 function furtherOp(hold: HoldOp, amount: number) {
   const { limits } = hold
   return extendOp(hold, amount, limits && { limits: { token: limits.token, user: limits.user, at: nowSeconds() } })
@@ -62,7 +62,7 @@ forEachLedger((_name, openFresh) => {
 
   async function pass(store: Store, seconds: number): Promise<void> {
     await store.write(async (trx) => {
-      // In two steps, through an unused range, because the seconds are part of the key.
+      // Moves the rows in two steps, through an unused range, because the seconds are part of the key.
       await sql`update limit_windows set second = -second`.execute(trx)
       await sql`update limit_windows set second = -second - ${seconds}`.execute(trx)
       await sql`update holds set window_second = window_second - ${seconds}`.execute(trx)
@@ -89,7 +89,7 @@ forEachLedger((_name, openFresh) => {
       }
     })
 
-    test('a call leaves the window after a minute, whether it has ended or not, and a refusal reports when this will be', async () => {
+    test('a call leaves the window after a minute, whether it has ended or not, and a refusal reports the time until then', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const call = () => limited(account, { token: { rpm_limit: 2 } })
@@ -261,7 +261,7 @@ forEachLedger((_name, openFresh) => {
       expect(await passed(store, limited(stranger, { user }))).toBe(true)
     })
 
-    test('apply to the concurrent calls of all tokens, and tokens are counted for the user and for each token', async () => {
+    test('apply to the concurrent calls of all tokens together, and tokens per minute are counted for the user and for each token', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const other = await addSecondToken(store, account)
@@ -357,7 +357,7 @@ forEachLedger((_name, openFresh) => {
       ).toMatchObject({ ok: true, amount: 50 })
     })
 
-    test('count what was spent before they were set, and what calls without a limit spend', async () => {
+    test('count spending from before they were set, and spending by calls without a limit', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const [plain, open] = [holdOp(account, 50), holdOp(account, 30)]

@@ -3,10 +3,16 @@ import type { LimitOwner, Minute, Minutes, OpLimits } from '../schema/ledger-typ
 import { needsRowLocks } from '../statements/conditions.ts'
 import type { Store, Trx } from '../store.ts'
 
-/** How long the calls of one second count, from the start of that second, so that any 60 seconds are covered. */
+/**
+ * The time that the calls of one second count, from the start of that second. With this time, any 60 seconds are
+ * covered.
+ */
 export const windowSeconds = 61
 
-/** PostgreSQL's own time, which all nodes share; on SQLite, the given time. In epoch seconds. */
+/**
+ * The current time in epoch seconds. On PostgreSQL it is the database's time, which all nodes share. On SQLite it is
+ * the given time.
+ */
 function nowOf({ dialect }: Store, seconds: number): RawBuilder<number> {
   return dialect === 'postgres' ? sql<number>`floor(extract(epoch from clock_timestamp()))::bigint` : sql`${seconds}`
 }
@@ -54,8 +60,8 @@ async function minuteOf(store: Store, owner: LimitOwner, id: number, seconds: nu
 }
 
 /**
- * Calls that are open when a limit is set were not counted when they began. From now on they count as open, and the
- * quota they hold counts in the budgets.
+ * Counts calls that are open when a limit is set, because they were not counted when they began. From now on they count
+ * as open, and their held quota counts in the budgets.
  */
 export async function countOpenCalls(trx: Trx, of: { tokenId?: number; userId?: number } = {}): Promise<void> {
   const { tokenId, userId } = of
@@ -65,7 +71,8 @@ export async function countOpenCalls(trx: Trx, of: { tokenId?: number; userId?: 
     .where('counted', '=', 0)
     .$if(tokenId !== undefined, (query) => query.where('token_id', '=', tokenId ?? 0))
     .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? 0))
-    // A hold that the ledger has locked is ending or growing, and waiting for it could cause a deadlock.
+    // Holds that the ledger has locked are skipped. They are ending or growing, and waiting for them could cause a
+    // deadlock.
     .$if(needsRowLocks(trx), (query) => query.forUpdate().skipLocked())
   await trx.updateTable('holds').set({ counted: 1 }).where('id', 'in', uncounted).execute()
 }

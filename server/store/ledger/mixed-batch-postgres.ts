@@ -5,17 +5,17 @@ import { drawnBy } from './quick-batch-postgres.ts'
 
 /** A batch for `tollgate_mixed`. */
 interface MixedBatch {
-  /** The parameters before those of `tollgate_batch`. */
+  /** The parameters that come before those of `tollgate_batch`. */
   before: string[]
-  /** The operations for `tollgate_batch`. */
+  /** The operations that `tollgate_batch` applies. */
   others: LedgerOp[]
-  /** The results of the whole batch, from those of `others`. */
+  /** Builds the results of the whole batch from the results of `others`. */
   merge(results: readonly LedgerResult[]): LedgerResult[]
 }
 
 /**
- * Divides a batch: what is taken from leases becomes rows of `holds`, and everything else is left to `tollgate_batch`, also
- * the end of calls that have no row yet.
+ * Divides a batch. Amounts taken from leases become rows of `holds`. Everything else is left to `tollgate_batch`,
+ * including the end of calls that have no row yet.
  */
 export function packMixed(ops: readonly LedgerOp[], leases: LeasedBatch): MixedBatch {
   const drawing = ops.filter(namesLease)

@@ -1,4 +1,4 @@
-// Parameters of the ledger's functions. Lists of numbers and texts cost the database less than documents of JSON.
+// Parameters of the ledger's functions. Lists of numbers and texts cost the database less than JSON documents.
 
 /** A list of numbers, as PostgreSQL writes it. */
 export function numbers(values: readonly (number | null | undefined)[]): string {
@@ -9,7 +9,7 @@ export function numbers(values: readonly (number | null | undefined)[]): string 
 
 const isPlainText = /^[\w.:/@+ -]*$/
 
-/** A list of texts, as PostgreSQL writes it. PostgreSQL's text cannot contain NUL, so that is removed. */
+/** A list of texts, as PostgreSQL writes it. PostgreSQL's text cannot contain NUL, so NUL is removed. */
 export function texts(values: readonly (string | null)[]): string {
   let list = ''
   for (const value of values) {
@@ -25,9 +25,9 @@ function quoted(value: string): string {
 }
 
 /**
- * PostgreSQL's text type cannot store NUL or half of a surrogate pair, but a model name or an upstream's message may
- * contain them. JSON writes both as escapes. The quick check finds such escapes. It also matches some texts that
- * contain a literal backslash, which does no harm.
+ * A value as JSON that PostgreSQL can store. Its text type cannot store NUL or half of a surrogate pair, but a model
+ * name or an upstream's message may contain them. JSON writes both as escapes, which the quick check finds. The check
+ * also matches some texts with a literal backslash, which does no harm.
  */
 export function toJson(value: unknown): string {
   const json = JSON.stringify(value)

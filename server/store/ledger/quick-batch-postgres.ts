@@ -7,16 +7,16 @@ import { numbers, texts, toJson } from './parameters-postgres.ts'
 export interface QuickBatch {
   values: (string | number | null)[]
   results: LedgerResult[]
-  /** The calls that end, also those that are paid from a lease and have no row in `holds`. */
+  /** The number of calls that end, including those that are paid from a lease and have no row in `holds`. */
   ended: number
 }
 
-/** What an operation takes from its lease. */
+/** The amount that an operation takes from its lease. */
 export function drawnBy(op: SettleOp | HoldOp): number {
   return op.kind === 'hold' ? op.amount : Math.min(op.held ?? 0, op.charge)
 }
 
-/** What a batch changes in one user, token or channel. */
+/** The changes that a batch makes to one user, token or channel. */
 interface Sums {
   back: number
   need: number
@@ -27,8 +27,8 @@ interface Sums {
 }
 
 /**
- * Adds a batch up. Undefined if it needs `tollgate_batch`: if it has extensions, limits, caps, or charges above the hold
- * that may not be possible.
+ * Adds up the changes of a batch. Undefined if the batch needs `tollgate_batch`, because it has extensions, limits or
+ * caps, or charges above the hold that the balance may not cover.
  */
 export function addUp(ops: readonly LedgerOp[]): QuickBatch | undefined {
   for (const op of ops) if (!isSimple(op)) return undefined
@@ -63,7 +63,7 @@ export function addUp(ops: readonly LedgerOp[]): QuickBatch | undefined {
   return { values, results, ended: settles.length }
 }
 
-/** Whether an operation has nothing that only `tollgate_batch` knows. */
+/** True if an operation needs nothing that only `tollgate_batch` supports. */
 function isSimple(op: LedgerOp): boolean {
   if (op.kind === 'extend') return false
   if (op.kind === 'hold') return !op.limits && !op.caps && op.amount > 0 && op.minimum <= op.amount
@@ -97,7 +97,7 @@ class Totals {
     return sums
   }
 
-  /** The number of ids, the ids, and lists of these sums. */
+  /** The number of ids, the list of the ids, and a list for each of the named sums. */
   values(...names: (keyof Sums)[]): (string | number)[] {
     const ids = [...this.#byId.keys()].sort((one, other) => one - other)
     const sums = ids.map((id) => this.of(id))

@@ -24,20 +24,22 @@ export interface SharedRow {
   since: number
 }
 
-/** How many failed calls of a token with the same code get their own row in each minute, on all nodes together. */
+/**
+ * The number of failed calls with the same token and code that get their own row in each minute, on all nodes together.
+ */
 export const failedRowsPerMinute = 100
 
 const minuteSeconds = 60
 /** Rows per statement. */
 const rowsPerInsert = 100
-/** How many shared rows are shown for a call that has no separate row. */
+/** The maximum number of shared rows that are shown for a call without a row of its own. */
 const mostShared = 20
 
 /**
  * Writes the rows that the limit allows. Calls beyond the limit are merged into the shared row, which is written once a
- * second. Returns for each entry the calls that still wait for the shared row. `atOnce` writes the shared row now, no
- * matter when the last one was written. Entries must be in the same order on every node, so that two nodes cannot
- * deadlock.
+ * second. Returns, for each entry, the calls that still wait for the shared row. With `atOnce`, the shared row is
+ * written now, no matter when the last one was written. Entries must be in the same order on every node, so that two
+ * nodes cannot deadlock.
  */
 export async function addFailedCalls(
   trx: Trx,
@@ -62,7 +64,7 @@ export async function addFailedCalls(
   return waiting
 }
 
-/** How many of the rows still fit into this minute's limit. */
+/** The number of rows that still fit into this minute's limit. */
 async function takeFromMinute(trx: Trx, { tokenId, code, rows }: FailedCalls, now: number): Promise<number> {
   const minute = Math.floor(now / minuteSeconds)
   const taken = await sql<{ log_rows: number }>`
@@ -75,7 +77,7 @@ async function takeFromMinute(trx: Trx, { tokenId, code, rows }: FailedCalls, no
   return Math.max(0, Math.min(rows.length, failedRowsPerMinute - before))
 }
 
-/** True for only one node in each second. */
+/** Returns true on only one node in each second. */
 async function takeSecond(trx: Trx, { tokenId, code }: FailedCalls, now: number, atOnce: boolean): Promise<boolean> {
   if (atOnce) return true
   const taken = await sql`
@@ -114,8 +116,8 @@ export async function forgetErrorMinutes(store: Store, now: number): Promise<voi
 }
 
 /**
- * The shared rows for calls that began at that time (epoch seconds) and had failed by `until`; optionally only those of
- * one user.
+ * The shared rows for calls that began at the given time (epoch seconds) and had failed by `until`. If a user is given,
+ * only the rows of that user.
  */
 export function sharedRowsAt(
   db: Db,

@@ -13,8 +13,8 @@ import {
 import type { OutcomeFilter } from './log-outcome.ts'
 
 /**
- * Which log rows to include; 0, '' and absent fields match any value. Times are inclusive. The sums by hour do not know
- * outcomes: the functions of this file ignore them.
+ * Filters log rows. 0, '' and absent fields match any value. Times are inclusive. The functions of this file ignore
+ * outcomes, because the hourly sums do not contain them.
  */
 export interface LogFilter extends RowFilter, OutcomeFilter {
   start_timestamp: number
@@ -33,8 +33,9 @@ export interface LogHour {
 const hourOfRow = sql.raw(`l.created_at / ${hourSeconds}`)
 
 /**
- * Rows with the columns `hour`, `type`, `rows`, `failed`, `first_id`, `last_id` for everything that matches and still
- * exists, in one snapshot. Sums keep the failures of rows that were deleted; there are never more failures than rows.
+ * A query for rows with the columns `hour`, `type`, `rows`, `failed`, `first_id`, `last_id`. They cover everything that
+ * matches and still exists, in one snapshot. The sums still contain failures of deleted rows, so the number of failures
+ * is limited to the number of rows.
  */
 function rowsByHour(filter: LogFilter): RawBuilder<unknown> {
   const { whole, edges, from, until } = splitRange(filter.start_timestamp, filter.end_timestamp)
@@ -101,7 +102,7 @@ export async function logStretch(
   return { total: all?.rows ?? 0, skip: first ? offset - (first.upto - first.rows) : 0, hours }
 }
 
-/** How many rows of a type fall into a bucket, and how many of them are failed or interrupted calls. */
+/** The number of rows of a type in a bucket, and the number of failed or interrupted calls among them. */
 export interface RowCount {
   bucket: number
   type: number
@@ -109,7 +110,7 @@ export interface RowCount {
   failed: number
 }
 
-/** Counts rows by type in buckets of whole hours; `shift` (minutes) moves the start of the buckets. */
+/** Counts rows by type in buckets of whole hours. `shift` (minutes) moves the start of the buckets. */
 export async function countByHour(
   db: Db,
   filter: LogFilter,

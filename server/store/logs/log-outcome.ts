@@ -4,40 +4,43 @@ import { logType } from '../../../contract/log-types.ts'
 import type { LogsTable } from '../schema/tables.ts'
 import { type RowFilter, rowMatches } from '../usage/usage-series.ts'
 
-/** Restricts log rows to calls that ended in a certain way; '' is ignored, and absent and empty lists match any row. */
+/** Restricts log rows to calls that ended in a certain way. '' is ignored. Absent and empty lists match any row. */
 export interface OutcomeFilter {
-  /** A row must have one of these. */
+  /** A row must have one of these outcomes. */
   outcome?: readonly (LogOutcome | '')[]
-  /** A row must have none of these; rows that are not calls have none. */
+  /** A row must have none of these outcomes. Rows that are not calls have none. */
   not_outcome?: readonly (LogOutcome | '')[]
-  /** The least duration of calls with the outcome `slow`. */
+  /** The minimum duration of calls with the outcome `slow`. */
   slow_seconds?: number
 }
 
 const named = (outcomes: OutcomeFilter['outcome']) => (outcomes ?? []).filter((each) => each !== '')
 
-/** Whether a filter restricts outcomes. */
+/** True if a filter restricts outcomes. */
 export function filtersOutcomes({ outcome, not_outcome }: OutcomeFilter): boolean {
   return named(outcome).length + named(not_outcome).length > 0
 }
 
 const retried = sql<SqlBool>`l.attempts <> ''`
 
-/** Each condition is that of an index of migration 12; with another text, the databases would not use the index. */
+/**
+ * The conditions of the partial indexes in migration 12. If the text differed, the databases would not use the index.
+ */
 const indexed: Readonly<Record<Exclude<LogOutcome, 'slow'>, RawBuilder<SqlBool>>> = {
   failed: sql<SqlBool>`(l.type = 6 or (l.type = 2 and l.outcome in ('failed', 'interrupted')))`,
   retried,
   estimated: sql<SqlBool>`l.estimated = true`,
-  // Every rescued call has several attempts, so the index of retried calls covers it.
+  // A rescued call is one whose broken stream another attempt completed. It therefore has several attempts, so the
+  // index of retried calls covers it.
   rescued: retried,
 }
 
-/** The text between two attempts of the JSON that a row stores. It cannot occur within a JSON string. */
+/** In the JSON that a row stores, the text between two attempts. It cannot occur within a JSON string. */
 const secondAttempt = '},{"channelId"'
 
 /**
- * The conditions of indexes that together cover the rows of a filter; undefined if an outcome has no index, or if the
- * filter only excludes outcomes.
+ * The conditions of the indexes that together cover the rows of a filter; undefined if an outcome has no index, or if
+ * the filter only excludes outcomes.
  */
 export function indexedConditions({ outcome }: OutcomeFilter): RawBuilder<SqlBool>[] | undefined {
   const wanted = named(outcome)
@@ -74,7 +77,7 @@ function isOf(outcome: LogOutcome, slowSeconds: number): RawBuilder<SqlBool> {
   }
 }
 
-/** Whether a new row matches a filter of rows and outcomes, apart from groups, which are not in the row. */
+/** True if a new row matches a filter. Groups are not checked, because the row does not contain them. */
 export function isWanted(row: Selectable<LogsTable>, filter: RowFilter & OutcomeFilter): boolean {
   const { outcome, not_outcome, slow_seconds = 0 } = filter
   const wanted = named(outcome)

@@ -9,7 +9,7 @@ import { hasOutcome } from './log-outcome.ts'
 
 export type LogRow = Selectable<LogsTable>
 
-/** Columns that lists can be sorted by. */
+/** Columns by which lists can be sorted. */
 export type LogSort =
   | 'id'
   | 'created_at'
@@ -20,16 +20,17 @@ export type LogSort =
   | 'first_byte_time'
 
 /**
- * A list sorted by anything except time covers only the newest hours: as many as together have at most `sortedRows` of
- * its rows, but at least one. Unless the list is for one user, whose rows have an index, these hours may span at most
- * `sortedSpan` rows of the whole log.
+ * A list that is not sorted by time covers only the newest hours. Together, these hours have at most `sortedRows`
+ * matching rows, but at least one hour is covered. These hours may also span at most `sortedSpan` rows of the whole
+ * log, unless the list is for one user, whose rows have an index.
  */
 const sortedRows = 5000
 const sortedSpan = 25_000
 
 /**
- * One page of a list without an outcome and the number of rows in the list; if the list may be truncated, also the number of rows that
- * match. For lists by id or time, rows are read hour by hour, and sorted by that column within an hour.
+ * One page of a list without an outcome, and the number of rows in the list. If the list may be truncated, the result
+ * also has the number of rows that match. For lists by id or time, rows are read hour by hour and sorted by that column
+ * within an hour.
  */
 export async function listLogs(db: Db, filter: LogFilter, page: Page<LogSort>): Promise<Listed<LogRow>> {
   if (page.sort === 'id' || page.sort === 'created_at') return pageByTime(db, filter, page)
@@ -92,10 +93,13 @@ async function* walkHour(db: Db, filter: LogFilter, hour: LogHour, rowsPerStep: 
   }
 }
 
-/** Hours with few rows each are read together as long as their ids span no more than this. */
+/** Hours with few rows are read together as long as their ids span no more than this. */
 const groupSpan = 5000
 
-/** The hours from `at` on that are read in one query: at least one, or several if together they have few rows. */
+/**
+ * The hours, beginning at index `at`, that are read in one query. This is at least one hour, and several if they have
+ * few rows together.
+ */
 function groupAt(hours: readonly LogHour[], at: number, mostRows: number): LogHour[] {
   const group: LogHour[] = []
   let [rows, firstId, lastId] = [0, Number.POSITIVE_INFINITY, 0]
@@ -111,7 +115,7 @@ function groupAt(hours: readonly LogHour[], at: number, mostRows: number): LogHo
 
 const hourOfRow = sql.raw(`created_at / ${hourSeconds}`)
 
-/** The filter's rows in these hours, which are adjacent hours or a single hour. */
+/** A query for the filter's rows in the given hours, which must be adjacent. */
 function inHours(db: Db, filter: LogFilter, hours: readonly LogHour[]) {
   const { from, until } = splitRange(filter.start_timestamp, filter.end_timestamp)
   const oldest = Math.min(...hours.map((each) => each.hour)) * hourSeconds

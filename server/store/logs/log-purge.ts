@@ -10,15 +10,18 @@ import { covers } from './partitions/log-partitions.ts'
 import type { PatientStore } from './partitions/take-over.ts'
 import { unlogCaps } from './unlog-caps.ts'
 
-/** Rows per transaction. A purge of millions of rows must not hold up calls that are charged at the same time. */
+/**
+ * The number of rows per transaction. A purge of millions of rows must not delay calls that are charged at the same
+ * time.
+ */
 const rowsPerStep = 500
 
 export interface PurgeOptions {
-  /** Epoch seconds: older rows are deleted. */
+  /** Older rows are deleted. Epoch seconds. */
   before: number
   /** Epoch seconds. */
   now: number
-  /** Only rows of failed calls, or only the other rows; both by default. */
+  /** Restricts the purge to rows of failed calls or to all other rows. By default, both are deleted. */
   only?: 'errors' | 'others'
   /** Awaited between two steps. */
   pause?: () => Promise<unknown>
@@ -26,12 +29,12 @@ export interface PurgeOptions {
 
 /**
  * Deletes the log rows older than `before` and returns how many. In the same transaction, their charges are added to
- * `unlogged_quota` of user, token and channel, so that the used quota can still be verified from the logs. The usage
- * sums are kept. On PostgreSQL, partitions in which every row is to be deleted are dropped; all other rows are deleted in
- * small steps. If somebody reads such a partition, its rows stay until the next time.
+ * the `unlogged_quota` of user, token and channel, so that the used quota can still be verified from the logs. The
+ * usage sums are kept. On PostgreSQL, partitions in which every row is to be deleted are dropped. All other rows are
+ * deleted in small steps. If a partition that could be dropped is being read, its rows stay until the next purge.
  */
 export async function purgeLogs(store: PatientStore, { before, now, only, pause }: PurgeOptions): Promise<number> {
-  // Only counted rows may be deleted; otherwise their usage would be lost.
+  // Rows must be counted before they are deleted. Otherwise their usage would be lost.
   await rollUpUsage(store, now)
   await countUnsent(store, sql<SqlBool>`created_at < ${before} and ${typesOf(only, 'type')}`, now)
   const isKept = only && sql<SqlBool>`not ${typesOf(only, 'type')}`
@@ -49,7 +52,7 @@ export async function purgeLogs(store: PatientStore, { before, now, only, pause 
   return total
 }
 
-/** The condition on the types of rows. It uses literals, which the planner can match with a partial index. */
+/** The condition on the types of rows. It uses literals, because the planner can match them with a partial index. */
 function typesOf(only: PurgeOptions['only'], type: string): RawBuilder<SqlBool> {
   if (only === undefined) return sql<SqlBool>`true`
   return sql<SqlBool>`${sql.ref(type)} ${sql.raw(only === 'errors' ? '=' : '<>')} ${sql.lit(logType.error)}`
@@ -88,8 +91,8 @@ async function purgeStep(
     .execute()
   if (rows.length === 0) return 0
   const charged = rows.filter((row) => row.type === logType.consume && row.quota !== 0)
-  // Users, tokens and channels, each in id order. This is the ledger's lock order, so that the purge and the ledger
-  // cannot deadlock.
+  // Users come first, then tokens, then channels, each in id order. This is the ledger's lock order, so the purge and
+  // the ledger cannot deadlock.
   for (const [table, column] of owners) {
     for (const [id, quota] of sumBy(charged, column)) {
       await trx

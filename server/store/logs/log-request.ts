@@ -7,20 +7,24 @@ import { sharedRowsAt } from './failed-calls.ts'
 import { type LogHour, logHours } from './log-hours.ts'
 import type { LogRow } from './log-pages.ts'
 
-/** A row is written when its call ends. It is found only if that is at most this long after its request began. */
+/** A row is written when its call ends. It is found only if the call lasted at most this long. */
 const longestCallSeconds = 86_400
 
-/** The clocks of different nodes differ by less than this. */
+/** The clocks of different nodes are assumed to differ by less than this. */
 const clockSlackSeconds = 60
 
-/** The number of log rows that are read at first, then at most at once, and in total. SQLite blocks the process while it reads. */
+/**
+ * The number of log rows that are read in the first step, the maximum per later step, and the maximum in total. SQLite
+ * blocks the process while it reads.
+ */
 const firstStep = 2_000
 const largestStep = { sqlite: 2_000, postgres: 32_000 }
 const mostRows = 2_000_000
 
 /**
- * The rows of a request by the id in its response, optionally only those of one user. The id contains the time at which
- * the request began, so rows need no index on the id: they are read in batches, beginning at that time.
+ * Finds the rows of a request by the id in its response. If a user is given, only that user's rows are found. Rows need
+ * no index on the request id, because the id contains the time at which the request began. Rows are read in batches,
+ * beginning at that time.
  */
 export async function logsOfRequest(db: Db, requestId: string, userId?: number): Promise<LogRow[]> {
   const startedAt = requestSeconds(requestId)
@@ -48,7 +52,7 @@ export async function logsOfRequest(db: Db, requestId: string, userId?: number):
       if (rows.length > 0) return rows
       id = last + 1
       step = Math.min(largest, step * 2)
-      // SQLite responds synchronously, so this gives calls a chance to run in between.
+      // SQLite responds synchronously, so this pause lets calls run between the steps.
       await setImmediate()
     }
   }
@@ -56,8 +60,8 @@ export async function logsOfRequest(db: Db, requestId: string, userId?: number):
 }
 
 /**
- * The shared rows for a failed call that has no separate row, because too many similar calls failed. They are the
- * shared rows for the time of the call. The call is probably among those they count, but the log cannot prove it.
+ * The shared rows for a failed call that has no separate row because too many similar calls failed. These are the
+ * shared rows for the time of the call. They probably count the call, but the log cannot prove it.
  */
 export async function rowsForLeftOut(db: Db, requestId: string, userId?: number): Promise<LogRow[]> {
   const beganAt = requestSeconds(requestId)
@@ -70,7 +74,10 @@ export async function rowsForLeftOut(db: Db, requestId: string, userId?: number)
   return sharedRowsAt(db, { beganAt, until, firstId, userId })
 }
 
-/** The id ranges of the hours' rows, oldest first, without overlap: rows of adjacent hours may be interleaved. */
+/**
+ * The ranges of the ids in these hours, oldest first. Ranges that overlap are merged, because rows of adjacent hours
+ * may be interleaved.
+ */
 function stretches(hours: readonly LogHour[]): { firstId: number; lastId: number }[] {
   const ranges: { firstId: number; lastId: number }[] = []
   for (const { firstId, lastId } of [...hours].sort((a, b) => a.firstId - b.firstId)) {

@@ -8,10 +8,10 @@ import { hasOutcome, indexedConditions } from './log-outcome.ts'
 import type { LogRow, LogSort } from './log-pages.ts'
 
 /**
- * The sums by hour do not know the outcomes of calls, so a query with an outcome searches the rows themselves, newest
+ * The hourly sums do not contain the outcomes of calls, so a query with an outcome searches the rows themselves, newest
  * first. It reads at most `mostIndexed` rows of the outcome's index. Rows of one user, and slow calls, have no such
- * index: there it reads whole hours, at least one, with at most `mostRows` rows that match the other filters, which may
- * span at most `mostSpan` rows of the whole log.
+ * index. For such queries it reads whole hours, at least one. These hours may have at most `mostRows` rows that match
+ * the other filters, and may span at most `mostSpan` rows of the whole log.
  */
 const mostIndexed = 20_000
 const mostRows = 10_000
@@ -19,9 +19,9 @@ const mostSpan = 25_000
 
 /** The rows `l` that a query with an outcome searches. */
 interface Searched {
-  /** A query for the rows. They match the filter except perhaps its outcome and its dimensions. */
+  /** A query for the rows. They match the filter, but not necessarily its outcome and its dimensions. */
   rows: RawBuilder<unknown>
-  /** The number of rows searched at most; undefined if these are all rows of the filter's range. */
+  /** The maximum number of rows that are searched; undefined if all rows in the filter's range are searched. */
   limit: number | undefined
 }
 
@@ -35,7 +35,7 @@ async function searchedRows(db: Db, filter: LogFilter): Promise<Searched | undef
   const last = Math.max(...taken.map((each) => each.lastId))
   const inRange = sql`l.id between ${first} and ${last} and l.created_at >= ${from} and l.created_at < ${until}`
   if (conditions) {
-    // The newest rows of several indexes are among the newest of each.
+    // The newest rows of all indexes together are among the newest rows of each index.
     const newest = conditions.map(
       (condition) =>
         sql`select id from (select l.id from logs l where ${condition} and ${inRange} order by l.id desc limit ${mostIndexed}) newest`,
@@ -48,7 +48,7 @@ async function searchedRows(db: Db, filter: LogFilter): Promise<Searched | undef
       limit: mostIndexed,
     }
   }
-  // An hour's rows may have ids among those of another hour.
+  // The ids of one hour's rows may lie among those of another hour.
   const oldest = Math.min(...taken.map((each) => each.hour)) * 3600
   return {
     rows: sql`select l.* from logs l where ${inRange} and l.created_at >= ${oldest} and ${matches('l', filter)}`,
@@ -73,7 +73,7 @@ function newestOf(hours: readonly LogHour[], span: number): LogHour[] {
 
 const wanted = (filter: LogFilter) => sql`${matches('l', filter)} and ${hasOutcome(filter)}`
 
-/** One page of the calls with an outcome among the rows searched, and how many there are. */
+/** One page of the calls with an outcome among the rows searched, and the number of such calls. */
 export async function listByOutcome(db: Db, filter: LogFilter, page: Page<LogSort>): Promise<Listed<LogRow>> {
   const searched = await searchedRows(db, filter)
   if (!searched) return { rows: [], total: 0 }
@@ -90,7 +90,7 @@ export async function listByOutcome(db: Db, filter: LogFilter, page: Page<LogSor
   return { rows, total, ...(isCut && { searched: candidates }) }
 }
 
-/** The figures of the calls with an outcome among the rows searched, whatever type the filter names. */
+/** The sums over the calls with an outcome among the rows searched, whatever type the filter names. */
 export async function sumByOutcome(db: Db, filter: LogFilter) {
   const ofCalls = { ...filter, type: 0 }
   const searched = await searchedRows(db, ofCalls)
@@ -106,7 +106,10 @@ export async function sumByOutcome(db: Db, filter: LogFilter) {
 
 const noCalls = { quota: 0, token: 0, calls: 0, failed: 0 }
 
-/** Counts the calls with an outcome among the rows searched, in buckets of `seconds`; `shift` moves their start. */
+/**
+ * Counts the calls with an outcome among the rows searched, in buckets of `seconds`. `shift` moves the start of the
+ * buckets.
+ */
 export async function countByOutcome(
   db: Db,
   filter: LogFilter,

@@ -5,11 +5,11 @@ import type { LogRow } from './log-pages.ts'
 
 export type LogSinkState = Selectable<LogSinksTable>
 
-/** Sinks that nobody has served for this long do not count lost rows any more. */
+/** After a sink has not been served for this long, its lost rows are no longer counted. */
 const forgottenSeconds = 7 * 86_400
 
 /**
- * Takes the right to copy the log to a sink until `until` (epoch seconds), or extends it. Returns the state of the sink;
+ * Takes or extends the right to copy the log to a sink until `until` (epoch seconds). Returns the state of the sink;
  * undefined if another process has the right.
  */
 export async function holdSink(
@@ -48,7 +48,7 @@ const newSink = {
   failed_at: 0,
 }
 
-/** The next rows that a sink does not have, in the order of their ids. */
+/** The next rows that a sink does not have yet, in id order. */
 export function unsentRows(
   store: Store,
   { after, upTo, limit }: { after: number; upTo: number; limit: number },
@@ -63,7 +63,7 @@ export function unsentRows(
     .execute()
 }
 
-/** Records that the sink has rows up to `to`. False if another process has the right to copy by now. */
+/** Records that the sink has the rows up to `to`. False if another process now has the right to copy. */
 export async function advanceSink(
   store: Store,
   {
@@ -93,7 +93,7 @@ export async function advanceSink(
   return changed !== undefined
 }
 
-/** Records that an attempt with the rows up to `to` begins. False if another process has the right to copy by now. */
+/** Records the start of an attempt to send the rows up to `to`. False if another process now has the right to copy. */
 export async function beginSending(
   store: Store,
   { name, holder, to }: { name: string; holder: string; to: number },
@@ -117,7 +117,7 @@ export async function failSink(store: Store, name: string, error: string, now: n
   )
 }
 
-/** Lets another process continue at once. */
+/** Gives up the right to copy, so that another process can continue at once. */
 export async function releaseSink(store: Store, name: string, holder: string): Promise<void> {
   await store.write((trx) =>
     trx
@@ -140,7 +140,7 @@ export async function sinkBacklog(db: Db, { sent_to }: Pick<LogSinkState, 'sent_
   return Math.max(0, Number(rows[0]?.rows ?? 0))
 }
 
-/** Counts rows that are about to be deleted, and that a sink in use does not have. */
+/** For each sink in use, counts the rows that are about to be deleted although the sink does not have them. */
 export async function countUnsent(store: Store, which: RawBuilder<SqlBool>, now: number): Promise<void> {
   const sinks = await store.read
     .selectFrom('log_sinks')

@@ -25,7 +25,7 @@ forEachDatabase((name, openFresh) => {
     return reader
   }
 
-  test('each new row is returned once, in order, and none that is older than the reader', async () => {
+  test('each new row is returned once, in order, and rows older than the reader are not returned', async () => {
     await write(1, 2)
     const reader = await started()
     expect(await next(reader)).toEqual([])
@@ -51,7 +51,7 @@ forEachDatabase((name, openFresh) => {
 
   if (name !== 'postgres') return
 
-  /** Begins a transaction that has taken the next id. Its row becomes visible when `commit` is called. */
+  /** Begins a transaction that takes the next id. Its row becomes visible when the returned function is called. */
   async function slowRow(quota: number): Promise<() => Promise<void>> {
     const [written, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const done = store.write(async (trx) => {

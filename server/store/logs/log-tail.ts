@@ -7,20 +7,23 @@ import type { LogRow } from './log-pages.ts'
 /** Reads log rows in the order in which they appear, each row once. */
 export interface LogReader {
   /**
-   * Returns the rows that appeared since the last call, at most `limit`. The first call only finds the end of the log.
+   * Returns at most `limit` rows that have appeared since the last call. The first call only finds the end of the log.
    */
   next(limit: number): Promise<LogRow[]>
 }
 
-/** Skipped ids are looked up again for this long, because their transaction may still be open. */
+/** Missing ids are looked up again for this long, because their transactions may still be open. */
 const gapMs = 10_000
-/** How many ids before the end may be missing when reading begins, and how many gaps are watched at most. */
+/**
+ * The number of ids before the end that are checked for gaps when reading begins, and the maximum number of gaps that
+ * are watched.
+ */
 const gapSpan = 200
 const mostGaps = 1000
 
 /**
- * Follows the end of the log. On PostgreSQL ids become visible in commit order, so missing ids are looked up again; on
- * SQLite no ids are missing.
+ * Follows the end of the log. On PostgreSQL, ids become visible in commit order, so missing ids are looked up again. On
+ * SQLite, no ids are missing.
  */
 export function createLogReader({ read, dialect }: Store, nowMs: () => number): LogReader {
   let last: number | undefined
@@ -95,7 +98,7 @@ export async function rowsAfter(
   return rows.reverse()
 }
 
-/** Those of the rows whose users and tokens are in the filter's groups; all of them if the filter has none. */
+/** Those of the given rows whose users and tokens are in the filter's groups; all rows if the filter has no groups. */
 export async function ofGroups(db: Db, filter: RowFilter, rows: readonly LogRow[]): Promise<readonly LogRow[]> {
   if (rows.length === 0 || !hasGroups(filter)) return rows
   const { group, not_group } = filter

@@ -7,12 +7,12 @@ import type { LogRow } from './log-pages.ts'
 const searchLimit = 100
 
 /**
- * A search reads this many of the newest rows, this many of the newest rows other than charged calls, and this many of
- * the newest rows other than calls.
+ * The number of newest rows that a search reads from each of three sets: all rows, rows other than charged calls, and
+ * rows other than calls.
  */
 const searchDepth = 20_000
 
-/** The newest log rows of the type with that number, or whose content begins with the keyword. */
+/** The newest log rows whose type has the keyword's number, or whose content begins with the keyword. */
 export async function searchLogs(db: Db, keyword: string, userId?: number): Promise<LogRow[]> {
   const newest = db
     .selectFrom('logs')
@@ -39,7 +39,7 @@ export async function searchLogs(db: Db, keyword: string, userId?: number): Prom
   return [...byId.values()].sort((a, b) => b.id - a.id).slice(0, searchLimit)
 }
 
-/** The row with that id, if it exists and, if a user is given, belongs to that user. */
+/** The row with this id; empty if there is none. If a user is given, the row must belong to that user. */
 export function logById(db: Db, id: number, userId?: number): Promise<LogRow[]> {
   return db
     .selectFrom('logs')
@@ -71,7 +71,7 @@ export const emptyLogRow = {
   kept_place: null,
 } as const
 
-/** An event other than a relayed call that concerns a user's quota, in a form for people to read. */
+/** An event that concerns a user's quota but is not a relayed call, in a form for people to read. */
 export interface AccountLog {
   user_id: number
   username: string

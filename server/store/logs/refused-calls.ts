@@ -4,17 +4,18 @@ import { userStatus } from '../../../contract/statuses.ts'
 import type { Db } from '../store.ts'
 import { rowsSince } from '../usage/recent-rows.ts'
 
-/** At most this many of the newest failed calls are read. */
+/** The maximum number of failed calls that are read, newest first. */
 const mostRead = 20_000
 /** The maximum number of models or people in one result. */
 const mostFound = 50
 
-// The partial index of rows that are not charged calls is used if the query contains its condition.
+// The query repeats the condition of the partial index on rows that are not charged calls. Otherwise the index would
+// not be used.
 const failedSince = (since: number) => sql`
   select l.* from logs l where l.type <> 2 and l.type = ${sql.lit(logType.error)} and ${rowsSince(since)}
   order by l.id desc limit ${sql.lit(mostRead)}`
 
-/** A model that was requested and cannot be served. */
+/** A model that was requested but cannot be served. */
 export interface RefusedModel {
   model: string
   code: 'no_available_channel' | 'model_not_priced'
@@ -25,8 +26,9 @@ export interface RefusedModel {
 }
 
 /**
- * Models that were requested since a time (epoch seconds) but have no price, or no enabled channel in the caller's
- * group even now. The most requested are first. The caller checks whether a model has a price by now.
+ * Models that were requested since a time (epoch seconds) but had no price, or that still have no enabled channel in
+ * the caller's group. The most requested models come first. The code that calls this checks whether a model has a price
+ * now.
  */
 export async function refusedModels(db: Db, since: number): Promise<RefusedModel[]> {
   const { rows } = await sql<RefusedModel>`
@@ -56,7 +58,7 @@ export interface RefusedPerson {
   since: number
 }
 
-/** People whose calls were refused since a time (epoch seconds), and who still have less quota than `below`. */
+/** People whose calls were refused since a time (epoch seconds) and who still have less quota than `below`. */
 export async function refusedPeople(db: Db, since: number, below: number): Promise<RefusedPerson[]> {
   const { rows } = await sql<RefusedPerson>`
     with refused as (${failedSince(since)})

@@ -10,8 +10,8 @@ type Row = Pick<
 >
 
 /**
- * Adds log rows that are about to be deleted to `unlogged` of the caps that counted them, so that what the caps counted
- * can still be verified.
+ * Prepares the deletion of log rows. Their figures are added to the `unlogged` sums of the caps that counted them, so
+ * that the counts of the caps can still be verified.
  */
 export async function unlogCaps(trx: Trx, rows: readonly Row[]): Promise<void> {
   const channels = [...new Set(rows.map((row) => row.channel_id))]
@@ -40,8 +40,8 @@ export async function unlogCaps(trx: Trx, rows: readonly Row[]): Promise<void> {
 }
 
 /**
- * The same for all calls of a partition of the log. Returns what to add to each cap, because reading takes long and the
- * caps must not be locked while it is read.
+ * Computes the same sums as `unlogCaps` for all calls of a partition of the log. Returns the sum for each cap instead
+ * of adding it to the cap, because reading the partition takes long and the caps must not be locked in the meantime.
  */
 export async function capSumsOf(trx: Trx, partition: string): Promise<CapSum[]> {
   const { rows } = await sql<SummedRow & { id: number; metric: CapMetric; pattern: string | null; model: string }>`
@@ -59,7 +59,7 @@ export async function capSumsOf(trx: Trx, partition: string): Promise<CapSum[]> 
   return [...sums].map(([id, sum]) => ({ id, sum })).sort((a, b) => a.id - b.id)
 }
 
-/** What is added to `unlogged` of a cap. */
+/** The sum to add to the `unlogged` sum of a cap. */
 export interface CapSum {
   id: number
   sum: number

@@ -2,7 +2,10 @@ import { type Kysely, sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 import type { Tables } from '../schema/tables.ts'
 
-/** The tables of one-api with their names and meanings, and ours. Both databases from one text, types apart. */
+/**
+ * The tables of one-api, with their names and meanings, and the tables that Tollgate adds. One text serves both
+ * databases, except for the types.
+ */
 export const init: Migration = {
   name: '0001-init',
   async up(db, dialect) {
@@ -127,7 +130,8 @@ export const init: Migration = {
       `last_seen_time ${int}`,
       `expires_time ${int}`,
     ])
-    // As many rows as calls are open, written twice a call: no index but the key, on SQLite the key is the table.
+    // This table has one row for each open call and is written twice per call. It therefore has no index except the
+    // key. On SQLite, the table is stored in the key.
     await table(
       db,
       'holds',

@@ -3,8 +3,8 @@ import type { Migration } from '../migration.ts'
 
 /**
  * The ledger batch as one PostgreSQL function, so that a batch is one round trip and its row locks are held only while
- * it runs. All rows are locked first, in id order, users before tokens before channels: two nodes cannot deadlock.
- * The rules are those of `ledger-sqlite.ts`; one contract suite runs against both.
+ * it runs. All rows are locked first, in id order, users before tokens before channels, so two nodes cannot deadlock.
+ * The rules are the same as in `ledger-sqlite.ts`. One contract suite tests both.
  */
 export const ledgerFunction: Migration = {
   name: '0002-ledger-function',

@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
-/** What registering, outside logins and mails need. */
+/** Tables and columns for registration, external logins and emails. */
 export const people: Migration = {
   name: '0003-people',
   async up(db, dialect) {
     const no = dialect === 'postgres' ? 'false' : '0'
     for (const text of [
-      // One live code for a purpose and a subject: a new one replaces the old.
+      // There is only one valid code for a purpose and a subject. A new code replaces the old one.
       'delete from one_time_codes',
       'drop index idx_one_time_codes_subject',
       'create unique index idx_one_time_codes_subject on one_time_codes (purpose, subject)',
@@ -15,7 +15,7 @@ export const people: Migration = {
       "alter table users add column github_account_id text not null default ''",
       "create unique index idx_users_github_account_id on users (github_account_id) where github_account_id <> ''",
       `alter table users add column quota_armed boolean not null default ${no}`,
-      // Names and addresses are compared without case.
+      // Names and email addresses are compared case-insensitively.
       'create index idx_users_lower_username on users (lower(username))',
       'create index idx_users_lower_email on users (lower(email))',
 

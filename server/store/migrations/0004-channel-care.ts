@@ -1,7 +1,10 @@
 import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
-/** Several keys in one channel with a health of their own, the history of channel tests, and runs that nodes share. */
+/**
+ * Several keys in one channel, each with its own health. Also the history of channel tests, and job runs that nodes
+ * share.
+ */
 export const channelCare: Migration = {
   name: '0004-channel-care',
   async up(db, dialect) {

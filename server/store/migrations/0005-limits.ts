@@ -5,7 +5,7 @@ import { installLedger } from './ledger-function.ts'
 const limitColumns = ['rpm_limit', 'tpm_limit', 'concurrency_limit', 'daily_budget', 'monthly_budget']
 const spentColumns = ['spent_today', 'spent_month', 'spent_at']
 
-/** Limits of tokens and users, what they spent in the running day and month, and what their last minute was like. */
+/** Limits of tokens and users, their spending in the current day and month, and their usage in the last minute. */
 export const limits: Migration = {
   name: '0005-limits',
   async up(db, dialect) {
@@ -17,7 +17,7 @@ export const limits: Migration = {
       ...add('users', [...limitColumns, ...spentColumns]),
       ...add('tokens', [...limitColumns, ...spentColumns]),
       ...add('holds', ['counted', 'window_second', 'window_tokens']),
-      // Holds of calls without limits do not stand in it, so they cost nothing more to write.
+      // Holds of calls without limits are not in this index, so writing them does not cost more.
       'create index idx_holds_counted on holds (user_id, token_id, amount) where counted > 0',
       `create table limit_windows (owner text not null, owner_id bigint not null, second bigint not null, calls ${int},
          tokens ${int}, primary key (owner, owner_id, second))${pg ? '' : ' without rowid'}`,
@@ -26,12 +26,12 @@ export const limits: Migration = {
     for (const statement of statements) await sql.raw(statement).execute(db)
     if (!pg) return
     await installLedger(db)
-    // It takes the time as well now.
+    // The function is dropped, because its new version has one more parameter, the time.
     await sql.raw('drop function tollgate_take(jsonb, boolean)').execute(db)
   },
 }
 
-/** What was charged in the running day and month, from the log, so that a budget counts it. */
+/** Sets the amounts charged in the current day and month from the log, so that budgets count them. */
 function spentSoFar(table: string, pg: boolean): string {
   const epoch = (time: string) => `extract(epoch from ${time} at time zone 'UTC')::bigint`
   const now = pg ? 'extract(epoch from now())::bigint' : 'unixepoch()'

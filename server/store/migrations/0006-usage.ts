@@ -3,8 +3,8 @@ import type { Migration } from '../migration.ts'
 import { installLedger } from './ledger-function.ts'
 
 /**
- * What log rows add up to, by hour, day and week. A row is counted once the number in `usage_state` has passed its id; until
- * then it is read as it is, so writing a log row costs nothing more. See docs/decisions/0023.
+ * Sums of the log rows by hour, day and week. A row is counted once the id in `usage_state` has reached the row's id.
+ * Until then the row itself is read, so writing a log row does not cost more. See docs/decisions/0023.
  */
 export const usage: Migration = {
   name: '0006-usage',
@@ -28,7 +28,7 @@ export const usage: Migration = {
     ].map((name) => `${name} ${int}`)
     const places = ['log_rows', 'first_id', 'last_id'].map((name) => `${name} ${int}`)
     const slot = ['series_id bigint not null', 'slot bigint not null']
-    // On SQLite the key is the table.
+    // On SQLite, the table is stored in the key.
     const clustered = pg ? '' : ' without rowid'
     const statements = [
       `create table usage_series (id ${id}, kind text not null, ${dimensions.join(', ')},
@@ -41,29 +41,34 @@ export const usage: Migration = {
         (name) =>
           `create table ${name} (${[...slot, ...figures].join(', ')}, primary key (series_id, slot))${clustered}`,
       ),
-      // Empty but within a transaction: what is being counted, by all dimensions and by series.
+      // The next two tables have rows only within a transaction. They contain the log rows that are being counted,
+      // summed by all dimensions and by series.
       `create table usage_fold (${['slot bigint not null', ...dimensions, ...figures, ...places].join(', ')})`,
       `create table usage_part (${[...slot, ...figures, ...places].join(', ')})`,
       `create table usage_state (folded_to ${int}, folded_at ${int}, days_to ${int}, weeks_to ${int})`,
       'insert into usage_state (folded_to, folded_at, days_to, weeks_to) values (0, 0, 0, 0)',
-      // The hours know where their rows stand, which saves every call an entry here.
+      // The hourly sums contain the ids of their rows, so this index is not needed and calls need not be added to it.
       'drop index idx_logs_created_at_type',
-      // Calls have no entry in it, so it costs them nothing.
+      // Calls have no entry in this index, so it costs them nothing.
       'create index idx_logs_no_call on logs (id) where type <> 2',
       ...(pg ? writersLock : []),
     ]
     for (const statement of statements) await sql.raw(statement).execute(db)
-    // It writes the log rows of a batch in one statement now.
+    // The new version writes the log rows of a batch in one statement.
     if (pg) await installLedger(db)
   },
 }
 
-/** An arbitrary number: every transaction that writes log rows shares the lock until the rows are committed. */
+/**
+ * Every transaction that writes log rows holds this lock in shared mode until the rows are committed. The number is
+ * arbitrary.
+ */
 const logLock = 7_041_980
 
 /**
- * Ids are given out before they are committed, and not in that order. The number up to which all are decided is found by
- * waiting for a moment in which nobody writes, or not at all when that does not come soon.
+ * Ids are assigned before their rows are committed, and rows are committed in another order. To find the id up to which
+ * all rows are committed or rolled back, the rollup waits for a moment in which nobody writes. If there is no such
+ * moment soon, the id stays unknown.
  */
 const writersLock = [
   `create function tollgate_log_writer() returns trigger language plpgsql as $$

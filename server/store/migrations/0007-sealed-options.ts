@@ -1,7 +1,10 @@
 import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
-/** Marks which options are stored sealed; those that were plain until now are sealed at the next start, which has the key. */
+/**
+ * Marks the options that are stored encrypted. Options that are still in plain text are encrypted at the next start,
+ * when the key is available.
+ */
 export const sealedOptions: Migration = {
   name: '0007-sealed-options',
   async up(db, dialect) {

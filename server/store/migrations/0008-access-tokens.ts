@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
-/** Tokens that services gave out for a time, so that every node uses the same one. */
+/** Temporary tokens from services, so that every node uses the same ones. */
 export const accessTokens: Migration = {
   name: '0008-access-tokens',
   async up(db) {

@@ -15,7 +15,7 @@ const figures = [
 
 const sums = (columns: readonly string[]) => columns.map((name) => `cast(sum(u.${name}) as bigint) as ${name}`)
 
-/** Makes series of a new kind, and their sums, of those of a kind that keeps more apart. */
+/** Creates series of a new kind, and their sums, from the series of a kind with more dimensions. */
 function copied(kind: string, from: string, columns: readonly string[]): string[] {
   const equal = columns.map((name) => `n.${name} = s.${name}`).join(' and ')
   const into = (table: string, key: readonly string[], places: Readonly<Record<string, string>> = {}) => {
@@ -41,8 +41,8 @@ function copied(kind: string, from: string, columns: readonly string[]): string[
 }
 
 /**
- * What each series has in all days that are summed up, and series of users and of users by model, whatever their tokens and
- * channels; made from the sums that there are. See docs/decisions/0037.
+ * The totals of each series over all days that are summed up. Also series of users, and of users by model, that do not
+ * distinguish tokens and channels. All of them are made from the existing sums. See docs/decisions/0037.
  */
 export const usageInAll: Migration = {
   name: '0009-usage-in-all',

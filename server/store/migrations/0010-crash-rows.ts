@@ -2,7 +2,9 @@ import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 import { installLedger } from './ledger-function.ts'
 
-/** What the log row of a call says that died with its process: the channel it was at, and the tokens it is charged for. */
+/**
+ * The values for the log row of a call that died with its process: its channel, and the tokens for which it is charged.
+ */
 export const crashRows: Migration = {
   name: '0010-crash-rows',
   async up(db, dialect) {

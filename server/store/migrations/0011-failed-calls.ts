@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 import { installLedger } from './ledger-function.ts'
 
-/** Log rows of calls that failed, failed attempts by channel, and why the gateway changed a channel. */
+/** Log rows of failed calls, failed attempts by channel, and the reasons why the gateway changed a channel. */
 export const failedCalls: Migration = {
   name: '0011-failed-calls',
   async up(db, dialect) {

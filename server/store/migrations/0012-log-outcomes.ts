@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
 /**
- * Indexes of the calls that people look for: failed, retried and estimated ones. An ordinary call is in none of them, so
- * writing it costs nothing more. The conditions are those in `logs/log-outcome.ts`.
+ * Indexes of the calls that people look for: failed, retried and estimated calls. An ordinary call is in none of them,
+ * so writing it does not cost more. The conditions are those in `logs/log-outcome.ts`.
  */
 export const logOutcomes: Migration = {
   name: '0012-log-outcomes',

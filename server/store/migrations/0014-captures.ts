@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
-/** Rules that say whose requests are recorded, and a row for each request that was recorded. */
+/** Rules that determine whose requests are recorded, and a row for each recorded request. */
 export const captures: Migration = {
   name: '0014-captures',
   async up(db, dialect) {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
-/** Alert rules with their states, the destinations of their messages, and the history of both. */
+/** Alert rules and their states, the destinations of messages, and the history of messages and deliveries. */
 export const alerts: Migration = {
   name: '0015-alerts',
   async up(db, dialect) {

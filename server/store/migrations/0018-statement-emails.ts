@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
-/** Which monthly statements were sent by email, and who wants none. */
+/** The monthly statements that were sent by email, and the users who want none. */
 export const statementEmails: Migration = {
   name: '0018-statement-emails',
   async up(db) {

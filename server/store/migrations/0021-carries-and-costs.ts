@@ -3,9 +3,9 @@ import type { Migration } from '../migration.ts'
 import { installLedger } from './ledger-function.ts'
 
 /**
- * What a channel carries besides its key, what its upstream charges, and what each call cost upstream. A call whose cost
- * is unknown has null; the sums add up the costs that are known, and what was
- * charged for these calls less their cost.
+ * The settings that a channel applies to its calls, the prices of its upstream, and the upstream cost of each call. If
+ * the cost of a call is unknown, it is null. The sums contain the known costs, and the charges of the same calls minus
+ * these costs.
  */
 export const carriesAndCosts: Migration = {
   name: '0021-carries-and-costs',

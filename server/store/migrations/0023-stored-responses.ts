@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
-/** Which channel stores a response or conversation of the Responses API, and whose it is. */
+/** For each stored response or conversation of the Responses API, its channel and its user. */
 export const storedResponses: Migration = {
   name: '0023-stored-responses',
   async up(db) {

@@ -1,7 +1,9 @@
 import type { Migration } from '../migration.ts'
 import { installLedger } from './ledger-function.ts'
 
-/** How each call was made: its endpoint, its dialects, its parameters and its client. Older rows have null. */
+/**
+ * Details of the request of each call: its endpoint, its dialects, its parameters and its client. Older rows have null.
+ */
 export const logRequest: Migration = {
   name: '0024-log-request',
   async up(db, dialect) {

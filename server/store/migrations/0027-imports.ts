@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
 /**
- * The journal of imports from other programs: which row of the other database became which row here, and how far its log
- * was read. Tokens get a group, as in new-api; '' means the group of the token's owner.
+ * The journal of imports from other programs. It records which row of the source became which row in this installation,
+ * and how far the source's log was read. Tokens get a group, as in new-api. '' means the group of the token's owner.
  */
 export const imports: Migration = {
   name: '0027-imports',

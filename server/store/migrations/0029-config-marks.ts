@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
-/** What a configuration file manages, by its name in the file. */
+/** The objects that a configuration file manages, by their names in the file. */
 export const configMarks: Migration = {
   name: '0029-config-marks',
   async up(db) {

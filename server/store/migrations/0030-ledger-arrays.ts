@@ -6,7 +6,7 @@ import { ledgerOfBefore } from './ledger-of-before.ts'
 /** The type of the log rows of calls. */
 const consume = 2
 
-/** Functions of earlier versions that nothing calls any more. */
+/** Functions of earlier versions that are no longer called. */
 const former = [
   'tollgate_own_refusal(jsonb, boolean, bigint)',
   'tollgate_hold(jsonb, boolean, bigint)',
@@ -19,9 +19,9 @@ const former = [
 ]
 
 /**
- * Rows that every call changes get free space in their pages, so that their new versions need no index entries and old
- * versions are removed by the next change. Vacuum then depends on the number of changes and not on the size of the
- * table: one row that changes a thousand times a second is a small table.
+ * Tables in which every call changes rows get free space in their pages. New versions of a row then need no index
+ * entries, and the next change removes old versions. Vacuum must depend on the number of changes instead of the size of
+ * the table, because a table can be small although one of its rows changes a thousand times a second.
  */
 const storage = {
   users: 'fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000',
@@ -36,8 +36,8 @@ const storage = {
 }
 
 /**
- * The ledger on PostgreSQL takes arrays and writes each row once a batch, and its tables stay small. Caps of cost count
- * what calls cost the operator.
+ * On PostgreSQL, the ledger now takes arrays and writes each row once per batch, and its tables stay small. Caps of
+ * cost now count what calls cost the operator.
  */
 export const ledgerArrays: Migration = {
   name: '0030-ledger-arrays',
@@ -53,8 +53,8 @@ export const ledgerArrays: Migration = {
 }
 
 /**
- * Caps of cost have counted the charges of calls whose cost was known. What they counted stays, and the difference to the
- * log rows is recorded as counted without a row.
+ * Before this migration, caps of cost counted the charge of a call even if its cost was known. These counts stay. The
+ * amount by which they differ from the log rows is recorded as counted without a row.
  */
 async function keepCostBooks(db: Parameters<Migration['up']>[0]): Promise<void> {
   const { rows } = await sql<{ id: number; pattern: string | null; model: string; more: number }>`

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
-/** Responses that a service makes in the background, whose holds are open until they are charged. */
+/** Responses that a service generates in the background. Their holds stay open until they are charged. */
 export const backgroundJobs: Migration = {
   name: '0032-background-jobs',
   async up(db) {

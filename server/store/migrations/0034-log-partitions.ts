@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
-/** How often the migration tries to lock the log while other nodes work; about a minute. */
+/** The number of times that the migration tries to lock the log while other nodes use it. This takes about a minute. */
 const lockTries = 200
 
-/** The partition that a table with rows becomes, and the one of rows for which there is no other. */
+/** The name of the partition that an existing table with rows becomes, and the name of the default partition. */
 const former = 'logs_before'
 const defaultPartition = 'logs_default'
 
@@ -26,11 +26,12 @@ const lockLog = `do $$ begin
 end $$`
 
 /**
- * On PostgreSQL the log is divided by month. A table with rows becomes the only partition as it is, in a moment and
- * without being read; `take-over.ts` cuts it off later. An empty one becomes the default partition.
+ * On PostgreSQL, the log is partitioned by month. A table with rows becomes the only partition. This takes only a
+ * moment, because its rows are not read. `take-over.ts` gives this partition an upper bound later. An empty table
+ * becomes the default partition.
  *
- * The divided table has no key and no indexes of its own. If it had, attaching the old table would build them, which
- * takes long. Each partition has them, and numbers are unique because they come from one sequence.
+ * The partitioned table has no key and no indexes of its own. If it had, attaching the old table would build them,
+ * which takes long. Each partition has a key and indexes. Ids are unique because they come from one sequence.
  */
 export const logPartitioning: Migration = {
   name: '0034-log-partitions',
@@ -47,7 +48,7 @@ export const logPartitioning: Migration = {
     await run('alter table logs alter column id drop identity')
     await run(`alter table logs rename to ${old}`)
     await run(`create table logs (like ${old} including defaults) partition by range (created_at)`)
-    // A default works the same in all versions of PostgreSQL, unlike generated numbers of divided tables.
+    // A default value works the same in all versions of PostgreSQL, unlike identity columns of partitioned tables.
     await run('create sequence logs_id_seq owned by logs.id')
     if (next > 1) await run(`select setval('logs_id_seq', ${next - 1})`)
     await run("alter table logs alter column id set default nextval('logs_id_seq')")
@@ -63,7 +64,7 @@ export const logPartitioning: Migration = {
   },
 }
 
-/** Statements that create the partitions of a month and of the next three. */
+/** Statements that create the partitions of a month and of the next three months. */
 function monthsAhead(now: Date): string[] {
   return [0, 1, 2, 3].flatMap((later) => {
     const start = (plus: number) => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + later + plus)

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
-/** How far the log was copied to second places. */
+/** The progress of copying the log to external sinks. */
 export const logSinks: Migration = {
   name: '0035-log-sinks',
   async up(db) {

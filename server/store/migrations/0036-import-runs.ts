@@ -1,7 +1,10 @@
 import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
-/** The imports that were started in the console or on the command line: at most one at a time, whatever the node. */
+/**
+ * The imports that were started in the console or on the command line. At most one of them runs at a time, on all nodes
+ * together.
+ */
 export const importRuns: Migration = {
   name: '0036-import-runs',
   async up(db, dialect) {

@@ -2,8 +2,9 @@ import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
 /**
- * Price lists that are read on a schedule: where a channel's prices come from, and the result of the last check. And for
- * channels that are drained: since when, and the sessions that have begun since and would have been theirs.
+ * Price lists that are read on a schedule: the source of a channel's prices, and the result of the last check. Also,
+ * for drained channels, the start of the drain, and the sessions that began after it and would otherwise belong to the
+ * channel.
  */
 export const feedsAndDrains: Migration = {
   name: '0037-feeds-and-drains',

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
-/** Which rows an attempt to copy the log sent, so that it can be repeated exactly. */
+/** The rows that an attempt to copy the log sent, so that the attempt can be repeated exactly. */
 export const logAttempts: Migration = {
   name: '0039-log-attempts',
   async up(db) {

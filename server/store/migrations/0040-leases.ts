@@ -4,8 +4,9 @@ import { leaseFunctions } from './lease-functions.ts'
 import { installLedger } from './ledger-function.ts'
 
 /**
- * Parts of balances that processes have taken in advance. Its rows change with every batch, so it has free space in its
- * pages, and no index contains a column that changes. On SQLite it is always empty.
+ * Leases: parts of balances that processes have taken in advance. The rows of the table change with every batch. It
+ * therefore has free space in its pages, and no index contains a column that changes. On SQLite the table is always
+ * empty.
  */
 export const leases: Migration = {
   name: '0040-leases',

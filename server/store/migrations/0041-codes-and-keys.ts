@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
 /**
- * Redemption codes can expire (0 = never), and are listed by batch: codes with the same name. A token that got a new key
- * can keep its old one until a time.
+ * Redemption codes can expire (0 = never). They are listed by batch, which is all codes with the same name. A token
+ * that gets a new key can keep its old key until a given time.
  */
 export const codesAndKeys: Migration = {
   name: '0041-codes-and-keys',

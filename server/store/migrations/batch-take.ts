@@ -1,6 +1,6 @@
 /**
- * The part of `tollgate_batch` that takes quota. Extensions come before holds. Each looks for its place and its limits
- * first, then for quota.
+ * The part of `tollgate_batch` that takes quota. Extensions come before holds. For each operation, its place and its
+ * limits are checked first, and then its quota.
  */
 export const takeText = `
   for i in 1 .. x_count loop

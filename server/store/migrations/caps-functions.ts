@@ -1,7 +1,8 @@
 /**
- * The caps of channels and keys, as PostgreSQL functions for `tollgate_batch`. The rules are those of `caps-sqlite.ts`;
- * one contract suite tests both. The ledger has locked the rows of all channels concerned, so nobody else changes what
- * these functions read.
+ * The caps (limits on the use) of channels and keys, as PostgreSQL functions for `tollgate_batch`. A call that is
+ * counted in the caps of its channel has a place there. Other calls wait for a place in a line. The rules are the same
+ * as in `caps-sqlite.ts`. One contract suite tests both. The ledger has locked the rows of all channels in the batch,
+ * so nobody else changes the data that these functions read.
  */
 export const capFunctions = (): readonly string[] => [
   startFunction,
@@ -18,7 +19,7 @@ export const capFunctions = (): readonly string[] => [
   settleFunction,
 ]
 
-/** How long a call in the line counts after its process last said that it waits, in milliseconds. */
+/** A call in the line counts as waiting for this many milliseconds after its process last reported that it waits. */
 const waitLeaseMs = 3000
 
 /** The start of the window, or of the step of a moving window, that contains a time. */
@@ -35,7 +36,7 @@ begin
   end;
 end $$`
 
-/** What the current window has counted. */
+/** The count of the current window. */
 const usedFunction = `
 create or replace function tollgate_cap_used(c caps, whose text, at_s bigint) returns bigint language plpgsql as $$
 declare
@@ -49,7 +50,7 @@ begin
     where cap_id = c.id and part = whose and start > tollgate_cap_start(c, at_s) - 61 * step), 0);
 end $$`
 
-/** Seconds until \`gone\` units have left the window. */
+/** Seconds until `gone` units have left the window. */
 const waitFunction = `
 create or replace function tollgate_cap_wait(c caps, whose text, gone bigint, at_s bigint) returns bigint language plpgsql as $$
 declare
@@ -70,8 +71,9 @@ begin
 end $$`
 
 /**
- * Whether a cap has room for a call: \`{room}\`, the units that are left for it in a cap of quota or cost, or the refusal.
- * \`own\` lists the caps on which the call has a place already, so that it need not wait in their lines.
+ * Checks whether a cap has room for a call. The result is `{room}` with the units that a cap of quota or cost leaves
+ * for the call, or the refusal. `own` lists the caps in which the call already has a place, so that it need not wait in
+ * their lines.
  */
 const checkFunction = `
 create or replace function tollgate_cap_check(c caps, whose text, op jsonb, own bigint[], at_s bigint) returns jsonb language plpgsql as $$
@@ -98,8 +100,8 @@ begin
 end $$`
 
 /**
- * The place for a call on its channel: \`{part, room}\`, or why there is none. The keys are looked at in the order of
- * \`parts\`; if none has room, the one that is free first explains the refusal.
+ * The place for a call on its channel (`{part, room}`), or the reason why there is none. The keys are checked in the
+ * order of `parts`. If none has room, the refusal is that of the key that will be free first.
  */
 const placeFunction = `
 create or replace function tollgate_cap_place(op jsonb, own bigint[], at_s bigint) returns jsonb language plpgsql as $$
@@ -144,7 +146,10 @@ begin
   return soonest;
 end $$`
 
-/** Adds to a window, or takes from it. What belongs to a window that is deleted is in \`forgotten\`. */
+/**
+ * Adds to the count of a window, or subtracts from it. If the window was deleted, the change is made to the cap's
+ * `forgotten` sum.
+ */
 const addFunction = `
 create or replace function tollgate_cap_add(cap bigint, whose text, at_start bigint, more bigint, is_now boolean) returns void language plpgsql as $$
 begin
@@ -183,8 +188,8 @@ begin
 end $$`
 
 /**
- * Frees the place of a call whose attempt failed, and returns its reservation. The upstream has received the request,
- * so it stays counted.
+ * Frees the place of a call whose attempt failed, and gives back its reservation. The request itself stays counted,
+ * because the upstream has received it. Returns the freed places.
  */
 const freeFunction = `
 create or replace function tollgate_cap_free(hold text) returns cap_places[] language plpgsql as $$
@@ -206,7 +211,7 @@ begin
   return freed;
 end $$`
 
-/** Undoes \`tollgate_cap_free\`. */
+/** Undoes `tollgate_cap_free`. */
 const restoreFunction = `
 create or replace function tollgate_cap_restore(freed cap_places[]) returns void language plpgsql as $$
 declare
@@ -223,8 +228,8 @@ begin
 end $$`
 
 /**
- * Prepares a call's place for more units: its reservation in a window that has ended moves to the current window.
- * Returns the units that are left for it in its caps of quota and cost: null if it has no such cap.
+ * Prepares a call's place for more units. If the window of its reservation has ended, the reservation moves to the
+ * current window. Returns the units that the caps of quota and cost leave for the call; null if there is no such cap.
  */
 const growFunction = `
 create or replace function tollgate_cap_grow(hold text, at_s bigint) returns bigint language plpgsql as $$
@@ -246,7 +251,7 @@ begin
   return room;
 end $$`
 
-/** Puts a call that found its channel full into the line, unless it does not wait. */
+/** Puts a call that found its channel full into the line, if the call waits. */
 const lineFunction = `
 create or replace function tollgate_cap_line(op jsonb, refused jsonb) returns jsonb language plpgsql as $$
 declare
@@ -272,7 +277,7 @@ end $$`
 
 /**
  * Frees the place of a call that has ended, and replaces its reservation with the figures of its log row. If the
- * channel has caps that the call has no place in, because they are newer than the call, they count the row as well.
+ * channel has caps in which the call has no place because they are newer than the call, these caps count the row, too.
  */
 const settleFunction = `
 create or replace function tollgate_cap_settle(op jsonb, charged bigint, is_capped boolean, at_s bigint) returns void language plpgsql as $$

@@ -11,15 +11,15 @@ type Database = Parameters<Migration['up']>[0]
 /**
  * The current ledger batch, as PostgreSQL functions. A batch is one round trip, and its row locks are held only while
  * it runs. All rows are locked first, in id order, users before tokens before channels, so two nodes cannot deadlock.
- * The changes of the batch are collected in arrays, and each row is written once at the end: each update within a
- * transaction leaves a dead version of the row, which cannot be removed before the transaction ends. The rules are those
- * of `ledger-sqlite.ts` and `limits-sqlite.ts`; one contract suite tests both.
+ * The changes of the batch are collected in arrays, and each row is written once at the end. The reason is that each
+ * update within a transaction leaves a dead version of the row, which cannot be removed before the transaction ends.
+ * The rules are the same as in `ledger-sqlite.ts` and `limits-sqlite.ts`. One contract suite tests both.
  *
- * A migration that changes the ledger edits this text and calls this function, so each such migration installs the
- * newest version. Only `tollgate_quick` and `tollgate_batch` are called from outside.
+ * To change the ledger, this text is edited and a new migration calls this function. Each such migration therefore
+ * installs the newest version. Only `tollgate_quick` and `tollgate_batch` are called from outside.
  */
 export async function installLedger(db: Database): Promise<void> {
-  // Earlier migrations install these functions before the tables of the caps exist. Nothing calls the functions until
+  // Earlier migrations install these functions before the tables of the caps exist. The functions are not called until
   // the tables have been created.
   await sql`set local check_function_bodies = off`.execute(db)
   const { rows } = await sql<{ caps: string | null }>`select to_regclass('caps')::text as caps`.execute(db)
@@ -31,7 +31,8 @@ export async function installLedger(db: Database): Promise<void> {
 
 /**
  * Locks the rows and reads the balances into arrays in the order of the parameters, with null for a row that does not
- * exist. The time is read after the rows are locked, so that it never goes back for an account, whichever node writes.
+ * exist. The time is read after the rows are locked, so that for each account it never goes back, whichever node
+ * writes.
  */
 const lockText = `
   select array_agg(id), array_agg(quota), array_agg(used_quota) into locked, u_quota, u_used from (
@@ -121,14 +122,14 @@ const writeText = `
   end loop;`
 
 /**
- * Applies a batch: settles (\`s_\`), then extensions and holds (\`x_\`, the first \`x_extends\` are extensions). Users, tokens
- * and channels are listed once each, in id order, and operations contain their positions in the lists. \`s_flags\`: 1 = the
- * charge may take a balance below zero, 2 = counts as a request, 4 = has a log row. \`l_settles\` contains, for each row
- * in \`log_rows\`, the position of its settle. \`s_more\` and \`x_more\` contain rare details (limits, caps), or are null if
- * no operation has any.
+ * Applies a batch: first settles (`s_`), then extensions and holds (`x_`). The first `x_extends` of the latter are
+ * extensions. Each user, token and channel is listed once, in id order, and operations contain their positions in the
+ * lists. The bits of `s_flags` mean: 1 = the charge may take a balance below zero, 2 = counts as a request, 4 = has a
+ * log row. For each row in `log_rows`, `l_settles` contains the position of its settle. `s_more` and `x_more` contain
+ * rare details (limits, caps), or are null if no operation has any.
  *
  * Returns the units charged (null = the hold no longer existed) and the units taken. Some takes have a result that is
- * more than an amount; \`answers\` contains these results, by position.
+ * more than an amount. `answers` contains these results, by position.
  */
 const batchFunction = `
 create or replace function tollgate_batch(user_ids bigint[], token_ids bigint[], channel_ids bigint[],

@@ -1,6 +1,6 @@
 /**
- * The function that nodes of earlier versions call. They may still run while the first node of this version has already
- * migrated the database. It packs their JSON for `tollgate_batch`.
+ * The function that nodes of earlier versions call. Such nodes may still run when the first node of this version has
+ * already migrated the database. The function converts their JSON to the parameters of `tollgate_batch`.
  */
 export const ledgerOfBefore = `
 create or replace function tollgate_ledger(ops jsonb) returns jsonb language plpgsql as $$

@@ -1,7 +1,7 @@
 /**
- * The limits of tokens and users, as PostgreSQL functions for `tollgate_batch`. The rules are those of
- * `limits-sqlite.ts`; one contract suite tests both. `pending` contains what the batch has counted so far and has not
- * written yet.
+ * The limits of tokens and users, as PostgreSQL functions for `tollgate_batch`. The rules are the same as in
+ * `limits-sqlite.ts`. One contract suite tests both. `pending` contains the amounts that the batch has counted but not
+ * yet written.
  */
 export const limitFunctions = (): readonly string[] => [
   minuteFunction,
@@ -11,7 +11,7 @@ export const limitFunctions = (): readonly string[] => [
   settleMinutesFunction,
 ]
 
-/** What a token or a user used in the last minute, according to the table: 60 whole seconds and the current one. */
+/** The usage of a token or a user in the last minute, according to the table: 60 whole seconds and the current one. */
 const minuteFunction = `
 create or replace function tollgate_minute(whose text, whose_id bigint, now_s bigint) returns jsonb language plpgsql as $$
 begin
@@ -22,8 +22,8 @@ begin
 end $$`
 
 /**
- * Seconds until this many calls, and this many tokens, are no longer within the last minute. What the batch has counted
- * so far belongs to the current second, which is the last to leave.
+ * Seconds until this many calls, and this many tokens, have left the last minute. The counts of the batch belong to the
+ * current second, which is the last to leave.
  */
 const waitFunction = `
 create or replace function tollgate_wait(whose text, whose_id bigint, now_s bigint, need_calls bigint, need_tokens bigint,
@@ -43,8 +43,9 @@ begin
 end $$`
 
 /**
- * The reason why a limit of its token or user refuses a hold, or null. \`minutes\` contains the per-minute counts of
- * each owner that has a limit per minute; \`pending\` the calls and tokens of the batch, of the token and of the user.
+ * The reason why a limit of the token or the user refuses a hold; null if no limit does. `minutes` contains the
+ * per-minute counts of each owner that has a limit per minute. `pending` contains the calls and tokens of the batch,
+ * for the token and for the user.
  */
 const limitFunction = `
 create or replace function tollgate_limit(op_limits jsonb, user_id_of bigint, token_id_of bigint, minutes jsonb, now_s bigint,
@@ -92,8 +93,9 @@ begin
 end $$`
 
 /**
- * What is left of the tightest budget of the token and the user; null if there is no budget. \`pending_token\` and
- * \`pending_user\` are units that the batch has charged, or that are still held, and that the tables do not contain.
+ * The amount that is left of the tightest budget of the token and the user; null if there is no budget. `pending_token`
+ * and `pending_user` are units that the tables do not contain yet, because the batch has just charged them or still
+ * holds them.
  */
 const budgetFunction = `
 create or replace function tollgate_budget(op_limits jsonb, user_id_of bigint, token_id_of bigint, pending_token bigint,
@@ -147,8 +149,8 @@ begin
 end $$`
 
 /**
- * Replaces the tokens reserved for counted calls with those that they used: \`more\` is the difference for each of
- * them. Tokens in excess of the reservation count from now on. Each row is written once.
+ * Replaces the tokens reserved for counted calls with the tokens that the calls used. `more` contains the difference
+ * for each call. Tokens in excess of the reservation count from the time of settling on. Each row is written once.
  */
 const settleMinutesFunction = `
 create or replace function tollgate_settle_minutes(owners text[], owner_ids bigint[], seconds bigint[], more bigint[], now_s bigint)

@@ -1,4 +1,4 @@
-/** The columns of a log row that the ledger writes, except `quota`, and their types in JSON. */
+/** The columns of a log row that the ledger writes (except `quota`), and their types when they are read from JSON. */
 const logColumns = {
   user_id: 'bigint',
   created_at: 'bigint',
@@ -28,8 +28,8 @@ const logColumns = {
 }
 
 /**
- * Writes log rows from JSON. `beside` is a list of as many numbers, `n` in the expressions for the columns that the rows
- * do not contain as they are written.
+ * Writes log rows from JSON. `beside` is a list with one number per row. In `expressions`, which compute the columns
+ * that the rows do not contain, this number is `n`.
  */
 export function insertLogs(beside: string, expressions: Readonly<Record<string, string>>, where = ''): string {
   const names = Object.keys(logColumns)

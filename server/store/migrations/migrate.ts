@@ -86,7 +86,9 @@ const migrationLock = 7_041_976
 /** The names of all migrations of this version, in the order in which they run. */
 export const migrationNames: readonly string[] = migrations.map(({ name }) => name)
 
-/** Waits until no other process changes the schema, and keeps others from it until the transaction ends. */
+/**
+ * Waits until no other process is changing the schema, and prevents others from changing it until the transaction ends.
+ */
 export async function lockSchema(trx: Db, dialect: Store['dialect']): Promise<void> {
   if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(trx)
 }
@@ -100,7 +102,7 @@ export async function migrate(store: OpenedStore): Promise<string[]> {
   return write((trx) => migrateWithin(trx, store.dialect))
 }
 
-/** Like `migrate`, within a transaction of the caller. With `only`, runs no other migrations than these. */
+/** Like `migrate`, but within a transaction of the caller. With `only`, just these migrations are run. */
 export async function migrateWithin(trx: Db, dialect: Store['dialect'], only?: ReadonlySet<string>): Promise<string[]> {
   await lockSchema(trx, dialect)
   await sql`create table if not exists schema_migrations (name text primary key, applied_at bigint not null)`.execute(
@@ -126,7 +128,7 @@ export async function migrateWithin(trx: Db, dialect: Store['dialect'], only?: R
   return ran
 }
 
-/** True if the database has such a table. */
+/** True if the database has a table with this name. */
 export async function hasTable(db: Db, { dialect }: Pick<Store, 'dialect'>, name: string): Promise<boolean> {
   const result =
     dialect === 'postgres'
@@ -135,7 +137,7 @@ export async function hasTable(db: Db, { dialect }: Pick<Store, 'dialect'>, name
   return result.rows.length > 0
 }
 
-/** True if the database has a schema that is older than this version. False for one without a schema. */
+/** True if the database has a schema that is older than this version. False if it has no schema. */
 export async function pendingMigrations(store: Store): Promise<boolean> {
   return (await hasTable(store.read, store, 'schema_migrations')) && !(await isMigrated(store))
 }

@@ -1,8 +1,9 @@
 import { insertLogs } from './log-insert.ts'
 
 /**
- * A statement for one row and for many. `sum` is the expression for a sum of the row. Most batches change one user, one
- * token and one channel, and a join with a list would double what such a statement costs.
+ * A statement in two forms, for one row and for many rows. `sum` returns the expression for one of the row's sums. Most
+ * batches change one user, one token and one channel. For these, a join with a list would double the cost of the
+ * statement.
  */
 function forEachRow(
   count: string,
@@ -26,7 +27,10 @@ function forEachRow(
     end if;`
 }
 
-/** What is charged in the current day and month. The row's day is used if another batch has charged it at a later time. */
+/**
+ * Updates the amounts charged in the current day and month. If another batch has already charged the row at a later
+ * time, the row's time is kept.
+ */
 const spent = (row: string, charged: string) => `
         spent_today = ${charged} + case when ${row}.spent_at >= day_start then ${row}.spent_today else 0 end,
         spent_month = ${charged} + case when ${row}.spent_at >= month_start then ${row}.spent_month else 0 end,
@@ -102,7 +106,10 @@ const channelSettles = forEachRow(
 const endedHold = (id: string, held: string) => `h.id = ${id} and h.amount = ${held} and h.counted = 0
         and t.id = h.token_id and h.token_limited <> t.unlimited_quota`
 
-/** Ends the holds, which must be as their owners know them. Their users' rows are locked, so nobody else ends them. */
+/**
+ * Ends the holds. Each hold must have the values that its owner, the process that made it, knows. The rows of the users
+ * are locked, so nobody else can end them.
+ */
 const endHolds = `
     if s_count = 1 then
       delete from holds h using tokens t where ${endedHold('s_ids[1]', 's_helds[1]')};
@@ -128,7 +135,7 @@ const addHolds = `
     ${inserted((name) => `x_${name}[n]`)}, generate_series(1, x_count) n where t.id = x_tokens[n];
   end if;`
 
-/** The parameters of `tollgate_quick`, which are the first ones of `tollgate_leased`. */
+/** The parameters of `tollgate_quick`, which are also the first parameters of `tollgate_leased`. */
 const quickParameters = `
   u_count int, user_ids bigint[], u_backs bigint[], u_needs bigint[], u_charged bigint[], u_requests bigint[], u_unlogged bigint[],
   t_count int, token_ids bigint[], t_backs bigint[], t_needs bigint[], t_charged bigint[], t_unlogged bigint[], t_times bigint[],
@@ -137,14 +144,16 @@ const quickParameters = `
   x_count int, x_ids text[], x_users bigint[], x_tokens bigint[], x_amounts bigint[], x_crashes bigint[], x_channels bigint[],
   x_prompts bigint[], x_completions bigint[], x_nodes text[], x_times bigint[], x_models text[], x_requests text[]`
 
-/** The text of a function for simple batches. */
+/** The parts of a function for simple batches. */
 interface SimpleBatch {
   name: string
-  /** Parameters after those of `tollgate_quick`. */
+  /** Additional parameters, after those of `tollgate_quick`. */
   more?: string
-  /** Whether the batch ends no call. */
+  /** A condition that is true if the batch ends no call. */
   endsNone: string
-  /** Whether all calls that the batch ends have a row in `holds`, and it changes the rows of all its accounts. */
+  /**
+   * True if all calls that the batch ends have a row in `holds`, and the batch changes the rows of all its accounts.
+   */
   isPlain: boolean
   /** Statements before the new holds are written. */
   before?: string
@@ -184,12 +193,13 @@ end $$`
 }
 
 /**
- * A batch in which nothing can be refused, which is nearly every batch: all holds get their whole amount, and all settles
- * find their hold as its owner knows it. The caller has added up what each user, token and channel gets and pays, so the
- * batch is a few statements. Rows are locked in the order of `tollgate_batch`.
+ * A batch in which nothing is refused, as in nearly every batch. All holds get their whole amount, and all settles find
+ * their hold with the values that its owner knows. The caller has added up the amounts that each user, token and
+ * channel gets and pays, so the batch needs only a few statements. Rows are locked in the order of `tollgate_batch`.
  *
- * The amounts are checked by the statements that write them. If a balance does not cover the sum of the holds, if a hold
- * differs from what its owner believes, or if a channel has caps, the function raises TG001, nothing is changed, and the
- * caller uses `tollgate_batch`. A sum that the balance covers means that each hold in turn was covered, too.
+ * The statements that write the amounts also check them. The function raises TG001 and changes nothing if a balance
+ * does not cover the sum of the holds, if a hold differs from the values that its owner knows, or if a channel has
+ * caps. The caller then uses `tollgate_batch`. If a balance covers the sum of the holds, it also covers each hold in
+ * turn.
  */
 export const quickFunction = simpleBatch({ name: 'tollgate_quick', endsNone: 's_count = 0', isPlain: true })

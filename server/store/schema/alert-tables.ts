@@ -3,7 +3,7 @@ import type { AlertKind } from '../../../contract/alert-conditions.ts'
 import type { DestinationKindName } from '../../../contract/alert-destinations.ts'
 import type { AlertEvent, AlertLanguage } from '../../../contract/alert-text.ts'
 
-/** Ours: where alerts are sent. The owner is a user, or 0 for the installation. */
+/** Added by Tollgate: the destinations of alerts. The owner is a user, or 0 for the installation. */
 export interface AlertDestinationsTable {
   id: Generated<number>
   owner_id: number
@@ -19,7 +19,7 @@ export interface AlertDestinationsTable {
   last_error: Generated<string>
 }
 
-/** Ours: a condition, and what happens when it applies. */
+/** Added by Tollgate: a condition, and what happens when it applies. */
 export interface AlertRulesTable {
   id: Generated<number>
   owner_id: number
@@ -43,21 +43,21 @@ export interface AlertRulesTable {
   created_time: number
 }
 
-/** Ours: what a rule fires for at the moment. */
+/** Added by Tollgate: the targets for which a rule is currently firing. */
 export interface AlertStatesTable {
   rule_id: number
-  /** What fires, such as `channel 7`; '' for the installation or the account. */
+  /** The target, such as `channel 7`; '' for the installation or the account. */
   target: string
   name: string
   since: number
-  /** When the condition stopped to apply; 0 while it applies. */
+  /** The time at which the condition stopped applying; 0 while it applies. */
   clear_since: number
   value: number
-  /** When the last message was made. */
+  /** The time of the last message. */
   sent_at: number
 }
 
-/** Ours: a message of a rule. */
+/** Added by Tollgate: a message of a rule. */
 export interface AlertEventsTable {
   id: Generated<number>
   owner_id: number
@@ -70,7 +70,7 @@ export interface AlertEventsTable {
   created_at: number
 }
 
-/** Ours: a message on its way to one destination. */
+/** Added by Tollgate: a message on its way to one destination. */
 export interface AlertDeliveriesTable {
   id: Generated<number>
   event_id: number
@@ -80,7 +80,7 @@ export interface AlertDeliveriesTable {
   kind: DestinationKindName
   status: 'waiting' | 'held' | 'sent' | 'failed'
   attempts: Generated<number>
-  /** When the next attempt is due. */
+  /** The time at which the next attempt is due. */
   next_at: number
   last_time: Generated<number>
   error: Generated<string>

@@ -1,4 +1,7 @@
-/** Ours: responses that a service is still making after the call that asked for them has been answered. */
+/**
+ * Added by Tollgate: responses that a service is still generating although the call that requested them has been
+ * answered.
+ */
 export interface BackgroundJobsTable {
   /** The hold of the call, which stays open until the job is charged. */
   hold_id: string
@@ -6,19 +9,22 @@ export interface BackgroundJobsTable {
   /** The service's id of the response. */
   response_id: string
   channel_id: number
-  /** Keyed hash of the key, for a channel that has several; '' otherwise. */
+  /** The keyed hash of the channel's key, for a channel that has several keys; '' otherwise. */
   key_hash: string
-  /** The model as it is called upstream. */
+  /** The upstream's name for the model. */
   model: string
-  /** What charging and logging the call needs, as JSON. It contains nothing of the prompt. */
+  /** The data needed to charge and log the call, as JSON. It contains nothing of the prompt. */
   call: string
   created_at: number
-  /** When the job is ended if the service has not ended it by then. */
+  /** The time at which the job is ended if the service has not ended it by then. */
   ends_at: number
-  /** When the service is asked next. A node that asks moves this time first, so that no other node asks as well. */
+  /**
+   * The time at which the service is asked next. Before a node asks, it moves this time, so that no other node asks,
+   * too.
+   */
   poll_at: number
-  /** Until then, the node that charges the job has time to do so. */
+  /** The time until which the node that charges the job may do so. */
   settle_until: number
-  /** How often in a row the service said that it does not know the response. */
+  /** The number of consecutive times that the service did not know the response. */
   missing: number
 }

@@ -4,11 +4,10 @@ import type { CapMetric, CapOwner, CapWindow } from '../../../contract/caps.ts'
 export type { CapMetric } from '../../../contract/caps.ts'
 
 /**
- * Limits of what an owner may carry. For a cap of a channel, and for a cap that each key of a channel has, `owner_id` is
- * the id of the channel.
+ * Caps: limits on the use of a channel, or of each of its keys. In both cases, `owner_id` is the id of the channel.
  *
- * At every moment, what all windows of a cap counted, and `forgotten`, are what the log rows after `first_log` say,
- * `unlogged`, and what open calls reserve.
+ * The following is true at every moment for each cap: the counts of all its windows plus `forgotten` equal the sum of
+ * the log rows after `first_log`, plus `unlogged`, plus the reservations of open calls.
  */
 export interface CapsTable {
   id: Generated<number>
@@ -18,7 +17,7 @@ export interface CapsTable {
   period: CapWindow
   /** Comma-separated names and patterns such as `claude-*`; '' for all models. */
   models: string
-  /** The same as a regular expression; null for all models. */
+  /** The names and patterns in `models` as one regular expression; null for all models. */
   pattern: string | null
   /** The time zone of the calendar, an IANA name. */
   zone: string
@@ -26,25 +25,27 @@ export interface CapsTable {
   /** Added to `most` until `raise_until` (epoch seconds). */
   raise_by: number
   raise_until: number
-  /** The id of the last log row from before the cap. */
+  /** The id of the last log row that is older than the cap. */
   first_log: number
-  /** Counted without a log row that says so: failed attempts, deleted rows, and calls while logging is off. */
+  /**
+   * The amount counted without a log row: for failed attempts, for deleted rows, and for calls while logging is off.
+   */
   unlogged: Generated<number>
-  /** Counted in windows that are deleted. */
+  /** The amount counted in windows that have been deleted. */
   forgotten: Generated<number>
 }
 
-/** What a cap counted in one window, or in one step of a moving window. */
+/** The count of a cap in one window, or in one step of a moving window. */
 export interface CapCountsTable {
   cap_id: number
   /** The keyed hash of the key, for caps of keys; otherwise ''. */
   part: string
-  /** Start of the window or step in epoch seconds; 0 for calls at once, and for ever. */
+  /** The start of the window or step in epoch seconds; 0 for caps of concurrent calls and caps that never end. */
   start: number
   used: number
 }
 
-/** What an open call reserves in a cap. */
+/** The reservation of an open call in a cap. */
 export interface CapPlacesTable {
   hold_id: string
   cap_id: number
@@ -53,7 +54,7 @@ export interface CapPlacesTable {
   reserved: number
 }
 
-/** A call that waits for a place on a channel, in the order of the tickets. */
+/** A call that waits for a place on a channel. Calls wait in the order of their tickets. */
 export interface CapWaitsTable {
   ticket: number
   channel_id: number
@@ -61,6 +62,6 @@ export interface CapWaitsTable {
   cap_id: number
   part: string
   node_id: string
-  /** When the call's process last said that it waits, in epoch milliseconds. */
+  /** The time at which the call's process last reported that it waits, in epoch milliseconds. */
   seen_ms: number
 }

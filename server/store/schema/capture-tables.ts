@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely'
 
-/** Ours: whose requests are recorded, and until when. */
+/** Added by Tollgate: rules that determine whose requests are recorded, and until when. */
 export interface CaptureRulesTable {
   id: Generated<number>
   target: 'user' | 'token' | 'channel'
@@ -15,10 +15,10 @@ export interface CaptureRulesTable {
   size_limit: number
 }
 
-/** An object store, or a file on the node with the name; older rows do not name their node. */
+/** An object store, or a file on the named node. Older rows do not name their node. */
 export type CapturePlace = 's3' | 'files' | `files:${string}`
 
-/** Ours: the requests that were recorded, and where their contents are. */
+/** Added by Tollgate: the recorded requests, and the places of their contents. */
 export interface CapturesTable {
   request_id: string
   created_at: number
@@ -26,6 +26,6 @@ export interface CapturesTable {
   token_id: number
   rule_id: number
   place: CapturePlace
-  /** Deleted for people; the object has yet to be removed from the store. */
+  /** True if the request is deleted for people, but its object has not been removed from the store yet. */
   deleted: boolean
 }

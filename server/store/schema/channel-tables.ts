@@ -5,7 +5,7 @@ import type { CarryColumns } from './carry-columns.ts'
 export interface ChannelsTable extends CarryColumns {
   id: Generated<number>
   type: number
-  /** Upstream credential, encrypted. Several keys are stored one per line. */
+  /** The upstream credential, encrypted. If there are several keys, each is on its own line. */
   key: string
   status: number
   name: string
@@ -29,26 +29,29 @@ export interface ChannelsTable extends CarryColumns {
   /** The text of a JSON object with the price list that is read on a schedule, and the last result; '' = none. */
   price_feed: Generated<string>
   /**
-   * Ours: why the gateway last changed the status or skipped the channel, and when (epoch seconds); '' = nothing to
-   * report.
+   * Added by Tollgate: the reason for which the gateway last changed the status or skipped the channel, and the time
+   * (epoch seconds); '' = nothing to report.
    */
   status_reason: Generated<string>
   status_time: Generated<number>
   /**
-   * Ours: `multi` means that every line of `key` is a key, and that the keys are used in turn. `key_count` is the
-   * number of keys.
+   * Added by Tollgate: `multi` means that every line of `key` is a key, and that the keys are used in turn. `key_count`
+   * is the number of keys.
    */
   key_mode: Generated<'single' | 'multi'>
   key_count: Generated<number>
-  /** Ours: 1 is set if the channel has caps, and 2 if each of its keys has. */
+  /** Added by Tollgate: bits. 1 is set if the channel has caps, and 2 if each of its keys has caps. */
   capped: Generated<number>
-  /** Ours: the channel takes no new sessions. */
+  /** Added by Tollgate: true if the channel takes no new sessions. */
   draining: Generated<boolean>
-  /** Since when the channel is drained, in epoch seconds; 0 = it is not, or its sessions have ended. */
+  /**
+   * The time since which the channel has been drained, in epoch seconds; 0 = it is not drained, or its sessions have
+   * ended.
+   */
   drained_at: Generated<number>
 }
 
-/** Ours: keys of a channel that are currently unusable, identified by the keyed hash of the key. */
+/** Added by Tollgate: paused keys of a channel, identified by their keyed hashes. */
 export interface ChannelDeadKeysTable {
   channel_id: number
   key_hash: string
@@ -56,7 +59,7 @@ export interface ChannelDeadKeysTable {
   since: number
 }
 
-/** Ours: results of a channel's last tests. */
+/** Added by Tollgate: the results of a channel's last tests. */
 export interface ChannelTestsTable {
   id: Generated<number>
   channel_id: number
@@ -68,10 +71,10 @@ export interface ChannelTestsTable {
   message: string
 }
 
-/** Ours: a session that has begun while the channel to which it would belong is drained. */
+/** Added by Tollgate: a session that began while the channel to which it would belong was drained. */
 export interface DrainSessionsTable {
   channel_id: number
-  /** A hash of the token and what names the session. */
+  /** A hash of the token and the session's name. */
   session: number
   created_at: number
 }

@@ -3,7 +3,7 @@ import type { Limits } from '../../../contract/limits.ts'
 import type { CapMetric } from './cap-tables.ts'
 import type { LogsTable } from './tables.ts'
 
-/** A log row as the ledger writes it; the ledger sets `quota` to the amount actually charged. */
+/** A log row as it is passed to the ledger. The ledger sets `quota` to the amount actually charged. */
 export type LogRow = Omit<Insertable<LogsTable>, 'id' | 'quota'>
 
 /** The owner of a limit. */
@@ -13,15 +13,15 @@ export type LimitOwner = 'token' | 'user'
 export interface OpLimits {
   token?: Limits | undefined
   user?: Limits | undefined
-  /** Epoch seconds of the process's clock, which SQLite uses; PostgreSQL uses its own clock. */
+  /** The time of the process's clock, in epoch seconds. SQLite uses it. PostgreSQL uses its own clock. */
   at: number
 }
 
-/** What a token or a user used in the last minute: 60 whole seconds and the current one. */
+/** The usage of a token or a user in the last minute: 60 whole seconds and the current one. */
 export interface Minute {
   calls: number
   tokens: number
-  /** Seconds until all of these calls, or all of these tokens, are no longer within the last minute. */
+  /** Seconds until all of these calls, or all of these tokens, have left the last minute. */
   callsReset: number
   tokensReset: number
 }
@@ -29,7 +29,7 @@ export interface Minute {
 export type Minutes = Partial<Record<LimitOwner, Minute>>
 
 /**
- * What the log row of a call contains if the call dies with its process. The crash charge of the call is for these
+ * The values for the log row of a call if its process dies during the call. The call's crash charge is for these
  * tokens.
  */
 export interface CrashRow {
@@ -38,31 +38,37 @@ export interface CrashRow {
   completionTokens: number
 }
 
-/** The place that a call needs on a channel with caps. */
+/** The place that a call needs on a channel with caps. A call that has a place is counted in the caps. */
 export interface PlaceAsked {
-  /** The model as the channel is asked for it; caps can apply to some models only. */
+  /** The name of the model in the request to the channel. It matters because caps can apply to some models only. */
   model: string
-  /** Keyed hashes of the keys that would do, in order of preference; '' for the only key of a channel. */
+  /** The keyed hashes of the keys that the call may use, in order of preference; '' for the only key of a channel. */
   parts: readonly string[]
   /** Tokens reserved in the caps until the call ends. */
   tokens: number
-  /** The fewest units with which the call makes sense. A cap of quota may leave less than was asked for. */
+  /**
+   * The call needs at least this many units. The minimum matters because a cap of quota may leave fewer units than
+   * requested.
+   */
   least: number
-  /** If the channel is full, the call joins the line: 0 without a ticket yet. If absent, it does not wait. */
+  /**
+   * If the channel is full, the call joins the line with this ticket; 0 = it has no ticket yet; absent = it does not
+   * wait.
+   */
   ticket?: number
 }
 
-/** Takes `amount` units from the user and the token; fewer if necessary, but at least `minimum`. */
+/** Takes `amount` units from the user and the token. If fewer are available, it takes fewer, but at least `minimum`. */
 export interface HoldOp {
   kind: 'hold'
   id: string
   userId: number
   tokenId: number
-  /** The units wanted. */
+  /** The requested number of units. */
   amount: number
-  /** The fewest units that are useful. If fewer are available, the hold is refused. */
+  /** The minimum number of units. If fewer are available, the hold is refused. */
   minimum: number
-  /** What the call costs if this process dies before settling. */
+  /** The units that are charged for the call if this process dies before it settles the hold. */
   crashCharge: number
   nodeId: string
   /** If absent, the channel and the tokens are not known. */
@@ -84,8 +90,8 @@ export interface HoldOp {
 }
 
 /**
- * Takes up to `amount` further units (at least `minimum`) for an open hold. With 0 units it only records what the call
- * costs if the process dies.
+ * Takes up to `amount` further units (at least `minimum`) for an open hold. With 0 units, it only updates the crash
+ * charge.
  */
 export interface ExtendOp {
   kind: 'extend'
@@ -97,20 +103,22 @@ export interface ExtendOp {
   crashCharge: number
   /** If absent, the crash row is unchanged. */
   crashRow?: CrashRow | undefined
-  /** Only the budgets are checked. */
+  /** The limits of the call. Only the budgets among them are checked. */
   limits?: OpLimits
   /** Moves the call to `channelId`, where it needs this place. If that channel is full, nothing changes. */
   caps?: PlaceAsked
   channelId?: number
-  /** The call moves to a channel without caps, and frees the place that it has. */
+  /** True if the call moves to a channel without caps. This frees its place. */
   leaves?: true
   /** The channel on which the call has a place. */
   placedOn?: number
-  /** Epoch seconds; set with `caps`, `leaves` or `placedOn`. */
+  /** Epoch seconds. It is set if `caps`, `leaves` or `placedOn` is. */
   at?: number
 }
 
-/** Ends a hold: charges `charge`, gives the rest back and writes the log row. A release is a settle with charge 0. */
+/**
+ * Ends a hold. It charges `charge`, gives the rest back and writes the log row. A release is a settle with charge 0.
+ */
 export interface SettleOp {
   kind: 'settle'
   id: string
@@ -118,29 +126,36 @@ export interface SettleOp {
   tokenId: number
   channelId: number
   charge: number
-  /** Whether a charge above the hold may take a balance below zero (QuotaPolicy=compat). */
+  /** True if a charge above the hold may take a balance below zero (QuotaPolicy=compat). */
   mayGoNegative: boolean
   /** 1 if the call counts as a request, otherwise 0. */
   requests: 0 | 1
   /**
-   * The row to write; undefined if there is nothing to log, or if logging is off (then the charge counts as unlogged).
+   * The row to write; undefined if there is nothing to log, or if logging is off. If logging is off, the charge counts
+   * as unlogged.
    */
   log: LogRow | undefined
   /** Epoch seconds. */
   at: number
-  /** Units held, according to the hold's owner. If the row in the store differs, the row decides. */
+  /** The units held, according to the hold's owner. If the row in the store differs, the row is used. */
   held?: number
-  /** What the call cost the operator, in units, for the caps of its channel; the log row has it, too. Absent = not known. */
+  /**
+   * The cost of the call for the operator, in units, for the caps of its channel; absent = not known. The log row has
+   * it, too.
+   */
   cost?: number
-  /** The tokens that a call with limits used. They replace its reservation; if absent, the reservation stays. */
+  /** The tokens that a call with limits used. They replace its reservation; absent = the reservation stays. */
   tokens?: number
-  /** Only the budgets are checked: a charge above the hold never exceeds them. */
+  /**
+   * The limits of the call. Only the budgets among them are checked, so that a charge above the hold never exceeds a
+   * budget.
+   */
   limits?: OpLimits
   /** The channel on which the call has a place. */
   placedOn?: number
   /**
-   * The lease of this process that pays: the call has no row in `holds` yet. The charge is at most `held`, or the call may
-   * take a balance below zero.
+   * The lease of this process that pays for the call, which has no row in `holds` yet. Either the charge is at most
+   * `held`, or the call may take a balance below zero.
    */
   lease?: string | undefined
 }
@@ -148,8 +163,8 @@ export interface SettleOp {
 export type LedgerOp = HoldOp | ExtendOp | SettleOp
 
 /**
- * The outcome of a hold or an extension. `minutes`: for a hold with limits, what each owner with a limit per minute
- * used in the last minute.
+ * The outcome of a hold or an extension. For a hold with limits, `minutes` contains the usage in the last minute of
+ * each owner with a limit per minute.
  */
 export type TakeResult = { minutes?: Minutes } & (
   | {
@@ -160,25 +175,28 @@ export type TakeResult = { minutes?: Minutes } & (
     }
   | {
       ok: false
-      /** Whose balance or budget was insufficient. `gone`: the account or the hold does not exist (any more). */
+      /**
+       * The owner whose balance or budget was insufficient. `gone` means that the account or the hold does not exist
+       * (any more).
+       */
       reason: 'user' | 'token' | 'gone'
       /** Units that were available in that balance or budget. */
       available: number
-      /** True if other holds are open on that account, so that more may come back soon. */
+      /** True if other holds are open on that account. More units may then come back soon. */
       othersOpen: boolean
       /** Units charged to that account so far. The number rises whenever a call is settled, on any node. */
       used: number
       /** Set if this budget, and not the balance, was insufficient. It starts again in `retryAfter` seconds. */
       budget?: 'daily' | 'monthly'
       retryAfter?: number
-      /** True if processes have leases on that account, which they return when they are asked to. */
+      /** True if processes have leases on that account. They return the leases on request. */
       leased?: boolean
     }
   | LimitReached
   | ChannelFull
 )
 
-/** A hold that would exceed a limit: nothing is taken, and the call is not counted. */
+/** The result of a hold that would exceed a limit. Nothing is taken, and the call is not counted. */
 export interface LimitReached {
   ok: false
   reason: 'limit'
@@ -190,11 +208,11 @@ export interface LimitReached {
   retryAfter: number
 }
 
-/** A channel has no place for a call: nothing is taken, and the call is not counted. */
+/** The result if a channel has no place for a call. Nothing is taken, and the call is not counted. */
 export interface ChannelFull {
   ok: false
   reason: 'full'
-  /** The id of the cap that has no room, or on which earlier calls wait. */
+  /** The id of the cap that has no room, or for which earlier calls are waiting. */
   cap: number
   metric: CapMetric
   /** Seconds until there may be room for the call. */
@@ -212,9 +230,9 @@ export interface SettleResult {
    * Units charged. They are below the requested charge only in strict mode, if the balance could not cover the excess.
    */
   charged: number
-  /** False if the hold had already been closed by another process; then nothing was done. */
+  /** False if another process had already closed the hold. In that case, nothing was done. */
   found: boolean
-  /** True if the lease that was to pay is gone, because another process considered this one dead. */
+  /** True if the lease that should pay is gone, because another process considered this process dead. */
   leaseGone?: boolean
 }
 
@@ -222,7 +240,7 @@ export type LedgerResult = TakeResult | SettleResult
 
 /**
  * Applies a batch in one transaction: settles first, then extensions, then holds, each group in the given order.
- * Results are in the order of `ops`. Rejects if the transaction failed; then nothing was done.
+ * Results are in the order of `ops`. Rejects if the transaction failed. In that case, nothing was done.
  */
 export interface LedgerStore {
   apply(ops: readonly LedgerOp[]): Promise<LedgerResult[]>
@@ -230,27 +248,27 @@ export interface LedgerStore {
   readonly leases?: LeaseStore
 }
 
-/** A lease, and whose it is. */
+/** A lease and its owner. */
 export interface LeaseOfAccount {
   id: string
   userId: number
   tokenId: number
 }
 
-/** A lease to be taken. */
+/** A request to take a lease. */
 export interface LeaseRequest extends LeaseOfAccount {
   nodeId: string
-  /** Percent of what is left. */
+  /** The share of the quota that is left, in percent. */
   share: number
-  /** The most units that are useful, and the fewest. */
+  /** The maximum and the minimum number of units. */
   most: number
   least: number
 }
 
 /** The leases of this process. Operations that name one of them must come in one batch at a time. */
 export interface LeaseStore {
-  /** Resolves with the units taken; undefined if the share is too small. */
+  /** Resolves with the number of units taken; undefined if the share is too small. */
   take(request: LeaseRequest): Promise<number | undefined>
-  /** Must be called when a lease was returned. */
+  /** Must be called after a lease was returned. */
   forget(id: string): void
 }

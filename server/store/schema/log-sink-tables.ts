@@ -1,10 +1,10 @@
-/** How far the log was copied to a second place. */
+/** The progress of copying the log to an external sink. */
 export interface LogSinksTable {
-  /** The place, without credentials. */
+  /** The address of the sink, without credentials. */
   name: string
-  /** The id of the last row that is there. */
+  /** The id of the last row that the sink has. */
   sent_to: number
-  /** The id of the last row that an attempt may have stored, if it is larger than `sent_to`. */
+  /** The id of the last row that an attempt may have stored in the sink, if it is larger than `sent_to`. */
   sending_to: number
   sent_rows: number
   /** Epoch seconds. */
@@ -12,10 +12,10 @@ export interface LogSinksTable {
   /** Rows that retention deleted before they were copied. */
   lost_rows: number
   lost_at: number
-  /** Why the last attempt failed; '' if it did not. */
+  /** The reason why the last attempt failed; '' if it did not. */
   error: string
   failed_at: number
-  /** The process that copies, and until when nobody else may (epoch seconds). */
+  /** The process that copies, and the time (epoch seconds) until which no other process may. */
   holder: string
   held_until: number
 }

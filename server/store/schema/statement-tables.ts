@@ -1,6 +1,6 @@
 /**
- * Ours: monthly statements that were sent by email. `sending` is written before an email is handed over, so that no node
- * sends it twice; it stays if the process died then.
+ * Added by Tollgate: monthly statements that were sent by email. The state `sending` is written before an email is
+ * handed over, so that no node sends it twice. If the process dies at that moment, this state stays.
  */
 export interface StatementEmailsTable {
   /** YYYY-MM. */
@@ -10,7 +10,7 @@ export interface StatementEmailsTable {
   updated_at: number
 }
 
-/** Ours: users who do not want statements by email. */
+/** Added by Tollgate: users who do not want statements by email. */
 export interface StatementOptoutsTable {
   user_id: number
 }

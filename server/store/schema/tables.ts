@@ -26,13 +26,14 @@ import type {
 import type { VirtualModelsTable } from './virtual-model-tables.ts'
 
 /**
- * Row types of all tables. Columns that one-api also has keep their names and meanings. Our additions are marked. Times
- * are epoch seconds, quotas are integer units. SQLite returns booleans as 0/1: read them through `Boolean()`.
+ * Row types of all tables. Columns that one-api also has keep their names and meanings. "Ours:" marks tables and
+ * columns that Tollgate added; one-api does not have them. Times are epoch seconds. Quotas are integer units. SQLite
+ * returns booleans as 0 or 1, so read them through `Boolean()`.
  */
 export interface UsersTable extends LimitColumns {
   id: Generated<number>
   username: string
-  /** argon2id (or imported bcrypt) hash. Empty for accounts without a password; an empty hash never matches. */
+  /** An argon2id or imported bcrypt hash. Empty for accounts without a password. An empty hash never matches. */
   password: string
   display_name: string
   role: number
@@ -42,7 +43,7 @@ export interface UsersTable extends LimitColumns {
   wechat_id: string
   lark_id: string
   oidc_id: string
-  /** Ours: keyed hash of the access token (one-api keeps it in plain text). */
+  /** Ours: the keyed hash of the access token, which one-api stores in plain text. */
   access_token_hash: string | null
   quota: number
   used_quota: number
@@ -50,12 +51,12 @@ export interface UsersTable extends LimitColumns {
   group: string
   aff_code: string | null
   inviter_id: number
-  /** Ours: all quota ever given or taken, other than by usage; quota + used_quota + open holds + leases = granted_quota. */
+  /** Ours: all quota ever given or taken, except by usage. granted_quota = quota + used_quota + open holds + leases. */
   granted_quota: number
   /** Ours: the part of used_quota whose log rows were purged or never written. */
   unlogged_quota: number
   created_time: number
-  /** Ours: id and host of the linked GitHub account. github_id is its login name, which can pass to another person. */
+  /** Ours: the id and host of the linked GitHub account. github_id is its login name, which others can take over. */
   github_account_id: Generated<string>
   /** Ours: true if the balance has been above QuotaRemindThreshold since the last reminder. */
   quota_armed: Generated<boolean>
@@ -78,7 +79,7 @@ export interface TokensTable extends LimitColumns {
   user_id: number
   /** The 48 characters without `sk-`, encrypted. */
   key: string
-  /** Ours: keyed hash of the key, used for lookups. */
+  /** Ours: the keyed hash of the key, for lookups. */
   key_hash: string
   status: number
   name: string
@@ -90,25 +91,25 @@ export interface TokensTable extends LimitColumns {
   used_quota: number
   models: string | null
   subnet: string | null
-  /** As in new-api: decides channels and ratio in place of the owner's group; '' = the owner's group. */
+  /** As in new-api: the group that determines channels and ratio; '' = the owner's group. */
   group: Generated<string>
-  /** Ours: like users.granted_quota, kept for limited and unlimited tokens alike. */
+  /** Ours: like users.granted_quota. It is maintained for limited and unlimited tokens. */
   granted_quota: number
   unlogged_quota: number
-  /** Ours: the key before the last one, encrypted like it; empty if there is none or it has ended. */
+  /** Ours: the previous key, encrypted like the current one; empty if there is none or it has ended. */
   old_key: Generated<string>
   old_key_hash: Generated<string | null>
-  /** Epoch seconds: from then on, the old key is refused; 0 if there is none. */
+  /** The time (epoch seconds) from which on the old key is refused; 0 if there is none. */
   old_key_until: Generated<number>
   /** Ours: what the owner uses the token for; tokens are listed and totalled by it. '' = none. */
   project: Generated<string>
 }
 
-/** Ours: what a configuration file manages, by its section and name in the file. */
+/** Ours: the objects that a configuration file manages, by their section and name in the file. */
 export interface ConfigMarksTable {
   section: string
   name: string
-  /** The file, or who sent it. */
+  /** The file, or the person who sent it. */
   source: string
 }
 
@@ -116,7 +117,7 @@ export interface ConfigMarksTable {
 export interface JobRunsTable {
   name: string
   started_at: number
-  /** When the node that runs the job last reported. */
+  /** The time of the last report from the node that runs the job. */
   updated_at: number
   /** 0 while the job runs. */
   finished_at: number
@@ -142,7 +143,7 @@ export interface RedemptionsTable {
   quota: number
   created_time: number
   redeemed_time: number
-  /** Ours: who redeemed the code; 0 = nobody yet. */
+  /** Ours: the user who redeemed the code; 0 = nobody yet. */
   redeemed_user_id: number
   /** Ours: the last second in which the code can be redeemed; 0 = it never expires. */
   expired_time: Generated<number>
@@ -166,15 +167,15 @@ export interface LogsTable {
   elapsed_time: number
   is_stream: boolean
   system_prompt_reset: boolean
-  /** The following columns are ours. */
+  /** Tollgate added the following columns. */
   token_id: number
   /** Milliseconds to the first byte of the response; 0 = none. */
   first_byte_time: number
   cached_tokens: number
   reasoning_tokens: number
-  /** True if the usage was counted here because the upstream reported no credible usage. */
+  /** True if the gateway counted the usage itself, because the upstream reported no credible usage. */
   estimated: boolean
-  /** How the call ended: complete, aborted, interrupted. */
+  /** How the call ended: complete, aborted, interrupted, failed. */
   outcome: string
   /** JSON array of the channels tried, each with status and time; '' if the first channel answered. */
   attempts: string
@@ -187,20 +188,20 @@ export interface LogsTable {
   code: Generated<string>
   /** For failed calls: the upstream's message, truncated. */
   upstream_message: Generated<string>
-  /** What the call cost the operator, in quota units; null = not known. */
+  /** The cost of the call for the operator, in quota units; null = not known. */
   cost: Generated<number | null>
-  /** For failed calls: how many similar calls have no row, and when the first of them began (epoch seconds). */
+  /** For failed calls: the number of similar calls without a row, and the start of the first (epoch seconds). */
   left_out: Generated<number>
   left_out_since: Generated<number>
-  /** Whether the channel and key that served the call are the place of its session; null = it has no session. */
+  /** True if the call was served by the channel and key of its session; null = the call has no session. */
   kept_place: boolean | null
-  /** How the call was made, as JSON without any content; null for other rows and those of earlier versions. */
+  /** How the call was made, as JSON without any content; null for other rows and for rows from earlier versions. */
   request: Generated<string | null>
 }
 
 /**
- * Ours: the number of rows that were written in a minute for a token's failed calls with one error code, so that all
- * nodes share one limit.
+ * Ours: the number of rows that were written in a minute for the failed calls of a token with one error code. All nodes
+ * share these counts, and therefore one limit.
  */
 export interface ErrorMinutesTable {
   token_id: number
@@ -212,7 +213,7 @@ export interface ErrorMinutesTable {
   summed_at: number
 }
 
-/** Ours: failed attempts of a channel in an hour, however the calls ended. */
+/** Ours: the failed attempts at a channel in an hour, no matter how the calls ended. */
 export interface ChannelFailuresTable {
   channel_id: number
   model_name: string
@@ -229,7 +230,7 @@ export interface OptionsTable {
 }
 
 export interface SessionsTable {
-  /** Keyed hash of the random id in the cookie. */
+  /** The keyed hash of the random id in the cookie. */
   id_hash: string
   user_id: number
   created_time: number
@@ -246,7 +247,8 @@ export interface HoldsTable {
   token_id: number
   amount: number
   /**
-   * Units charged if the process that owns the hold dies: prompt estimate plus what is known to have been delivered.
+   * The units charged if the process that owns the hold dies: for the estimated prompt and the output known to be
+   * delivered.
    */
   crash_charge: number
   /** The last channel that was tried, and the tokens of the crash charge. */
@@ -257,36 +259,36 @@ export interface HoldsTable {
   created_at: number
   model_name: string
   request_id: string
-  /** 1 if part of the hold was taken from the token's remain_quota (the token is limited). */
+  /** 1 if the hold was taken from the token's remain_quota, too, because the token is limited. */
   token_limited: boolean
   /**
-   * 0 = no limit was in force; 1 = counts as an open call. 2 is added if the call is in the token's per-minute counts,
-   * 4 if it is in the user's, and 8 if it has a place on a channel with caps.
+   * 0 = no limit was in force. 1 = the call counts as an open call. 2 is added if the call is in the token's per-minute
+   * counts, 4 if it is in the user's, and 8 if the caps of its channel count it.
    */
   counted: Generated<number>
-  /** The second of `limit_windows` in which the call is counted, and the tokens counted there. */
+  /** The second of `limit_windows` in which the call is counted, and the tokens counted in that second. */
   window_second: Generated<number>
   window_tokens: Generated<number>
 }
 
 /**
- * Ours: a part of a balance that a process has taken in advance, for calls to come. It is neither left nor held: for every
- * user, left + held + leased + used = granted, and likewise for tokens with a quota of their own.
+ * Ours: a part of a balance that a process has taken in advance for future calls. It is neither left nor held. For
+ * every user, left + held + leased + used = granted. The same is true for tokens with a quota of their own.
  */
 export interface LeasesTable {
   id: string
   node_id: string
   user_id: number
   token_id: number
-  /** Whether the amount was taken from the token's remain_quota, too. */
+  /** True if the amount was taken from the token's remain_quota, too. */
   token_limited: boolean
   amount: number
-  /** Rises with every batch that takes from the lease, so that no batch takes effect twice. */
+  /** The version rises with every batch that takes from the lease, so that no batch takes effect twice. */
   version: number
   created_at: number
 }
 
-/** Ours: what tokens and users with limits used in each second of the last minute. */
+/** Ours: the usage of tokens and users with limits in each second of the last minute. */
 export interface LimitWindowsTable {
   owner: 'token' | 'user'
   owner_id: number
@@ -314,7 +316,7 @@ export interface OneTimeCodesTable {
   expires_time: number
 }
 
-/** Ours: how many emails were sent to an address and when, so that nobody can flood a mailbox through this server. */
+/** Ours: the number and times of emails to an address, so that nobody can flood a mailbox through this server. */
 export interface MailLimitsTable {
   recipient: string
   last_time: number

@@ -1,8 +1,8 @@
 import type { Generated } from 'kysely'
 
 /**
- * A series: log rows with the same dimensions, whose figures are added up. Columns that its `kind` does not distinguish
- * are 0 or ''. The figures of the series itself are the totals of all days that are summed up.
+ * A series of log rows with the same dimensions, whose figures are added up. Columns that its `kind` does not
+ * distinguish are 0 or ''. The figures in this table are the totals of all days that have been added up.
  */
 export interface UsageSeriesTable extends UsageFigures {
   id: Generated<number>
@@ -30,36 +30,39 @@ export interface UsageFigures {
   first_byte_time: number
   /** The number of rows with a first byte time. */
   first_byte_count: number
-  /** What calls cost the operator, and what was charged for them less that; only calls with a known cost. */
+  /** For calls with a known cost: the cost for the operator, and the charge minus this cost. */
   cost: number
   margin: number
 }
 
-/** A day that has hours, as a number of days since 1970 (UTC). */
+/** A day for which there are hourly sums, as a number of days since 1970 (UTC). */
 export interface UsageDatesTable {
   day: number
 }
 
-/** A series in one hour, and the ids of its rows (`slot`: hours since 1970; `day`: the day of that hour). */
+/**
+ * The sums of a series in one hour, and the ids of its rows. `slot` is the hour (hours since 1970), and `day` is the
+ * day of that hour.
+ */
 export interface UsageHoursTable extends UsageFigures {
   day: number
   series_id: number
   slot: number
-  /** The number of rows that still exist. Their ids are between the next two values. */
+  /** The number of rows that still exist. Their ids range from `first_id` to `last_id`. */
   log_rows: number
   first_id: number
   last_id: number
 }
 
-/** A series on one day or in one week (`slot`: days or weeks since 1970, UTC). */
+/** The sums of a series on one day or in one week. `slot` is the day or week since 1970 (UTC). */
 export interface UsageSlotsTable extends UsageFigures {
   series_id: number
   slot: number
 }
 
 /**
- * A single row. Log rows up to `folded_to` are counted in hours, hours before day `days_to` are counted in days and in
- * series, and days before week `weeks_to` are counted in weeks.
+ * The state of the rollup, in a single row. Log rows up to the id `folded_to` are counted in hours. Hours before day
+ * `days_to` are counted in days and in series. Days before week `weeks_to` are counted in weeks.
  */
 export interface UsageStateTable {
   folded_to: number
@@ -71,7 +74,9 @@ export interface UsageStateTable {
   first_slot: number | null
 }
 
-/** Calls for a model that failed in one hour (hours since 1970) because of this service or its upstreams. */
+/**
+ * The number of calls for a model that failed in one hour (hours since 1970) because of this service or its upstreams.
+ */
 export interface ServiceFailuresTable {
   model_name: string
   slot: number

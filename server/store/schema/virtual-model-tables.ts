@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely'
 
-/** Ours: a model that consists of steps. Each step names a model that may answer. */
+/** Added by Tollgate: a model that consists of steps. Each step names a model that may answer. */
 export interface VirtualModelsTable {
   id: Generated<number>
   name: string
@@ -9,12 +9,12 @@ export interface VirtualModelsTable {
   steps: string
   /** The failures after which the next step is taken, separated by commas. */
   failures: string
-  /** JSON: a price of its own in dollars; '' = the price of the step that answers. */
+  /** JSON: the model's own price in dollars; '' = the price of the step that answers. */
   price: string
   /** The groups that may use the model, separated by commas; '' = all. */
   groups: string
   enabled: boolean
-  /** Whether a stream that breaks is continued; null = as the option StreamRescue says. */
+  /** True if a stream that breaks is continued; null = the option StreamRescue decides. */
   stream_rescue: boolean | null
   created_time: number
   updated_time: number

@@ -1,16 +1,16 @@
 import { type Column, SnapshotError, type SnapshotPart, type Value } from './snapshot.ts'
 
-/** What to do with the pieces of a snapshot. */
+/** Handles the pieces of a snapshot. */
 export interface PartsVisitor {
   /** Begins a table. Returns the function that stores its rows. */
   table(name: string, columns: readonly Column[]): Promise<(rows: Value[][]) => Promise<void> | void>
-  /** Ends a table whose next new row gets the id `next`; 0 if it does not number its rows. */
+  /** Ends a table. The next new row gets the id `next`; 0 if the table does not number its rows. */
   end(name: string, next: number): Promise<void>
 }
 
 /**
- * Passes the pieces of a snapshot on, and returns the number of rows of each table. Throws SnapshotError if they are not
- * complete tables.
+ * Passes the pieces of a snapshot to the visitor, and returns the number of rows of each table. Throws SnapshotError if
+ * the pieces do not form complete tables.
  */
 export async function visitParts(
   parts: AsyncIterable<SnapshotPart>,

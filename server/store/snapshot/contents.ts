@@ -2,8 +2,8 @@ import { hasTable } from '../migrations/migrate.ts'
 import type { Store } from '../store.ts'
 
 /**
- * What a database contains: nothing, an installation without accounts, an installation with accounts, or tables of
- * another program that have our names.
+ * The contents of a database: nothing, an installation without accounts, an installation with accounts, or tables of
+ * another program that have the same names as ours.
  */
 export type Contents = 'nothing' | 'unused' | 'installation' | 'foreign'
 

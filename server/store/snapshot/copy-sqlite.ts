@@ -28,9 +28,9 @@ interface CopyOptions {
 }
 
 /**
- * Copies a SQLite database that is about to be migrated to `before-<version>-<time>.db` beside it, and removes all such
- * copies but the newest three. It is the way back from an upgrade. If there is no space for it, the upgrade continues
- * without a copy, with a warning. Does nothing for a new database.
+ * Before a SQLite database is migrated, copies it to `before-<version>-<time>.db` in the same folder, so that an
+ * upgrade can be reversed. Removes all such copies except the newest three. If there is no space, the upgrade continues
+ * without a copy, and a warning is logged. Does nothing for a new database.
  */
 export async function copyBeforeMigration(store: Store, { path, version, now, log }: CopyOptions): Promise<void> {
   if (store.dialect !== 'sqlite' || !(await pendingMigrations(store))) return
@@ -51,16 +51,19 @@ export async function copyBeforeMigration(store: Store, { path, version, now, lo
   }
 }
 
-/** What is left over is of no use, and does not keep the server from starting. */
+/** Removes a file that is no longer needed. If this fails, the server can start anyway. */
 function removeIfPossible(file: string): void {
   try {
     rmSync(file, { force: true })
   } catch {
-    // The warning names the cause.
+    // The error is ignored, because the warning names the cause.
   }
 }
 
-/** The copy may need as much space as the database and its log, and the upgrade needs some more. */
+/**
+ * Throws unless there is enough space. The copy may need as much as the database and its write-ahead log, and the
+ * upgrade needs some more.
+ */
 function requireSpace(path: string, folder: string): void {
   const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0
   const needed = 1.2 * (sizeOf(path) + sizeOf(`${path}-wal`))
@@ -72,12 +75,12 @@ function requireSpace(path: string, folder: string): void {
 }
 
 function copyInto(path: string, copy: string): void {
-  // The copy must not be readable for anybody else from its first byte on.
+  // From its first byte on, nobody else may be able to read the copy.
   closeSync(openSync(copy, 'wx', 0o600))
   const database = new Database(path, { readwrite: true, create: false })
   try {
     database.run('PRAGMA busy_timeout = 10000')
-    // A consistent copy, with what is still in the write-ahead log.
+    // This makes a consistent copy, including the contents of the write-ahead log.
     database.run('VACUUM INTO ?', [copy])
   } finally {
     database.close()
@@ -88,7 +91,7 @@ function copyInto(path: string, copy: string): void {
   closeSync(file)
 }
 
-/** All copies but the newest ones. */
+/** All copies except the newest. */
 function olderCopies(folder: string): string[] {
   const timeOf = (name: string) => nameForm.exec(name)?.[1] ?? ''
   const copies = readdirSync(folder).filter((name) => timeOf(name) !== '')

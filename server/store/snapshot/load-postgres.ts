@@ -10,8 +10,9 @@ import type { Column, ColumnKind, Value } from './snapshot.ts'
 import { looseSequences, tableNames } from './table-policy.ts'
 
 /**
- * Replaces the contents of a database with a snapshot, in one transaction: if the process ends, nothing has happened.
- * Until the transaction ends, starting servers wait. `mayBegin` runs as soon as they do, and may throw.
+ * Replaces the contents of a database with a snapshot. This is one transaction, so nothing changes if the process ends
+ * early. Servers that start wait until the transaction ends. `mayBegin` runs as soon as starting servers have to wait,
+ * and may throw.
  */
 export async function loadPostgres(
   store: OpenedStore,
@@ -32,7 +33,7 @@ export async function loadPostgres(
           name,
         )
         requireColumns(name, columns, present)
-        // Migrations may have inserted the first rows of a table.
+        // Empties the table, because migrations may already have inserted rows.
         await sql`delete from ${sql.table(name)}`.execute(trx)
         const time = name === 'logs' ? columns.findIndex((column) => column.name === 'created_at') : -1
         return async (rows) => {
@@ -60,7 +61,7 @@ const casts: Readonly<Record<ColumnKind, string>> = {
   text: '',
 }
 
-/** One statement with one parameter inserts all rows, however many columns they have. */
+/** Inserts all rows with one statement that has one parameter, however many columns the rows have. */
 async function insert(trx: Trx, table: string, columns: readonly Column[], rows: Value[][]): Promise<void> {
   const list = columns.map(({ name }) => `"${name}"`).join(', ')
   const values = columns.map(({ kind }, at) => `(r ->> ${at})${casts[kind]}`).join(', ')
@@ -69,7 +70,7 @@ async function insert(trx: Trx, table: string, columns: readonly Column[], rows:
     select ${sql.raw(values)} from json_array_elements(${storable(rows)}::json) as t (r)`.execute(trx)
 }
 
-/** PostgreSQL cannot store the character NUL in a text; it becomes the replacement character. */
+/** The rows as JSON. PostgreSQL cannot store NUL in a text, so NUL becomes the replacement character. */
 function storable(rows: Value[][]): string {
   const hasNul = rows.some((row) => row.some((value) => typeof value === 'string' && value.includes('\0')))
   if (!hasNul) return JSON.stringify(rows)
@@ -83,7 +84,7 @@ async function setNext(trx: Trx, table: string, next: number): Promise<void> {
   await sql`select setval(pg_get_serial_sequence(${`"${table}"`}, 'id'), ${next - 1}, true)`.execute(trx)
 }
 
-/** Removes the tables, sequences and functions of the product, and nothing else that the database may contain. */
+/** Removes the tables, sequences and functions of Tollgate. Other contents of the database are kept. */
 async function dropAll(trx: Trx): Promise<void> {
   const names = [...tableNames, 'schema_migrations'].map((name) => `"${name}"`).join(', ')
   await sql.raw(`drop table if exists ${names} cascade`).execute(trx)

@@ -1,9 +1,12 @@
 import type { SnapshotPart } from './snapshot.ts'
 
-/** What a database is filled from. */
+/** The source from which a database is filled. */
 export interface LoadSource {
-  /** The migrations that made the schema of the rows. All of them must be known. Later migrations run afterwards. */
+  /**
+   * The migrations that made the schema of the rows. This version must know all of them. Later migrations run
+   * afterwards.
+   */
   migrations: readonly string[]
-  /** Begins to read from the start, each time it is called. */
+  /** Each call begins to read from the start. */
   parts(): AsyncIterable<SnapshotPart>
 }

@@ -8,22 +8,22 @@ import { requireColumns, visitParts } from './check-parts.ts'
 import type { LoadSource } from './load-source.ts'
 import { columnsOfSqlite } from './read-sqlite.ts'
 
-/** A filled SQLite file under a temporary name. */
+/** A SQLite file that has been filled and still has a temporary name. */
 export interface StagedFile {
   readonly rows: Record<string, number>
-  /** Opens the file, to finish its contents. Close the store before `publish`. */
+  /** Opens the file so that its contents can be finished. Close the store before `publish`. */
   open(): Store
   /**
-   * Puts the file in the place of the database in one step. The database that was there is kept under `keptAs`, if that
-   * is given. No server may have it open.
+   * Replaces the database with the file in one step. If `keptAs` is given, the previous database is kept under that
+   * name. No server may have the database open.
    */
   publish(keptAs: string | undefined): void
   discard(): void
 }
 
 /**
- * Fills a new file beside the database from a snapshot. The database itself is not touched before `publish`, so that
- * nothing is half done if the process ends. A file that an earlier run left behind is removed.
+ * Fills a new file in the folder of the database from a snapshot. The database itself is not touched before `publish`,
+ * so that nothing is half done if the process ends. A file that an earlier run left behind is removed.
  */
 export async function stageSqlite(path: string, source: LoadSource): Promise<StagedFile> {
   const staged = `${path}.loading`
@@ -54,7 +54,7 @@ async function migrated(store: Store, only?: ReadonlySet<string>): Promise<void>
 async function fill(path: string, source: LoadSource): Promise<Record<string, number>> {
   const database = new Database(path)
   try {
-    // Nobody reads the file before it is complete and on the disk.
+    // These settings are safe, because nobody reads the file before it is complete and on the disk.
     database.run('PRAGMA journal_mode = MEMORY')
     database.run('PRAGMA synchronous = OFF')
     database.run('PRAGMA foreign_keys = OFF')
@@ -62,7 +62,7 @@ async function fill(path: string, source: LoadSource): Promise<Record<string, nu
     const rows = await visitParts(source.parts(), {
       async table(name, columns) {
         requireColumns(name, columns, columnsOfSqlite(database, name))
-        // Migrations may have inserted the first rows of a table.
+        // Empties the table, because migrations may already have inserted rows.
         database.run(`delete from "${name}"`)
         const list = columns.map((column) => `"${column.name}"`).join(', ')
         const statement = database.prepare(
@@ -92,7 +92,7 @@ function publish({ path, staged, keptAs }: { path: string; staged: string; keptA
     if (keptAs !== undefined) rmSync(keptAs, { force: true })
     const isWhole = mergeLog(path)
     if (keptAs !== undefined) keep(path, keptAs)
-    // The log of a damaged database must not be applied to the new one.
+    // The write-ahead log of a damaged database must not be applied to the new database.
     for (const end of isWhole ? [] : ['-wal', '-shm'])
       if (existsSync(path + end)) renameSync(path + end, (keptAs ?? staged) + end)
   }
@@ -104,7 +104,7 @@ function publish({ path, staged, keptAs }: { path: string; staged: string; keptA
   }
 }
 
-/** Moves what is in the write-ahead log into the file and removes the log. Returns false if the database is damaged. */
+/** Merges the write-ahead log into the file and removes the log. Returns false if the database is damaged. */
 function mergeLog(path: string): boolean {
   try {
     const old = new Database(path)
@@ -122,12 +122,12 @@ function keep(path: string, keptAs: string): void {
   try {
     linkSync(path, keptAs)
   } catch {
-    // The file system has no hard links.
+    // The file system does not support hard links.
     copyFileSync(path, keptAs)
   }
 }
 
-/** Waits until a file or folder is on the disk. */
+/** Waits until the contents of a file or folder are on the disk. */
 function sync(path: string): void {
   const file = openSync(path, 'r')
   try {

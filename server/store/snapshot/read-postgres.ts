@@ -14,7 +14,7 @@ import {
 } from './snapshot.ts'
 import { tableNames, tablePolicies } from './table-policy.ts'
 
-/** A snapshot of a PostgreSQL database: one REPEATABLE READ transaction on a connection of its own. */
+/** A snapshot of a PostgreSQL database. It is a REPEATABLE READ transaction on a separate connection. */
 export async function snapshotOfPostgres(url: string): Promise<Snapshot> {
   const client = new PatientClient({
     connectionString: url,
@@ -27,9 +27,10 @@ export async function snapshotOfPostgres(url: string): Promise<Snapshot> {
   try {
     const hasLog = (await texts(client, `select 1 where to_regclass('logs') is not null`)).length > 0
     await client.query('begin isolation level repeatable read read only')
-    // Dropping a partition of the log would take its rows out of a snapshot that has not read them yet.
+    // The lock prevents a partition of the log from being dropped, which would remove rows that this snapshot has not
+    // read yet.
     if (hasLog) await client.query('lock table logs in access share mode')
-    // Where the snapshot is written to may be slow.
+    // The reader of the snapshot may be slow, so there are no timeouts.
     await client.query('set local idle_in_transaction_session_timeout = 0; set local statement_timeout = 0')
     const names = await texts(
       client,
@@ -76,7 +77,7 @@ async function* tableParts(client: pg.Client, table: string): AsyncGenerator<Sna
   yield { kind: 'end', name: table, rows: count, next: await nextId(client, table, columns) }
 }
 
-/** Divides rows so that no piece is much larger than `charactersPerPart`. */
+/** Divides rows into pieces so that no piece is much larger than `charactersPerPart`. */
 function* partsOf(all: Value[][]): Generator<SnapshotPart> {
   let rows: Value[][] = []
   let characters = 0
@@ -94,7 +95,7 @@ function* partsOf(all: Value[][]): Generator<SnapshotPart> {
 /** Runs one statement with numbered parameters. */
 type Ask = (sql: string, values: readonly unknown[]) => Promise<{ rows: unknown[] }>
 
-/** The columns of a table, in the order of the table. */
+/** The columns of a table, in their order in the table. */
 export async function columnsOfPostgres(ask: Ask, table: string): Promise<Column[]> {
   const { rows } = await ask(
     `select column_name as name, data_type as type from information_schema.columns
@@ -117,10 +118,10 @@ async function orderOf(client: pg.Client, table: string, columns: readonly Colum
       where i.indrelid = to_regclass($1) and i.indisprimary order by array_position(i.indkey::int2[], a.attnum)`,
     [table],
   )
-  // The log has its keys in its partitions.
+  // The log itself has no key. Only its partitions have keys.
   if (key.length === 0 && table === 'logs') key.push('id')
   if (key.length === 0) return ''
-  // Compared byte by byte, as SQLite does, whatever the language of the database.
+  // Texts are compared byte by byte, as in SQLite, whatever the collation of the database.
   const isText = (name: string) => columns.find((column) => column.name === name)?.kind === 'text'
   return ` order by ${key.map((name) => `"${name}"${isText(name) ? ' collate "C"' : ''}`).join(', ')}`
 }

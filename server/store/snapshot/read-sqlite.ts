@@ -14,14 +14,14 @@ import {
 } from './snapshot.ts'
 import { tableNames, tablePolicies } from './table-policy.ts'
 
-/** A snapshot of a SQLite file, on a connection of its own. Throws if the file does not exist. */
+/** A snapshot of a SQLite file, on a separate connection. Throws if the file does not exist. */
 export function snapshotOfSqlite(path: string): Snapshot {
   const database = new Database(path, { readwrite: true, create: false })
   try {
     database.run('PRAGMA busy_timeout = 10000')
     database.run('PRAGMA query_only = ON')
     database.run('BEGIN')
-    // The first statement that reads determines what the transaction sees.
+    // The first read of the transaction fixes the state of the database that it sees.
     const names = database.query('select name from sqlite_master where type = ?').values('table').flat().map(String)
     const textOf = (sql: string) => database.query(sql).values().flat().map(String)
     const migrations = names.includes('schema_migrations')
@@ -53,7 +53,7 @@ async function* tableParts(database: Database, table: string): AsyncGenerator<Sn
   let count = 0
   let rows: Value[][] = []
   let characters = 0
-  // In the order of the key, so that equal tables give equal snapshots.
+  // Rows are read in key order, so that equal tables give equal snapshots.
   const statement = database.prepare(`select ${list} from ${table}${orderOf(database, table)}`)
   try {
     for (const row of statement.iterate() as IterableIterator<Record<string, unknown>>) {
@@ -69,7 +69,7 @@ async function* tableParts(database: Database, table: string): AsyncGenerator<Sn
       yield { kind: 'rows', rows }
       rows = []
       characters = 0
-      // Lets the calls of a running server continue.
+      // This pause lets the calls of a running server continue.
       await setImmediate()
     }
   } finally {
@@ -79,7 +79,7 @@ async function* tableParts(database: Database, table: string): AsyncGenerator<Sn
   yield { kind: 'end', name: table, rows: count + rows.length, next: nextId(database, table) }
 }
 
-/** The columns of a table, in the order of the table. */
+/** The columns of a table, in their order in the table. */
 export function columnsOfSqlite(database: Database, table: string): Column[] {
   const info = database.query('select name, type from pragma_table_info(?)').all(table)
   return (info as { name: string; type: string }[]).map(({ name, type }) => ({ name, kind: kindOf(type) }))

@@ -5,7 +5,7 @@ import { keyLines } from '../channels/key-lines.ts'
 import { sealedCarries } from '../channels/stored-carries.ts'
 import type { Store, Trx } from '../store.ts'
 
-/** What the encrypted columns are encrypted for, where the store does not know it itself. */
+/** The purposes for which columns are encrypted, if the store does not know them itself. */
 export interface SealContexts {
   option(key: string): string
   alertDestination: string
@@ -18,25 +18,25 @@ export interface ResealOptions {
   dialect: Store['dialect']
 }
 
-/** What changing the secret key did. */
+/** The effects of changing the secret key. */
 export interface Resealed {
   tokens: number
   channels: number
   options: number
   alertDestinations: number
-  /** Sessions and access tokens that ended: only their keyed hashes are known. */
+  /** The numbers of sessions and access tokens that ended, because only their keyed hashes are known. */
   endedSessions: number
   endedAccessTokens: number
-  /** Rows that could not be decrypted with the old key either, such as "token 7". They are as they were. */
+  /** Rows that could not be decrypted even with the old key, such as "token 7". They are unchanged. */
   unreadable: string[]
 }
 
 const batchRows = 500
 
 /**
- * Encrypts everything in the database under another secret key, and replaces all keyed hashes of what can be decrypted.
- * Everything whose plain text is known to nobody ends: sessions, access tokens, one-time codes and upstream tokens. The
- * sources of imports are forgotten.
+ * Encrypts everything in the database under another secret key, and replaces the keyed hashes of everything that can be
+ * decrypted. Sessions, access tokens, one-time codes and upstream tokens end, because nobody knows their plain text.
+ * The sources of imports are deleted.
  */
 export async function resealRows(trx: Trx, options: ResealOptions): Promise<Resealed> {
   const unreadable: string[] = []
@@ -49,7 +49,7 @@ export async function resealRows(trx: Trx, options: ResealOptions): Promise<Rese
       return undefined
     }
   }
-  // Neither the old texts nor the hashes remain in the file.
+  // With this setting, neither the old texts nor the old hashes remain in the file.
   const isSqlite = options.dialect === 'sqlite'
   if (isSqlite) await sql`pragma secure_delete = on`.execute(trx)
   const report = {
@@ -115,7 +115,7 @@ async function resealChannels(trx: Trx, options: ResealOptions, reseal: Reseal):
   return count
 }
 
-/** A key of a channel is named by its keyed hash wherever something is known about it. */
+/** Replaces the keyed hash of a channel's key in all tables, because they identify the key by it. */
 async function renameKey(trx: Trx, { from, to }: ResealOptions, channelId: number, key: string): Promise<void> {
   const before = from.fingerprint(key, 'channel-key')
   const after = to.fingerprint(key, 'channel-key')

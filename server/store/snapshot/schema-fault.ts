@@ -4,9 +4,9 @@ import type { Store } from '../store.ts'
 import { tablePolicies } from './table-policy.ts'
 
 /**
- * Why a command of this version must not work on a database, as a sentence that says what to do: it was made by a newer version,
- * which may keep things that this one would miss, or a table is gone. Undefined if nothing is wrong, or if there is no
- * installation of this version.
+ * The reason why a command of this version must not use a database, as a sentence that says what to do. Either a newer
+ * version made the database, which may store things that this version would miss, or a table is missing. Undefined if
+ * nothing is wrong, or if there is no installation of this version.
  */
 export async function schemaFault(store: Store): Promise<string | undefined> {
   if (!(await isMigrated(store))) return undefined

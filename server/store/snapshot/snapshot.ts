@@ -3,7 +3,7 @@ import type { TablePolicy } from './table-policy.ts'
 /** A value as both databases can store it. */
 export type Value = string | number | boolean | null
 
-/** How the values of a column are written in a snapshot, whatever the database calls their type. */
+/** The type of a column's values in a snapshot, whatever the database calls this type. */
 export type ColumnKind = 'integer' | 'real' | 'text' | 'boolean'
 
 export interface Column {
@@ -12,8 +12,8 @@ export interface Column {
 }
 
 /**
- * One piece of a snapshot. A table is its `table`, then any number of `rows`, then its `end`. `next` is the id that the
- * next new row would get; 0 if the table does not number its rows.
+ * One piece of a snapshot. A table consists of a piece `table`, any number of pieces `rows`, and a piece `end`. `next`
+ * is the id that the next new row would get; 0 if the table does not number its rows.
  */
 export type SnapshotPart =
   | { kind: 'table'; name: string; columns: Column[] }
@@ -27,22 +27,26 @@ export interface SnapshotFacts {
   migrations: string[]
   /** Identifies the secret key; undefined if the installation was never started. */
   secretCheck: string | undefined
-  /** A table that a database of this version must have, and this one does not. */
+  /** A table that a database of this version must have but that is missing in this one. */
   missingTable: string | undefined
 }
 
 /**
- * The contents of a database at one moment. Calls of a running server continue while it is read. It holds a read
- * transaction until it is closed.
+ * The contents of a database at one moment. The calls of a running server continue while the snapshot is read. The
+ * snapshot holds a read transaction until it is closed.
  */
 export interface Snapshot {
   readonly facts: SnapshotFacts
-  /** All tables whose policy is among these. Rows are read as they are consumed, in bounded memory. */
+  /**
+   * All tables that have one of these policies. Rows are read as they are consumed, so the memory needed is limited.
+   */
   parts(policies: readonly TablePolicy[]): AsyncIterable<SnapshotPart>
   close(): Promise<void>
 }
 
-/** A database from which no snapshot can be taken, or into which none can be loaded, in a sentence for the operator. */
+/**
+ * The error if no snapshot can be taken from a database or loaded into it. Its message is a sentence for the operator.
+ */
 export class SnapshotError extends Error {}
 
 /** A piece has at most this many rows. */

@@ -1,14 +1,15 @@
 import type { Tables } from '../schema/tables.ts'
 
 /**
- * What a copy of an installation does with a table. `always`: its rows belong to the installation. `moved`: its rows
- * follow an installation to another database, but not into a backup, because they are logins that may have ended by the
- * time the backup is restored. `never`: its rows belong to running processes.
+ * Determines whether the rows of a table are included in a copy of an installation. `always`: the rows are included,
+ * because they belong to the installation. `moved`: the rows are copied to another database, but not into a backup,
+ * because they are logins that may have ended by the time the backup is restored. `never`: the rows are not included,
+ * because they belong to running processes.
  */
 export type TablePolicy = 'always' | 'moved' | 'never'
 
 /**
- * Every table of this and of earlier versions. The compiler demands a line for each new table. A table that a later
+ * Every table of this and of earlier versions. The compiler requires a line for each new table. A table that a later
  * migration removes stays in this list.
  */
 export const tablePolicies = {
@@ -43,7 +44,7 @@ export const tablePolicies = {
   config_marks: 'always',
   imports: 'always',
   import_rows: 'always',
-  // Addresses of sources are of no use in another place, and their files are not copied.
+  // The addresses of sources are of no use in another installation, and uploaded files are not copied.
   import_runs: 'never',
   virtual_models: 'always',
   channel_dead_keys: 'always',
@@ -59,7 +60,7 @@ export const tablePolicies = {
   usage_days: 'always',
   usage_weeks: 'always',
   usage_state: 'always',
-  // These two have rows only within a transaction.
+  // The next two tables have rows only within a transaction.
   usage_fold: 'never',
   usage_part: 'never',
   alert_destinations: 'always',
@@ -72,5 +73,8 @@ export const tablePolicies = {
 /** Sequences that no column owns. */
 export const looseSequences = ['cap_tickets'] as const
 
-/** The names of all tables, in the order in which rows can be inserted: a table after those that it refers to. */
+/**
+ * The names of all tables, in an order in which rows can be inserted. Each table comes after the tables to which it
+ * refers.
+ */
 export const tableNames = Object.keys(tablePolicies) as (keyof typeof tablePolicies)[]

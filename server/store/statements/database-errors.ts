@@ -5,8 +5,8 @@ export function isUniqueViolation(error: unknown): boolean {
 }
 
 /**
- * True if PostgreSQL aborted a transaction because of a deadlock or a serialization failure (each transaction changed
- * what the other had read). The transaction had no effect, and it may be repeated.
+ * True if PostgreSQL aborted a transaction because of a deadlock or a serialization failure. In the latter, each of two
+ * transactions changed rows that the other had read. The transaction had no effect and may be repeated.
  */
 export function isDeadlock(error: unknown): boolean {
   const code = codeOf(error)
@@ -23,19 +23,19 @@ export function isLocked(error: unknown): boolean {
   return codeOf(error) === 'SQLITE_BUSY'
 }
 
-/** True if the disk of a SQLite database is full, or a file may not become larger. */
+/** True if the disk of a SQLite database is full, or if the file must not become larger. */
 export function isFull(error: unknown): boolean {
   const code = codeOf(error)
   return code === 'SQLITE_FULL' || code.startsWith('SQLITE_IOERR') || code === 'ENOSPC' || code === 'EFBIG'
 }
 
-/** True if the file of a SQLite database is damaged, or is no database. */
+/** True if the file of a SQLite database is damaged or is not a database. */
 export function isDamaged(error: unknown): boolean {
   const code = codeOf(error)
   return code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB'
 }
 
-/** True if the error came from the database or the connection to it, not from our own code. */
+/** True if the error came from the database or from the connection to it, not from Tollgate's code. */
 export function isDatabaseError(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   // SQLiteError is Bun's class. PostgreSQL's errors have a severity, and lost connections have a system code or the

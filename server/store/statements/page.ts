@@ -14,21 +14,21 @@ export interface Page<Column extends string> {
 export interface Listed<Row> {
   rows: Row[]
   total: number
-  /** How many rows match, for a list that may be truncated. */
+  /** The number of rows that match, for a list that may be truncated. */
   matching?: number
-  /** How many rows were searched, if older rows were not. */
+  /** The number of rows that were searched, if not all rows were. */
   searched?: number
 }
 
 /**
- * Counting stops at this number in tables that grow with every call, because nobody pages further and counting millions
- * of rows is slow.
+ * In tables that grow with every call, counting stops at this number, because nobody pages that far and counting
+ * millions of rows is slow.
  */
 export const mostCounted = 100_000
 
 /**
  * Reads one page of the matching rows. Rows that are equal in the sorted column are in id order. `select` chooses the
- * columns, and may sort by something else before the page's own column. `total` is at most `countLimit`.
+ * columns. It may also sort by another column first. `total` is at most `countLimit`.
  */
 export async function listPage<Table extends keyof Tables, Row>(
   db: Db,

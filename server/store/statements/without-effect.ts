@@ -1,6 +1,6 @@
 /**
- * Failures before anything was sent to PostgreSQL: network errors, a server that is starting up, and the driver's
- * timeouts.
+ * Codes of failures that occur before anything is sent to PostgreSQL: network errors, a server that is starting up, and
+ * the driver's timeouts.
  */
 const unsent = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|57P03)$/
 const unsentWords =
@@ -16,8 +16,8 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /**
- * Whether it is certain that nothing was written: the operation was not sent, or the database itself reported the
- * failure.
+ * True if it is certain that nothing was written, because the operation was not sent or the database itself reported
+ * the failure.
  */
 export function isWithoutEffect(error: unknown): boolean {
   const { code, syscall, severity, message } = (error ?? {}) as Record<string, unknown>

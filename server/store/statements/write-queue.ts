@@ -1,6 +1,6 @@
 import { isLocked } from './database-errors.ts'
 
-/** How long another program, such as a backup or a shell, may hold the lock before a write fails. */
+/** The time that another program, such as a backup or a shell, may hold the lock before a write fails. */
 const patienceMs = 10_000
 const pollMs = 20
 const anotherMs = 1_000
@@ -13,20 +13,24 @@ export interface WriteQueue {
 }
 
 /**
- * SQLite has a single writer. If a transaction stayed open across an `await`, it would include the statements that the
- * ledger sends on the same connection in the meantime, so every write passes through this queue. While another program
- * holds the lock, writes wait and everything else continues. SQLite's own wait would stop the whole process.
+ * A queue for all writes. SQLite has a single writer, and if a transaction stayed open across an `await`, it would
+ * include the statements that the ledger sends on the same connection in the meantime. Every write therefore passes
+ * through this queue. While another program holds the lock, writes wait and everything else continues. SQLite's own
+ * waiting would stop the whole process.
  */
 export function createWriteQueue(): WriteQueue {
   let tail: Promise<unknown> = Promise.resolve()
   let pending = 0
   /**
-   * When another program's lock was first and last seen. All waiting writes measure their time limit from the first of
-   * these times.
+   * The times at which another program's lock was first and last seen. All waiting writes measure their time limit from
+   * the first of these times.
    */
   let locked: { sinceMs: number; seenMs: number } | undefined
 
-  /** Work begins by taking the lock. If that fails, none of the work has been done. */
+  /**
+   * Runs `work` when the lock is free. Work begins by taking the lock, so if this fails, none of the work has been
+   * done.
+   */
   async function whenUnlocked<T>(work: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
@@ -35,7 +39,7 @@ export function createWriteQueue(): WriteQueue {
         return result
       } catch (error) {
         const nowMs = performance.now()
-        // If no lock was seen for a while, this is a different lock.
+        // If no lock was seen for a while, this lock is a different one.
         const sinceMs = locked && nowMs - locked.seenMs < anotherMs ? locked.sinceMs : nowMs
         locked = isLocked(error) ? { sinceMs, seenMs: nowMs } : undefined
         if (!locked || nowMs - sinceMs > patienceMs) throw error

@@ -5,17 +5,23 @@ import { serviceFailure } from './service-failures.ts'
 import { usageRows } from './usage-rows.ts'
 import { dayHours, type HourRange, hourSeconds, kindFor, uncounted } from './usage-series.ts'
 
-/** Calls for one model in one slot: an hour or a day, counted from 1970 (UTC). */
+/** The calls for one model in one slot. A slot is an hour or a day, counted from 1970 (UTC). */
 export interface SlotAvailability {
   grain: 'day' | 'hour'
   slot: number
   model: string
-  /** Calls that were served, and those that failed because of this service. Calls that callers got wrong do not count. */
+  /**
+   * The number of calls that were served or that failed because of this service. Calls that failed because of the
+   * caller do not count. `failed` is the number of those that failed.
+   */
   calls: number
   failed: number
 }
 
-/** The calls for each model by day in one range, and by hour in another (hours since 1970), with a single query. */
+/**
+ * The calls for each model, by day in one range and by hour in another range, with a single query. Ranges are in hours
+ * since 1970.
+ */
 export async function availabilityOf(
   db: Db,
   ranges: { days?: HourRange; hours?: HourRange },

@@ -10,12 +10,15 @@ export interface MinuteCalls {
   channel_id: number
   requests: number
   failed: number
-  /** How many of them were charged, and so reached the channel; and how many of these were interrupted. */
+  /**
+   * `served` is the number of these requests that were charged, and therefore reached the channel. `interrupted` is the
+   * number of served requests that were interrupted.
+   */
   served: number
   interrupted: number
 }
 
-/** How many responses of a minute had their first byte in one step of the histogram. */
+/** The number of a minute's responses whose time to the first byte falls into one step of the histogram. */
 export interface MinuteTimes {
   minute: number
   step: number
@@ -31,7 +34,9 @@ export interface MinuteAttempts {
   calls: number
 }
 
-/** Which log rows are read: ids from `first` to `last`, written since `since` (epoch seconds). */
+/**
+ * The log rows that are read: those with ids from `first` to `last` that were written since `since` (epoch seconds).
+ */
 export interface MinuteRange {
   first: number
   last: number
@@ -39,7 +44,7 @@ export interface MinuteRange {
 }
 
 const minute = sql.raw('l.created_at / 60')
-// A row may represent further failed calls that have no row.
+// A row may also represent other failed calls that have no row.
 const calls = sql.raw('1 + l.left_out')
 const isFailed = sql.raw("l.outcome in ('failed', 'interrupted')")
 const isServed = sql.raw(`l.type = ${logType.consume}`)

@@ -14,14 +14,16 @@ export interface SlotCalls {
   first_id: number
 }
 
-/** How many responses of a slot had their first byte in one step of the histogram. */
+/** The number of a slot's responses whose time to the first byte falls into one step of the histogram. */
 export interface SlotTimes {
   slot: number
   step: number
   responses: number
 }
 
-/** Which log rows are read: ids from `first` to `last`, written since `since` (epoch seconds). */
+/**
+ * The log rows that are read: those with ids from `first` to `last` that were written since `since` (epoch seconds).
+ */
 interface SlotRange {
   first: number
   last: number
@@ -29,10 +31,10 @@ interface SlotRange {
 }
 
 const isCall = sql.raw(`(l.type = ${logType.consume} or l.type = ${logType.error})`)
-// A row may represent further failed calls that have no row.
+// A row may also represent other failed calls that have no row.
 const calls = sql.raw('1 + l.left_out')
 
-/** Calls by slot (`seconds` long, counted from 1970) and user. */
+/** The calls by slot and user. A slot is `seconds` long, and slots are counted from 1970. */
 export async function callsBySlot(db: Db, { first, last, since }: SlotRange, seconds: number): Promise<SlotCalls[]> {
   const { rows } = await sql<SlotCalls>`
     select l.created_at / ${sql.lit(seconds)} as slot, l.user_id, cast(sum(${calls}) as bigint) as requests,
@@ -44,7 +46,7 @@ export async function callsBySlot(db: Db, { first, last, since }: SlotRange, sec
   return rows
 }
 
-/** First byte times by slot, as a histogram. */
+/** The times to the first byte by slot, as a histogram. */
 export async function timesBySlot(db: Db, { first, last, since }: SlotRange, seconds: number): Promise<SlotTimes[]> {
   const { rows } = await sql<SlotTimes>`
     select l.created_at / ${sql.lit(seconds)} as slot, ${firstByteStep} as step, count(*) as responses

@@ -22,8 +22,8 @@ export async function addChannelFailures(trx: Trx, counts: readonly FailuresOfHo
 }
 
 /**
- * The hourly failures `f` that a query about calls includes. Undefined for queries that are not about channels, and for
- * queries about people or tokens, which have nothing to do with a channel's failures.
+ * The hourly failures `f` that a query about calls includes. Undefined for queries that are not about channels. Also
+ * undefined for queries about people or tokens, because the failures are not recorded by person or token.
  */
 export function failuresFor(
   { type: _type, ...filter }: RowFilter,
@@ -38,16 +38,16 @@ export function failuresFor(
     and ${matches('f', filter)}`
 }
 
-/** The dimensions that hourly failures have. */
+/** The dimensions of hourly failures. */
 export const ownColumns: Partial<Record<Dimension, true>> = { channel_id: true, model_name: true }
 
-/** Failed attempts for a query about channels: of each group, and in total. */
+/** The failed attempts for a query about channels, for each group and in total. */
 export interface FailedAttempts {
   total: number
   of(group: string | number): number
 }
 
-/** The failed attempts that a query about channels includes in `failed`; none for other queries. */
+/** The failed attempts to include in the figure `failed` of a query about channels; none for other queries. */
 export async function failedAttempts(
   db: Db,
   ask: { filter: RowFilter; group: Dimension | undefined; range: HourRange },

@@ -1,5 +1,5 @@
-// A rollup takes many statements. If any of them fails, none of its transaction may remain, the caller must learn of it,
-// and the next rollup must count what this one could not.
+// A rollup takes many statements. If any of them fails, nothing of its transaction may remain, and the caller must get
+// the error. The next rollup must count the rows that this one could not.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { logType } from '../../../contract/log-types.ts'
@@ -13,7 +13,7 @@ import { rollUpUsage } from './usage-rollup.ts'
 
 const hour = 3600
 const day = 24 * hour
-/** Midnight between two weeks. */
+/** The midnight between two weeks. */
 const start = 2800 * 7 * day
 const end = start + 21 * day
 
@@ -29,7 +29,7 @@ forEachDatabase((name, openFresh) => {
   })
   afterEach(() => store.close())
 
-  /** Writes a row for every second day, and the failure of a call on each of these days. */
+  /** Writes a row for every second day, and a failed call on each of these days. */
   async function write(quota: number): Promise<void> {
     const rows = Array.from({ length: 10 }, (_, index) => ({
       ...logRow({ userId: 1, tokenId: 1, channelId: 1 }),
@@ -49,7 +49,7 @@ forEachDatabase((name, openFresh) => {
     written.push(...rows.map((row) => ({ model: row.model_name, quota: row.quota, at: row.created_at })))
   }
 
-  /** Makes every statement of this kind fail while `run` runs. */
+  /** Runs `run` while every statement of this kind fails. */
   async function broken([operation, table]: Statement, run: () => Promise<void>): Promise<void> {
     const execute = (text: string) => store.write((trx) => sql.raw(text).execute(trx))
     if (name === 'sqlite')
@@ -65,7 +65,10 @@ forEachDatabase((name, openFresh) => {
     await execute(name === 'sqlite' ? 'drop trigger broken' : `drop trigger broken on ${table}`)
   }
 
-  /** Compares the cost of each model with the rows, over all time and over a part that begins and ends within days. */
+  /**
+   * Checks that the cost of each model matches the rows, over all time and over a range that begins and ends within
+   * days.
+   */
   async function expectSums(context: unknown): Promise<void> {
     for (const [from, to] of [
       [start / hour, end / hour],
@@ -98,7 +101,7 @@ forEachDatabase((name, openFresh) => {
     expect(rows).toEqual([{ failures: count }])
   }
 
-  // In the order in which they run, so that each of them still has something to do.
+  // The statements are in the order in which they run, so that each of them still has something to do.
   const statements: Statement[] = [
     ['insert', 'usage_fold'],
     ['insert', 'usage_series'],

@@ -4,17 +4,17 @@ const smallestMs = 20
 const growth = 1.15
 const stepCount = 64
 
-/** Upper bounds of the steps of a histogram of first byte times, in milliseconds. */
+/** The upper bounds of the steps in a histogram of first byte times, in milliseconds. */
 const bounds = Array.from({ length: stepCount }, (_, step) => Math.round(smallestMs * growth ** step))
 
-/** The step of a log row `l`. A longer time than the last bound belongs to the step after it. */
+/** The step of a log row `l`. Times above the last bound belong to an additional step after it. */
 export const firstByteStep = sql.raw(
   `case ${bounds.map((bound, step) => `when l.first_byte_time <= ${bound} then ${step}`).join(' ')} else ${stepCount} end`,
 )
 
 /**
- * The time below which a share of the counted responses had their first byte, in milliseconds, or null if nothing was
- * counted. The time is interpolated within its step, so it is accurate to about 15 %.
+ * The time, in milliseconds, within which the given share of the counted responses had their first byte; null if
+ * nothing was counted. The time is interpolated within its step, so it is accurate to about 15 %.
  */
 export function firstByteOf(counts: ReadonlyMap<number, number>, share: number): number | null {
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0)

@@ -14,7 +14,7 @@ export interface HourRows {
   failed: number
 }
 
-/** Charged calls, or calls that failed and cost nothing, by hour. */
+/** The calls by hour. Depending on the type, these are charged calls, or calls that failed and cost nothing. */
 export async function callsByHour(db: Db, type: 'consume' | 'error', range: HourRange): Promise<HourRows[]> {
   const filter = { type: logType[type] }
   const rows = usageRows({ kind: kindFor(filter), filter, range, bucket: hours, figures: ['requests', 'failed'] })
@@ -24,7 +24,7 @@ export async function callsByHour(db: Db, type: 'consume' | 'error', range: Hour
   return answer.rows
 }
 
-/** What happened at a channel in one hour (hours since 1970). */
+/** The attempts at a channel in one hour (hours since 1970). */
 export interface ChannelHour {
   channel: number
   hour: number
@@ -33,7 +33,7 @@ export interface ChannelHour {
   failed: number
 }
 
-/** Attempts at each channel by hour: calls that it served, and attempts that failed there. */
+/** The attempts at each channel by hour: calls that it served, and failed attempts. */
 export async function attemptsByHour(db: Db, { from, to }: HourRange): Promise<ChannelHour[]> {
   const filter = { type: logType.consume }
   const rows = usageRows({
@@ -44,7 +44,7 @@ export async function attemptsByHour(db: Db, { from, to }: HourRange): Promise<C
     bucket: hours,
     figures: ['requests', 'failed'],
   })
-  // `failed` already contains the failed attempts.
+  // The figure `failed` already includes the failed attempts, so they are added only to `attempts`.
   const answer = await sql<ChannelHour>`
     select channel, hour, cast(sum(attempts) as bigint) as attempts, cast(sum(failed) as bigint) as failed from (
       select g as channel, bucket as hour, requests as attempts, failed from (${rows}) served

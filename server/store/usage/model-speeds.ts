@@ -4,10 +4,10 @@ import type { Db } from '../store.ts'
 import { firstByteStep } from './first-byte-steps.ts'
 import { rowsSince } from './recent-rows.ts'
 
-/** At most this many of the newest log rows are read. */
+/** The maximum number of log rows that are read, newest first. */
 const mostRead = 20_000
 
-/** Streamed responses of a model whose first byte times are in one step of the histogram. */
+/** The streamed responses of a model whose times to the first byte fall into one step of the histogram. */
 export interface ModelSpeed {
   model: string
   step: number

@@ -4,14 +4,16 @@ import type { Trx } from '../store.ts'
 import { hourSeconds } from './usage-series.ts'
 
 /**
- * Whether a log row `l` is of a call that failed because of this service or its upstreams, and not because of the
- * caller: a server error, or an upstream that refused this server's key, credit or rate. 501 and 508 are about what was
- * asked for.
+ * The condition that a call (log row `l`) failed because of this service or its upstreams, not because of the caller.
+ * This means a server error, or an upstream that refused this server's key, credit or rate. The statuses 501 and 508
+ * are excluded, because they are caused by the request.
  */
 const isServiceFailure = `(l.type = ${logType.error} and ((l.status >= 500 and l.status not in (501, 508))
   or (l.status in (401, 402, 403, 408, 429) and l.attempts <> '')))`
 
-/** The failures of the service among the log rows `l`, as a condition, and how many calls such a row counts for. */
+/**
+ * The condition for failures of the service among the log rows `l`, and the number of calls that such a row represents.
+ */
 export const serviceFailure = { condition: sql.raw(isServiceFailure), calls: sql.raw('1 + l.left_out') }
 
 /**

@@ -4,7 +4,7 @@ import type { Db } from '../store.ts'
 import { exactRows } from './usage-exact.ts'
 import type { RowFilter } from './usage-series.ts'
 
-/** Changes of one type (a type of log rows) and, for calls, of one model. */
+/** The changes of one type. The type is a type of log rows. Calls are also divided by model. */
 export interface StatementPart {
   type: number
   model: string
@@ -12,25 +12,25 @@ export interface StatementPart {
   quota: number
   prompt_tokens: number
   completion_tokens: number
-  /** What the calls with a known cost cost the operator, and what was charged for them less that. */
+  /** For calls with a known cost: the cost for the operator, and the charge minus this cost. */
   cost: number
   margin: number
 }
 
-/** The figures from which a statement is made, all of one moment. */
+/** The figures from which a statement is made, all from one moment. */
 export interface StatementFigures {
-  /** The balance now, with the part that open calls hold. */
+  /** The current balance, including the part that open calls hold. */
   balance: number
   held: number
   granted: number
   used: number
-  /** When the account was created, in epoch seconds. */
+  /** The time at which the account was created, in epoch seconds. */
   createdAt: number
-  /** Changes in the month, after it, and ever. */
+  /** The changes in the month, the changes after it, and all changes ever. */
   inside: StatementPart[]
   later: StatementPart[]
   ever: StatementPart[]
-  /** When log rows of changes by admins and of bonuses began to have an amount, in epoch seconds. */
+  /** The time (epoch seconds) since which the log rows of admin changes and bonuses have an amount. */
   amountsSince: number
 }
 
@@ -41,7 +41,9 @@ type Row = StatementPart & {
   used: number
 }
 
-/** Reads the figures for a user's statement in one statement, which sees one snapshot. Undefined without such a user. */
+/**
+ * Reads the figures for a user's statement with one query, which sees one snapshot. Undefined if there is no such user.
+ */
 export async function statementFigures(
   db: Db,
   ask: { userId: number; start: number; end: number },
@@ -81,7 +83,7 @@ export async function statementFigures(
   }
 }
 
-/** What changes of some types add up to. */
+/** The sum of the changes of some types. */
 export function sumOf(parts: readonly StatementPart[], ...types: number[]): number {
   return parts.reduce((sum, { type, quota }) => sum + (types.includes(type) ? quota : 0), 0)
 }

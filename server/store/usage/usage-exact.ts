@@ -6,12 +6,13 @@ import { figureColumns, figureOfRow, hourSeconds, kindFor, matches, uncounted } 
 
 /** A query for usage in a time range that is exact to the second. */
 export interface ExactAsk extends Omit<UsageAsk, 'kind' | 'range' | 'bucket' | 'only'> {
-  /** Epoch seconds; both ends are included, and an end of 0 is open. */
+  /** Epoch seconds. Both ends are included. If `end` is 0, the range has no end. */
   start: number
   end: number
   /**
-   * The reader's days, one piece for each time zone offset in the range (minutes east of UTC), in order. Rows then have
-   * the day, counted from 1970, as `bucket`. A piece ends at the hour in which the next one begins.
+   * The days in the reader's time zone, as one piece for each time zone offset in the range (minutes east of UTC), in
+   * order. Rows then have the day, counted from 1970, as `bucket`. A piece ends at the hour in which the next one
+   * begins.
    */
   days?: readonly DayPiece[]
 }
@@ -25,8 +26,8 @@ export interface DayPiece {
 const dayMinutes = 1440
 
 /**
- * Like `usageRows`, but with the partial hours at both ends of the range. They come from the log rows, so rows that were
- * deleted are missing there. An hour belongs to the day in which it begins.
+ * Like `usageRows`, but including the partial hours at both ends of the range. The figures of these hours come from the
+ * log rows, so deleted rows are missing. An hour belongs to the day in which it begins.
  */
 export function exactRows({ start, end, days, ...ask }: ExactAsk): RawBuilder<unknown> {
   const keys = [ask.group, ask.second].flatMap((key) => (key === undefined ? [] : [key]))
@@ -39,7 +40,7 @@ export function exactRows({ start, end, days, ...ask }: ExactAsk): RawBuilder<un
       to: Math.min(whole.to, pieces[index + 1]?.from ?? whole.to),
     }
     if (range.from >= range.to) return []
-    // A day is added before the division and subtracted after it, because the division rounds towards zero.
+    // The division rounds towards zero. A day is therefore added before it and subtracted after it.
     const bucket = offset === undefined ? undefined : { minutes: dayMinutes, shift: offset + dayMinutes }
     return [sql`select * from (${usageRows({ ...ask, kind, range, ...(bucket && { bucket }) })}) hours`]
   })

@@ -1,4 +1,4 @@
-// The totals of series replace their days only if a range contains all of these days. Otherwise days and hours are
+// The totals of a series replace its days only if the range contains all of these days. Otherwise days and hours are
 // added up.
 import { expect, test } from 'bun:test'
 import { sql } from 'kysely'
@@ -17,7 +17,7 @@ const day = 24 * hour
 const start = 19_000 * day
 const days = 20
 
-/** One call, identified by its time; users have two tokens, several models and, now and then, another name. */
+/** One call, identified by its time. Users have two tokens and several models, and sometimes their name changes. */
 const callAt = (created_at: number) => {
   const userId = 1 + (created_at % 5)
   return {
@@ -71,13 +71,13 @@ forEachDatabase((_, openFresh) => {
         for (const to of ends)
           if (from < to) await expectUsage(store, rows, { from, to }, from % 2 ? {} : { userId: 2 })
     }
-    // Days are summed up before the first row, on the day of that row, right after that day, and in the middle of the
-    // rows.
+    // Days are summed up at four times: before the first row, on the day of that row, right after that day, and in the
+    // middle of the rows.
     for (const now of [start - day, start, start + day, start + 10 * day + 5 * hour]) {
       await rollUpUsage(store, now)
       await expectAll(first, start + day, start + 10 * day)
     }
-    // A row before all others, on a day that was summed up long ago: first uncounted, then counted.
+    // A row that is older than all others, on a day that was summed up long ago. It is first uncounted, then counted.
     rows.push(...(await write(store, [first - 3 * day])))
     await expectAll(first - 3 * day, first)
     await rollUpUsage(store, start + 12 * day)
@@ -102,7 +102,7 @@ forEachDatabase((_, openFresh) => {
   })
 })
 
-/** Everything known about users and their models, the totals of all series, and the hour in which they begin. */
+/** All sums of users and of their models, the totals of all series, and the hour in which they begin. */
 async function sumsOf({ read }: Store): Promise<unknown[]> {
   const users = ['usage_hours', 'usage_days', 'usage_weeks'].map(
     (table) => sql`
@@ -122,7 +122,7 @@ async function sumsOf({ read }: Store): Promise<unknown[]> {
 async function takeBack(store: Store): Promise<void> {
   const figures =
     (await sql<Record<string, unknown>>`select * from usage_days limit 1`.execute(store.read)).rows[0] ?? {}
-  // Costs came with a later migration.
+  // A later migration added the costs.
   const others = ['series_id', 'slot', 'cost', 'margin']
   const columns = Object.keys(figures).filter((name) => !others.includes(name))
   const ofUsers = "(select id from usage_series where kind like 'user%')"

@@ -2,9 +2,9 @@ import { type RawBuilder, sql } from 'kysely'
 import { type Dimension, uncounted } from './usage-series.ts'
 
 /**
- * Joins that give `grouped` the names of users, tokens or channels whose ids are in its column `key`; `nameColumns`
- * reads them. The ids are joined to directly: SQLite analyses a common table expression again for each mention, and
- * limits how many subqueries a statement may have in all.
+ * Joins the names of users, tokens or channels to the rows `grouped`, whose column `key` contains their ids.
+ * `nameColumns` reads the names. The joins use the ids directly, because SQLite analyses a common table expression
+ * again for each mention, and limits the number of subqueries in a statement.
  */
 export function nameJoins(dimension: Dimension, key: 'g' | 'h'): RawBuilder<unknown> {
   if (dimension === 'channel_id') return sql.raw(`left join channels c_${key} on c_${key}.id = grouped.${key}`)
@@ -14,9 +14,12 @@ export function nameJoins(dimension: Dimension, key: 'g' | 'h'): RawBuilder<unkn
     left join users u_${key} on u_${key}.id = t_${key}.user_id`)} ${lastUsed('token', key)}`
 }
 
-/** Their current names, or the names when they were last used. The owner is the user of a token, and '' otherwise. */
+/**
+ * The current names. A user or token that no longer exists has the name under which it was last used. The owner is the
+ * user of a token, and '' for users and channels.
+ */
 export function nameColumns(dimension: Dimension, key: 'g' | 'h'): { name: string; owner: string } {
-  // A channel that was deleted has no name, and is shown with its number.
+  // A deleted channel has no name, so its number is shown.
   if (dimension === 'channel_id') return { name: `coalesce(c_${key}.name, cast(grouped.${key} as text))`, owner: "''" }
   if (dimension === 'user_id')
     return { name: `coalesce(u_${key}.username, s_${key}.username, r_${key}.username, '')`, owner: "''" }
@@ -26,7 +29,7 @@ export function nameColumns(dimension: Dimension, key: 'g' | 'h'): { name: strin
   }
 }
 
-/** The newest series and the newest uncounted log row of each id that no longer has a row of its own. */
+/** For each id whose user or token no longer exists, its newest series and its newest uncounted log row. */
 function lastUsed(kind: 'user' | 'token', key: 'g' | 'h'): RawBuilder<unknown> {
   const id = `${kind}_id`
   const isDeleted = (alias: string) => `not exists (select 1 from ${kind}s known where known.id = ${alias}.${id})`

@@ -23,7 +23,7 @@ import {
 
 const sums = sql.raw(figureColumns.map((name) => `cast(coalesce(sum(${name}), 0) as bigint) as ${name}`).join(', '))
 
-/** Only calls count as usage, not rows of other types. */
+/** The filter, restricted to calls, because rows of other types do not count as usage. */
 const calls = (filter: RowFilter): RowFilter => ({ ...filter, type: logType.consume })
 
 export type GroupKey = string | number
@@ -77,7 +77,7 @@ export async function rankUsage(
   if (group === undefined) return { total: await totalUsage(db, ask.filter, range), count: 0, top: [] }
   const rows = usageRows({ kind: kindFor(filter, [group]), filter, range, group })
   const [over, under] = quotients[ask.metric]
-  // A loss is as remarkable as a gain of the same size.
+  // A loss ranks as high as a gain of the same size.
   const above = ask.metric === 'margin' ? `abs(${added(over)})` : added(over)
   const below = added(under)
   const rank = sql.raw(
@@ -169,13 +169,13 @@ export async function usageInBuckets(
   return answer.rows
 }
 
-/** Omits buckets without calls, such as a bucket whose figures were all moved to the next bucket. */
+/** The condition that omits buckets without calls, such as a bucket whose figures were all moved to the next one. */
 function withCalls(figures: Figures) {
   const counts = figures.includes('failed') ? 'sum(requests) > 0 or sum(failed) > 0' : 'sum(requests) > 0'
   return sql.raw(`having ${counts}`)
 }
 
-/** Replaces the rows of groups that are not listed (`g` is null) with rows for all groups together. */
+/** Replaces the rows of the groups that are not listed (`g` is null) with rows for all groups together. */
 function withTotals(rows: readonly BucketFigures[]): BucketFigures[] {
   const totals = new Map<number, BucketFigures>()
   for (const { bucket, over, under } of rows) {
@@ -185,14 +185,14 @@ function withTotals(rows: readonly BucketFigures[]): BucketFigures[] {
   return [...totals.values(), ...rows.filter(({ g }) => g !== null)]
 }
 
-/** The first hour with a matching call, or undefined. */
+/** The first hour with a matching call; undefined if there is none. */
 export async function firstUsageHour(db: Db, rowFilter: RowFilter): Promise<number | undefined> {
   const filter = calls(rowFilter)
   const wanted = sql`s.kind = ${kindFor(filter)} and ${matches('s', filter)}`
   const failures = failuresFor(filter, undefined, splitRange(0, 0).whole)
   const firstFailure = failures ? sql`union all select min(f.slot) from ${failures}` : sql``
   // Only the first day of each series is looked up. Hours are looked up only on the first of these days and on days
-  // that are not summed up.
+  // that have not been summed up yet.
   const answer = await sql<{ hour: number | null }>`
     with begun as materialized (
       select s.id, (select min(u.slot) from usage_days u where u.series_id = s.id) as day from usage_series s where ${wanted}
@@ -209,7 +209,7 @@ export async function firstUsageHour(db: Db, rowFilter: RowFilter): Promise<numb
   return answer.rows[0]?.hour ?? undefined
 }
 
-/** Quota and tokens of calls, their number, and how many of them failed or were interrupted. */
+/** The quota, the tokens and the number of calls, and the number of calls that failed or were interrupted. */
 export interface CallSums {
   quota: number
   token: number
@@ -218,9 +218,9 @@ export interface CallSums {
 }
 
 /**
- * The sums of the matching calls, whatever type the filter names, in a time range that is exact to the second (both ends
- * included; 0 = open). Whole hours come from the sums, so rows that were deleted since then are included. The partial
- * hours at the ends come from the rows themselves.
+ * The sums of the matching calls, whatever type the filter names, in a time range that is exact to the second. Both
+ * ends are included. An end of 0 is open. Whole hours come from the usage sums, so they include rows that have been
+ * deleted. The partial hours at the ends come from the rows themselves.
  */
 export async function sumCalls(db: Db, rowFilter: RowFilter, start: number, end: number): Promise<CallSums> {
   const { whole, edges } = splitRange(start, end)
@@ -249,7 +249,7 @@ export async function sumCalls(db: Db, rowFilter: RowFilter, start: number, end:
   return answer.rows[0] ?? { quota: 0, token: 0, calls: 0, failed: 0 }
 }
 
-/** What one model cost on one day; days are counted from 1970 (UTC). */
+/** The usage of one model on one day. Days are counted from 1970 (UTC). */
 export interface ModelDay extends UsageFigures {
   day: number
   model: string
@@ -266,7 +266,10 @@ export async function usageByDay(db: Db, userId: number, firstDay: number): Prom
   return answer.rows
 }
 
-/** The names of users, tokens or channels: the current names, or the names when they were last used. */
+/**
+ * The names of users, tokens or channels. These are the current names or, for deleted ones, the names when they were
+ * last used.
+ */
 export async function usageNames(
   db: Db,
   group: 'user_id' | 'token_id' | 'channel_id',

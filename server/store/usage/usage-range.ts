@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { type HourRange, hourSeconds, hoursOf } from './usage-series.ts'
 
-/** A part of one hour, in epoch seconds, `until` excluded. */
+/** A part of one hour, in epoch seconds. `until` is exclusive. */
 export interface Edge {
   from: number
   until: number
@@ -11,15 +11,15 @@ export interface Edge {
 export interface SplitRange {
   whole: HourRange
   edges: Edge[]
-  /** The range itself in epoch seconds, `until` excluded. */
+  /** The range itself, in epoch seconds. `until` is exclusive. */
   from: number
   until: number
 }
 
-/** Later than any row, and a whole number of days. */
+/** The time that represents an open end. It is later than any row, and a whole number of days. */
 const openEnd = 86_400 * 10_000_000
 
-/** Splits a range of epoch seconds, both ends included; an end of 0 is open. */
+/** Splits a range of epoch seconds. Both ends are included. An end of 0 is open. */
 export function splitRange(start: number, end: number): SplitRange {
   const until = end === 0 ? openEnd : Math.min(openEnd, end + 1)
   const from = Math.ceil(start / hourSeconds)

@@ -15,8 +15,8 @@ import {
 } from './usage-series.ts'
 
 /**
- * Log rows per transaction. On SQLite, calls that are charged at the same time wait for the transaction; on PostgreSQL
- * nothing waits.
+ * The number of log rows per transaction. On SQLite, calls that are charged at the same time wait for the transaction.
+ * On PostgreSQL, nothing waits for it.
  */
 const rowsPerStep = { sqlite: 1000, postgres: 5000 }
 
@@ -27,9 +27,9 @@ const daySeconds = hourSeconds * dayHours
 
 const kindNames = Object.keys(seriesKinds) as SeriesKind[]
 
-/** How much is not counted in hours and days yet. */
+/** The log rows that are not counted in hours and days yet. */
 export interface UsageBacklog {
-  /** The number of log rows, approximately; never too low. */
+  /** The approximate number of log rows. It is never too low. */
   rows: number
   /** Epoch seconds of the last rollup. */
   rolledUpAt: number
@@ -43,8 +43,8 @@ export async function usageBacklog({ read }: Store): Promise<UsageBacklog> {
 }
 
 /**
- * Adds the existing log rows to the sums of their hour and day, in transactions of `stepRows` rows. The sums and the number
- * up to which rows are counted change together, so every query gets the same result before, in between and after.
+ * Adds the existing log rows to the sums of their hour and day, in transactions of `stepRows` rows. The sums and the id
+ * up to which rows are counted change together, so a query gets the same result before, during and after a rollup.
  */
 export async function rollUpUsage(
   store: Store,
@@ -77,9 +77,9 @@ export async function rollUpUsage(
 }
 
 /**
- * Rows that a step deleted stay in PostgreSQL's tables until they are vacuumed, and the next step reads past them.
- * After a single step, the server vacuums soon enough. In a series of hundreds of steps, each would be slower than the
- * one before.
+ * Vacuums the working tables. On PostgreSQL, rows that a step deleted stay in the tables until then, and the next step
+ * has to read past them. After a single step, the server vacuums soon enough by itself. In a series of hundreds of
+ * steps, each step would be slower than the one before.
  */
 async function clearWorkingTables(store: Store): Promise<void> {
   if (store.dialect === 'postgres') await sql`vacuum usage_fold, usage_part`.execute(store.read)
@@ -92,7 +92,8 @@ const grains = {
 } as const
 
 /**
- * Sums up the slots before `current`, one per transaction. Rows that arrive later for such a slot are added to it, too.
+ * Sums up the slots (days or weeks) before `current`, one per transaction. Rows that arrive later for such a slot are
+ * added to it, too.
  */
 async function sumUp(store: Store, name: keyof typeof grains, current: number): Promise<void> {
   const { to, add, daysEach } = grains[name]
@@ -121,17 +122,17 @@ async function sumUp(store: Store, name: keyof typeof grains, current: number): 
   }
 }
 
-/** The greatest id below which no new log row can appear; undefined if that cannot be determined at the moment. */
+/** The greatest id up to which no new log row can appear; undefined if it cannot be determined at the moment. */
 export async function decidedLogId(store: Store): Promise<number | undefined> {
   const { rows } =
     store.dialect === 'postgres'
       ? await sql<{ id: number | null }>`select tollgate_decided_log_id() as id`.execute(store.read)
-      : // SQLite has one writer, and its ids only increase.
+      : // SQLite has one writer, and its ids only increase, so the newest id is final.
         await sql<{ id: number | null }>`select max(id) as id from logs`.execute(store.read)
   return rows[0]?.id ?? undefined
 }
 
-/** Reads the number up to which rows are counted. Nobody else can count or uncount rows until the transaction ends. */
+/** Reads the id up to which rows are counted. Nobody else can count or uncount rows until the transaction ends. */
 export async function lockUsage(trx: Trx): Promise<UsageStateTable> {
   return trx
     .selectFrom('usage_state')
@@ -148,7 +149,10 @@ async function stepEnd(trx: Trx, step: { from: number; upTo: number; rows: numbe
   return rows[0]?.id ?? step.upTo
 }
 
-/** Sums up the log rows that match a condition, by hour and all dimensions, in the working table of the transaction. */
+/**
+ * Stages the log rows that match a condition: sums them up by hour and all dimensions in the transaction's working
+ * table.
+ */
 async function stage(trx: Trx, which: RawBuilder<unknown>): Promise<void> {
   const sums = sql.raw(figureColumns.map((name) => `sum(${figureOfRow[name]})`).join(', '))
   await sql`
@@ -181,8 +185,8 @@ async function addHours(trx: Trx, kind: SeriesKind): Promise<void> {
 }
 
 /**
- * Cached, because assembling the statements costs as much as running them on a few hundred rows. Both databases use the
- * same text.
+ * The statements are cached, because assembling them costs as much as running them on a few hundred rows. Both
+ * databases use the same text.
  */
 const hourStatements: Partial<Record<SeriesKind, readonly CompiledQuery[]>> = {}
 
@@ -210,14 +214,14 @@ function partsOf(kind: SeriesKind): RawBuilder<unknown> {
     from ${kind === 'call' ? sql`usage_fold` : sql`(select slot, ${columns}, ${rows} from usage_fold group by slot, ${columns})`} f`
 }
 
-/** Stores the staged rows, grouped by the series of a kind, so that they can be used more than once. */
+/** Stores the staged rows, grouped by the series of a kind, so that they can be read more than once. */
 async function splitBySeries(trx: Trx, kind: SeriesKind): Promise<void> {
   await sql`
     insert into usage_part (series_id, slot, ${names(figureColumns)}, log_rows, first_id, last_id) ${partsOf(kind)}
   `.execute(trx)
 }
 
-/** Adds late rows, whose day or week was already summed up, to that day or week, too. */
+/** Handles late rows, whose day or week has already been summed up. They are added to that day or week, too. */
 async function addLateRows(trx: Trx, state: UsageStateTable): Promise<void> {
   const { rows } = await sql<{ slot: number | null }>`select min(slot) as slot from usage_fold`.execute(trx)
   const first = rows[0]?.slot ?? Number.POSITIVE_INFINITY
@@ -271,9 +275,9 @@ async function addWeek(trx: Trx, week: number): Promise<void> {
 }
 
 /**
- * Rewrites rows so that those of a series are adjacent. On PostgreSQL rows stay where they were written, hour by hour,
- * and a query about a series would have to fetch each row from another page. On SQLite rows are in the order of the
- * key.
+ * Rewrites rows so that the rows of a series are adjacent. On PostgreSQL, rows stay where they were written. They are
+ * written hour by hour, so a query about a series would have to fetch each row from another page. On SQLite, rows are
+ * always in key order.
  */
 async function putInOrder(trx: Trx, table: 'usage_hours' | 'usage_days', which: RawBuilder<unknown>): Promise<void> {
   if (!needsRowLocks(trx)) return
@@ -284,7 +288,7 @@ async function putInOrder(trx: Trx, table: 'usage_hours' | 'usage_days', which: 
 }
 
 /**
- * Subtracts log rows that are about to be deleted from the numbers of existing rows; their sums are kept. Call this in
+ * Subtracts log rows that are about to be deleted from the counts of existing rows. Their sums are kept. Call this in
  * the transaction of the deletion, after `lockUsage`, and only for counted rows.
  */
 export async function forgetRows(trx: Trx, ids: readonly number[]): Promise<void> {
@@ -301,8 +305,8 @@ export async function forgetRows(trx: Trx, ids: readonly number[]): Promise<void
 }
 
 /**
- * Records that no log row of these hours (since 1970, end exclusive) exists any more; their sums are kept. Call this in the
- * transaction of the deletion, after `lockUsage`, and only if all rows of the hours are counted.
+ * Records that the log rows of these hours (since 1970, end exclusive) no longer exist. Their sums are kept. Call this
+ * in the transaction of the deletion, after `lockUsage`, and only if all rows of the hours are counted.
  */
 export async function forgetHours(trx: Trx, { from, to }: { from: number | undefined; to: number }): Promise<void> {
   await sql`
@@ -312,8 +316,8 @@ export async function forgetHours(trx: Trx, { from, to }: { from: number | undef
 }
 
 /**
- * The series of a row `f`, found by one lookup of all columns of the unique key. This is not a join, because with old
- * statistics PostgreSQL's planner expects few rows from a join, and reads all series for each row.
+ * The series of a row `f`, found by one lookup of all columns of the unique key. This is not a join, because with
+ * outdated statistics PostgreSQL's planner expects few rows from a join and reads all series for each row.
  */
 function seriesOf(kind: SeriesKind): RawBuilder<unknown> {
   const columns: readonly string[] = seriesKinds[kind]

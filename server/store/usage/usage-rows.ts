@@ -20,38 +20,38 @@ import {
 } from './usage-series.ts'
 
 /**
- * A query for usage. Its rows have one bucket and one group each, and the figures of one hour, one day or one log row.
+ * A query for usage. Each of its rows has one bucket, one group, and the figures of one hour, one day or one log row.
  */
 export interface UsageAsk {
   kind: SeriesKind
   filter: RowFilter
   range: HourRange
-  /** The dimension to group by, as column `g`. */
+  /** The dimension to group by. Its values are in column `g`. */
   group?: Dimension
-  /** A second dimension to group by, as column `h`; only together with `group`. */
+  /** A second dimension to group by. Its values are in column `h`. It may only be set together with `group`. */
   second?: Dimension
   /**
-   * The minutes of a bucket and of its shift. The bucket is column `bucket`; rows belong to the bucket in which their
-   * hour begins.
+   * The length of a bucket and the shift of its start, in minutes. The bucket is in column `bucket`. A row belongs to
+   * the bucket in which its hour begins.
    */
   bucket?: { minutes: number; shift: number }
-  /** Only rows with one of these values in `group`. */
+  /** Includes only rows with one of these values in `group`. */
   only?: readonly (string | number)[]
-  /** Only these columns of the figures. */
+  /** Includes only these columns of the figures. */
   figures?: readonly Figure[]
-  /** Do not count attempts that failed at a channel as failures of that channel. */
+  /** If true, attempts that failed at a channel do not count as failures of that channel. */
   callsOnly?: true
 }
 
 type Figure = keyof UsageFigures
 
-/** A table of sums, joined as `u` to series `s`, and the hour that determines the bucket of each slot. */
+/** A table of sums, which is joined as `u` to the series `s`, and the hour that determines the bucket of each slot. */
 interface Piece {
   slots: RawBuilder<unknown>
   hour: string
   /**
-   * The hour that determines the bucket from which a `day` of slots is subtracted, because another piece contains that
-   * day, too.
+   * If set, the slots are already part of a day in another piece. They are then subtracted from the bucket in which
+   * this hour begins.
    */
   takenFrom?: string
 }
@@ -66,14 +66,17 @@ function slots(table: 'usage_days' | 'usage_weeks', within: RawBuilder<unknown>,
   }
 }
 
-/** The fewest slots that make up the range: whole weeks, the days before and after them, and hours at the ends. */
+/**
+ * The smallest set of slots that makes up the range: whole weeks, the days before and after them, and hours at the
+ * ends.
+ */
 function piecesOf({ range: { from, to }, bucket }: UsageAsk): Piece[] {
   const firstDay = Math.ceil(from / dayHours)
   const lastDay = Math.floor(to / dayHours)
   const canTakeDays = bucket === undefined || bucket.minutes % (dayHours * 60) === 0
   if (!canTakeDays || firstDay >= lastDay) return hours(from, to)
   const first = firstDay * dayHours
-  // Hours are used for days that are not summed up yet, and for the day in which the range ends.
+  // Hours are used for days that have not been summed up yet, and for the day in which the range ends.
   const unsummed = sql`d.day >= case when ${daysTo} < ${lastDay} then ${daysTo} else ${lastDay} end`
   return [
     ...(bucket === undefined
@@ -91,9 +94,9 @@ function orInAll(range: HourRange, pieces: readonly Piece[]): Piece[] {
 }
 
 /**
- * Days for buckets of whole days that may begin at an hour other than midnight. Such an hour splits a day in two: the
- * sums of the day go into the bucket of the larger part, and the hours of the smaller part are moved from there into
- * their own bucket. So at most half of the hours are read.
+ * Days for buckets of whole days that may begin at an hour other than midnight. Such an hour splits a day in two. The
+ * sums of the day go into the bucket of the larger part. The hours of the smaller part are then moved from there to
+ * their own bucket, so at most half of the hours are read.
  */
 function daysByParts(from: number, to: number, shift: number): Piece[] {
   const cut = Math.ceil((dayHours * 60 - (shift % (dayHours * 60))) / 60)
@@ -132,8 +135,8 @@ function daysAndWeeks(from: number, to: number): Piece[] {
 }
 
 /**
- * Rows with `g`, `bucket` and figures that add up to the result, whether they are already counted in hours and days or
- * not, in one snapshot. The figures of a row may be negative, but those of a bucket are not.
+ * A query for rows with `g`, `bucket` and figures that add up to the result. It includes log rows that are not counted
+ * in hours and days yet, and sees one snapshot. The figures of a row may be negative, but the sums of a bucket are not.
  */
 export function usageRows(ask: UsageAsk): RawBuilder<unknown> {
   const pieces = [...piecesOf(ask).map((piece) => slotRows(ask, piece)), tailRows(ask), ...failureRows(ask)]
@@ -151,7 +154,7 @@ function slotRows(ask: UsageAsk, { slots, hour, takenFrom }: Piece): RawBuilder<
   const figures = figuresOf(ask, (name) => `u.${name}`)
   if (takenFrom === undefined)
     return sql`select ${keyNames(ask, 's.')}, ${bucketOf(ask, hour)} as bucket, ${figures} from s ${slots}`
-  // The hours are added up by day in the order in which they are found, before each sum is used twice.
+  // The hours are first added up by day, in the order in which they are found. Each sum is then used twice.
   return sql`
     select ${keyNames(ask)}, case when sign = 1 then ${bucketOf(ask, hour)} else ${bucketOf(ask, takenFrom)} end as bucket,
       ${figuresOf(ask, (name) => `sign * ${name} as ${name}`)}
@@ -177,8 +180,8 @@ function tailRows(ask: UsageAsk): RawBuilder<unknown> {
 }
 
 /**
- * Attempts that failed at a channel count as failed there, although their calls have rows at another channel, or no
- * rows.
+ * Attempts that failed at a channel. They count as failures of that channel, although their calls have rows at another
+ * channel or no rows.
  */
 function failureRows(ask: UsageAsk): RawBuilder<unknown>[] {
   if (ask.callsOnly || !(ask.figures ?? figureColumns).includes('failed')) return []

@@ -36,7 +36,7 @@ export const figureColumns = [
   'margin',
 ] as const satisfies readonly (keyof UsageFigures)[]
 
-/** What one log row adds to each figure. */
+/** The SQL expression for the amount that a log row adds to each figure. */
 export const figureOfRow: Readonly<Record<keyof UsageFigures, string>> = {
   requests: '1',
   quota: 'l.quota',
@@ -52,8 +52,8 @@ export const figureOfRow: Readonly<Record<keyof UsageFigures, string>> = {
 }
 
 /**
- * Which log rows to include; 0, '', empty lists and absent fields match any value. Of several values, a row must have
- * one. Rows with one of the values of a `not_` field are excluded.
+ * Filters log rows. 0, '', empty lists and absent fields match any value. If a field has several values, a row must
+ * have one of them. Rows with one of the values of a `not_` field are excluded.
  */
 export interface RowFilter {
   userId?: number
@@ -66,7 +66,7 @@ export interface RowFilter {
   not_model_name?: Values<string>
   channel?: Values<number>
   not_channel?: Values<number>
-  /** The group of the row's user or token as it is now; see `groupOf`. */
+  /** The current group of the row's user or token; see `groupOf`. */
   group?: Values<string>
   not_group?: Values<string>
 }
@@ -86,7 +86,7 @@ function listOf(values: Values<string | number> | undefined): readonly (string |
   return [values ?? []].flat().filter((value) => value !== 0 && value !== '')
 }
 
-/** The values that a filter demands and excludes, by column. Columns without any are omitted. */
+/** The values that a filter requires and excludes, by column. Columns without such values are omitted. */
 function conditionsOf(filter: RowFilter) {
   return filtered.flatMap(([column, key, notKey]) => {
     const wanted = listOf(filter[key])
@@ -101,14 +101,14 @@ export function filteredColumns(filter: RowFilter): Dimension[] {
   return hasGroups(filter) ? [...own, 'user_id', 'token_id'] : own
 }
 
-/** Whether a filter restricts groups. */
+/** True if a filter restricts groups. */
 export function hasGroups({ group, not_group }: RowFilter): boolean {
   return listOf(group).length + listOf(not_group).length > 0
 }
 
 /**
- * The group of a row with the columns `user_id` and `token_id`, as it is now: the token's own group, or that of the user.
- * Empty for rows whose user no longer exists.
+ * The current group of a row with the columns `user_id` and `token_id`: the token's own group or, if it has none, the
+ * user's group. Empty for rows whose user no longer exists.
  */
 export function groupOf(alias: string): RawBuilder<string> {
   const column = (name: string) => sql.ref(`${alias}.${name}`)
@@ -124,7 +124,7 @@ function groupConditions(alias: string, { group, not_group }: RowFilter): RawBui
   ]
 }
 
-/** The filter as a condition on log rows, series or a channel's failures, which the query calls `alias`. */
+/** The filter as a condition on log rows, series or a channel's failures. `alias` is their name in the query. */
 export function matches(alias: 'l' | 's' | 'f', filter: RowFilter): RawBuilder<SqlBool> {
   const own = conditionsOf(filter).flatMap(({ column, wanted, excluded }) => {
     const ref = sql.ref(`${alias}.${column}`)
@@ -134,12 +134,12 @@ export function matches(alias: 'l' | 's' | 'f', filter: RowFilter): RawBuilder<S
       ...(excluded.length > 0 ? [sql`${ref} not in (${sql.join(excluded)})`] : []),
     ]
   })
-  // A channel's failures have neither users nor tokens, and are not asked for with groups.
+  // A channel's failures have neither users nor tokens, so they are never queried by group.
   const parts = alias === 'f' ? own : [...own, ...groupConditions(alias, filter)]
   return parts.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`${sql.join(parts, sql` and `)}`
 }
 
-/** Whether a row matches the filter, apart from its groups, which are not in the row. */
+/** True if a row matches the filter. Groups are not checked, because the row does not contain them. */
 export function rowMatches(row: Readonly<Record<Dimension, string | number>>, filter: RowFilter): boolean {
   return conditionsOf(filter).every(
     ({ column, wanted, excluded }) =>
@@ -157,18 +157,18 @@ export function kindFor(filter: RowFilter, columns: readonly Dimension[] = []): 
 const state = (column: string) => sql.raw(`(select ${column} from usage_state)`)
 
 /**
- * Rows that are not counted in hours yet. All rows are below the second bound. With two bounds, PostgreSQL's planner
- * expects a small range, which is correct.
+ * The condition for rows that are not counted in hours yet. All rows are below the second bound. The second bound is
+ * there because with two bounds PostgreSQL's planner expects a small range, which is correct.
  */
 export const uncounted = sql<SqlBool>`l.id > ${state('folded_to')} and l.id < ${state(`folded_to + ${2 ** 52}`)}`
 
-/** Days before `daysTo` are counted in days, weeks before `weeksTo` in weeks. */
+/** Days before `daysTo` are counted in days. Weeks before `weeksTo` are counted in weeks. */
 export const daysTo = state('days_to')
 export const weeksTo = state('weeks_to')
 
 /**
- * True if the range contains all days that are summed up, and begins no later than the first day that is not. The
- * totals of the series can then replace the range's hours before `daysTo`.
+ * The condition that the range contains all days that have been summed up, and begins no later than the first day that
+ * has not. The totals of the series can then replace the range's hours before `daysTo`.
  */
 export function holdsAllDays({ from, to }: HourRange): RawBuilder<SqlBool> {
   return sql<SqlBool>`(select coalesce(first_slot >= ${from}, true) and days_to >= ${Math.ceil(from / dayHours)}
@@ -179,15 +179,15 @@ export const hourSeconds = 3600
 export const dayHours = 24
 export const weekDays = 7
 
-/** Hours since 1970; the end is exclusive. */
+/** A range of hours since 1970. The end is exclusive. */
 export interface HourRange {
   from: number
   to: number
 }
 
 /**
- * Joins series `s` with their hours `u`, by way of the existing days `d`, and begins the WHERE clause. SQLite is meant
- * to read the tables in the given order.
+ * Joins series `s` with their hours `u` through the existing days `d`, and begins the WHERE clause. The cross joins
+ * make SQLite read the tables in this order.
  */
 export function hoursOf({ from, to }: HourRange): RawBuilder<unknown> {
   return sql`cross join usage_dates d cross join usage_hours u

@@ -8,7 +8,7 @@ import { nameColumns, nameJoins } from './usage-names.ts'
 import { splitRange } from './usage-range.ts'
 import { type Dimension, filteredColumns, matches, type RowFilter } from './usage-series.ts'
 
-/** What a table of usage can be grouped by. */
+/** The dimensions by which a table of usage can be grouped. */
 export type TableDimension = 'user_id' | 'token_id' | 'channel_id' | 'model_name' | 'day'
 
 /** A time range in epoch seconds, both ends included. */
@@ -22,11 +22,11 @@ export interface TableAsk {
   /** One dimension, or two different ones. */
   by: readonly TableDimension[]
   range: Seconds
-  /** The reader's days; see `exactRows`. */
+  /** The days in the reader's time zone; see `exactRows`. */
   days: readonly DayPiece[]
-  /** The period to compare with; not for tables by day. */
+  /** The period to compare with. It is not set for tables by day. */
   before?: Seconds | undefined
-  /** Only rows with a name that contains this text. */
+  /** Includes only rows with a name that contains this text. */
   keyword: string
   sort: TableSort
   descending: boolean
@@ -56,11 +56,14 @@ export interface TableRow extends Record<Figure, number> {
   h: string | number
   name_h: string
   owner_h: string
-  /** Failed calls that are not among `requests`, because they cost nothing. For channels: failed attempts. */
+  /**
+   * The number of failed calls that are not included in `requests` because they cost nothing. For channels, the number
+   * of failed attempts.
+   */
   refused: number
-  /** Spend in the period before. */
+  /** The spend in the period to compare with. */
   before: number
-  /** Spend of all rows, and the number of rows that match. */
+  /** The spend of all rows, and the number of rows that match. */
   whole: number
   matching: number
 }
@@ -86,12 +89,12 @@ const sorts = {
 
 export type TableSort = keyof typeof sorts
 
-/** The rows of one page. Each statement sees one snapshot, so the rows of one call belong together. */
+/** The rows of one page. They are read with one statement, which sees one snapshot, so they belong together. */
 export async function usageTable(db: Db, ask: TableAsk): Promise<TableRow[]> {
   const [first, second] = ask.by
   if (first === undefined) return []
   const direction = sql.raw(ask.descending ? 'desc' : 'asc')
-  // A day is sorted as a number, although it has no name.
+  // A day has no name, so it is sorted as a number.
   const sorted = (column: TableSort, dimension: TableDimension | undefined, key: 'g' | 'h') =>
     ask.sort === column && dimension === 'day' ? key : undefined
   const order = sorted('name', first, 'g') ?? sorted('second', second, 'h') ?? sorts[ask.sort]
@@ -115,7 +118,7 @@ const sums = sql.raw(
   [...figures, 'refused', 'before'].map((name) => `cast(sum(${name}) as bigint) as ${name}`).join(', '),
 )
 
-/** Rows with `g`, `h` and figures. The groups of the table are their sums. */
+/** A query for rows with `g`, `h` and figures. The groups of the table are the sums of these rows. */
 function found(ask: TableAsk): RawBuilder<unknown> {
   const { before, range } = ask
   const calls = { ...ask.filter, type: logType.consume }
@@ -135,7 +138,7 @@ function found(ask: TableAsk): RawBuilder<unknown> {
   return sql.join(parts, sql` union all `)
 }
 
-/** The dimensions that log rows have; a day is made of their time. */
+/** The dimensions that are columns of log rows. A day is not, because it is derived from their time. */
 const stored = (by: readonly TableDimension[]): Dimension[] => by.flatMap((each) => (each === 'day' ? [] : [each]))
 
 function rowsOf(ask: TableAsk, filter: RowFilter, { start, end }: Seconds, wanted: readonly Figure[]) {
@@ -151,7 +154,7 @@ function keysOf({ by: [first, second] }: TableAsk): RawBuilder<unknown> {
   return sql.raw(`g, ${second === undefined ? '0' : second === 'day' ? 'bucket - 1' : 'h'} as h`)
 }
 
-/** Only channels and models have failed attempts. */
+/** True if the table is about channels, so that it shows failed attempts. */
 function isOfChannels({ filter, by }: TableAsk): boolean {
   return filteredColumns(filter).includes('channel_id') || by.includes('channel_id')
 }

@@ -4,10 +4,10 @@ import type { Db } from '../store.ts'
 import { usageRows } from './usage-rows.ts'
 import { groupOf, type HourRange, kindFor } from './usage-series.ts'
 
-/** What values can be listed of. */
+/** The columns whose values can be listed. */
 export type ValueColumn = 'model_name' | 'token_name' | 'username' | 'channel_id'
 
-/** A value that occurs in log rows, what people call it, and the number of these rows. */
+/** A value that occurs in log rows, its name for people, and the number of these rows. */
 export interface FoundValue {
   value: string | number
   name: string
@@ -24,7 +24,7 @@ interface Ask {
 const nameBegins = (name: RawBuilder<string>, keyword: string): RawBuilder<SqlBool> =>
   keyword === '' ? sql<SqlBool>`true` : startsWith(name, keyword)
 
-/** The values of a column that occur in most rows of a range, most frequent first. */
+/** The values of a column that occur in the most rows of a range, most frequent first. */
 export async function usageValues(db: Db, ask: Ask & { column: ValueColumn }): Promise<FoundValue[]> {
   const { column, userId, range, keyword, limit } = ask
   const filter = userId === undefined ? {} : { userId }
@@ -44,7 +44,7 @@ export async function usageValues(db: Db, ask: Ask & { column: ValueColumn }): P
   return rows
 }
 
-/** The groups whose users and tokens have most rows in a range, most rows first. */
+/** The groups whose users and tokens have the most rows in a range, most frequent first. */
 export async function usageGroups(db: Db, { userId, range, keyword, limit }: Ask): Promise<FoundValue[]> {
   const filter = userId === undefined ? {} : { userId }
   const kind = kindFor(filter, ['user_id', 'token_id'])

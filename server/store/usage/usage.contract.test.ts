@@ -1,4 +1,4 @@
-// Every figure is compared with one computed in plain code from all the rows ever written.
+// Every figure is compared with a figure that plain code computes from all rows ever written.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { Insertable } from 'kysely'
 import { addAccount, holdOp, logRow, settleOp } from '../../../test/helpers/accounts.ts'
@@ -104,7 +104,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   let url: string
   let store: Store
   let random: (below: number) => number
-  /** Every row ever written, and those that still exist. */
+  /** All rows ever written, and the rows that still exist. */
   let written: Row[]
   let there: Row[]
 
@@ -237,7 +237,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     )
   }
 
-  /** Each call of this function uses different ranges for different filters. */
+  /** Checks the figures. Each call uses different combinations of ranges and filters. */
   async function expectExact(turn: number): Promise<void> {
     const [first, last] = [Math.floor(start / hour), Math.floor(end / hour) + 1]
     const hourRanges = [
@@ -265,7 +265,8 @@ forEachDatabaseUrl((name, freshUrl) => {
     await expectBuckets({ userId: 1 }, 1440, 0)
     await expectBuckets({}, 1440, 480)
     await expectBuckets({ channel: 2 }, 1440, 330)
-    // Days that begin in the first half of a UTC day, in its middle, within its first hour, and within its last hour.
+    // The shifts of days that begin in the first half of a UTC day, in its middle, within its first hour, and within
+    // its last hour.
     const shifts = [1440 - 300, 1440 + 720, 45, 1440 + 1425]
     for (const [index, filter] of [{ userId: 2 }, {}, { channel: 1 }, { username: 'user1' }].entries())
       await expectBuckets(filter, 1440, shifts[(index + turn) % shifts.length] ?? 0)
@@ -300,7 +301,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await usageBacklog(store)).rows).toBe(0)
     await expectExact(1)
 
-    // New rows, some of them for hours and days that are already summed up.
+    // Some of the new rows are for hours and days that have already been summed up.
     await write(300)
     await expectExact(2)
     await rollUpUsage(store, end + day)
@@ -382,7 +383,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await Promise.all(counting)
       const expected = Array.from({ length: 320 }, (_, index) => 1 + (index % 9)).reduce((sum, charge) => sum + charge)
       expect(await sumCalls(store.read, {}, 0, 0)).toEqual({ quota: expected, token: 640, calls: 320, failed: 0 })
-      // Whatever was counted, moved and deleted in the meantime, no row was ever missing.
+      // No row was ever missing, whatever was counted, moved and deleted in the meantime.
       expect(seen).toEqual([...seen].sort((a, b) => a - b))
       await rollUpUsage(store, end)
       expect(await sumCalls(store.read, {}, 0, 0)).toEqual({ quota: expected, token: 640, calls: 320, failed: 0 })

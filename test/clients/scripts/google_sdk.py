@@ -1,4 +1,4 @@
-"""Google's SDK, which calls functions by itself, streamed."""
+"""Google's SDK, which calls functions automatically, streamed."""
 
 from google import genai
 from google.genai.errors import ClientError
@@ -15,6 +15,6 @@ def run(key):
     return text, used
 
 
-# The library has no class of its own for this.
+# The library has no error class of its own for this case.
 must_refuse(run, ClientError, code=401, status="UNAUTHENTICATED")
 finish(*run(token))

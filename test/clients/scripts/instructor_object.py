@@ -1,4 +1,4 @@
-"""instructor: an object by a schema, which a forced tool brings."""
+"""instructor: an object that matches a schema, which the model returns through a forced tool call."""
 
 import anthropic
 import instructor
@@ -30,6 +30,6 @@ def run(key):
     return note.password, usage.output_tokens if speaks == "Messages" else usage.total_tokens
 
 
-# The library wraps the error of the SDK below it.
+# The library wraps the error of the SDK that it uses.
 must_refuse(run, anthropic.AuthenticationError if speaks == "Messages" else openai.AuthenticationError)
 finish(*run(token))

@@ -1,4 +1,4 @@
-"""LangChain: an agent of create_agent, streamed."""
+"""LangChain: an agent made with create_agent, streamed."""
 
 from langchain.agents import create_agent
 from langchain_anthropic import ChatAnthropic

@@ -1,9 +1,9 @@
-"""LiteLLM: a streamed loop over its one call for every service."""
+"""LiteLLM: a streamed loop with its one function for all services."""
 
 import json
 import os
 
-# It would fetch a list of prices from elsewhere.
+# Otherwise, it would fetch a list of prices from another server.
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 
 import litellm

@@ -47,6 +47,6 @@ if speaks == "chat":
     must_refuse(chat, AuthenticationError)
     finish(*chat(token))
 else:
-    # The runner hides what stopped it.
+    # The runner hides the error that stopped it.
     must_refuse(lambda key: client(key).responses.create(model=model, input=prompt), AuthenticationError)
     finish(*responses(token))

@@ -25,6 +25,6 @@ def run(key):
     return result.output, result.usage.total_tokens
 
 
-# The library has one class for every refusal.
+# The library has one class for all refusals.
 must_refuse(run, ModelHTTPError, status_code=401)
 finish(*run(token))

@@ -12,6 +12,6 @@ def run(key):
     return result.output, result.token_usage.total_tokens
 
 
-# The library wraps the error of the SDK below it.
+# The library wraps the error of the SDK that it uses.
 must_refuse(run, openai.AuthenticationError)
 finish(*run(token))

@@ -1,4 +1,4 @@
-"""Tools that the scripts in Python give to a model, and checks that all of them share."""
+"""Tools that the Python scripts give to a model, and checks that all of the scripts use."""
 
 import inspect
 import os
@@ -59,19 +59,19 @@ def function_of(tool):
 
 
 def call_tool(name, given):
-    """What the tool of this name says to its input."""
+    """The output of the tool with this name for this input."""
     return next(tool for tool in tools if tool.__name__ == name)(**given)
 
 
 def finish(text, used):
-    """Prints the last text. Raises where no usage was told."""
+    """Prints the last text. Raises an error if no usage was reported."""
     print(text)
     if not used or used <= 0:
         raise RuntimeError("no usage was told")
 
 
 def must_refuse(ask, error, **fields):
-    """Calls with a token that nobody has, which must raise an error of this class with these fields, or one made of it."""
+    """Calls with an unknown token. This must raise an error of this class with these fields, or one caused by such an error."""
     try:
         ask("sk-" + "0" * 48)
     except Exception as caught:

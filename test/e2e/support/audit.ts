@@ -44,7 +44,7 @@ export async function axeFaults(page: Page, asked: AxeRules = 'all'): Promise<st
     async ({ tags, rules }) => {
       const { axe } = window as unknown as { axe: { run(where: Document, options: unknown): Promise<AxeResults> } }
       const runOnly = rules ? { type: 'rule', values: rules } : { type: 'tag', values: tags }
-      // The preloaded files are those of rules for media and experimental ones, which are not asked for.
+      // Only rules for media and experimental rules need preloaded files, and neither kind is requested here.
       return axe.run(document, { runOnly, resultTypes: ['violations'], preload: false })
     },
     { tags: rules, rules: some[asked] },

@@ -17,7 +17,7 @@ const withoutFeatures = [
 
 /**
  * The pages of a test live for seconds, so compiling their code a second and third time, for speed, costs more than it
- * saves: without it, opening a page and checking it with axe takes a quarter less CPU time.
+ * saves. Without these compilers, opening a page and checking it with axe takes a quarter less CPU time.
  */
 const withoutLateCompilers = '--js-flags=--no-turbofan,--no-maglev'
 

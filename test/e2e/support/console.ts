@@ -55,7 +55,7 @@ export interface Visit extends AsyncDisposable {
 }
 
 const narrow = 600
-/** Whether the console's build is up to date is determined once per run, because that reads all sources. */
+/** Whether the console's build is up to date is checked once per run, because the check reads all sources. */
 const shared = globalThis as typeof globalThis & { tollgateConsoleBuild?: Promise<void> }
 /** Turns off rate limits, because the requests of many visitors come from one browser. */
 const unlimited = { GLOBAL_API_RATE_LIMIT: '0', GLOBAL_WEB_RATE_LIMIT: '0', CRITICAL_RATE_LIMIT: '0' }
@@ -222,7 +222,7 @@ async function newPage(
   return watchedPage(page, context, options.baseURL, refusedCall)
 }
 
-/** Makes a page that was used before a new one with these values in its storage. */
+/** Prepares a page that was used before, so that it is like a new one with these values in its storage. */
 async function begin(
   page: Page,
   viewport: { width: number; height: number },

@@ -39,8 +39,8 @@ async function setLanguage(page: Page, language: PlainLanguage): Promise<void> {
 }
 
 /**
- * Changes to the pseudo-locale and returns the texts that are in no catalogue. A text that was made before the change,
- * such as that of a toast, stays in the language of that moment, so if there are any, the screen is opened again.
+ * Changes to the pseudo-locale and returns the texts that are in no catalogue. A text that was created before the
+ * change, such as that of a toast, keeps its language. If there are such texts, the screen is opened again.
  */
 async function untranslatedTexts(visit: Visit, screen: Screen): Promise<string[]> {
   const { page } = visit
@@ -97,9 +97,9 @@ export async function lookAt(console: Console, screen: Screen): Promise<string[]
   for (const width of widths) {
     if (screen.only !== undefined && (screen.only === 'narrow') !== (width === 390)) continue
     await page.setViewportSize({ width, height: 860 })
-    // Of the narrow screen, the other rules are checked in the pseudo-locale, at the smallest width.
+    // For the narrow screen, the other rules are checked in the pseudo-locale, at the smallest width.
     if (width !== 390) await look('all', `${width} en light`)
-    // At the second width, the language that is shown already comes first.
+    // At the second width, the languages are checked in reverse order, so that the language already shown comes first.
     for (const language of width === 390 ? translations.toReversed() : translations) {
       // The dark theme has the same elements in every language, so its colours are checked together with one of them.
       const isDark = language === translations.at(-1)

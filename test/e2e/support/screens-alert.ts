@@ -6,7 +6,7 @@ import { person, type Screen } from './screen.ts'
 import { failed, popup } from './screen-steps.ts'
 
 const list = (page: Page) => page.locator('main ul > li').first().waitFor()
-/** Opens the drawer of a new rule, or on the tab with destinations that of a new destination. */
+/** Opens the drawer for a new rule or, on the tab with destinations, for a new destination. */
 const drawer = (nth: 'first' | 'last') => async (page: Page) => {
   await list(page)
   await page.locator('main button:has(.lucide-plus)')[nth]().click()

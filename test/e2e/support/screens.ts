@@ -366,7 +366,7 @@ const setting: Screen[] = [
   },
 ]
 
-/** What the frame opens over a page. */
+/** The overlays that the frame opens over a page. */
 const frame: Screen[] = [
   {
     path: '/about',

@@ -16,12 +16,12 @@ export interface OpenPage {
   }
 }
 
-/** More pages than this are rarely used at the same time by the tests of one file. */
+/** The tests of one file rarely use more pages than this at the same time. */
 const mostKept = 4
 
 /**
- * Pages that tests have used, for later tests: a new browser context takes as much CPU time as opening two pages. A
- * later test finds the page as on a first visit: blank, with empty storage and no history.
+ * Keeps pages that tests have used for later tests, because a new browser context takes as much CPU time as opening two
+ * pages. A later test finds the page as on a first visit: blank, with empty storage and no history.
  */
 export class UsedPages {
   readonly #kept: { key: string; open: OpenPage }[] = []
@@ -34,7 +34,7 @@ export class UsedPages {
 
   /** Keeps a page, or closes it if it cannot be used again. */
   async giveBack(key: string, open: OpenPage): Promise<void> {
-    // A page that is in the middle of something may refuse.
+    // This may fail if the page is in the middle of something.
     const isUsable = this.#kept.length < mostKept && (await emptied(open).catch(() => false))
     if (!isUsable) return open.context.close()
     this.#kept.push({ key, open })
@@ -45,7 +45,7 @@ export class UsedPages {
   }
 }
 
-/** What a test can do to a page or its context that lasts. Everything else is undone by `emptied`. */
+/** The methods with which a test can change a page or its context for good. `emptied` undoes everything else. */
 const lasting = {
   page: ['addInitScript', 'close', 'emulateMedia', 'exposeBinding', 'exposeFunction', 'on', 'setDefaultTimeout'],
   clock: ['fastForward', 'install', 'pauseAt', 'resume', 'runFor', 'setFixedTime', 'setSystemTime'],
@@ -56,7 +56,7 @@ const lasting = {
 }
 
 /**
- * The page, from now on with a record of its calls and errors, and with a note of lasting changes. Errors that match
+ * Records a page's calls and errors from now on, and notes whether a test changes it for good. Errors that match
  * `usual` are not recorded.
  */
 export function watchedPage(page: Page, context: BrowserContext, origin: string, usual: RegExp): OpenPage {
@@ -96,7 +96,7 @@ function noteChanges(open: OpenPage): void {
   watch(open.context, lasting.context)
 }
 
-/** Makes a page as on a first visit, except for its cookies. False if that is not possible. */
+/** Returns a page to the state of a first visit, except for its cookies. Returns false if that is not possible. */
 async function emptied(open: OpenPage): Promise<boolean> {
   const { page } = open
   if (open.isChanged || page.isClosed() || open.context.pages().length !== 1) return false

@@ -2,33 +2,36 @@ import type { RecordedRequest } from './recorded-request.ts'
 import { sendJson } from './reply.ts'
 import { type Behaviour, behaviour, type Exchange, isJsonObject, type JsonObject } from './types.ts'
 
-/** Ids are not used twice in a process. */
+/** Counts the ids, so that no id is used twice in a process. */
 let made = 0
 
-/** One response that the service is making. */
+/** One response that the service is generating. */
 interface Job {
   response: JsonObject
   events: JsonObject[]
-  /** Its streams break off once they have sent the events so far. */
+  /** If true, its streams break off after the events that exist so far. */
   isCut: boolean
   /** Called when there are more events. */
   readonly waiting: Set<() => void>
 }
 
-/** How a service misbehaves when it is asked about a response: with a status, or by saying nothing. */
+/**
+ * How a service misbehaves when it is asked about a response: it sends an error status, no response at all, nonsense,
+ * or a response with another id.
+ */
 type Fault = number | 'hangs' | 'nonsense' | 'other-id'
 
 const lastTypes: ReadonlySet<string> = new Set(['completed', 'failed', 'incomplete', 'cancelled'])
 
 /**
- * A service that makes responses in the background, as the Responses API describes. A test decides when each response ends, and
- * how the service misbehaves. `script` is for `FakeUpstream.script`.
+ * A service that generates responses in the background, as the Responses API describes. A test decides when each
+ * response ends and how the service misbehaves. `script` is for `FakeUpstream.script`.
  */
 export class BackgroundService {
   readonly jobs = new Map<string, Job>()
-  /** What happens to every question about a response, until it is removed. */
+  /** How every request about a response fails, until this is set to undefined. */
   fault: Fault | undefined
-  /** The service does not know what `background` means. */
+  /** If true, the service ignores `background`. */
   ignoresBackground = false
 
   readonly script = (request: RecordedRequest): Behaviour | undefined => {

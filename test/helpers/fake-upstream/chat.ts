@@ -13,7 +13,10 @@ export interface ToolCall {
 export interface ChatOptions {
   /** The text of the response. One word counts as one token. */
   readonly text?: string
-  /** Sent unchanged, right or wrong. null omits it. Default: 10 prompt_tokens and one token per word. */
+  /**
+   * The usage to report. It is sent unchanged, right or wrong. null omits it. Default: 10 prompt_tokens and one token
+   * per word.
+   */
   readonly usage?: JsonObject | null
   readonly promptTokens?: number
   readonly finishReason?: string

@@ -131,7 +131,7 @@ async function begin(exchange: Exchange, options: FaultyStream): Promise<boolean
   return sendEvents(exchange, events, options.style ?? {}, options)
 }
 
-/** A stream with one additional event, which continues afterwards or ends there. */
+/** A stream with one additional event, after which it continues or ends. */
 function withEvent(name: string, event: unknown, options: FaultyStream, goesOn: boolean): Behaviour {
   return behaviour(name, async (exchange) => {
     if (!(await begin(exchange, options))) return

@@ -32,7 +32,7 @@ export function neverAnswers(): Behaviour {
   return behaviour('neverAnswers', (exchange) => exchange.hang())
 }
 
-/** Sends status 200 as soon as the headers have arrived, never reads the body, and sends nothing more. */
+/** Never reads the body of the request, and never answers. */
 export function neverReadsBody(): Behaviour {
   return behaviour('neverReadsBody', (exchange) => exchange.hang(), 'head')
 }

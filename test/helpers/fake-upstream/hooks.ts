@@ -1,7 +1,7 @@
 import type { RecordedRequest } from './recorded-request.ts'
 import type { Behaviour, Exchange } from './types.ts'
 
-/** What a connection calls to report to its upstream. */
+/** The functions that a connection calls to report to its upstream. */
 export interface ServerHooks {
   /** Called when the headers have arrived: records the request and watches its caller. */
   begin(exchange: Exchange, callerLeft: AbortSignal): void

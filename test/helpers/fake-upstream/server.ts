@@ -86,8 +86,8 @@ export class FakeUpstream extends Script implements AsyncDisposable {
 
   /**
    * The highest number of times that the same POST arrived. It is 1 for a correct gateway that does not retry on
-   * purpose. After REFUSED_STREAM, or a GOAWAY with a last stream id below the stream's, HTTP/2 clients may send the
-   * request again, because the upstream has declared that it did not process it.
+   * purpose. HTTP/2 clients may send a request again after REFUSED_STREAM, or after a GOAWAY whose last stream id is
+   * below the stream's, because the upstream has then declared that it did not process the request.
    */
   get mostArrivals(): number {
     return Math.max(0, ...this.postArrivals().values())

@@ -102,7 +102,7 @@ export function breaksOffAfter(pieces: number, inner: Behaviour): Behaviour {
     return {
       write: async (data) => {
         if (left-- > 0) return exchange.write(data)
-        // What was sent before must arrive.
+        // The pieces that were sent before the reset must arrive.
         await pause(50, exchange.callerLeft)
         exchange.reset()
         return false

@@ -49,7 +49,7 @@ export function matrixPage(rows: readonly Row[]): string {
   return `${head}\n${table.join('\n')}\n`
 }
 
-/** One line for all callers if their cells are the same. */
+/** The lines of the table: one for all four callers if their cells are the same, and otherwise one for each caller. */
 function linesOf(rows: readonly Row[]): string[][] {
   const texts = rows.map(({ cells }) => features.map((feature) => cells[feature]))
   const [first] = texts

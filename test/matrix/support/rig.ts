@@ -26,8 +26,9 @@ export interface Rig extends AsyncDisposable {
 }
 
 /**
- * Starts the gateway and the upstream. `models` get the same price as the usual model. With `retries` the gateway
- * retries as a new installation does; else a failed attempt is the end of a call. It cannot reach any host by name.
+ * Starts the gateway and the upstream. `models` get the same price as the usual model. With `retries`, the gateway
+ * retries as a new installation does. Otherwise, a call ends when its first attempt fails. The gateway cannot reach any
+ * host by name.
  */
 export async function startMatrixRig(models: Iterable<string> = [], options: { retries?: true } = {}): Promise<Rig> {
   const gateway = await startTestGateway({ resolve: () => Promise.resolve(['169.254.169.254']), ...options })

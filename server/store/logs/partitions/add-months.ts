@@ -4,24 +4,26 @@ import type { Store, Trx } from '../../store.ts'
 import { lockSoon } from './lock-soon.ts'
 import { covers, defaultPartition, isWhole, logPartitions, type Month, monthAt } from './log-partitions.ts'
 
-/** An arbitrary number: the lock that is held while the partitions of the log are changed. */
+/** The lock that is held while the partitions of the log are changed. The number is arbitrary. */
 const divisionLock = 7_041_981
 
-/** The current month and this many after it have a partition before they begin. */
+/** The number of months after the current one for which partitions are created in advance. */
 const monthsAhead = 3
 
-/** No row is older. Earlier times are errors of the program that wrote them, and need no partitions. */
+/**
+ * No row can be older than this. An earlier time is an error of the program that wrote the row, and needs no partition.
+ */
 const firstSecond = Date.UTC(2015, 0) / 1000
 
 /**
- * Waits until nobody else changes the partitions of the log, and prevents others from doing so until the transaction
- * ends.
+ * Waits until nobody else is changing the partitions of the log, and prevents others from changing them until the
+ * transaction ends.
  */
 export async function lockDivision(trx: Trx): Promise<void> {
   await sql`select pg_advisory_xact_lock(${divisionLock})`.execute(trx)
 }
 
-/** Creates the partitions of this month and of the next ones, if they are missing. */
+/** Creates the partitions of this month and of the next months, if they are missing. */
 export async function addMonthsAhead(trx: Trx, now: number): Promise<void> {
   await addMonths(
     trx,
@@ -31,7 +33,7 @@ export async function addMonthsAhead(trx: Trx, now: number): Promise<void> {
 }
 
 /**
- * Moves rows of the default partition into partitions of their own months. Each month is one transaction, so every
+ * Moves rows of the default partition into partitions of their months. Each month is moved in one transaction, so every
  * reader sees each row once.
  */
 export async function emptyDefault(store: Store, now: number): Promise<void> {
@@ -46,7 +48,10 @@ export async function emptyDefault(store: Store, now: number): Promise<void> {
 /** Creates partitions for rows that are about to be written in bulk, in the transaction that writes them. */
 export type CoverTimes = (trx: Trx, createdAt: Iterable<number>) => Promise<void>
 
-/** Without it, old rows would go to the default partition and be moved later. On SQLite it does nothing. */
+/**
+ * Returns a function that creates these partitions. Without them, old rows would go to the default partition and would
+ * have to be moved later. On SQLite the function does nothing.
+ */
 export function createCoverTimes(now: number): CoverTimes {
   const known = new Set<string>()
   return async (trx, createdAt) => {
@@ -76,18 +81,19 @@ async function addMonths(trx: Trx, months: readonly Month[], now: number): Promi
 const longestWriteSeconds = 86_400
 
 /**
- * Creates the partition of a month with the rows of that month in the default partition. The rows are moved while calls
- * may add to them, then the rest in a moment without others.
+ * Creates the partition of a month, and moves the month's rows from the default partition to it. The first move runs
+ * while calls may add rows. The second moves the rest in a moment in which nobody else writes.
  *
- * A statement that has already chosen the default partition for its row would fail after the change. So calls wait for
- * that moment, unless the month is in the past, where only imports write, one at a time.
+ * A statement that has already chosen the default partition for its row would fail after the change, so calls wait
+ * during the second move. They need not wait if the month is in the past, because then only imports write its rows, one
+ * import at a time.
  */
 async function addMonth(trx: Trx, { name, from, until }: Month, now: number): Promise<void> {
   const isOfMonth = `created_at >= ${from} and created_at < ${until}`
   const run = (statement: string) => sql.raw(statement).execute(trx)
   const move = `with moved as (delete from ${defaultPartition} where ${isOfMonth} returning *)
     insert into ${name} select * from moved`
-  // The check saves a scan of the new table when it is attached.
+  // Because of this check, the new table is not scanned when it is attached.
   await run(
     `create table ${name} (like ${defaultPartition} including indexes, constraint ${name}_month check (${isOfMonth}))`,
   )

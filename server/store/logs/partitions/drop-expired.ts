@@ -9,17 +9,17 @@ import { lockSoon } from './lock-soon.ts'
 import { type LogPartition, logPartitions } from './log-partitions.ts'
 import type { PatientStore } from './take-over.ts'
 
-/** What became of the partitions in which everything has expired. */
+/** The result for the partitions in which all rows have expired. */
 export interface DroppedPartitions {
-  /** Rows that are gone. */
+  /** The number of rows that were deleted. */
   rows: number
-  /** Partitions that somebody reads at the moment. They are dropped by the next attempt. */
+  /** Partitions that are being read. The next attempt will drop them. */
   busy: LogPartition[]
 }
 
 /**
- * Drops the partitions of the log that end before `before` (epoch seconds), if every row in them is one to be deleted:
- * `isKept` is the condition of rows that are not. What their calls were charged is added to `unlogged_quota` first, so
+ * Drops the partitions of the log that end before `before` (epoch seconds), if all their rows are to be deleted.
+ * `isKept` is the condition of rows to keep. The charges of the deleted calls are first added to `unlogged_quota`, so
  * that the books still agree.
  */
 export async function dropExpired(
@@ -45,8 +45,9 @@ export async function dropExpired(
 }
 
 /**
- * Empties a partition and returns how many rows it had; undefined if it must stay. Reading it blocks only those who
- * count or delete log rows. The locks for which calls wait are held for the few statements at the end.
+ * Empties a partition and returns its number of rows; undefined if the partition must stay. While it is read, only
+ * transactions that count or delete log rows have to wait. The locks that make calls wait are held only for the few
+ * statements at the end.
  */
 async function emptied(
   trx: Trx,
@@ -54,7 +55,7 @@ async function emptied(
   isKept: RawBuilder<SqlBool> | undefined,
 ): Promise<number | undefined> {
   const { folded_to } = await lockUsage(trx)
-  // Only an import writes rows that old. It waits.
+  // Only an import writes rows this old, so only an import has to wait.
   await lockSoon(trx, name, 'share row exclusive')
   if (await mustStay(trx, { name, folded_to, isKept })) return undefined
   const { rows, ...charges } = await chargesOf(trx, name)
@@ -67,7 +68,7 @@ async function emptied(
   return rows
 }
 
-/** True if the partition has a row that is to be kept, or one that the sums of usage do not contain yet. */
+/** True if the partition has a row to keep, or a row that the usage sums do not contain yet. */
 async function mustStay(
   trx: Trx,
   { name, folded_to, isKept }: { name: string; folded_to: number; isKept: RawBuilder<SqlBool> | undefined },
@@ -82,7 +83,7 @@ async function mustStay(
 
 type Sums = ReadonlyMap<number, number>
 
-/** What the calls of a partition were charged, and the number of its rows. */
+/** The charges of a partition's calls, and the number of its rows. */
 interface Charges {
   rows: number
   users: Sums
@@ -108,7 +109,7 @@ async function chargesOf(trx: Trx, name: string): Promise<Charges> {
   }
 }
 
-/** Rows are locked in id order, as by the ledger. */
+/** Adds charges to `unlogged_quota`. Rows are locked in id order, as in the ledger. */
 async function unlog(trx: Trx, table: 'users' | 'tokens' | 'channels', sums: Sums): Promise<void> {
   const ids = [...sums.keys()]
   const quotas = ids.map((id) => sums.get(id))
@@ -120,7 +121,10 @@ async function unlog(trx: Trx, table: 'users' | 'tokens' | 'channels', sums: Sum
     from unnest(${ids}::bigint[], ${quotas}::bigint[]) as s(id, quota) where a.id = s.id`.execute(trx)
 }
 
-/** Calls wait for a moment, because the list of partitions changes. Both tables are locked in one attempt. */
+/**
+ * Drops a partition if it is still empty. Calls wait for a moment, because the list of partitions changes. Both tables
+ * are locked in one attempt.
+ */
 async function removeEmpty(trx: Trx, { name }: LogPartition): Promise<void> {
   await lockSoon(trx, `only logs, ${name}`, 'access exclusive')
   const { rows } = await sql`select 1 from ${sql.table(name)} limit 1`.execute(trx)

@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../store.ts'
 
-/** A call waits no longer than this for a table that is about to be locked. */
+/** The maximum time that one attempt waits for the lock. Calls that need the table wait no longer than this. */
 const waitMs = 100
 const tries = 10
 
 /**
- * Locks a table of the log, or several in one attempt, until the transaction ends. A transaction that waits for a lock
- * blocks all later ones, so it waits for a moment only, then lets the others pass, and tries again. Throws PostgreSQL's
- * `lock_not_available` after some seconds, for example while a backup reads the table. Call it before anything is
- * locked for which calls would wait.
+ * Locks one or more tables of the log in one attempt, until the transaction ends. A transaction that waits for a lock
+ * blocks all later ones. This one therefore waits only for a moment, lets the others pass, and tries again. After some
+ * seconds it throws PostgreSQL's `lock_not_available`, for example while a backup reads the table. Call this before
+ * locking anything else that calls need.
  */
 export async function lockSoon(
   trx: Trx,

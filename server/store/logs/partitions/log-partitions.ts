@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Db } from '../../store.ts'
 
 /**
- * A partition of the log on PostgreSQL. Most contain the rows of one month. If the log is older than its partitions, one
- * of them contains all rows before a certain month, or all rows without exception.
+ * A partition of the log on PostgreSQL. Most contain the rows of one month. If the log is older than its partitions,
+ * one partition contains all rows before a certain month, or all rows.
  */
 export interface LogPartition {
   /** The name of its table. */
@@ -11,7 +11,7 @@ export interface LogPartition {
   /** Epoch seconds; undefined = no limit. */
   from: number | undefined
   until: number | undefined
-  /** True for the default partition, which takes the rows that belong to no other. */
+  /** True for the default partition, which takes the rows that belong to no other partition. */
   isDefault: boolean
 }
 
@@ -20,7 +20,7 @@ export const defaultPartition = 'logs_default'
 
 const bounds = /^FOR VALUES FROM \('?(?<from>-?\d+|MINVALUE)'?\) TO \('?(?<until>-?\d+|MAXVALUE)'?\)$/
 
-/** The partitions of the log, oldest first. There are none on SQLite, nor while the table is not partitioned. */
+/** The partitions of the log, oldest first. There are none on SQLite or while the table is not partitioned. */
 export async function logPartitions(db: Db): Promise<LogPartition[]> {
   const { rows } = await sql<{ name: string; bound: string }>`
     select c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound
@@ -35,11 +35,11 @@ export async function logPartitions(db: Db): Promise<LogPartition[]> {
 
 const secondsOf = (text: string | undefined) => (text === undefined || !/\d/.test(text) ? undefined : Number(text))
 
-/** True for the partition that has just been made from an unpartitioned table, and has no bounds yet: it takes all rows. */
+/** True for a partition that takes all rows. It was made from an unpartitioned table and has no bounds yet. */
 export const isWhole = ({ from, until, isDefault }: LogPartition) =>
   !isDefault && from === undefined && until === undefined
 
-/** True if rows of that time (epoch seconds) belong to the partition. */
+/** True if rows of the given time (epoch seconds) belong to the partition. */
 export const covers = ({ from, until, isDefault }: LogPartition, seconds: number) =>
   !isDefault && (from ?? Number.NEGATIVE_INFINITY) <= seconds && seconds < (until ?? Number.POSITIVE_INFINITY)
 
@@ -52,7 +52,7 @@ export interface Month {
   until: number
 }
 
-/** The month that contains a time (epoch seconds), or the one `later` months after it. */
+/** The month that contains a time (epoch seconds), or the month that is `later` months after it. */
 export function monthAt(seconds: number, later = 0): Month {
   const at = new Date(seconds * 1000)
   const start = (plus: number) => Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + later + plus) / 1000

@@ -9,13 +9,14 @@ export type PatientStore = Store & { writeUnlimited?: Store['write'] }
 
 const daySeconds = 86_400
 /**
- * The cut is at the first month that begins later than this. Until it is made, no row of a later time can be written, so
- * an interrupted takeover has to be finished or undone before that.
+ * The cut is the start of the first month that begins more than this many seconds from now. While the cut is being
+ * prepared, no row with a later time can be written. An interrupted takeover must therefore be finished or undone
+ * before the time of the cut.
  */
 const leastAheadSeconds = 14 * daySeconds
-/** A takeover that was interrupted is undone when its cut is nearer than this. */
+/** An interrupted takeover is undone if the time until its cut is shorter than this. */
 const leastLeftSeconds = 2 * daySeconds
-/** Rows of a later time than this were written with a wrong clock. */
+/** Rows that are further in the future than this were written with a wrong clock. */
 const mostAheadSeconds = 366 * daySeconds
 
 const constraint = 'logs_cut'
@@ -23,17 +24,17 @@ const constraint = 'logs_cut'
 /** The state of the takeover of a table. */
 export interface Takeover {
   state: 'none' | 'done' | 'impossible'
-  /** With `done`: epoch seconds from which on each month has a partition. */
+  /** For `done`: the time (epoch seconds) from which on each month has its own partition. */
   cut?: number
-  /** With `impossible`: the time of the newest row, epoch seconds. */
+  /** For `impossible`: the time of the newest row (epoch seconds). */
   newest?: number
 }
 
 /**
  * Turns a log table that was not partitioned into the partition of all rows before a coming month. Locks are held only
- * for moments: PostgreSQL reads the whole table to prove that it has no later rows, but does so while rows are read and
- * written. Every step may be interrupted, and is found by the next attempt. Throws `lock_not_available` if somebody
- * reads the table for long.
+ * for moments. PostgreSQL reads the whole table to prove that it has no later rows, but rows can be read and written in
+ * the meantime. Every step may be interrupted, and the next attempt continues from there. Throws `lock_not_available`
+ * if the table is being read for too long.
  */
 export async function takeOver(store: PatientStore, now: number): Promise<Takeover> {
   const whole = (await logPartitions(store.read)).find(isWhole)
@@ -79,10 +80,13 @@ async function addConstraint(trx: Trx, { name }: LogPartition, cut: number): Pro
   await sql.raw(`alter table ${name} add constraint ${constraint} check (created_at < ${cut}) not valid`).execute(trx)
 }
 
-/** The constraint proves that every row is before the cut, so nothing is read while the table is locked. */
+/**
+ * Gives the partition its upper bound. The constraint proves that every row is before the cut, so PostgreSQL reads
+ * nothing while the table is locked.
+ */
 async function cutOff(trx: Trx, { name }: LogPartition, { cut, now }: { cut: number; now: number }): Promise<void> {
   await lockDivision(trx)
-  // Another node may have been faster.
+  // Another node may have done this in the meantime.
   if (!(await logPartitions(trx)).some(isWhole)) return
   await lockSoon(trx, 'logs', 'access exclusive')
   await sql.raw(`alter table logs detach partition ${name}`).execute(trx)

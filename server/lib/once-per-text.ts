@@ -1,0 +1,15 @@
+/** Results that are kept at most. The texts come from requests, so without a limit callers could fill the memory. */
+const mostKept = 5_000
+
+/** A function of a text that is computed once for each text, as long as its result is kept. */
+export function oncePerText<T>(compute: (text: string) => T): (text: string) => T {
+  const kept = new Map<string, T>()
+  return (text) => {
+    const known = kept.get(text)
+    if (known !== undefined || kept.has(text)) return known as T
+    if (kept.size >= mostKept) kept.clear()
+    const result = compute(text)
+    kept.set(text, result)
+    return result
+  }
+}
