@@ -1,5 +1,5 @@
 import { type Selectable, sql } from 'kysely'
-import type { SessionsTable } from '../schema/tables.ts'
+import type { SessionsTable } from '../schema/session-tables.ts'
 import type { Listed, Page } from '../statements/page.ts'
 import type { Db, Trx } from '../store.ts'
 

@@ -13,6 +13,7 @@ import type { CaptureRulesTable, CapturesTable } from './capture-tables.ts'
 import type { ChannelDeadKeysTable, ChannelsTable, ChannelTestsTable, DrainSessionsTable } from './channel-tables.ts'
 import type { ImportRowsTable, ImportRunsTable, ImportsTable } from './import-tables.ts'
 import type { LogSinksTable } from './log-sink-tables.ts'
+import type { SessionsTable } from './session-tables.ts'
 import type { StatementEmailsTable, StatementOptoutsTable } from './statement-tables.ts'
 import type { StoredResponsesTable } from './stored-response-tables.ts'
 import type {
@@ -227,18 +228,6 @@ export interface OptionsTable {
   value: string
   /** Ours: `value` is encrypted with the secret key. */
   sealed: Generated<boolean>
-}
-
-export interface SessionsTable {
-  /** The keyed hash of the random id in the cookie. */
-  id_hash: string
-  user_id: number
-  created_time: number
-  last_seen_time: number
-  expires_time: number
-  /** Where the session was last seen: the address, and the truncated User-Agent; '' = not known. */
-  address: Generated<string>
-  client: Generated<string>
 }
 
 export interface HoldsTable {
