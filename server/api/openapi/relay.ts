@@ -47,9 +47,9 @@ const special: Partial<Record<ErrorCode, (path: string, text: RelayCallText) => 
   n_not_within_range: (path) => path.startsWith('/v1/images/'),
   // Calls are limited by their token and owner, billing endpoints by address.
   rate_limit_exceeded: (path) => !isRead(path) || path.includes('/dashboard/'),
-  // A session has no body, so its parameters are checked in its URL.
   upgrade_required: (_, { isSocket }) => isSocket === true,
   api_not_implemented: (path) => path === realtimePath,
+  // A WebSocket session is opened without a body, so it cannot fail with the codes that are marked `hasBody`.
   invalid_json: hasBody,
   request_too_complex: hasBody,
   response_not_found: (path) => /^\/v1\/(?:responses|conversations)/.test(path),
