@@ -44,7 +44,9 @@ const partSchema = z.object({
   type: z
     .enum(['text', 'reasoning', 'tool_call', 'tool_result', 'media', 'refusal', 'other'])
     .check(z.describe('Kind of the part.')),
-  text: z.string().check(z.describe('The text, the input or the result of a tool, or the URL or id of a file.')),
+  text: z
+    .string()
+    .check(z.describe('The text; the input or result of a tool; or, for a file, its URL or id, or its type and size.')),
   name: z.string().check(z.describe('Name of the tool, or kind of the media; otherwise empty.')),
 })
 
@@ -98,7 +100,9 @@ export type Capture = z.output<typeof captureSchema>
 const captureChoiceSchema = z.object({
   id: z.int(),
   name: z.string().check(z.describe('Name of the user, token or channel.')),
-  detail: z.string().check(z.describe('For a user, the display name; for a token, the username of its owner; for a channel, empty.')),
+  detail: z
+    .string()
+    .check(z.describe('For a user, the display name; for a token, the username of its owner; for a channel, empty.')),
 })
 
 export type CaptureChoice = z.output<typeof captureChoiceSchema>

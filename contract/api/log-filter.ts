@@ -29,7 +29,7 @@ export const ownLogFilter = {
   ),
   not_outcome: choicesFilter(
     ownOutcomes,
-    'Outcomes that are excluded. Rows that are not calls stay. Repeat the parameter for several.',
+    'Outcomes that are excluded. Rows that are not calls are not excluded. Repeat the parameter for several outcomes.',
   ),
   slow_seconds: z._default(
     z.coerce
@@ -38,7 +38,7 @@ export const ownLogFilter = {
         z.int(),
         z.gte(1),
         z.lte(mostSlowSeconds),
-        z.describe('Minimum duration in seconds of calls with the outcome slow.'),
+        z.describe('Minimum duration, in seconds, of calls that count as slow.'),
       ),
     usualSlowSeconds,
   ),
@@ -51,7 +51,7 @@ export const allLogFilter = {
   not_username: notWords('Name of a user'),
   channel: numbersFilter(Number.MAX_SAFE_INTEGER, 'Id of the channel. Repeat the parameter for up to 20 channels.'),
   not_channel: numbersFilter(Number.MAX_SAFE_INTEGER, 'Id of a channel that is excluded.'),
-  group: words('Group of the user or, for a token with a group of its own, of the token, as they are now'),
+  group: words('Current group of the token or, if the token has none, current group of the user'),
   not_group: notWords('Group'),
   outcome: choicesFilter(
     logOutcomes,
@@ -59,7 +59,7 @@ export const allLogFilter = {
   ),
   not_outcome: choicesFilter(
     logOutcomes,
-    'Outcomes that are excluded. Rows that are not calls stay. Repeat the parameter for several.',
+    'Outcomes that are excluded. Rows that are not calls are not excluded. Repeat the parameter for several outcomes.',
   ),
 }
 
