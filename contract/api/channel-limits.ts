@@ -22,7 +22,7 @@ export const channelLimitSchema = z.object({
     .enum(capWindows)
     .check(
       z.describe(
-        'The time over which is counted. minute, hour and 5h: the last minute, hour or five hours. day, week (from Monday) and month: the current calendar period. now: the present moment; only for `calls`.',
+        'The period that the limit covers. minute, hour and 5h: the last minute, hour or five hours. day, week (from Monday) and month: the current calendar period. now: the present moment; only for `calls`.',
       ),
     ),
   models: z._default(
