@@ -16,13 +16,15 @@ export const channelLimitSchema = z.object({
   metric: z
     .enum(capMetrics)
     .check(
-      z.describe('`calls` counts concurrent calls. `cost` counts the charged quota until upstream costs are known.'),
+      z.describe(
+        'What is counted. calls: concurrent calls. quota: charged quota units. cost: what the requests cost the operator or, if that is not known, the charged quota units.',
+      ),
     ),
   window: z
     .enum(capWindows)
     .check(
       z.describe(
-        'The period that the limit covers. minute, hour and 5h: the last minute, hour or five hours. day, week (from Monday) and month: the current calendar period. now: the present moment; only for `calls`.',
+        'The period that the limit covers. minute, hour and 5h: the last minute, hour or five hours. day, week (from Monday) and month: the current calendar period. ever: all time. now: the present moment; only for `calls`.',
       ),
     ),
   models: z._default(

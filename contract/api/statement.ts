@@ -39,7 +39,7 @@ export const statementSchema = z.object({
     .boolean()
     .check(
       z.describe(
-        'False if some changes of the balance cannot be assigned to a month, so that the balances may be off by them.',
+        'False if some changes of the balance cannot be assigned to a month, so that they may be missing from this statement.',
       ),
     ),
   unknown_changes: sum('Changes of the balance that were made before amounts were recorded.'),
