@@ -195,7 +195,7 @@ export const captureApi = {
     access: 'root',
     query: z.object({
       target: z.enum(captureTargets).check(z.describe('Whether users, tokens or channels are listed.')),
-      keyword: wordFilter(100, 'Only entries whose `name` or `detail` contains this text, or whose id it is.'),
+      keyword: wordFilter(100, 'Only entries whose `name` or `detail` contains this text, or whose id equals it.'),
       id: numberFilter(Number.MAX_SAFE_INTEGER, 'Only the entry with this id; 0 means any.'),
     }),
     data: z.array(captureChoiceSchema),

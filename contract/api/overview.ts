@@ -17,7 +17,7 @@ const sumFigure = (description: string) =>
   z
     .object({
       now: count('Total of the last hour.'),
-      before: count('Total of the hour before the last.'),
+      before: count('Total of the preceding hour.'),
       points: z.array(z.int()).check(z.describe('Totals of the twelve five-minute intervals of the last hour.')),
     })
     .check(z.describe(description))
@@ -28,7 +28,7 @@ const timeFigure = (description: string) =>
       now: z.nullable(z.int()).check(z.describe('Milliseconds in the last hour; null if there were no responses.')),
       before: z
         .nullable(z.int())
-        .check(z.describe('Milliseconds in the hour before the last; null if there were no responses.')),
+        .check(z.describe('Milliseconds in the preceding hour; null if there were no responses.')),
       points: z
         .array(z.nullable(z.int()))
         .check(
