@@ -32,8 +32,8 @@ export function facetValues(search: FacetSearch, name: keyof FacetSearch): strin
 }
 
 /**
- * Whether a facet or grouping is available. Only administrators can filter by user, channel and group, and group by
- * user and channel.
+ * Whether a facet or a grouping is available. Only administrators can filter by user, channel or group, or have usage
+ * grouped by user or channel.
  */
 export function isFor(admin: boolean, name: string): boolean {
   return admin || (name !== 'user' && name !== 'channel' && name !== 'in')

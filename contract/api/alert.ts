@@ -37,11 +37,27 @@ const ruleFields = {
     .check(
       z.gte(0),
       z.lte(1e15),
-      z.describe('The value above or below which the rule fires: percent, quota units, seconds, days or a factor.'),
+      z.describe(
+        "The value above or below which the rule fires. Its unit depends on `kind`: percent, quota units, the provider's currency, seconds, days or a factor.",
+      ),
     ),
-  minutes: z.int().check(z.gte(5), z.lte(60), z.describe('The period over which requests are counted.')),
-  min_calls: z.int().check(z.gte(1), z.lte(1e6), z.describe('With fewer requests in the period, nothing fires.')),
-  channel_id: z.int().check(z.gte(0), z.lte(1e12), z.describe('Restricts the rule to one channel; 0 means all.')),
+  minutes: z
+    .int()
+    .check(
+      z.gte(5),
+      z.lte(60),
+      z.describe('The last minutes over which requests are counted, for conditions that count requests.'),
+    ),
+  min_calls: z
+    .int()
+    .check(
+      z.gte(1),
+      z.lte(1e6),
+      z.describe('The smallest number of requests in `minutes` with which the rule can fire.'),
+    ),
+  channel_id: z
+    .int()
+    .check(z.gte(0), z.lte(1e12), z.describe('Id of the only channel that the rule watches; 0 means all channels.')),
   destinations: z
     .array(idField)
     .check(z.maxLength(mostDestinations.perRule), z.describe('Ids of the destinations that get a message.')),
@@ -51,10 +67,14 @@ const ruleFields = {
   remind_hours: z
     .int()
     .check(z.gte(0), z.lte(168), z.describe('Hours between reminders while the rule fires; 0 means no reminders.')),
-  send_resolved: z.boolean().check(z.describe('Also sends a message when the condition no longer applies.')),
+  send_resolved: z.boolean().check(z.describe('True to also send a message when the condition no longer applies.')),
   quiet_start: clockTime,
   quiet_end: clockTime,
-  time_zone: text(60).check(z.describe('IANA name, such as Europe/Berlin; applies to quiet hours and days.')),
+  time_zone: text(60).check(
+    z.describe(
+      'IANA name of the time zone, such as Europe/Berlin, for the quiet hours and for the start of the day (`daily_spend` and `own_spend`).',
+    ),
+  ),
 }
 
 /** A condition that currently applies. */
@@ -71,7 +91,7 @@ export const alertStateSchema = z.object({
 
 export const alertRuleSchema = z.object({
   id: z.int(),
-  kind: z.enum(alertKinds).check(z.describe('The condition.')),
+  kind: z.enum(alertKinds).check(z.describe('What the rule watches, such as `error_rate`.')),
   ...ruleFields,
   created_time: time,
   firing: z.array(alertStateSchema).check(z.describe('The targets for which the rule currently fires.')),
@@ -125,8 +145,8 @@ export const updateAlertRuleBody = z.object({
 export const alertDestinationSchema = z.object({
   id: z.int(),
   name: z.string(),
-  kind: z.enum(destinationKindNames).check(z.describe('The service.')),
-  hint: z.string().check(z.describe('The part of the address that is not secret.')),
+  kind: z.enum(destinationKindNames).check(z.describe('The kind of destination, such as email or a webhook.')),
+  hint: z.string().check(z.describe('The part of the URL or email address that is not secret.')),
   has_secret: z.boolean().check(z.describe('True if messages are signed.')),
   created_time: time,
   last_time: z.int().check(z.describe('Epoch seconds of the last attempt; 0 means never.')),
@@ -139,11 +159,11 @@ const destinationFields = {
   name: text(60).check(z.trim(), z.minLength(1), z.describe('Name of the destination.')),
   url: text(1000).check(
     z.trim(),
-    z.describe('Webhook URL, or the URL of the server. It is stored encrypted and never returned.'),
+    z.describe('URL of the webhook or of the push server. It is stored encrypted and never returned.'),
   ),
-  token: text(300).check(z.trim(), z.describe('Token or key at the service. It is never returned.')),
+  token: text(300).check(z.trim(), z.describe('Token or key that the service requires. It is never returned.')),
   secret: text(300).check(z.trim(), z.describe('Secret with which messages are signed. It is never returned.')),
-  to: text(254).check(z.trim(), z.describe('Email address, chat or topic.')),
+  to: text(254).check(z.trim(), z.describe('Recipient: an email address, a chat or a topic, depending on `kind`.')),
 }
 
 export const createAlertDestinationBody = z.object({
@@ -168,10 +188,14 @@ export const updateAlertDestinationBody = z.object({
 export const alertHistorySchema = z.object({
   id: z.int(),
   time,
-  rule_id: z.int().check(z.describe('The rule; it may have been deleted.')),
-  rule_name: z.string().check(z.describe('Name of the rule at that time.')),
-  event: z.enum(alertEvents).check(z.describe('Why the message was made.')),
-  target: z.string().check(z.describe('What it is about; empty for the installation or the account.')),
+  rule_id: z.int().check(z.describe('Id of the rule, which may have been deleted.')),
+  rule_name: z.string().check(z.describe('Name of the rule when the message was made.')),
+  event: z.enum(alertEvents).check(z.describe('Why the message was made, such as `firing`.')),
+  target: z
+    .string()
+    .check(
+      z.describe('The target that the message is about, such as channel 7; empty for the installation or the account.'),
+    ),
   title: z.string().check(z.describe('Title of the message.')),
   text: z.string().check(z.describe('Text of the message.')),
   deliveries: z
@@ -181,13 +205,17 @@ export const alertHistorySchema = z.object({
         kind: z.enum(destinationKindNames),
         status: z
           .enum(['waiting', 'held', 'sent', 'failed'])
-          .check(z.describe('`held` until the end of the quiet hours, `waiting` for the first or another attempt.')),
+          .check(
+            z.describe(
+              '`held` until the quiet hours end; `waiting` until the first or next attempt; `sent` if the service accepted the message; `failed` if it is not tried again.',
+            ),
+          ),
         attempts: z.int().check(z.describe('How often sending was attempted.')),
-        error: z.string().check(z.describe('Why the last attempt failed.')),
+        error: z.string().check(z.describe('Why the last attempt failed; empty if it succeeded or none was made.')),
         time: z.int().check(z.describe('Epoch seconds of the last attempt; 0 means none yet.')),
       }),
     )
-    .check(z.describe('What became of the message at each destination.')),
+    .check(z.describe('The delivery of the message to each destination.')),
 })
 
 export type AlertHistory = z.output<typeof alertHistorySchema>
@@ -243,7 +271,7 @@ function callsOf(base: '/api/alert' | '/api/alert/self', access: Access, whose: 
       data: z.extend(alertDestinationSchema, {
         secret: z
           .string()
-          .check(z.describe('The secret that was generated for a webhook without one; it is shown once.')),
+          .check(z.describe('The secret that was generated for a webhook created without one. It is not shown again.')),
       }),
       summary: `Create one of ${whose} alert destinations`,
     }),
@@ -270,8 +298,8 @@ function callsOf(base: '/api/alert' | '/api/alert/self', access: Access, whose: 
       params: idParams,
       data: z.object({
         ok: z.boolean().check(z.describe('True if the service accepted the message.')),
-        error: z.string().check(z.describe('Why the service did not accept it.')),
-        elapsed_time: z.int().check(z.describe('Milliseconds.')),
+        error: z.string().check(z.describe('Why the service did not accept it; empty if it did.')),
+        elapsed_time: z.int().check(z.describe('Duration of the test in milliseconds.')),
       }),
       summary: `Send a test message to one of ${whose} alert destinations`,
       description: 'At most ten test messages an hour.',

@@ -26,7 +26,7 @@ export const auditApi = {
     path: '/api/audit/',
     access: 'admin',
     query: z.extend(listQuery(['id', 'created_at']), {
-      actor: wordFilter(200, 'A user name or the id of a user.'),
+      actor: wordFilter(200, 'Name or id of the user who acted; empty means all.'),
       action: wordFilter(200, 'Prefix of the action. For example, `user.` matches every change to users.'),
       start_timestamp: time,
       end_timestamp: time,

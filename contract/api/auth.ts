@@ -15,12 +15,21 @@ export const registerBody = z.object({
   username: usernameSchema,
   password: passwordSchema,
   password2: z.nullish(
-    z.string().check(z.maxLength(200), z.describe('The password again. Only the console compares it.')),
+    z
+      .string()
+      .check(
+        z.maxLength(200),
+        z.describe('The password again. The server ignores it; only the console compares the two.'),
+      ),
   ),
   email: z.nullish(
     z
       .union([z.literal(''), mailField])
-      .check(z.describe('Required while the option EmailVerificationEnabled is on, and ignored otherwise.')),
+      .check(
+        z.describe(
+          'Email address of the account. Required while the option EmailVerificationEnabled is on; ignored otherwise.',
+        ),
+      ),
   ),
   verification_code: z.nullish(codeField.check(z.describe('The code that was sent to the email address.'))),
   aff_code: z.nullish(
@@ -29,7 +38,9 @@ export const registerBody = z.object({
 })
 
 const botAnswer = z.optional(
-  z.string().check(z.describe('Response of the bot check widget. Required while the bot check is on.')),
+  z
+    .string()
+    .check(z.describe('Result of the bot check (Turnstile) in the browser. Required while the bot check is on.')),
 )
 
 /** Query parameters of the calls that send an email. */
@@ -53,7 +64,7 @@ export const authApi = {
     path: '/api/user/logout',
     access: 'public',
     changesState: true,
-    summary: 'End the session',
+    summary: 'Log out: end the session',
   }),
   register: endpoint({
     method: 'POST',
@@ -72,7 +83,7 @@ export const authApi = {
     critical: true,
     changesState: true,
     query: mailQuery,
-    summary: 'Send a code to an email address, for registration or for binding the address',
+    summary: 'Send a code to an email address, to register with the address or connect it to an account',
   }),
   askReset: endpoint({
     method: 'GET',
@@ -81,7 +92,7 @@ export const authApi = {
     critical: true,
     changesState: true,
     query: mailQuery,
-    summary: 'Send a link for a new password; reports success whether or not an account has the address',
+    summary: 'Send a password reset link by email; reports success whether or not an account has the address',
   }),
   reset: endpoint({
     method: 'POST',
@@ -90,6 +101,7 @@ export const authApi = {
     critical: true,
     body: z.object({ email: mailField, token: codeField.check(z.minLength(1)) }),
     data: z.string(),
-    summary: 'Set a new random password with the token of an emailed link; returns the password and ends all sessions',
+    summary:
+      'Set a new random password, using the token from an emailed link; returns the password and ends all sessions of the account',
   }),
 }

@@ -26,15 +26,21 @@ export const maxBudgetExport = 200_000
 const sum = (description: string) => z.int().check(z.describe(description))
 
 export const budgetSchema = z.object({
-  owner: z.enum(budgetOwners).check(z.describe('Whose limit it is.')),
+  owner: z.enum(budgetOwners).check(z.describe('Whether the limit is that of a user or of a token.')),
   period: z
     .enum(budgetPeriods)
     .check(z.describe('total: the balance of a user or the quota of a token. day, month: a budget (UTC).')),
   user_id: z.int(),
   username: z.string(),
-  token_id: sum('0 for a limit of a user.'),
+  token_id: sum('Id of the token; 0 for a limit of a user.'),
   token_name: z.string(),
-  from_group: z.string().check(z.describe('The group whose limit it is; empty if the user has this limit themselves.')),
+  from_group: z
+    .string()
+    .check(
+      z.describe(
+        'Name of the group that sets this limit for its users; empty if the limit was set for the user or token itself.',
+      ),
+    ),
   limit: sum('The limit in quota units. For a balance: the sum of what is left and what was spent this month.'),
   used: sum('Quota units used in the current period. For a balance: in the current month (UTC).'),
   left: sum('Quota units left. May be negative.'),
@@ -44,15 +50,19 @@ export const budgetSchema = z.object({
   ),
   forecast: z
     .nullable(z.int())
-    .check(z.describe('Quota units that will be used by the end of the period at this pace; null without a period.')),
+    .check(
+      z.describe(
+        'Quota units that will be used by the end of the period at the rate of `pace`; null if `period` is total.',
+      ),
+    ),
   runs_out: z
     .nullable(z.int())
     .check(
       z.describe(
-        'When the limit will be reached at this pace, in epoch seconds. If it has been reached, the time of the response. Null if it will not be reached, or not before the period ends.',
+        'When the limit will be reached at the rate of `pace`, in epoch seconds. If it has already been reached: the time of the response. Null if it will not be reached before the period ends, or not at all.',
       ),
     ),
-  resets: sum('When the period ends, in epoch seconds; 0 without a period.'),
+  resets: sum('When the period ends, in epoch seconds; 0 if `period` is total.'),
 })
 
 export type Budget = z.output<typeof budgetSchema>
@@ -67,7 +77,7 @@ const shape = {
       .enum(budgetLevels)
       .check(
         z.describe(
-          'near: at least 80% is used. critical: at least 95%. runs_out: reached within seven days at this pace.',
+          'near: at least 80% of the limit is used. critical: at least 95%. runs_out: the limit will be reached within seven days at the rate of `pace`.',
         ),
       ),
   ),
@@ -85,7 +95,7 @@ export const budgetApi = {
     data: z.array(budgetSchema),
     summary: 'List limits on spending: whose they are, how much is used, and when they run out',
     description:
-      'Limits of enabled users and tokens: balances, quotas of tokens, and daily and monthly budgets, including those that a group gives its users. Sorted by share, highest first, unless `sort` and `order` say otherwise. The header `X-Total-Count` contains the number of rows. Quota that open calls hold counts as used only in quotas of tokens. Admins get the limits of all users, other people only their own.',
+      'Lists the balances of enabled users, the quotas of enabled tokens, and the daily and monthly budgets of both, including budgets that a group sets for its users. The list is sorted by share, highest first, unless `sort` and `order` say otherwise. The header `X-Total-Count` contains the number of rows. Quota that open calls hold counts as used in the quotas of tokens, but not in other limits. Admins get the limits of all users, other people only their own.',
   }),
   budgetsExport: mediaEndpoint({
     method: 'GET',
@@ -96,6 +106,6 @@ export const budgetApi = {
     changesState: 'record',
     summary: 'Export all limits on spending as CSV, in dollars and quota units',
     description:
-      'The same rows as in the list, up to 200,000. Dollars have six decimals and follow from `QuotaPerUnit`; times are UTC. UTF-8 with a byte order mark, RFC 4180. Text that a spreadsheet would treat as a formula is marked as text with an apostrophe.',
+      'The file has the same rows as the list, up to 200,000. Dollars are computed from quota units with the option `QuotaPerUnit` and have six decimals. Times are UTC. The file is CSV as in RFC 4180, in UTF-8 with a byte order mark. Text that a spreadsheet would treat as a formula is prefixed with an apostrophe.',
   }),
 }

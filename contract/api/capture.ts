@@ -26,14 +26,14 @@ const redaction = z.string().check(
 /** A rule as it was created. It ends when `until` has passed. */
 export const captureRuleSchema = z.object({
   id: z.int(),
-  target: z.enum(captureTargets).check(z.describe('What the rule selects.')),
+  target: z.enum(captureTargets).check(z.describe('Whether a user, a token or a channel is recorded.')),
   target_id: z.int().check(z.describe('Id of the user, token or channel.')),
   target_name: z.string().check(z.describe('Name of the user, token or channel when the rule was made.')),
   created_at: z.int().check(z.describe('Epoch seconds.')),
   until: z.int().check(z.describe('When recording ends or ended, in epoch seconds.')),
   created_by: z.int().check(z.describe('Id of the user who made the rule.')),
-  created_by_name: z.string().check(z.describe('Name of this user when the rule was made.')),
-  redactions: z.array(z.string()).check(z.describe('Texts that are removed.')),
+  created_by_name: z.string().check(z.describe('Username of the user who made the rule, at that time.')),
+  redactions: z.array(z.string()).check(z.describe('Texts that are removed from the recorded bodies.')),
   size_limit: z.int().check(z.describe('Bytes of each body that are kept.')),
   captured: z.int().check(z.describe('Number of recorded requests that are still kept.')),
 })
@@ -44,7 +44,9 @@ const partSchema = z.object({
   type: z
     .enum(['text', 'reasoning', 'tool_call', 'tool_result', 'media', 'refusal', 'other'])
     .check(z.describe('Kind of the part.')),
-  text: z.string().check(z.describe('The text, the input or result of a tool, or where a file is.')),
+  text: z
+    .string()
+    .check(z.describe('The text; the input or result of a tool; or, for a file, its URL or id, or its type and size.')),
   name: z.string().check(z.describe('Name of the tool, or kind of the media; otherwise empty.')),
 })
 
@@ -71,7 +73,7 @@ const attemptSchema = z.object({
   channel_name: z.string().check(z.describe('Name of the channel at that time.')),
   dialect: z
     .string()
-    .check(z.describe('Wire format of the request to the upstream; empty if it is not a conversation.')),
+    .check(z.describe('API format of the request to the upstream; empty if it is not a conversation.')),
   status: z.int().check(z.describe('HTTP status of the response; 0 if none arrived.')),
   request: bodySchema.check(z.describe('The body as it was sent to the channel.')),
   response: bodySchema.check(z.describe('The body of the response of the channel.')),
@@ -83,12 +85,12 @@ export const captureSchema = z.object({
   user_id: z.int(),
   token_id: z.int().check(z.describe('Id of the token.')),
   path: z.string().check(z.describe('The path that was called, without its query.')),
-  dialect: z.string().check(z.describe('Wire format that the caller speaks.')),
+  dialect: z.string().check(z.describe('API format of the request of the caller.')),
   headers: z
     .array(z.object({ name: z.string(), value: z.string() }))
-    .check(z.describe('Headers of the caller that cannot contain a key.')),
+    .check(z.describe('Headers of the request, except those that can contain a key.')),
   request: bodySchema.check(z.describe('The body as the caller sent it.')),
-  attempts: z.array(attemptSchema).check(z.describe('The attempts at channels that are recorded, in order.')),
+  attempts: z.array(attemptSchema).check(z.describe('The recorded attempts to call a channel, in order.')),
   status: z.int().check(z.describe('HTTP status of the response to the caller; 0 if the caller disconnected first.')),
   response: bodySchema.check(z.describe('The body of the response to the caller.')),
 })
@@ -98,7 +100,9 @@ export type Capture = z.output<typeof captureSchema>
 const captureChoiceSchema = z.object({
   id: z.int(),
   name: z.string().check(z.describe('Name of the user, token or channel.')),
-  detail: z.string().check(z.describe('Display name of a user, username of the owner of a token; otherwise empty.')),
+  detail: z
+    .string()
+    .check(z.describe('For a user, the display name; for a token, the username of its owner; for a channel, empty.')),
 })
 
 export type CaptureChoice = z.output<typeof captureChoiceSchema>
@@ -108,7 +112,7 @@ export const mostCaptureChoices = 20
 
 const until = z.int().check(z.positive(), z.describe('Epoch seconds, at most 7 days from now.'))
 
-/** Request ids consist of digits, so that an id cannot refer to anything but a capture. */
+/** Request ids consist of digits, so they cannot be confused with the other paths, such as `/api/capture/self`. */
 const requestParams = z.object({
   request_id: z.string().check(z.regex(/^\d{31}$/), z.describe('Id of the request.')),
 })
@@ -126,7 +130,7 @@ export const captureApi = {
     path: '/api/capture/rule/',
     access: 'root',
     body: z.object({
-      target: z.enum(captureTargets).check(z.describe('What the rule selects.')),
+      target: z.enum(captureTargets).check(z.describe('Whether a user, a token or a channel is recorded.')),
       target_id: z.int().check(z.positive(), z.describe('Id of the user, token or channel.')),
       until,
       redactions: z._default(
@@ -135,7 +139,7 @@ export const captureApi = {
           .check(
             z.maxLength(mostRedactions),
             z.describe(
-              'Texts to remove. * matches the rest of a word. Upper and lower case are treated alike. @email, @card, @phone and @ip remove all texts that look like one.',
+              'Texts to remove from the recorded bodies. * matches the rest of a word. Upper and lower case are treated alike. @email, @card, @phone and @ip remove all texts that look like one.',
             ),
           ),
         [],
@@ -150,7 +154,7 @@ export const captureApi = {
     data: captureRuleSchema,
     summary: 'Record the requests of a user, token or channel for a limited time',
     description:
-      'From now on, and until `until`, the bodies of matching requests are stored, encrypted: as the caller sent them, as they were sent upstream, and both responses. Keys are never stored. The users concerned are told that their requests are being recorded. The storage is tested first.',
+      'From now on until the time in `until`, four bodies of each matching request are stored, encrypted: the request as the caller sent it, the request as it was sent upstream, the response of the upstream, and the response to the caller. Keys are never stored. The users whose requests are recorded are told. Before the rule is created, the storage is tested.',
   }),
   endRule: endpoint({
     method: 'POST',
@@ -158,7 +162,7 @@ export const captureApi = {
     access: 'root',
     params: idParams,
     data: captureRuleSchema,
-    summary: 'Stop recording; what has been recorded is kept until its retention ends',
+    summary: 'End a recording rule; its recordings are kept until their retention ends',
   }),
   own: endpoint({
     method: 'GET',
@@ -176,7 +180,7 @@ export const captureApi = {
         .int()
         .check(
           z.describe(
-            'Time (epoch seconds) until which some requests of all users are recorded; 0 means that none are.',
+            'Time (epoch seconds) until which a channel is recorded, that is, the requests of any user that the channel serves; 0 means that no channel is recorded.',
           ),
         ),
       tokens: z
@@ -190,9 +194,9 @@ export const captureApi = {
     path: '/api/capture/choices',
     access: 'root',
     query: z.object({
-      target: z.enum(captureTargets).check(z.describe('What to list.')),
-      keyword: wordFilter(100, 'Only those whose name or detail contains this text, or that have this id.'),
-      id: numberFilter(Number.MAX_SAFE_INTEGER, 'Only the one with this id; 0 means any.'),
+      target: z.enum(captureTargets).check(z.describe('Whether users, tokens or channels are listed.')),
+      keyword: wordFilter(100, 'Only entries whose `name` or `detail` contains this text, or whose id equals it.'),
+      id: numberFilter(Number.MAX_SAFE_INTEGER, 'Only the entry with this id; 0 means any.'),
     }),
     data: z.array(captureChoiceSchema),
     summary: 'List users, tokens or channels whose requests can be recorded, by name, at most 20',

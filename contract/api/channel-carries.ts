@@ -12,13 +12,15 @@ export const parameterSchema = z.strictObject({
     .enum(parameterOperations)
     .check(
       z.describe(
-        'set replaces the value, default applies only if the request has none, cap lowers a larger number, drop removes the parameter.',
+        'set: replaces the value. default: sets the value if the request has none. cap: lowers a number that is larger than the value. drop: removes the parameter.',
       ),
     ),
   path: trimmedText(200).check(
-    z.describe('Name of the parameter in the request that is sent upstream; dots lead into objects.'),
+    z.describe(
+      'Name of the parameter in the request that is sent upstream. Dots separate the names of nested fields, as in `provider.order`.',
+    ),
   ),
-  value: z.optional(z.unknown().check(z.describe('Any JSON value; a number for cap, absent for drop.'))),
+  value: z.optional(z.unknown().check(z.describe('Any JSON value. For cap, a number; for drop, absent.'))),
 })
 
 export type ParameterOperation = z.output<typeof parameterSchema>
@@ -40,11 +42,12 @@ const about = {
   tags: 'Labels to find the channel by.',
   remark: 'A note for admins.',
   test_model: 'The model that tests use; empty means the first suitable model.',
-  organization: 'Sent as `OpenAI-Organization`; empty means none.',
-  project: 'Sent as `OpenAI-Project`; empty means none.',
-  parameters: 'Changes to the body of every request, in order, after it was translated for the upstream.',
+  organization: 'Sent in the header `OpenAI-Organization`; empty means that the header is not sent.',
+  project: 'Sent in the header `OpenAI-Project`; empty means that the header is not sent.',
+  parameters:
+    'Changes to the body of every request. They are made in order, after the body was translated for the upstream.',
   status_map:
-    'Maps error statuses of the upstream to the statuses (400 to 599) as which they are treated. This is done before retries are decided.',
+    'Maps error statuses of the upstream to other statuses (400 to 599). The gateway treats the error as if the upstream had sent the other status, for retries, too.',
   proxy: 'URL of an HTTP or HTTPS proxy for all calls of this channel; empty means none.',
 } as const
 
@@ -78,7 +81,7 @@ export const writtenCarries = {
   headers: z.optional(
     headers.check(
       z.describe(
-        'All headers of the channel. An empty value of a header whose name says that it is secret keeps the stored one.',
+        'Headers added to every request. They replace all current headers of the channel. If the name of a header contains a word such as token, key, auth or secret, an empty value keeps the stored value.',
       ),
     ),
   ),
@@ -88,7 +91,7 @@ export const writtenCarries = {
   proxy_login: z.optional(
     text(500).check(
       z.describe(
-        'The name and password for the proxy, as `name:password`; never shown. Empty keeps the stored ones, unless the channel has no proxy any more.',
+        'Name and password for the proxy, as `name:password`. They are never shown. An empty text keeps the stored ones, unless the proxy is removed.',
       ),
     ),
   ),

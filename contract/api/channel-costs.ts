@@ -21,7 +21,13 @@ export const modelCostSchema = z.strictObject({
   cache_write: dollars('Dollars for a million prompt tokens that were written to the cache.'),
   request: dollars('Dollars for each request, or for each image of a model that is priced by the image.'),
   multiplier: z.optional(
-    z.number().check(z.gte(0), z.lte(1000), z.describe('Multiplier on the price list, instead of prices.')),
+    z
+      .number()
+      .check(
+        z.gte(0),
+        z.lte(1000),
+        z.describe('Multiplier on the built-in prices of the model, in place of the prices in dollars.'),
+      ),
   ),
 })
 
@@ -32,9 +38,13 @@ export const costSources = ['manual', 'gateway', 'openrouter'] as const
 const sourceSchema = z.object({
   kind: z
     .enum(costSources)
-    .check(z.describe('manual, the price list of a gateway (one-api and its relatives), or that of OpenRouter.')),
+    .check(
+      z.describe(
+        'Where the prices came from. manual: entered by hand. gateway: the price list of another gateway (one-api and its forks). openrouter: the price list of OpenRouter.',
+      ),
+    ),
   url: trimmedText(500).check(z.describe('Where the prices came from; empty if they were entered by hand.')),
-  time: z.int().check(z.describe('When they were saved, in epoch seconds.')),
+  time: z.int().check(z.describe('When the prices were saved, in epoch seconds.')),
 })
 
 /** A multiplier for the prices of the list. */
@@ -73,7 +83,9 @@ const feed = {
     '',
   ),
   group: z._default(
-    text(64).check(z.describe('For a gateway: the group whose ratio applies. Empty means `default`.')),
+    text(64).check(
+      z.describe('For the list of a gateway: the group of that gateway whose ratio applies. Empty means `default`.'),
+    ),
     '',
   ),
 }
@@ -112,9 +124,7 @@ export const priceFeedSchema = z.object({
         cost: modelCostSchema.check(z.describe('The price in the list.')),
         usual: z.optional(
           modelCostSchema.check(
-            z.describe(
-              'The built-in price of the model, with which its first price was compared. Absent for other prices.',
-            ),
+            z.describe('Only for the first price of a model: its built-in price, with which it was compared.'),
           ),
         ),
         since: z.int().check(z.describe('Epoch seconds.')),
@@ -122,7 +132,7 @@ export const priceFeedSchema = z.object({
     )
     .check(
       z.describe(
-        'Prices that are not used until somebody confirms them, because they are at least ten times the old ones or at most a tenth. First prices are compared with the built-in price of the model.',
+        'Prices that are not used until an admin confirms them, by model. A price is held if it is at least ten times the old price, or at most a tenth of it. The first price of a model is compared with its built-in price.',
       ),
     ),
 })
@@ -148,18 +158,24 @@ export const costPreviewSchema = z.object({
         model: z.string(),
         change: z
           .enum(costChanges)
-          .check(z.describe('missing: the list does not have the model; unreadable: it has no price of a known kind.')),
+          .check(
+            z.describe(
+              'new: the channel has no cost for the model yet. changed, same: the list has another cost or the same. missing: the list does not have the model. unreadable: the list has the model, but no price of a known kind.',
+            ),
+          ),
         old: z.nullable(modelCostSchema).check(z.describe('The cost that the channel has now.')),
         cost: z.nullable(modelCostSchema).check(z.describe('The cost in the list.')),
         usual: z
           .nullable(modelCostSchema)
           .check(
-            z.describe('The built-in price of the model, if a first price differs too much from it; otherwise null.'),
+            z.describe(
+              'The built-in price of the model, if the price is the first one of the model and differs too much from the built-in price; otherwise null.',
+            ),
           ),
         factor: z
           .nullable(z.number())
           .check(z.describe('The largest new price divided by its old one, or by `usual`; null if there is neither.')),
-        held: z.boolean().check(z.describe('The price has to be confirmed before it is saved.')),
+        held: z.boolean().check(z.describe('True if the price must be confirmed before it is saved.')),
       }),
     )
     .check(z.describe("The channel's models, by the names that are sent upstream.")),
@@ -194,7 +210,10 @@ export const channelCostsApi = {
       confirmed: z._default(
         z
           .array(text(200))
-          .check(z.maxLength(maxCostModels), z.describe('Models whose held prices are to be saved anyway.')),
+          .check(
+            z.maxLength(maxCostModels),
+            z.describe('Models whose prices are saved even if they would otherwise be held.'),
+          ),
         [],
       ),
     }),
@@ -202,7 +221,11 @@ export const channelCostsApi = {
       costs: costsWithFeedSchema.check(z.describe('The costs that are stored now.')),
       held: z
         .array(z.string())
-        .check(z.describe('Models that keep their old price, or have none, until the new one is confirmed.')),
+        .check(
+          z.describe(
+            'Models whose new price was not saved. They keep their old price, or have none, until the new one is confirmed.',
+          ),
+        ),
     }),
     summary: 'Set what the upstream of a channel charges; replaces everything that was set before',
     description:
@@ -224,7 +247,11 @@ export const channelCostsApi = {
     path: '/api/channel/{id}/costs/feed',
     access: 'admin',
     params: idParams,
-    body: z.object({ feed: z.nullable(feedInput).check(z.describe('null means that no list is read any more.')) }),
+    body: z.object({
+      feed: z
+        .nullable(feedInput)
+        .check(z.describe('The price list and the schedule; null ends the reading of the list.')),
+    }),
     data: costsWithFeedSchema,
     summary: "Read a channel's prices from a list on a schedule, or stop doing so",
     description:
@@ -247,10 +274,14 @@ export const channelCostsApi = {
     body: z.object({
       use: z
         ._default(z.array(text(200)).check(z.maxLength(maxCostModels)), [])
-        .check(z.describe('Models whose held prices are used from now on.')),
+        .check(z.describe('Models whose held prices are used from now on, in place of the old ones.')),
       refuse: z
         ._default(z.array(text(200)).check(z.maxLength(maxCostModels)), [])
-        .check(z.describe('Models that keep their old prices, or have none. The same price is not held again.')),
+        .check(
+          z.describe(
+            'Models whose held prices are refused. They keep their old prices, or have none. If the list has the same price in a later check, it is ignored.',
+          ),
+        ),
     }),
     data: costsWithFeedSchema,
     summary: 'Use or refuse prices of the scheduled list that are held back',

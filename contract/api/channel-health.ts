@@ -13,9 +13,9 @@ export const channelHealthSchema = z.object({
   group: z.string(),
   status: count('1 enabled, 2 disabled by a person, 3 disabled by the gateway.'),
   status_reason: z.string().check(z.describe('Why the gateway last changed or skipped the channel.')),
-  status_time: count('When that happened, in epoch seconds; 0 means never.'),
+  status_time: count('When the gateway did this, in epoch seconds; 0 means never.'),
   attempts: perHour('Attempts at the channel in each hour, including those that failed.'),
-  failed: perHour('How many of these attempts failed or were interrupted.'),
+  failed: perHour('Number of the attempts in each hour that failed or were interrupted.'),
   share: z
     .number()
     .check(z.describe('The share of this channel in the attempts at all channels in the last 24 hours, from 0 to 1.')),
@@ -55,10 +55,12 @@ export const timelineSchema = z.object({
   action: z
     .string()
     .check(z.describe('The action as the audit log names it, such as channel.auto-disable; empty for a test.')),
-  actor: z.string().check(z.describe('Who made the change; empty for the gateway.')),
-  detail: z.string().check(z.describe('The reason, what was changed, or why the test failed.')),
-  ok: z.boolean().check(z.describe('False for a failed test.')),
-  model: z.string().check(z.describe('The tested model.')),
+  actor: z.string().check(z.describe('Name of the person who made the change; empty for an action of the gateway.')),
+  detail: z
+    .string()
+    .check(z.describe('For an event, the reason; for a change, what was changed; for a failed test, why it failed.')),
+  ok: z.boolean().check(z.describe('False if the test failed.')),
+  model: z.string().check(z.describe('For a test: the tested model.')),
   response_time: count('Duration of the test in milliseconds.'),
 })
 
@@ -76,7 +78,7 @@ export const channelHealthApi = {
     }),
     summary: 'Get the health of all channels in the last 24 hours, measured from their traffic',
     description:
-      'Percentiles and last errors come from the newest 20,000 log rows of the last 24 hours. Percentiles are accurate to about 15 %. The response may be five seconds old.',
+      'Percentiles and last errors are computed from the newest 20,000 log rows of the last 24 hours. Percentiles are accurate to about 15 %. The response may be five seconds old.',
   }),
   timeline: endpoint({
     method: 'GET',

@@ -16,13 +16,15 @@ export const channelLimitSchema = z.object({
   metric: z
     .enum(capMetrics)
     .check(
-      z.describe('`calls` counts concurrent calls. `cost` counts the charged quota until upstream costs are known.'),
+      z.describe(
+        'What is counted. calls: concurrent calls. quota: charged quota units. cost: what the requests cost the operator or, if that is not known, the charged quota units.',
+      ),
     ),
   window: z
     .enum(capWindows)
     .check(
       z.describe(
-        'minute, hour and 5h are sliding windows over the last minute, hour and five hours. day, week (from Monday) and month are calendar periods. `now` is only for `calls`.',
+        'The period that the limit covers. minute, hour and 5h: the last minute, hour or five hours. day, week (from Monday) and month: the current calendar period. ever: all time. now: the present moment; only for `calls`.',
       ),
     ),
   models: z._default(
@@ -36,9 +38,11 @@ export const channelLimitSchema = z.object({
     ),
     '',
   ),
-  most: z.int().check(z.gte(1), z.lte(maxQuota), z.describe('How much is allowed in the window.')),
-  raise: z._default(amount, 0).check(z.describe('Allowed in addition until `raise_until`.')),
-  raise_until: z._default(amount, 0).check(z.describe('Epoch seconds; 0 = no raise.')),
+  most: z.int().check(z.gte(1), z.lte(maxQuota), z.describe('The limit: how much is allowed in the window.')),
+  raise: z._default(amount, 0).check(z.describe('How much is allowed in addition to `most` until `raise_until`.')),
+  raise_until: z
+    ._default(amount, 0)
+    .check(z.describe('When the raise ends, in epoch seconds; 0 means that there is no raise.')),
   zone: z
     ._default(text(64), 'UTC')
     .check(
@@ -54,8 +58,12 @@ export type ChannelLimit = z.output<typeof channelLimitSchema>
 export const channelLimitsField = z.array(channelLimitSchema).check(z.maxLength(mostCaps))
 
 const limitUse = z.extend(channelLimitSchema, {
-  allowed: z.int().check(z.describe('`most`, plus the raise while it is in force.')),
-  used: z.int().check(z.describe('Counted in the current window. For limits of keys, the highest of any key.')),
+  allowed: z.int().check(z.describe('`most` or, until `raise_until`, `most` + `raise`.')),
+  used: z
+    .int()
+    .check(
+      z.describe('How much has been counted in the current window. For limits of keys: the highest count of any key.'),
+    ),
   keys_full: z.int().check(z.describe('For limits of keys: how many keys are at the limit.')),
   resets_at: z.int().check(z.describe('End of the calendar window in epoch seconds; 0 for other windows.')),
 })
@@ -66,10 +74,14 @@ export const channelUseSchema = z.object({
   name: z.string(),
   type: z.int(),
   status: z.int().check(z.describe('1 enabled, 2 disabled by a person, 3 disabled by the gateway.')),
-  draining: z.boolean().check(z.describe('The channel takes no new sessions.')),
+  draining: z.boolean().check(z.describe('True if the channel takes no new sessions.')),
   waiting: z
     .int()
-    .check(z.describe('Calls that wait for a place. A call that waits for several channels counts for each.')),
+    .check(
+      z.describe(
+        'Number of calls that wait until a limit of the channel allows them. A call that waits for several channels is counted for each of them.',
+      ),
+    ),
   limits: z.array(limitUse).check(z.describe('The limits, and how much of them is in use.')),
 })
 
@@ -83,7 +95,7 @@ export const channelLimitsApi = {
     access: 'admin',
     data: z.object({
       local_zone: z.string().check(z.describe("The installation's time zone.")),
-      channels: z.array(channelUseSchema).check(z.describe('Channels that have limits or are drained.')),
+      channels: z.array(channelUseSchema).check(z.describe('Channels that have limits or take no new sessions.')),
     }),
     summary: 'Get how much of the limits of channels and keys is in use now, and how many calls are waiting',
   }),

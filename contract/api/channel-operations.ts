@@ -60,7 +60,7 @@ export const channelOperations = {
     path: '/api/channel/test/progress',
     access: 'admin',
     data: testProgressSchema,
-    summary: 'Get the progress of the test of all channels, or the result of the last one',
+    summary: 'Get the progress of the running test of all channels, or the result of the last such test',
   }),
   tests: endpoint({
     method: 'GET',
@@ -75,7 +75,8 @@ export const channelOperations = {
     path: '/api/channel/update_balance',
     access: 'admin',
     changesState: true,
-    summary: 'Get the balances of all enabled channels from their upstreams; responds after 30 seconds at the latest',
+    summary:
+      'Update the balances of all enabled channels from their upstreams; responds after 30 seconds at the latest',
   }),
   updateBalance: endpoint({
     method: 'GET',
@@ -85,7 +86,7 @@ export const channelOperations = {
     envelope: 'flat',
     params: idParams,
     data: z.object({ balance: z.number() }),
-    summary: "Get the balance of a channel from its upstream; `balance` is in the upstream's own currency",
+    summary: "Update the balance of a channel from its upstream; `balance` is in the upstream's own currency",
   }),
   upstreamModels: endpoint({
     method: 'GET',
@@ -127,7 +128,7 @@ export const channelOperations = {
     access: 'admin',
     params: idParams,
     data: z.int(),
-    summary: 'Put the paused keys back into use; returns how many',
+    summary: 'Put the paused keys of a channel back into use; returns how many',
   }),
   removeDeadKeys: endpoint({
     method: 'DELETE',
@@ -135,7 +136,7 @@ export const channelOperations = {
     access: 'admin',
     params: idParams,
     data: z.int(),
-    summary: 'Delete the paused keys; returns how many',
+    summary: 'Delete the paused keys of a channel; returns how many',
   }),
 }
 

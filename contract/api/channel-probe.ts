@@ -11,7 +11,7 @@ export const probeBody = z.object({
   id: z.optional(
     idField.check(
       z.describe(
-        'A stored channel. If `key` is empty, the key of this channel is used, under the rules that apply when a channel is changed.',
+        'Id of a saved channel. If `key` is empty, the key of this channel is used, unless saving the same fields for this channel would require the key.',
       ),
     ),
   ),
@@ -28,7 +28,7 @@ export const probeBody = z.object({
       .string()
       .check(
         z.maxLength(100_000),
-        z.describe('Comma-separated models. One of them is tested; if empty, a model of the type.'),
+        z.describe('Comma-separated models; one of them is tested. If empty, a model of the channel type is tested.'),
       ),
     '',
   ),

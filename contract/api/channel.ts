@@ -15,12 +15,18 @@ export const channelSchema = z.object({
   key: z.literal(''),
   status: z.int().check(z.describe('1 enabled, 2 disabled by a person, 3 disabled by the gateway.')),
   name: z.string(),
-  weight: z.int().check(z.describe('Share of calls among channels of the same priority.')),
+  weight: z
+    .int()
+    .check(
+      z.describe(
+        'Share of the calls that the channel gets among channels of the same priority, relative to their weights.',
+      ),
+    ),
   created_time: z.int().check(z.describe('Epoch seconds.')),
   test_time: z.int().check(z.describe('Time of the last test in epoch seconds.')),
   response_time: z.int().check(z.describe('Duration of the last test in milliseconds.')),
   /** Tollgate added this field; one-api does not have it. */
-  test_error: z.string().check(z.describe('What was wrong in the last test; empty if it passed or there was none.')),
+  test_error: z.string().check(z.describe('Why the last test failed; empty if it passed or there was none.')),
   base_url: z.string().check(z.describe('Base URL of the upstream; empty means the default URL of the type.')),
   other: z.string().check(z.describe('What the type needs in addition to the key, such as an API version.')),
   balance: z.number().check(z.describe('Remaining balance that the upstream reports, in its own currency.')),
@@ -40,7 +46,7 @@ export const channelSchema = z.object({
    * Added by Tollgate: whether several keys are used in turn (`multi`), how many keys there are, and how many of them
    * are paused.
    */
-  key_mode: keyMode.check(z.describe('multi means that several keys are used in turn.')),
+  key_mode: keyMode.check(z.describe('single: the channel has one key. multi: the channel uses several keys in turn.')),
   key_count: z.int().check(z.describe('Number of keys that the channel has.')),
   keys_dead: z.int().check(z.describe('Number of paused keys.')),
   /**
@@ -50,14 +56,14 @@ export const channelSchema = z.object({
   status_reason: z
     .string()
     .check(z.describe('Why the gateway last changed or skipped the channel; empty if it never did.')),
-  status_time: z.int().check(z.describe('When that happened, in epoch seconds.')),
+  status_time: z.int().check(z.describe('When the gateway did this, in epoch seconds.')),
   /** Tollgate added this field and those after it; one-api does not have them. */
-  draining: z.boolean().check(z.describe('The channel takes no new sessions; its existing sessions continue.')),
+  draining: z.boolean().check(z.describe('True if the channel takes no new sessions. Its existing sessions continue.')),
   limits: z.array(channelLimitSchema).check(z.describe('Limits of the channel and of each of its keys.')),
   missing: z
     .array(
       z.object({
-        what: z.string().check(z.describe('The missing feature: a dialect, or the usage in the streams of a model.')),
+        what: z.string().check(z.describe('What is missing: a dialect, or the usage in the streams of a model.')),
         reason: z.string().check(z.describe('The message of the upstream.')),
         until: z.int().check(z.describe('Epoch seconds until which the gateway does not request the feature.')),
       }),
@@ -66,7 +72,11 @@ export const channelSchema = z.object({
   /** Tollgate added this field; one-api does not have it. */
   managed_by: z
     .string()
-    .check(z.describe('The configuration file that manages the channel and would undo changes; empty if none does.')),
+    .check(
+      z.describe(
+        'Name of the configuration file that manages the channel. The next time the file is applied, other changes are undone. Empty if no file manages the channel.',
+      ),
+    ),
   ...shownCarries,
 })
 
@@ -103,8 +113,8 @@ export const channelTypeSchema = z.object({
   type: z.int().check(z.describe('The number by which channels refer to the type.')),
   name: z.string(),
   label: z.string(),
-  color: z.string().check(z.describe('Color of its badge.')),
-  defaultBaseUrl: z.string().check(z.describe('Used if a channel does not set a base URL.')),
+  color: z.string().check(z.describe('Color of the badge of the type in the console.')),
+  defaultBaseUrl: z.string().check(z.describe('Base URL of channels that do not set one.')),
   models: z.array(z.string()),
   keyHint: z.string().check(z.describe('What a key of this type looks like.')),
   otherLabel: z.optional(
@@ -167,7 +177,7 @@ const fields = {
    */
   key_mode: z.optional(keyMode),
   /** Tollgate added this field and those after it; one-api does not have them. */
-  draining: z.optional(z.boolean().check(z.describe('True: the channel takes no new sessions.'))),
+  draining: z.optional(z.boolean().check(z.describe('True to let the channel take no new sessions.'))),
   limits: z.optional(channelLimitsField.check(z.describe('The limits of the channel. They replace all current ones.'))),
   ...writtenCarries,
 }
@@ -192,7 +202,7 @@ const modelEntry = z.object({
 const testAnswer = z.object({
   time: z.number().check(z.describe('Duration of the test in seconds.')),
   modelName: z.optional(
-    z.string().check(z.describe('If the request named a model: the tested model, whose reply is in `message`.')),
+    z.string().check(z.describe('The tested model, if the request named one. Its reply is in `message`.')),
   ),
 })
 
@@ -258,7 +268,7 @@ export const channelApi = {
     changesState: true,
     query: z.object({ scope: z.catch(z.enum(['all', 'disabled']), 'all') }),
     summary:
-      'Start a test of all channels except those disabled by a person; scope=disabled tests only those disabled automatically',
+      'Start a test of all channels except those disabled by a person; with scope=disabled, only of those disabled automatically',
   }),
   test: endpoint({
     method: 'GET',
@@ -288,7 +298,8 @@ export const channelApi = {
     body: createChannelBody,
     ignores: rowFields,
     data: z.array(z.int()),
-    summary: 'Create one channel per line of the key, or one for all lines with key_mode=multi; returns the ids',
+    summary:
+      'Create one channel per line of the key or, with key_mode=multi, one channel for all lines; returns the ids',
   }),
   update: endpoint({
     method: 'PUT',

@@ -5,7 +5,7 @@ import { endpoint, mediaEndpoint } from './endpoint.ts'
 export const configChangeSchema = z.object({
   op: z.enum(['add', 'change', 'remove']).check(z.describe('The kind of change.')),
   section: z.enum(configSections).check(z.describe('Section of the file.')),
-  name: z.string().check(z.describe('Name of the entry.')),
+  name: z.string().check(z.describe('Name of the entry in the section.')),
   fields: z
     .array(
       z.object({
@@ -13,10 +13,12 @@ export const configChangeSchema = z.object({
         before: z
           .string()
           .check(z.describe('The old value as shortened JSON; empty if there was none. Secrets are masked.')),
-        after: z.string().check(z.describe('The new value, in the same form.')),
+        after: z
+          .string()
+          .check(z.describe('The new value as shortened JSON; empty if there is none. Secrets are masked.')),
       }),
     )
-    .check(z.describe('The fields that differ; empty for an entry that is removed.')),
+    .check(z.describe('The fields that change; empty for an entry that is removed.')),
 })
 
 export type ConfigChange = z.output<typeof configChangeSchema>
@@ -41,7 +43,7 @@ export const configApi = {
     media: 'application/yaml',
     summary: 'Export the configuration as YAML, without secrets',
     description:
-      'Options, groups, prices, channels, virtual models, alert destinations and alert rules in the form that `PUT /api/config` and the command `apply` read. Secrets are left out, and stay as they are when the file is applied again.',
+      'The file contains options, groups, prices, channels, virtual models, alert destinations and alert rules, in the form that `PUT /api/config` and the command `apply` read. It contains no secrets. When the file is applied again, the stored secrets stay as they are.',
   }),
   apply: endpoint({
     method: 'PUT',
@@ -50,13 +52,13 @@ export const configApi = {
     textBody: ['application/yaml', 'application/json', 'application/x-yaml', 'text/yaml'],
     body: z.object({ text: z.string() }),
     query: z.object({
-      dry_run: flag('Only return what would change.'),
-      prune: flag('Also remove what the sections of the file do not list.'),
+      dry_run: flag('true: only return what would change.'),
+      prune: flag('true: also remove the entries that the file does not list, in the sections that the file has.'),
     }),
     data: configPlanSchema,
     summary: 'Apply a configuration file; returns what was changed',
     description:
-      'Everything is changed in one transaction, or nothing. The schema is at `/api/config/schema.json`. References to the environment or to files of the server are not allowed here.',
+      'All changes are made in one transaction: either all of them or none. The schema is at `/api/config/schema.json`. With this call, the file cannot refer to environment variables or to files of the server.',
   }),
   schema: endpoint({
     method: 'GET',

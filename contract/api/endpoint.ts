@@ -136,7 +136,10 @@ export const pageSize = 10
 
 /** Zero-based page; a missing, invalid or negative value counts as 0. */
 export const pageQuery = z.object({
-  p: z.catch(z.coerce.number<string>().check(z.int(), z.gte(0), z.lte(1e9), z.describe('Page, from 0.')), 0),
+  p: z.catch(
+    z.coerce.number<string>().check(z.int(), z.gte(0), z.lte(1e9), z.describe('Number of the page; the first is 0.')),
+    0,
+  ),
 })
 
 /** The `{id}` parameter of a path. */
@@ -146,7 +149,7 @@ export const idParams = z.object({
 
 /** Query of the update request that changes only the status. */
 export const statusOnlyQuery = z.object({
-  status_only: z.optional(z.string().check(z.describe('Any text restricts the update to the status.'))),
+  status_only: z.optional(z.string().check(z.describe('If this has any value, only the status is updated.'))),
 })
 
 /** Search text, trimmed, at most 100 characters. */

@@ -16,7 +16,7 @@ export function trimmedText(max: number) {
   return z.string().check(
     z.trim(),
     z.refine((value) => [...value].length <= max, { error: `may have at most ${max} characters` }),
-    z.meta({ description: `At most ${max} characters without the blanks around.` }),
+    z.meta({ description: `At most ${max} characters, without white space at the beginning and end.` }),
   )
 }
 

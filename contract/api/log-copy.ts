@@ -10,15 +10,15 @@ export const logCopySchema = z.object({
     .boolean()
     .check(
       z.describe(
-        'True if the environment variable LOG_SINK_URL determines where the copy is, so that the options have no effect.',
+        'True if the environment variable LOG_SINK_URL sets where the copy is. The options for the copy then have no effect.',
       ),
     ),
   waiting_rows: count('Approximate number of log rows that wait to be copied.'),
-  sent_rows: count('Log rows that were copied.'),
-  sent_at: count('Epoch seconds at which rows were copied last; 0 = never.'),
-  lost_rows: count('Log rows that were deleted before they were copied: the copy has a gap.'),
-  lost_at: count('Epoch seconds of the last gap; 0 = none.'),
-  error: z.string().check(z.describe('Why the last attempt failed: a sentence; empty if it did not.')),
+  sent_rows: count('Number of log rows that were copied.'),
+  sent_at: count('When rows were last copied, in epoch seconds; 0 = never.'),
+  lost_rows: count('Number of log rows that were deleted before they were copied, so that the copy has gaps.'),
+  lost_at: count('When rows were last lost, in epoch seconds; 0 = never.'),
+  error: z.string().check(z.describe('A sentence that says why the last attempt failed; empty if it succeeded.')),
   error_code: z.optional(z.string().check(z.describe('The code of the sentence, if it has one.'))),
   error_values: z.optional(z.record(z.string(), z.string()).check(z.describe('The values of the sentence.'))),
   failed_at: count('Epoch seconds of the last failure; 0 = never.'),
@@ -38,6 +38,6 @@ export const logCopyApi = {
     method: 'POST',
     path: '/api/log_copy/test',
     access: 'root',
-    summary: 'Test whether log rows can be stored in the configured place. No row is sent',
+    summary: 'Test whether log rows can be copied to the configured place; no row is sent',
   }),
 }

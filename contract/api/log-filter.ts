@@ -4,7 +4,7 @@ import { choicesFilter, looseNumberFilter, numbersFilter, wordsFilter } from './
 
 const number = (description: string) => looseNumberFilter(Number.MAX_SAFE_INTEGER, description)
 const words = (what: string) =>
-  wordsFilter(200, `${what}; must match exactly. Repeat the parameter for up to 20 values, of which one must match.`)
+  wordsFilter(200, `${what}; must match exactly. Repeat the parameter for up to 20 values; one of them must match.`)
 const notWords = (what: string) =>
   wordsFilter(200, `${what} that is excluded. Repeat the parameter for up to 20 values.`)
 
@@ -25,11 +25,11 @@ export const ownLogFilter = {
   end_timestamp: number('Epoch seconds, inclusive. 0 means no limit.'),
   outcome: choicesFilter(
     ownOutcomes,
-    `How calls ended. ${ownMeanings} Empty means all rows. Repeat the parameter for several outcomes, of which one must match.`,
+    `How calls ended. ${ownMeanings} Empty means all rows. Repeat the parameter for several outcomes; one of them must match.`,
   ),
   not_outcome: choicesFilter(
     ownOutcomes,
-    'Outcomes that are excluded. Rows that are not calls stay. Repeat the parameter for several.',
+    'Outcomes that are excluded. Rows that are not calls are not excluded. Repeat the parameter for several outcomes.',
   ),
   slow_seconds: z._default(
     z.coerce
@@ -38,7 +38,7 @@ export const ownLogFilter = {
         z.int(),
         z.gte(1),
         z.lte(mostSlowSeconds),
-        z.describe('Minimum duration in seconds of calls with the outcome slow.'),
+        z.describe('Minimum duration, in seconds, of calls that count as slow.'),
       ),
     usualSlowSeconds,
   ),
@@ -51,15 +51,15 @@ export const allLogFilter = {
   not_username: notWords('Name of a user'),
   channel: numbersFilter(Number.MAX_SAFE_INTEGER, 'Id of the channel. Repeat the parameter for up to 20 channels.'),
   not_channel: numbersFilter(Number.MAX_SAFE_INTEGER, 'Id of a channel that is excluded.'),
-  group: words('Group of the user or, for a token with a group of its own, of the token, as they are now'),
+  group: words('Current group of the token or, if the token has none, current group of the user'),
   not_group: notWords('Group'),
   outcome: choicesFilter(
     logOutcomes,
-    `How calls ended. ${ownMeanings} Also retried: calls that were sent upstream more than once; rescued: streams that broke off and were completed by another attempt. Empty means all rows. Repeat the parameter for several outcomes, of which one must match.`,
+    `How calls ended. ${ownMeanings} Also retried: calls that were sent upstream more than once; rescued: streams that broke off and were completed by another attempt. Empty means all rows. Repeat the parameter for several outcomes; one of them must match.`,
   ),
   not_outcome: choicesFilter(
     logOutcomes,
-    'Outcomes that are excluded. Rows that are not calls stay. Repeat the parameter for several.',
+    'Outcomes that are excluded. Rows that are not calls are not excluded. Repeat the parameter for several outcomes.',
   ),
 }
 

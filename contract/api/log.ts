@@ -35,13 +35,13 @@ export const logSchema = z.object({
   channel_name: z.optional(
     z
       .string()
-      .check(z.describe('Name of that channel; absent if the channel was deleted, and for people who are not admins.')),
+      .check(z.describe('Name of the channel in `channel`; absent if the channel was deleted. Only for admins.')),
   ),
   request_id: z.string().check(z.describe('Id of the request, as in the X-Oneapi-Request-Id header of the response.')),
-  elapsed_time: z.int().check(z.describe('Milliseconds.')),
+  elapsed_time: z.int().check(z.describe('Milliseconds from the request to the end of the response.')),
   is_stream: z.boolean(),
   system_prompt_reset: z.boolean(),
-  token_id: z.int().check(z.describe('0 means no token.')),
+  token_id: z.int().check(z.describe('Id of the token; 0 means no token.')),
   first_byte_time: z.int().check(z.describe('Milliseconds to the first byte of the response.')),
   cached_tokens: z.int(),
   reasoning_tokens: z.int(),
@@ -66,21 +66,25 @@ export const logSchema = z.object({
   left_out: z
     .int()
     .check(
-      z.describe('For a failed call: how many other calls with the same token and code have no row of their own.'),
+      z.describe(
+        'For a failed call: how many other failed calls with the same token and error code this row represents. They have no row of their own.',
+      ),
     ),
   left_out_since: z
     .int()
-    .check(z.describe('When the first of these calls began, in epoch seconds; 0 means that there are none.')),
+    .check(
+      z.describe('When the first of the calls in `left_out` began, in epoch seconds; 0 means that there are none.'),
+    ),
   kept_place: z
     .nullable(z.boolean())
     .check(
       z.describe(
-        'Whether the channel and key to which the session of the call belongs served it; null if the call belongs to no session or there was no choice. Only for admins.',
+        'A session belongs to one channel and key. True if they served this call of the session, false if another channel or key did. Null if the call belongs to no session, or if there was no choice. Only for admins.',
       ),
     ),
   request: z
     .optional(logRequestSchema)
-    .check(z.describe('How the call was made, without any content. Only searches return it, and only for calls.')),
+    .check(z.describe('How the call was made, without any content. Only in search results, and only for calls.')),
 })
 
 export type Log = z.output<typeof logSchema>
@@ -145,7 +149,7 @@ export const histogramSchema = z.object({
         counts: z.array(z.int()).check(z.describe('Number of rows with the outcome in each bucket.')),
       }),
     )
-    .check(z.describe('The same rows, by outcome.')),
+    .check(z.describe('The rows counted by outcome instead of by type.')),
 })
 
 /** What one model cost the caller on one day (UTC); the field names are one-api's. */
@@ -163,7 +167,7 @@ export const dashboardRowSchema = z.object({
 export const dashboardDays = 7
 
 const csvDescription =
-  'UTF-8 with a byte order mark, RFC 4180. Text that a spreadsheet would treat as a formula is marked as text with an apostrophe. If the transfer breaks off, the file is incomplete.'
+  'The file is CSV as in RFC 4180, in UTF-8 with a byte order mark. Text that a spreadsheet would treat as a formula is prefixed with an apostrophe. If the transfer breaks off, the file is incomplete.'
 
 const { start_timestamp: _start, end_timestamp: _end, ...ownTailFilter } = ownLogFilter
 const allTailFilter = {
@@ -179,10 +183,10 @@ const allTailFilter = {
 }
 
 const tailDescription =
-  'Each event contains a log row as JSON in `data` and the id of the row in `id`. If the header `Last-Event-ID` contains such an id, the newest 500 rows since then are sent first. When the stream ends, for example because the caller is no longer allowed to read, the event `end` gives the reason. Each person can have 4 streams at a time from one node.'
+  'Each event contains a log row as JSON in `data` and the id of the row in `id`. If the request header `Last-Event-ID` contains the id of a row, the rows after it (at most the newest 500) are sent first. When the stream ends, for example because the caller is no longer allowed to read, the event `end` gives the reason. Each user can have 4 streams open at a time on one server.'
 
 const leftOutDescription =
-  'A failed call may have no log row of its own if very many similar calls failed. A search for its id then returns the rows that represent the calls of that time. These rows have a different `request_id`, and their `left_out` is the number of calls that have no row.'
+  'If very many similar calls fail, some of them have no log row of their own. A search for the id of such a call returns the rows that represent the failed calls of that time. These rows have a different `request_id`, and their `left_out` is the number of calls without a row.'
 
 export const logApi = {
   dashboard: endpoint({
@@ -201,7 +205,7 @@ export const logApi = {
     data: z.array(logSchema),
     summary: 'List the logs of all users, newest first',
     description:
-      'The header `X-Total-Count` contains the exact number of rows that the list covers. If the list is sorted by a column other than `id` or `created_at`, it covers only the newest rows: hours that together have at most 5,000 matching rows, among 25,000 rows of the log. The header `X-Matching-Count` is then sent, too, and contains the number of all matching rows. With an outcome, the list covers the newest rows only; if older rows were not searched, the header `X-Searched-Count` contains the number of rows that were.',
+      'The header `X-Total-Count` contains the exact number of rows that the list covers. If the list is sorted by a column other than `id` or `created_at`, it covers only the newest whole hours that together have at most 5,000 matching rows and at most 25,000 rows in all. The header `X-Matching-Count` then contains the number of all matching rows. With the filter `outcome` or `not_outcome`, the list also covers only the newest rows. If older rows were not searched, the header `X-Searched-Count` contains the number of rows that were searched.',
   }),
   self: endpoint({
     method: 'GET',
@@ -212,7 +216,7 @@ export const logApi = {
     data: z.array(logSchema),
     summary: "List the caller's own logs, newest first",
     description:
-      'The header `X-Total-Count` contains the exact number of rows that the list covers. If the list is sorted by a column other than `id` or `created_at`, it covers only the newest rows: hours that together have at most 5,000 matching rows. The header `X-Matching-Count` is then sent, too, and contains the number of all matching rows. With an outcome, the list covers the newest rows only; if older rows were not searched, the header `X-Searched-Count` contains the number of rows that were.',
+      'The header `X-Total-Count` contains the exact number of rows that the list covers. If the list is sorted by a column other than `id` or `created_at`, it covers only the newest whole hours that together have at most 5,000 matching rows. The header `X-Matching-Count` then contains the number of all matching rows. With the filter `outcome` or `not_outcome`, the list also covers only the newest rows. If older rows were not searched, the header `X-Searched-Count` contains the number of rows that were searched.',
   }),
   stat: endpoint({
     method: 'GET',
@@ -222,7 +226,7 @@ export const logApi = {
     data: stat,
     summary: 'Get the quota and tokens used by the matching calls, and how many of them failed',
     description:
-      'Calls whose log rows have since been deleted are included, except in a partial hour at either end of the range. With an outcome, the figures are those of the rows that the list covers. Failed calls that have no row of their own are not counted.',
+      'Calls whose log rows have since been deleted are included, except in a partial hour at either end of the range. With the filter `outcome` or `not_outcome`, the figures are those of the newest rows, which the list of logs with the same filters covers. Failed calls that have no row of their own are not counted.',
   }),
   selfStat: endpoint({
     method: 'GET',
@@ -239,7 +243,7 @@ export const logApi = {
     query: keywordQuery,
     data: z.array(logSchema),
     summary:
-      'Search the logs: those of the request with the given id, or the newest 100 of the given type number or whose content begins with the keyword',
+      'Search the logs for the request whose id is the keyword or, if there is none, for the newest 100 rows whose type number is the keyword or whose content begins with it',
     description: leftOutDescription,
   }),
   selfSearch: endpoint({
@@ -249,7 +253,7 @@ export const logApi = {
     query: keywordQuery,
     data: z.array(logSchema),
     summary:
-      "Search the caller's own logs: those of the request with the given id, or the newest 100 of the given type number or whose content begins with the keyword",
+      "Search the caller's own logs for the request whose id is the keyword or, if there is none, for the newest 100 rows whose type number is the keyword or whose content begins with it",
     description: leftOutDescription,
   }),
   histogram: endpoint({

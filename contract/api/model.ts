@@ -13,10 +13,10 @@ const date = (description: string) => z.optional(z.string().check(z.describe(des
 /** Facts about a model as its maker publishes them. Facts that are not known are absent. */
 export const modelFactsSchema = z.object({
   model: z.string(),
-  name: z.string().check(z.describe("The model's name for people.")),
+  name: z.string().check(z.describe('Display name of the model.')),
   released: date('YYYY-MM-DD, or YYYY-MM if the day is not known.'),
-  context: tokens('The most tokens of a prompt and its response together.'),
-  output: tokens('The most tokens of a response.'),
+  context: tokens('Maximum number of tokens of a prompt and its response together.'),
+  output: tokens('Maximum number of tokens of a response.'),
   knowledge: date('The end of the training data, as YYYY-MM-DD or YYYY-MM.'),
   reads: z.array(z.enum(modalities)).check(z.describe('What a prompt can contain.')),
   writes: z.array(z.enum(modalities)).check(z.describe('What a response can contain.')),
@@ -43,15 +43,17 @@ export const modelFiguresSchema = z.object({
         'Percentage of requests that did not fail because of this server or its upstreams, rounded down to a tenth; null if there were too few requests.',
       ),
     ),
-  spent: z.int().check(z.describe('Quota that the caller spent on the model in the last 30 days.')),
+  spent: z.int().check(z.describe('Quota units that the caller spent on the model in the last 30 days.')),
 })
 
 export type ModelFigures = z.output<typeof modelFiguresSchema>
 
 const factsList = z.object({
   source: z.string().check(z.describe('The registry that the facts come from.')),
-  date: z.string().check(z.describe('The date of its data.')),
-  models: z.array(modelFactsSchema).check(z.describe('Models that the registry does not know are absent.')),
+  date: z.string().check(z.describe("Date of the registry's data.")),
+  models: z
+    .array(modelFactsSchema)
+    .check(z.describe('Facts about the models. Models that the registry does not list are absent.')),
 })
 
 export const modelApi = {

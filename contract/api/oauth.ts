@@ -17,7 +17,7 @@ export const oauthApi = {
     critical: true,
     changesState: true,
     data: z.string(),
-    summary: 'Create a state for one external login, in this browser and within ten minutes',
+    summary: 'Create a state, which this browser can use for one external login within ten minutes',
   }),
   githubStart: endpoint({
     method: 'GET',
@@ -36,7 +36,8 @@ export const oauthApi = {
     changesState: true,
     query: z.object({ code, state: z._default(z.string().check(z.maxLength(1000)), '') }),
     data: z.optional(userSchema),
-    summary: 'Log in with GitHub; for a logged-in user, bind the GitHub account instead (message = bind)',
+    summary:
+      'Log in with GitHub; if the caller is already logged in, connect the GitHub account instead (message = bind)',
   }),
   wechat: endpoint({
     method: 'GET',
@@ -55,7 +56,7 @@ export const oauthApi = {
     critical: true,
     changesState: true,
     query: z.object({ code }),
-    summary: "Bind a WeChat account to the caller's account",
+    summary: "Connect a WeChat account to the caller's account",
   }),
   emailBind: endpoint({
     method: 'GET',
@@ -64,6 +65,6 @@ export const oauthApi = {
     critical: true,
     changesState: true,
     query: z.object({ email: mailField, code }),
-    summary: 'Bind an email address with the code that was sent to it',
+    summary: "Connect an email address to the caller's account, using the code that was sent to the address",
   }),
 }

@@ -32,13 +32,19 @@ export type OptionDefinitionEntry = z.output<typeof optionDefinitionSchema>
 export const modelPriceSchema = z.object({
   model: z.string().check(z.describe('Name of the model as it is sent upstream.')),
   channels: z.int().check(z.describe('Number of channels that serve the model.')),
-  ratio: z.number().check(z.describe('Ratio of a prompt token; 0 if there is no price.')),
+  ratio: z
+    .number()
+    .check(z.describe('Price of a prompt token, as a ratio (1 = one quota unit per token); 0 if there is no price.')),
   completion_ratio: z.number(),
-  default_ratio: z.number().check(z.describe('The ratio without any option; 0 if there is no built-in price.')),
+  default_ratio: z.number().check(z.describe('The ratio of the built-in price; 0 if there is no built-in price.')),
   default_completion_ratio: z.number(),
   source: z
     .enum(['option', 'default', 'call', 'none'])
-    .check(z.describe('Where the ratio comes from; call means that the model has a price per call instead.')),
+    .check(
+      z.describe(
+        'Where the price comes from: an option, or the built-in prices (default). call: the model has a price per call instead of a ratio. none: it has no price.',
+      ),
+    ),
 })
 
 export type ModelPriceEntry = z.output<typeof modelPriceSchema>
@@ -70,7 +76,7 @@ export const optionApi = {
         .union([z.number(), z.boolean(), z.string()])
         .check(
           z.describe(
-            'Text, whatever the kind: "true", "2", or the text of a JSON object. A number, true or false is also accepted.',
+            'The value as text, whatever the kind of the option: "true", "2", or the text of a JSON object. A JSON number, true or false is also accepted.',
           ),
         ),
     }),
@@ -81,7 +87,7 @@ export const optionApi = {
     path: '/api/option/prices',
     access: 'admin',
     data: z.array(modelPriceSchema),
-    summary: 'Get the current prices of the models of all channels and of those that ModelRatio names',
+    summary: 'Get the current prices of the models of all channels, and of the models in the option ModelRatio',
   }),
   latestRelease: endpoint({
     method: 'GET',
@@ -92,7 +98,7 @@ export const optionApi = {
       tag_name: z.string().check(z.describe('Tag of the latest release.')),
       body: z.string().check(z.describe('Release notes in Markdown; must be sanitised before they are shown.')),
     }),
-    summary: 'Get the latest release from UpdateFeedURL',
+    summary: 'Get the latest release, as reported by the URL in the option UpdateFeedURL',
   }),
   testMail: endpoint({
     method: 'POST',
@@ -103,6 +109,6 @@ export const optionApi = {
         z.union([z.literal(''), mailField]).check(z.describe("The recipient; the caller's own address by default.")),
       ),
     }),
-    summary: "Send a test email with the saved settings; on failure, the message contains the mail server's response",
+    summary: "Send a test email with the saved settings; if this fails, `message` contains the mail server's response",
   }),
 }

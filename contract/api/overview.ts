@@ -16,9 +16,9 @@ const time = count('Epoch seconds.')
 const sumFigure = (description: string) =>
   z
     .object({
-      now: count('Sum over the last hour.'),
-      before: count('Sum over the hour before.'),
-      points: z.array(z.int()).check(z.describe('Sums of the twelve five-minute intervals of the last hour.')),
+      now: count('Total of the last hour.'),
+      before: count('Total of the preceding hour.'),
+      points: z.array(z.int()).check(z.describe('Totals of the twelve five-minute intervals of the last hour.')),
     })
     .check(z.describe(description))
 
@@ -26,8 +26,14 @@ const timeFigure = (description: string) =>
   z
     .object({
       now: z.nullable(z.int()).check(z.describe('Milliseconds in the last hour; null if there were no responses.')),
-      before: z.nullable(z.int()).check(z.describe('Milliseconds in the hour before.')),
-      points: z.array(z.nullable(z.int())).check(z.describe('Milliseconds in each five-minute interval.')),
+      before: z
+        .nullable(z.int())
+        .check(z.describe('Milliseconds in the preceding hour; null if there were no responses.')),
+      points: z
+        .array(z.nullable(z.int()))
+        .check(
+          z.describe('Milliseconds in each five-minute interval of the last hour; null if there were no responses.'),
+        ),
     })
     .check(z.describe(description))
 
@@ -71,28 +77,30 @@ export const attentionSchema = z.object({
     name: z.string(),
   }),
   since: time,
-  act: z.enum(attentionActs).check(z.describe('The action that resolves it.')),
+  act: z.enum(attentionActs).check(z.describe('The action that resolves the item.')),
   reason: z
     .string()
     .check(
       z.describe(
-        'Why the gateway disabled or skips the channel; the group that has no route; why the backup or the check of a price list failed.',
+        'Depends on `kind`: why the gateway disabled or skips the channel; the group for which no channel serves the model; or why the backup or the check of the price list failed.',
       ),
     ),
-  count: count('Number of attempts at the channel, of refused calls, or of prices that are held back.'),
+  count: count(
+    'Depends on `kind`: the number of attempts at the channel, of refused calls, or of prices that wait for a decision.',
+  ),
   failed: count('How many of the attempts failed.'),
   amount: z
     .number()
     .check(
       z.describe(
-        'Quota spent today or left, the balance that the upstream reported, or what a channel lost in 24 hours.',
+        'Depends on `kind`: the quota that the user spent today or has left, the balance that the upstream reported, or what the channel lost in 24 hours.',
       ),
     ),
   limit: z
     .number()
     .check(
       z.describe(
-        'What the amount is compared with: the median of 14 days, what the channel spent in 7 days, or what was charged for its requests.',
+        'What `amount` is compared with: what the user spends on a median day (of 14), what the channel spent in 7 days, or what was charged for the requests of the channel.',
       ),
     ),
 })
@@ -103,7 +111,9 @@ export const overviewSchema = z.object({
   time,
   hour: z
     .object({
-      seconds: count('Length of the last hour as measured: it ends now, and begins with a five-minute interval.'),
+      seconds: count(
+        'Length of the last hour in seconds. It ends now and begins at the start of a five-minute interval, so it is not exactly 3600.',
+      ),
       starts: z.array(z.int()).check(z.describe('Start of each five-minute interval in epoch seconds.')),
       requests: sumFigure('Calls, including those that failed.'),
       failed: sumFigure('Calls that got an error response or were interrupted.'),
@@ -126,11 +136,11 @@ export const overviewSchema = z.object({
     .nullable(
       z.object({
         quota: count('Quota units charged.'),
-        cost: count('What the requests with a known cost cost the operator.'),
+        cost: count('What the operator paid for the requests whose cost is known.'),
         margin: count('What was charged for these requests, less their cost; may be negative.'),
       }),
     )
-    .check(z.describe('The last 24 hours; null if no cost is known.')),
+    .check(z.describe('Charges and costs of the last 24 hours; null if no cost is known.')),
   spenders: z
     .array(
       z.object({
@@ -154,12 +164,16 @@ export const ownOverviewSchema = z.object({
   requests: z.array(z.int()).check(z.describe('Calls on each day.')),
   days_left: z
     .nullable(z.number())
-    .check(z.describe('Days until the balance is used up at the rate of the last 7 days; null without spending.')),
+    .check(
+      z.describe(
+        'Days until the balance is used up at the rate of the last 7 days; null if nothing was spent in them.',
+      ),
+    ),
   errors: z
     .array(
       z.object({
         code: z.string().check(z.describe('The error code.')),
-        message: z.string().check(z.describe('The message of the newest of these calls.')),
+        message: z.string().check(z.describe('The error message of the newest call with this code.')),
         count: count('How many calls failed with this code in the last 24 hours.'),
         last: time,
       }),
@@ -170,7 +184,7 @@ export const ownOverviewSchema = z.object({
       z.object({
         id: z.int(),
         name: z.string(),
-        status: count('1 enabled, 2 disabled, 3 expired, 4 used up; the status that applies now.'),
+        status: count('The status that applies now: 1 enabled, 2 disabled, 3 expired, 4 exhausted.'),
         remain_quota: z.int(),
         unlimited_quota: z.boolean(),
         used_quota: count('Quota units used so far.'),
@@ -179,7 +193,7 @@ export const ownOverviewSchema = z.object({
       }),
     )
     .check(z.describe('The tokens that were used last.')),
-  token_count: count('All tokens of the user.'),
+  token_count: count('Number of all tokens of the user.'),
 })
 
 export type OwnOverview = z.output<typeof ownOverviewSchema>

@@ -7,7 +7,11 @@ export const priceUnits = ['tokens', 'characters', 'image', 'hour'] as const
 export type PriceUnit = (typeof priceUnits)[number]
 
 const quota = (description: string) => z.number().check(z.describe(description))
-const special = z.optional(quota('Set if it differs from the rate of plain tokens on the same side (input or output).'))
+const special = z.optional(
+  quota(
+    'Quota units for a million tokens of this kind. Absent if the rate is that of plain tokens on the same side (input or output).',
+  ),
+)
 
 export const ratesSchema = z.object({
   input: quota(
@@ -38,13 +42,20 @@ export const priceSchema = z.object({
   unit: z.enum(priceUnits),
   rates: ratesSchema,
   tiers: z
-    .array(z.object({ above: quota('Prompt tokens.'), rates: ratesSchema }))
+    .array(
+      z.object({
+        above: quota('The threshold: these rates apply to prompts with more tokens than this.'),
+        rates: ratesSchema,
+      }),
+    )
     .check(
-      z.describe('Rates for the whole call if its prompt is longer than the threshold; smallest threshold first.'),
+      z.describe(
+        'Rates for calls with long prompts, smallest threshold (`above`) first. They apply to the whole call.',
+      ),
     ),
   call: quota('Additional quota units for each call.'),
   minimum_seconds: quota(
-    'Audio that is shorter is charged as this many seconds; 0 means that its actual length is charged.',
+    'Minimum length of audio, in seconds: shorter audio is charged as if it had this length; 0 means no minimum.',
   ),
 })
 
@@ -56,21 +67,27 @@ export const pricedModelSchema = z.object({
     .array(priceSchema)
     .check(
       z.describe(
-        'There are several if the channels that serve the model differ in cost. The first is the one at which 10,000 input tokens and 1,000 output tokens cost least. An empty list means that the model has no price and that calls are refused.',
+        'The prices of the model; several if the channels that serve it have different prices. The first is the one at which 10,000 input tokens and 1,000 output tokens cost least. If the list is empty, the model has no price and calls to it are refused.',
       ),
     ),
   unpriced: z
     .boolean()
-    .check(z.describe('True if a channel that serves the model has no price for it and is skipped.')),
+    .check(
+      z.describe(
+        'True if there is a channel that serves the model but has no price for it. Such channels are skipped.',
+      ),
+    ),
   renamed: z
     .boolean()
-    .check(z.describe('True if a channel sends the model upstream under another name, which is the name in the logs.')),
+    .check(
+      z.describe('True if a channel sends another model name upstream. The logs then show the name that was sent.'),
+    ),
   answered_by: z.optional(
     z
       .array(z.string())
       .check(
         z.describe(
-          'Set for a virtual model: the models that may answer, in order. The price is that of the one that answers, unless the virtual model has a price of its own.',
+          'For a virtual model: the models that may answer, in order. A call costs the price of the model that answers, unless the virtual model has a price of its own.',
         ),
       ),
   ),
@@ -94,7 +111,7 @@ export const priceApi = {
       models: z.array(pricedModelSchema),
     }),
     summary: 'List the models that a group can use, with their current prices',
-    description: 'A call that requests a service tier costs the price multiplied by the ratio of the tier.',
+    description: 'If a call requests a service tier, its price is multiplied by the ratio of the tier.',
   }),
 }
 

@@ -13,7 +13,7 @@ export const redemptionSchema = z.object({
   name: z.string(),
   quota: z.int().check(z.describe('Value of the code in quota units.')),
   created_time: z.int().check(z.describe('Epoch seconds.')),
-  redeemed_time: z.int().check(z.describe('Epoch seconds; 0 means not yet.')),
+  redeemed_time: z.int().check(z.describe('When the code was redeemed, in epoch seconds; 0 means not yet.')),
   count: z.literal(0),
   /** Added by Tollgate: the user who redeemed the code; 0 = nobody yet. */
   redeemed_user_id: z.int(),
@@ -161,7 +161,7 @@ export const redemptionApi = {
       status: z.int().check(z.describe('1 enables the disabled codes, 2 disables the unused codes.')),
     }),
     data: z.int(),
-    summary: 'Disable all unused codes with this name, or enable all disabled ones; returns their number',
+    summary: 'Disable all unused codes with the given name, or enable all disabled ones; returns their number',
   }),
   get: endpoint({
     method: 'GET',

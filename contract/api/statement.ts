@@ -12,11 +12,11 @@ export const statementSchema = z.object({
   end: sum('Last second of the month, or the time of the response if the month is not over.'),
   user: z
     .object({ id: z.int(), username: z.string(), display_name: z.string() })
-    .check(z.describe('Whose statement it is.')),
-  opening: sum('Balance at the beginning, in quota units. The part held by open calls is included.'),
-  top_ups: sum('Codes redeemed, and quota that admins gave as a top-up.'),
+    .check(z.describe('The user whose statement this is.')),
+  opening: sum('Balance at the beginning of the month, in quota units, including the part that open calls held.'),
+  top_ups: sum('Quota from redeemed codes, and quota that admins added as a top-up.'),
   bonuses: sum('Bonuses for registration and invitations, and the credit that the account was created with.'),
-  adjustments: sum('Changes of the balance by admins; may be negative.'),
+  adjustments: sum('Other changes of the balance by admins; may be negative.'),
   charges: sum('What the calls of the month cost.'),
   closing: sum('opening + top_ups + bonuses + adjustments − charges.'),
   held: sum('The part of the closing balance that open calls hold; 0 if the month is over.'),
@@ -28,8 +28,10 @@ export const statementSchema = z.object({
         prompt_tokens: z.int(),
         completion_tokens: z.int(),
         quota: z.int(),
-        cost: z.optional(sum('For admins: what the requests with a known cost cost; absent if none is known.')),
-        margin: z.optional(sum('For admins: what was charged for these requests, less their cost.')),
+        cost: z.optional(
+          sum('For admins: what the operator paid for the requests whose cost is known; absent if no cost is known.'),
+        ),
+        margin: z.optional(sum('For admins: what was charged for the requests whose cost is known, less their cost.')),
       }),
     )
     .check(z.describe('The charges by model, highest first.')),
@@ -37,7 +39,7 @@ export const statementSchema = z.object({
     .boolean()
     .check(
       z.describe(
-        'False if some changes of the balance cannot be assigned to a month, so that the balances may be off by them.',
+        'False if some changes of the balance cannot be assigned to a month, so that they may be missing from this statement.',
       ),
     ),
   unknown_changes: sum('Changes of the balance that were made before amounts were recorded.'),
@@ -49,21 +51,25 @@ export type Statement = z.output<typeof statementSchema>
 const emails = (description: string) => z.int().check(z.describe(description))
 
 export const statementEmailsSchema = z.object({
-  offered: z.boolean().check(z.describe('Whether this installation sends statements: `StatementEmailEnabled`.')),
-  wanted: z.boolean().check(z.describe('Whether you want them; true unless you switched them off.')),
+  offered: z
+    .boolean()
+    .check(z.describe('Whether this installation sends statements by email (the option `StatementEmailEnabled`).')),
+  wanted: z.boolean().check(z.describe('Whether you want statements by email; true unless you switched them off.')),
   has_address: z.boolean().check(z.describe('Whether your account has an email address to send them to.')),
-  month: z.string().check(z.describe('The past month (UTC), YYYY-MM.')),
+  month: z.string().check(z.describe('The last complete month (UTC), YYYY-MM.')),
   counts: z
     .nullable(
       z.object({
         sent: emails('Accepted by the mail server.'),
         waiting: emails(
-          'Put off, or in progress; they are tried again. An email stays here if the process died while sending it.',
+          'Not sent yet, or being sent; the attempt is repeated if it fails. An email stays in this count if the process ended while sending it.',
         ),
-        refused: emails('Permanently rejected, such as unknown recipients.'),
+        refused: emails('Permanently rejected by the mail server, for example because the recipient is unknown.'),
       }),
     )
-    .check(z.describe('For admins: the emails of the past month; null for other people.')),
+    .check(
+      z.describe('For admins: the number of emails with the statement of `month`, by state; null for other people.'),
+    ),
 })
 
 export type StatementEmails = z.output<typeof statementEmailsSchema>
@@ -75,13 +81,16 @@ export const statementApi = {
     access: 'user',
     query: z.object({
       month: z.string().check(z.regex(/^(?:19[7-9]\d|2\d{3})-(?:0[1-9]|1[0-2])$/), z.describe('YYYY-MM.')),
-      user_id: numberFilter(Number.MAX_SAFE_INTEGER, 'Whose statement; for admins. 0 means your own.'),
+      user_id: numberFilter(
+        Number.MAX_SAFE_INTEGER,
+        'Id of the user whose statement to get; only for admins. 0 means your own.',
+      ),
       time_zone: timeZoneField,
     }),
     data: statementSchema,
     summary: 'Get a monthly statement: the balance before and after, top-ups, bonuses and what was charged by model',
     description:
-      "opening + top_ups + bonuses + adjustments − charges is always closing. Amounts of bonuses and of admins' changes have been recorded since the version that introduced this call; if an account had such changes before, the statements of earlier months say so with `is_exact` false.",
+      "`closing` is always opening + top_ups + bonuses + adjustments − charges. The amounts of bonuses and of admins' changes are recorded only since the version that introduced this call. If an account had such changes earlier, `is_exact` is false in the statements of those months.",
   }),
   statementEmails: endpoint({
     method: 'GET',
@@ -89,7 +98,7 @@ export const statementApi = {
     access: 'user',
     data: statementEmailsSchema,
     summary:
-      'Get whether you receive monthly statements by email; for admins, also how many of the past month went out',
+      'Get whether you receive monthly statements by email; for admins, also how many were sent for the last month',
   }),
   setStatementEmails: endpoint({
     method: 'PUT',

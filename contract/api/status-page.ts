@@ -10,7 +10,9 @@ const state = z.enum(serviceStates)
 const percentage = z
   .nullable(z.number())
   .check(
-    z.describe('Percentage of requests that did not fail because of this service; null if there were too few to tell.'),
+    z.describe(
+      'Percentage of requests that were served, not counting requests that failed because of the caller; null if there were too few requests to tell.',
+    ),
   )
 
 const familySchema = z.object({
@@ -27,7 +29,7 @@ export type ServiceFamily = z.output<typeof familySchema>
 
 const incidentSchema = z.object({
   family: z.string().check(z.describe('Name of the model family.')),
-  state: state.check(z.describe('The worst state.')),
+  state: state.check(z.describe('The worst state during the incident.')),
   from: z.int().check(z.describe('Start of the first hour with errors, in epoch seconds.')),
   to: z.int().check(z.describe('End of the last hour with errors, in epoch seconds; 0 while the incident lasts.')),
   text: z.string().check(z.describe('The incident as an English sentence.')),
@@ -44,7 +46,9 @@ export const statusPageApi = {
       updated: z.int().check(z.describe('Epoch seconds.')),
       state,
       first_day: z.int().check(z.describe('Start of the first of the 90 days in epoch seconds.')),
-      families: z.array(familySchema).check(z.describe('In the order in which the page lists them.')),
+      families: z
+        .array(familySchema)
+        .check(z.describe('The model families, in the order in which the status page lists them.')),
       incidents: z.array(incidentSchema).check(z.describe('Incidents of today (UTC), newest first.')),
     }),
     summary: 'Get the state of the service: 90 days by model family, and the incidents of today',

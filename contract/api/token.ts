@@ -10,7 +10,11 @@ export const tokenSchema = z.object({
   user_id: z.int(),
   key: z
     .string()
-    .check(z.describe('The key without its prefix sk-; empty until the first call if only its hash was imported.')),
+    .check(
+      z.describe(
+        'The key without its prefix sk-. If only the hash of the key was imported, this is empty until the first call with the key.',
+      ),
+    ),
   status: z.int().check(z.describe('1 enabled, 2 disabled, 3 expired, 4 exhausted.')),
   name: z.string(),
   created_time: z.int().check(z.describe('Epoch seconds.')),
@@ -21,7 +25,11 @@ export const tokenSchema = z.object({
   used_quota: z.int().check(z.describe('Quota units.')),
   group: z
     .string()
-    .check(z.describe("Group that decides channels and ratio in place of the owner's; empty means the owner's group.")),
+    .check(
+      z.describe(
+        "Group that decides which channels serve the token's calls and which ratio applies; empty means the owner's group.",
+      ),
+    ),
   models: z.nullable(
     z
       .string()
@@ -34,7 +42,9 @@ export const tokenSchema = z.object({
   old_key_until: z
     .int()
     .check(
-      z.describe('Epoch seconds until which the key before the last rotation is accepted, too; 0 means there is none.'),
+      z.describe(
+        'When the old key, which the last rotation replaced, stops working, in epoch seconds; 0 means that no old key works.',
+      ),
     ),
   ...limitsShown,
 })
@@ -57,7 +67,7 @@ export const tokenSortColumns = [
 export const maxProjectLength = 64
 
 const fields = {
-  name: z.optional(text(30).check(z.describe('May be empty.'))),
+  name: z.optional(text(30).check(z.describe('Name of the token; may be empty.'))),
   remain_quota: z.nullish(quotaField),
   expired_time: z.nullish(
     z
@@ -65,14 +75,16 @@ const fields = {
       .check(
         z.gte(-1),
         z.lte(1e12),
-        z.describe('Epoch seconds. In a new token, -1, 0, null and an omitted value mean never.'),
+        z.describe(
+          'When the token expires, in epoch seconds; -1 means never. For a new token, 0, null and an omitted value also mean never.',
+        ),
       ),
   ),
   unlimited_quota: z.optional(z.boolean()),
   group: z.nullish(
     text(32).check(
       z.describe(
-        "Group that decides channels and ratio in place of the owner's: the owner's own group or one of UserUsableGroups; null or empty means the owner's group.",
+        "Group that decides which channels serve the token's calls and which ratio applies: the owner's own group, or one in the option UserUsableGroups; null or empty means the owner's group.",
       ),
     ),
   ),
@@ -107,7 +119,7 @@ export const updateTokenBody = z.object({
   remain_quota_delta: z.optional(
     quotaField.check(
       z.describe(
-        'Amount to add to remain_quota. Unlike setting remain_quota, this keeps what running calls spend in the meantime.',
+        'Amount to add to remain_quota. If you set remain_quota instead, charges of calls that are running at the same time are overwritten.',
       ),
     ),
   ),
@@ -116,7 +128,7 @@ export const updateTokenBody = z.object({
 const filters = {
   status: numberFilter(
     4,
-    '1 enabled, 2 disabled, 3 expired, 4 exhausted, as the next call would find the token; 0 = all.',
+    'Status of the token if it were used now: 1 enabled, 2 disabled, 3 expired, 4 exhausted; 0 = all.',
   ),
   project: wordFilter(maxProjectLength, 'Only tokens of this project; must match exactly.'),
 }
@@ -153,7 +165,7 @@ export const foundTokenSchema = z.object({
   name: z.string(),
   status: z.int().check(z.describe('1 enabled, 2 disabled, 3 expired, 4 exhausted.')),
   expired_time: z.int().check(z.describe('Epoch seconds; -1 means never.')),
-  user_id: z.int().check(z.describe('The owner.')),
+  user_id: z.int().check(z.describe('Id of the owner.')),
   username: z.string().check(z.describe("The owner's username.")),
 })
 
@@ -237,14 +249,14 @@ export const tokenApi = {
           .check(
             z.gte(0),
             z.lte(maxKeepSeconds),
-            z.describe('How long the key that the token has now stays valid; 0 ends it at once.'),
+            z.describe('Seconds for which the current key stays valid; 0 ends it at once.'),
           ),
         maxKeepSeconds,
       ),
     }),
     data: tokenSchema,
-    summary: 'Give a token a new key; the one that it has stays valid for up to 24 hours',
-    description: 'An older key that was still valid ends at once.',
+    summary: 'Give a token a new key; the current key stays valid for up to 24 hours',
+    description: 'If an older key from an earlier rotation is still valid, it stops working at once.',
   }),
   endOldKey: endpoint({
     method: 'DELETE',
@@ -252,7 +264,7 @@ export const tokenApi = {
     access: 'user',
     params: idParams,
     data: tokenSchema,
-    summary: 'End the old key of a token now',
+    summary: 'Stop accepting the old key of a token, which the last rotation replaced',
   }),
   remove: endpoint({
     method: 'DELETE',

@@ -43,29 +43,37 @@ const sum = (description: string) => z.int().check(z.describe(description))
 const key = z
   .string()
   .check(z.describe('The id of the user, token or channel, the model name, or the day (YYYY-MM-DD).'))
-const name = z.string().check(z.describe('The current name, or the last known name.'))
+const name = z.string().check(z.describe('The current name or, if the row was deleted, the last known name.'))
 const owner = z.string().check(z.describe('For a token: the name of its user.'))
 
 export const usageRowSchema = z.object({
   key,
   name,
   owner,
-  second_key: z.string().check(z.describe('The key in the second dimension; empty if there is none.')),
-  second_name: z.string().check(z.describe('Name in the second dimension.')),
+  second_key: z
+    .string()
+    .check(z.describe('Like `key`, for the second dimension; empty if there is no second dimension.')),
+  second_name: z.string().check(z.describe('Like `name`, for the second dimension.')),
   second_owner: z.string().check(z.describe('For a token in the second dimension: the name of its user.')),
   quota: sum('Quota units charged.'),
-  share: z.number().check(z.describe('Its share of the quota of all rows, from 0 to 1.')),
+  share: z.number().check(z.describe('Share of this row in the quota of all rows, from 0 to 1.')),
   requests: sum('Calls that were charged.'),
   prompt_tokens: sum('Prompt tokens, including cached ones.'),
   completion_tokens: sum('Completion tokens, including reasoning.'),
   cached_tokens: sum("Prompt tokens that were read from the upstream's cache."),
-  failed: sum('Calls that failed, charged or not. For channels: calls that broke off and attempts that failed there.'),
+  failed: sum(
+    'Calls that failed, charged or not. For channels: calls that broke off, and attempts that failed at the channel.',
+  ),
   calls: sum('All calls, including those that failed and cost nothing; for channels, all attempts.'),
   previous_quota: z
     .nullable(z.int())
-    .check(z.describe('Quota in the preceding period of the same length, if it was requested.')),
-  cost: z.optional(sum('For admins: what the calls with a known cost cost. Absent if no call has one.')),
-  margin: z.optional(sum('For admins: what was charged for these calls, less their cost; may be negative.')),
+    .check(z.describe('Quota in the preceding period of the same length; null unless it was requested.')),
+  cost: z.optional(
+    sum('For admins: what the operator paid for the calls whose cost is known. Absent if no cost is known.'),
+  ),
+  margin: z.optional(
+    sum('For admins: what was charged for the calls whose cost is known, less their cost; may be negative.'),
+  ),
   values: z
     .array(z.number())
     .check(z.describe('Quota over time, in at most 30 steps; empty for two dimensions and for days.')),
@@ -80,7 +88,9 @@ const { type: _type, outcome: _outcome, not_outcome: _not, slow_seconds: _slow, 
 const shape = {
   ...filter,
   by: z._default(z.enum(usageDimensions).check(z.describe('What each row represents.')), 'user'),
-  and: z.optional(z.enum(usageDimensions).check(z.describe('A second dimension: a row for each pair.'))),
+  and: z.optional(
+    z.enum(usageDimensions).check(z.describe('A second dimension. There is then a row for each pair of values.')),
+  ),
   keyword: wordFilter(100, 'Only rows whose names contain this text.'),
   time_zone: timeZoneField,
   compare: z.optional(z.enum(['previous']).check(z.describe('Also returns the quota of the preceding period.'))),
@@ -98,7 +108,7 @@ export const usageTableApi = {
     data: z.array(usageRowSchema),
     summary: 'List the usage of every user, token, model, channel or day, or of each pair of two of them',
     description:
-      'Sorted by quota, highest first, unless `sort` and `order` say otherwise. The header `X-Total-Count` contains the number of rows. The time range is exact to the second, and the figures are the sums of all log rows in it. In a partial hour at either end, only rows that still exist are included. Admins get the calls of all users, other people only their own; `username`, `channel`, rows by channel, and costs and margins are for admins.',
+      'The rows are sorted by quota, highest first, unless `sort` and `order` say otherwise. The header `X-Total-Count` contains the number of rows. The time range is exact to the second, and the figures are the sums of all log rows in it. In a partial hour at either end, only rows that still exist are included. Admins get the calls of all users, other people only their own; `username`, `channel`, rows by channel, and costs and margins are for admins.',
   }),
   export: mediaEndpoint({
     method: 'GET',
@@ -110,6 +120,6 @@ export const usageTableApi = {
     changesState: 'record',
     summary: 'Export all rows of a usage table as CSV, with dollars, a line of totals, the range and the time zone',
     description:
-      'The same rows as in the table, up to 200,000. Dollars have six decimals and follow from `QuotaPerUnit`. UTF-8 with a byte order mark, RFC 4180. Text that a spreadsheet would treat as a formula is marked as text with an apostrophe. If the transfer breaks off, the file is incomplete and has no line of totals.',
+      'The file has the same rows as the table, up to 200,000. Dollars are computed from quota units with the option `QuotaPerUnit` and have six decimals. The file is CSV as in RFC 4180, in UTF-8 with a byte order mark. Text that a spreadsheet would treat as a formula is prefixed with an apostrophe. If the transfer breaks off, the file is incomplete and has no line of totals.',
   }),
 }

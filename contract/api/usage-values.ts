@@ -14,7 +14,13 @@ export const usageValueSchema = z.object({
   value: z
     .string()
     .check(z.describe('What to filter by: the name of the model, token, user or group, or the id of the channel.')),
-  name: z.string().check(z.describe('The same, or the name of the channel; empty if the channel was deleted.')),
+  name: z
+    .string()
+    .check(
+      z.describe(
+        'The name for people: the same as `value` or, for a channel, its name; empty if the channel was deleted.',
+      ),
+    ),
   rows: z.int().check(z.describe('Number of log rows in the range.')),
 })
 
@@ -28,7 +34,7 @@ export const usageValuesApi = {
     path: '/api/usage/values',
     access: 'user',
     query: z.object({
-      of: z.enum(valueDimensions).check(z.describe('What to list. Users, channels and groups are for admins.')),
+      of: z.enum(valueDimensions).check(z.describe('What to list. Only admins can list users, channels and groups.')),
       keyword: wordFilter(100, 'Only values whose name begins with this text, in upper or lower case.'),
       start_timestamp: moment('Epoch seconds. 0 means no limit.'),
       end_timestamp: moment('Epoch seconds. 0 means no limit.'),
@@ -37,6 +43,6 @@ export const usageValuesApi = {
     data: z.array(usageValueSchema),
     summary: 'List the models, tokens, users, channels or groups that occur in the log, most used first',
     description:
-      'At most 20. The range is widened to whole hours (UTC), and rows that have since been deleted count. Admins get the values of everybody, other people those of their own rows.',
+      'Returns at most 20 values. The time range is widened to whole hours (UTC). Log rows that have since been deleted are counted, too. Admins get the values of all log rows, other people those of their own rows.',
   }),
 }

@@ -47,7 +47,7 @@ const mean = (description: string) => z.number().check(z.describe(description))
 
 /** All figures for a group of calls. */
 export const usageFiguresSchema = z.object({
-  requests: sum('Number of calls that have, or had, a log row.'),
+  requests: sum('Number of calls with a log row, including rows that have since been deleted.'),
   quota: sum('Quota units charged.'),
   prompt_tokens: sum('Prompt tokens, including cached ones.'),
   completion_tokens: sum('Completion tokens, including reasoning.'),
@@ -55,19 +55,21 @@ export const usageFiguresSchema = z.object({
   cached_tokens: sum("Prompt tokens that were read from the upstream's cache."),
   cached_share: mean('The share of the prompt tokens that were read from the cache, from 0 to 1.'),
   failed: sum(
-    'Calls that were interrupted, other than by the caller. For channels, also attempts that failed there, whether or not another channel then served the call.',
+    'Calls that were interrupted, other than by the caller. For channels, also attempts that failed at the channel, whether or not another channel then served the call.',
   ),
   failed_attempts: z.optional(
+    sum('For channels: how many of `failed` are failed attempts, which `requests` does not include. Absent means 0.'),
+  ),
+  duration: mean('Average time from the request to the end of the response, in milliseconds.'),
+  first_byte: mean('Average time to the first byte in milliseconds, over the responses that had one.'),
+  cost: z.optional(
     sum(
-      'For channels: the part of `failed` that `requests` does not count, because the attempt failed on this channel. 0 if absent.',
+      'For admins: what the operator paid for the calls whose cost is known, in quota units. Absent if no cost is known.',
     ),
   ),
-  duration: mean('Average milliseconds from the request to the end of the response.'),
-  first_byte: mean('Average milliseconds to the first byte, over the responses that had one.'),
-  cost: z.optional(
-    sum('For admins: what the calls with a known cost cost the operator, in quota units. Absent if no cost is known.'),
+  margin: z.optional(
+    sum('For admins: what was charged for the calls whose cost is known, less their cost; may be negative.'),
   ),
-  margin: z.optional(sum('For admins: what was charged for these calls, less their cost; may be negative.')),
 })
 
 export type UsageFiguresView = z.output<typeof usageFiguresSchema>
@@ -75,15 +77,19 @@ export type UsageFiguresView = z.output<typeof usageFiguresSchema>
 const values = z.array(z.number()).check(z.describe('The metric in each bucket; 0 if there was no call.'))
 
 export const usageSchema = z.object({
-  start: sum('Start in epoch seconds. The range is widened to whole hours (UTC).'),
-  end: sum('End in epoch seconds, exclusive.'),
+  start: sum('Start of the range in epoch seconds. The requested range is widened to whole hours (UTC).'),
+  end: sum('End of the range in epoch seconds, exclusive.'),
   buckets: z
     .array(z.int())
     .check(z.describe('Start of each bucket in epoch seconds; the first bucket may begin before the range.')),
   total: usageFiguresSchema,
   previous: z
     .nullable(usageFiguresSchema)
-    .check(z.describe('The preceding range of the same length, if it was requested and the range has a start.')),
+    .check(
+      z.describe(
+        'Totals of the preceding range of the same length; null unless it was requested and the request has a start.',
+      ),
+    ),
   values,
   groups: z
     .array(

@@ -45,7 +45,7 @@ export const userSchema = z.object({
   quota: z.int().check(z.describe('Quota units left.')),
   used_quota: z.int().check(z.describe('Quota units.')),
   request_count: z.int().check(z.describe('Calls made.')),
-  group: z.string().check(z.describe('Determines the available models and the ratio.')),
+  group: z.string().check(z.describe('The group, which determines the available models and the ratio.')),
   aff_code: z.string().check(z.describe('The invite code.')),
   inviter_id: z.int().check(z.describe('Id of the inviter; 0 means nobody.')),
   created_time: z.int().check(z.describe('Epoch seconds.')),
@@ -87,11 +87,11 @@ export const updateUserBody = z.object({
   group: z.optional(group),
   role: z.optional(z.int()),
   status: z.optional(z.int()),
-  quota: z.nullish(quotaField.check(z.describe('The new balance, whatever the current one is.'))),
+  quota: z.nullish(quotaField.check(z.describe('The new balance, which replaces the current one.'))),
   quota_delta: z.optional(
     quotaField.check(
       z.describe(
-        'Amount to add to the balance. Unlike setting quota, this keeps what running calls spend in the meantime.',
+        'Amount to add to the balance. If you set quota instead, charges of calls that are running at the same time are overwritten.',
       ),
     ),
   ),
@@ -176,7 +176,7 @@ export const userApi = {
       z.string(),
       z.object({
         desc: z.string().check(z.describe("The administrator's description.")),
-        ratio: z.number().check(z.describe('Every price is multiplied by it.')),
+        ratio: z.number().check(z.describe('The ratio of the group, by which every price is multiplied.')),
       }),
     ),
     summary: 'List the groups that the caller may choose for a token: their own group and those that everybody may use',

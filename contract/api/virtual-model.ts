@@ -41,7 +41,7 @@ const stepSchema = z.strictObject({
         z.gte(0),
         z.lte(1000),
         z.describe(
-          'Adjacent steps with a weight share the calls in proportion to their weights. 0 means that the step does not share calls.',
+          'Adjacent steps with a weight above 0 share the calls in proportion to their weights. 0 means that the step does not share calls with its neighbours.',
         ),
       ),
     0,
@@ -68,10 +68,12 @@ const fields = {
     .check(z.minLength(1), z.maxLength(mostSteps), z.describe('The models that may answer, in order.')),
   failures: z
     .array(z.enum(stepFailures))
-    .check(z.maxLength(stepFailures.length), z.describe('The failures after which the next step is taken.')),
+    .check(z.maxLength(stepFailures.length), z.describe('The failures after which the next step is tried.')),
   price: z
     .nullable(virtualPriceSchema)
-    .check(z.describe('A price of its own; null means the price of the step that answers.')),
+    .check(
+      z.describe('Price of the virtual model itself; null means that calls cost the price of the step that answers.'),
+    ),
   groups: z
     .array(trimmedText(64).check(z.minLength(1)))
     .check(z.maxLength(100), z.describe('The groups that may use the model; an empty list means all.')),
@@ -159,14 +161,20 @@ export type DryRunReason = (typeof dryRunReasons)[number]
 const dryRunChannelSchema = z.object({
   id: z.int(),
   name: z.string(),
-  place: z.int().check(z.describe('The order in which the channels of the step are called, from 1; 0 means never.')),
+  place: z
+    .int()
+    .check(
+      z.describe(
+        'Position of the channel in the order in which the channels of the step are called, from 1; 0 means that it is not called.',
+      ),
+    ),
   priority: z.int(),
   share: z
     .number()
-    .check(z.describe('The percentage of the calls that the channel gets among those of the same priority.')),
+    .check(z.describe('The percentage of calls that the channel gets among the channels of the same priority.')),
   upstream_model: z.string().check(z.describe('The name that is sent upstream.')),
   reason: z.nullable(z.enum(dryRunReasons)).check(z.describe('Why the channel is not called, or is called last.')),
-  detail: z.string().check(z.describe('Text for people about the reason; may be empty.')),
+  detail: z.string().check(z.describe('An explanation of `reason` for people; may be empty.')),
   hold: z.int().check(z.describe('Quota units that the request can cost at this channel; 0 if it has no price.')),
   price: z
     .nullable(priceSchema)
@@ -176,23 +184,39 @@ const dryRunChannelSchema = z.object({
 const dryRunStepSchema = z.object({
   model: z.string(),
   group: z.string().check(z.describe('The group whose channels serve the step.')),
-  place: z.int().check(z.describe('The order in which the steps are tried, from 1; 0 means that the step is skipped.')),
+  place: z
+    .int()
+    .check(
+      z.describe(
+        'Position of the step in the order in which the steps are tried, from 1; 0 means that the step is skipped.',
+      ),
+    ),
   detail: z.string().check(z.describe('Why the step is skipped; empty if it is not.')),
   failures: z
     .array(z.enum(stepFailures))
     .check(z.describe('The failures of this step after which another step is tried.')),
-  fixed_price: z.boolean().check(z.describe('True if the virtual model has a price of its own for this step.')),
+  fixed_price: z
+    .boolean()
+    .check(z.describe('True if the step is charged at a price of the virtual model, not at the price of the channel.')),
   channels: z
     .array(dryRunChannelSchema)
-    .check(z.describe('The channels that are called, in order; then those that have the model but are not called.')),
+    .check(
+      z.describe(
+        'First the channels that are called, in order; then the channels that have the model but are not called.',
+      ),
+    ),
 })
 
 export const dryRunSchema = z.object({
   model: z.string(),
   group: z.string(),
   virtual: z.boolean().check(z.describe('False if the name is that of a real model.')),
-  prompt_tokens: z.int().check(z.describe('The estimate on which the hold is based.')),
-  hold: z.int().check(z.describe('Quota units that are held: what the request can cost at its most expensive step.')),
+  prompt_tokens: z.int().check(z.describe('Estimated number of prompt tokens, on which the hold is based.')),
+  hold: z
+    .int()
+    .check(
+      z.describe('Quota units that would be held: the most that the request can cost, at its most expensive step.'),
+    ),
   refusal: z
     .nullable(z.object({ code: z.string(), message: z.string() }))
     .check(z.describe('The error that the caller would get now; null if a channel would be called.')),
@@ -212,12 +236,15 @@ export const dryRunBody = z.object({
       .check(
         z.gte(0),
         z.describe(
-          'The id of the token that is used; its group then replaces `group`. 0 means a caller without limits.',
+          'Id of the token with which the request would be made. The group of the token then replaces `group`. 0 means a caller without a token and without limits.',
         ),
       ),
     0,
   ),
-  path: z._default(z.enum(dryRunPaths).check(z.describe('Where the request would be sent.')), dryRunPaths[0]),
+  path: z._default(
+    z.enum(dryRunPaths).check(z.describe('The path to which the request would be sent.')),
+    dryRunPaths[0],
+  ),
   request: z._default(
     z
       .record(z.string(), z.unknown())
@@ -227,7 +254,9 @@ export const dryRunBody = z.object({
     {},
   ),
   draft: z._default(
-    z.nullable(virtualModelBody).check(z.describe('A virtual model that is not saved, which takes precedence.')),
+    z
+      .nullable(virtualModelBody)
+      .check(z.describe('A virtual model that is not saved. It takes precedence over saved ones.')),
     null,
   ),
 })
@@ -257,14 +286,14 @@ export const virtualModelApi = {
     body: updateVirtualModelBody,
     ignores: ['warnings', 'created_time', 'updated_time'],
     data: virtualModelSchema,
-    summary: 'Change a virtual model. Omitted fields stay unchanged',
+    summary: 'Update a virtual model; fields that are not sent stay unchanged',
   }),
   remove: endpoint({
     method: 'DELETE',
     path: '/api/virtual-model/{id}',
     access: 'admin',
     params: idParams,
-    summary: 'Delete a virtual model. Its name then refers to the real model of that name, if there is one',
+    summary: 'Delete a virtual model; its name then refers to the real model of that name, if there is one',
   }),
   dryRun: endpoint({
     method: 'POST',
@@ -274,6 +303,6 @@ export const virtualModelApi = {
     data: dryRunSchema,
     summary: 'Show what would happen to a request now: its steps and channels in order, their prices, and the hold',
     description:
-      'Nothing is sent upstream, held, charged or logged. The order among channels of the same priority depends on the session of a call; here the channel with the largest share comes first. The limits of channels and of the token are compared with what is in use now; a limit of the keys of a channel is not.',
+      'Nothing is sent upstream, held, charged or logged. The order among channels of the same priority depends on the session of a call; here the channel with the largest share comes first. Limits of channels and of the token are compared with their current use. Limits of the keys of a channel are not checked.',
   }),
 }

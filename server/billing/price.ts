@@ -155,7 +155,7 @@ interface TextPrices {
   readonly output: number
 }
 
-/** The text prices of each set of prices, which never changes. */
+/** The text prices of each set of prices. They can be cached because a set of prices never changes. */
 const textPrices = new WeakMap<ClassPrices, TextPrices>()
 
 function textPricesOf(prices: ClassPrices): TextPrices {

@@ -98,7 +98,7 @@ forEachDatabase((_, openFresh) => {
     expect(smtp.mails.map(({ to }) => to[0]).sort()).toEqual(['ada@example.com', 'bob@example.com'])
   })
 
-  test('nothing is sent while it is off, without a mail server, or after the fifth day', async () => {
+  test('no statement is sent while the option is off, without a mail server, or after the fifth day of the month', async () => {
     await setOptions(api, { StatementEmailEnabled: 'false' })
     expect(await run()).toBe(0)
     await setOptions(api, { StatementEmailEnabled: 'true', SMTPServer: '' })

@@ -1,4 +1,5 @@
-// Shared by the tests of services: responses of the upstream, the same question in every dialect, and the results.
+// Shared by the tests of providers: responses of the fake upstream, a chat call and what its caller received, and a
+// sample tool and conversation.
 import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'
 import { type Behaviour, behaviour } from '../helpers/fake-upstream/types.ts'
 import type { Rig } from '../relay/setup.ts'
@@ -89,7 +90,7 @@ export function tokensOf(usage: unknown): { prompt: unknown; completion: unknown
   return { prompt, completion }
 }
 
-/** A tool, and a message to which a model could respond with a call to it. */
+/** A tool that a request can offer to the model. */
 export const weather = {
   type: 'function',
   function: {

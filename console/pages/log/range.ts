@@ -3,7 +3,7 @@ import type { LogSearch } from './search.ts'
 
 /** Time spans that can be chosen with one click, in seconds. */
 export const spans = { '1h': 3600, '24h': 86_400, '7d': 7 * 86_400, '30d': 30 * 86_400 } as const
-/** The spans that are measured in days, which all pages count in the same way. */
+/** The spans that are counted in days. Their start is computed as on all other pages (`sinceDays`). */
 const spanDays: Partial<Record<Span, number>> = { '24h': 1, '7d': 7, '30d': 30 }
 
 export type Span = keyof typeof spans

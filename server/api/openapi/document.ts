@@ -13,7 +13,7 @@ const securitySchemes = {
     type: 'apiKey',
     in: 'cookie',
     name: 'session',
-    description: 'The cookie that a login sets. Pages of other sites cannot use it to change anything.',
+    description: 'The cookie that a login sets. Pages on other sites cannot make changes with it.',
   },
   accessToken: {
     type: 'http',
@@ -26,32 +26,42 @@ const securitySchemes = {
     name: 'Authorization',
     description: 'The access token alone, without `Bearer`, as clients of one-api send it.',
   },
-  relayToken: { type: 'http', scheme: 'bearer', bearerFormat: 'sk-…', description: 'A token from the token page.' },
+  relayToken: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'sk-…',
+    description: 'A relay token (`sk-…`), which users create on the token page of the console.',
+  },
   relayTokenForMessages: {
     type: 'apiKey',
     in: 'header',
     name: 'x-api-key',
-    description: "The same token, as Anthropic's clients send it.",
+    description: "The relay token, as Anthropic's clients send it.",
   },
   relayTokenForGemini: {
     type: 'apiKey',
     in: 'header',
     name: 'x-goog-api-key',
-    description: "The same token, as Google's clients send it.",
+    description: "The relay token, as Google's clients send it.",
   },
   relayTokenInAddress: {
     type: 'apiKey',
     in: 'query',
     name: 'key',
-    description: "The same token in the URL, as some of Google's clients send it. Proxies write URLs to their logs.",
+    description: "The relay token in the URL, as some of Google's clients send it. Proxies write URLs to their logs.",
   },
   relayTokenAsProtocol: {
     type: 'apiKey',
     in: 'header',
     name: 'Sec-WebSocket-Protocol',
-    description: 'For browsers: `realtime, openai-insecure-api-key.` and the token.',
+    description:
+      'For WebSockets in browsers, which cannot set other headers: `realtime, openai-insecure-api-key.` followed by the token.',
   },
-  metricsToken: { type: 'http', scheme: 'bearer', description: 'The METRICS_TOKEN of the server.' },
+  metricsToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The token in the environment variable METRICS_TOKEN of the server.',
+  },
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { HeaderObject, Reference } from './types.ts'
 
 const perMinute = {
-  limit: 'The limit of the token or its owner, if there is one.',
+  limit: 'The limit per minute of the token or its owner, if there is one.',
   remaining: 'How much of the limit is left.',
   reset: 'Time until the full limit is available again, such as `1m30s`.',
 }
@@ -29,32 +29,36 @@ export const sharedHeaders: Record<string, HeaderObject> = {
     schema: { type: 'integer', minimum: 0 },
   },
   'X-Matching-Count': {
-    description: 'Number of all matching rows, for a list whose sorting restricts it to the newest of them.',
+    description:
+      'Number of all matching rows. Sent if the list covers only the newest of them because of how it is sorted.',
     schema: { type: 'integer', minimum: 0 },
   },
   'X-Searched-Count': {
-    description: 'Number of the newest rows that were searched, if older rows were not.',
+    description: 'Number of rows that were searched. Sent if only the newest rows were searched.',
     schema: { type: 'integer', minimum: 0 },
   },
   'Retry-After': {
-    description: 'Seconds after which the next call can be accepted.',
+    description: 'Seconds to wait before the next call.',
     schema: { type: 'integer', minimum: 0 },
   },
   'X-Request-Id': {
-    description: "The same id, or the upstream's, in the header that OpenAI's libraries read.",
+    description:
+      "The id in `X-Oneapi-Request-Id`, or the upstream's own id of the call, in the header that OpenAI's libraries read.",
     schema: { type: 'string' },
   },
   'Request-Id': {
-    description: "The same id, or the upstream's, in the header that Anthropic's libraries read.",
+    description:
+      "The id in `X-Oneapi-Request-Id`, or the upstream's own id of the call, in the header that Anthropic's libraries read.",
     schema: { type: 'string' },
   },
   'X-Tollgate-Dropped': {
     description:
-      'Fields that were dropped because the request was translated and the channel does not have them, separated by commas. With StrictTranslationEnabled, such a request is rejected instead.',
+      'Comma-separated fields of the request that were dropped in its translation, because the channel does not support them. If the option StrictTranslationEnabled is on, a request with such fields is rejected instead.',
     schema: { type: 'string' },
   },
   'X-Should-Retry': {
-    description: '`false` if the same request would be rejected again. Libraries of OpenAI and Anthropic read it.',
+    description:
+      '`false` if the same request would be rejected again. The libraries of OpenAI and Anthropic then do not retry.',
     schema: { type: 'string' },
   },
   ...limitHeaders,

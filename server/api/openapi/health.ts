@@ -27,8 +27,15 @@ export function healthOperations(): PathOperation[] {
     additionalProperties: false,
   }
   const figures = {
-    200: { description: 'The figures.', content: { 'text/plain': { schema: { type: 'string' } } } },
-    403: { description: 'The request has neither the token nor an address of this machine.', content: json(refused) },
+    200: {
+      description: "The metrics in Prometheus' text format.",
+      content: { 'text/plain': { schema: { type: 'string' } } },
+    },
+    403: {
+      description:
+        'The METRICS_TOKEN is missing or wrong or, if the server has none, the request does not come from the same machine.',
+      content: json(refused),
+    },
   }
   return [
     { path: '/healthz', method: 'get', operation: operation('healthLives', 'Check whether the process runs', lives) },
@@ -41,8 +48,8 @@ export function healthOperations(): PathOperation[] {
       path: '/metrics',
       method: 'get',
       operation: {
-        ...operation('healthMetrics', 'Figures for Prometheus', figures),
-        description: 'Without METRICS_TOKEN, only callers on the same machine can read the metrics.',
+        ...operation('healthMetrics', 'Get metrics for Prometheus', figures),
+        description: 'If the server has no METRICS_TOKEN, only callers on the same machine can read the metrics.',
         security: [{ metricsToken: [] }, {}],
       },
     },

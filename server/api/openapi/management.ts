@@ -14,12 +14,13 @@ import type { Content, JsonSchema, Method, Operation, Parameter, Reference, Resp
 const refusalFields: Record<string, JsonSchema> = {
   code: {
     type: 'string',
-    description: 'The reason, for programs. It does not change. Missing if another service wrote the message.',
+    description:
+      'Code of the reason, for programs. The code of a reason never changes. Absent if another service wrote the message.',
   },
   values: {
     type: 'object',
     additionalProperties: { type: 'string' },
-    description: 'The values in the message, by name, if it has any.',
+    description: 'The values that the message contains, by name. Absent if it contains none.',
   },
 }
 

@@ -47,9 +47,9 @@ const special: Partial<Record<ErrorCode, (path: string, text: RelayCallText) => 
   n_not_within_range: (path) => path.startsWith('/v1/images/'),
   // Calls are limited by their token and owner, billing endpoints by address.
   rate_limit_exceeded: (path) => !isRead(path) || path.includes('/dashboard/'),
-  // A session has no body, so its parameters are checked in its URL.
   upgrade_required: (_, { isSocket }) => isSocket === true,
   api_not_implemented: (path) => path === realtimePath,
+  // A WebSocket session is opened without a body, so it cannot fail with the codes that are marked `hasBody`.
   invalid_json: hasBody,
   request_too_complex: hasBody,
   response_not_found: (path) => /^\/v1\/(?:responses|conversations)/.test(path),
@@ -202,7 +202,7 @@ const callHeaders: Parameter[] = [
     name: 'X-Tollgate-Timeout',
     in: 'header',
     required: false,
-    description: 'Seconds that the call may take with all its attempts, such as `20` or `1.5`.',
+    description: 'Maximum number of seconds for the whole call, including retries, such as `20` or `1.5`.',
     schema: { type: 'string', pattern: '^\\d{1,5}(?:\\.\\d{1,3})?$' },
   },
   {
@@ -210,7 +210,7 @@ const callHeaders: Parameter[] = [
     in: 'header',
     required: false,
     description:
-      'Any text that is the same in all calls of a session. They go to the same channel and key, so that the provider finds their prompt in its cache.',
+      'Id of the session: any text that is the same in all calls of the session. These calls go to the same channel and key, so that the provider can find their prompt in its cache.',
     schema: { type: 'string' },
   },
 ]
@@ -237,7 +237,7 @@ const altParameter: Parameter = {
   name: 'alt',
   in: 'query',
   required: false,
-  description: 'With `sse` the response is a stream of events, otherwise it is one JSON array.',
+  description: 'With `sse`, the response is a stream of events; otherwise it is one JSON array.',
   schema: { type: 'string', enum: ['sse', 'json'] },
 }
 

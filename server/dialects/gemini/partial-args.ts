@@ -7,7 +7,7 @@ import { looseList } from '../neutral/fields.ts'
  */
 export class PartialArgs {
   readonly args: JsonObject = {}
-  /** The text so far of a value that the next piece continues. */
+  /** The beginning of a string whose next part is in the next piece; empty if the last piece completed its value. */
   #openText = ''
 
   add(pieces: unknown): void {

@@ -27,8 +27,8 @@ function requestOut(request: ChatRequest, model: SparkModel, appId: string): Jso
   const hasSystem = system !== '' && takesSystem(model)
   const before = hasSystem ? [] : systemAsTurns(system)
   const spoken = alternating([...before, ...textTurns(turns)])
-  // The last turn must be the user's. If there is only a system prompt, the assistant turn after it is therefore
-  // omitted.
+  // The last turn must be the user's. `systemAsTurns` makes two turns of a system prompt: a user turn and a filler reply.
+  // If there are no other turns, the filler reply would come last, so it is omitted.
   const texts = (turns.length === 0 ? spoken.slice(0, 1) : spoken).map(({ role, text }) => ({ role, content: text }))
   const functions = request.functions
   const user = request.take('user')

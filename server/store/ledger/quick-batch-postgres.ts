@@ -27,8 +27,8 @@ interface Sums {
 }
 
 /**
- * Adds up the changes of a batch. Undefined if the batch needs `tollgate_batch`, because it has extensions, limits or
- * caps, or charges above the hold that the balance may not cover.
+ * Adds up the changes of a batch. Undefined if the batch needs `tollgate_batch`. It does if it has extensions, limits or
+ * caps, or if a charge exceeds its hold and the balance must not become negative.
  */
 export function addUp(ops: readonly LedgerOp[]): QuickBatch | undefined {
   for (const op of ops) if (!isSimple(op)) return undefined
