@@ -64,6 +64,8 @@ export type AuditAction =
   | 'user.demote'
   | 'user.disable'
   | 'user.enable'
+  | 'user.end-session'
+  | 'user.end-sessions'
   | 'user.new-access-token'
   | 'user.promote'
   | 'user.register'

@@ -202,6 +202,7 @@ export const refusals = {
   recording_elsewhere: 'This recording is a file on the node {node}, and can be read only there.',
   recording_unreadable: 'The recording cannot be read: {reason}.',
   user_not_found: 'User not found.',
+  session_not_found: 'Session not found.',
   role_too_high_create: 'You cannot create an account with the same role as yours or a higher one.',
   role_too_high_delete: 'You cannot delete an account with the same role as yours or a higher one.',
   role_too_high_manage: 'You cannot manage an account with the same role as yours or a higher one.',

@@ -4,7 +4,7 @@ import { formatPercent, useFormatSum } from '../lib/format.ts'
 import { readUsage } from '../lib/read-usage.ts'
 import { useText } from '../lib/text.ts'
 import { Spark } from './chart/spark.tsx'
-import { Skeleton } from './ui/states.tsx'
+import { ChartSkeleton } from './ui/states.tsx'
 
 const days = 14
 const daySeconds = 86_400
@@ -54,7 +54,7 @@ export function RecentUse({ filter }: { filter: UseFilter }) {
         {t('table.use')}
         <span className="num">{spent}</span>
       </h3>
-      {isPending && <Skeleton className="h-24 w-full" />}
+      {isPending && <ChartSkeleton className="h-24 border-0! px-0! pt-4!" />}
       {error && <p className="text-bad">{error.message}</p>}
       {data && filter.channel !== undefined && data.total.failed > 0 && (
         <p className="text-bad">{t('table.use.failed', { count: data.total.failed })}</p>

@@ -66,11 +66,12 @@ const shortDecimals = 4
 /** Formats quota according to the server's settings: as dollars, or as an abbreviated number. */
 export function formatQuota(quota: number, decimals = 2): string {
   if (!showsCurrency()) return formatNumber(quota)
-  const text = quotaToCurrency(quota, quotaPerUnit(), decimals)
-  if (quota >= 0 || text.startsWith('-')) return text
-  // A tiny negative amount must still be shown as negative.
-  const short = quotaToCurrency(quota, quotaPerUnit(), shortDecimals)
-  return short.startsWith('-') ? short : quotaToCurrency(quota, quotaPerUnit(), callDecimals)
+  // A tiny amount must not look like zero.
+  for (const digits of [decimals, shortDecimals, callDecimals]) {
+    const shown = quotaToCurrency(quota, quotaPerUnit(), digits)
+    if (digits >= decimals && (quota === 0 || /[1-9]/.test(shown))) return shown
+  }
+  return quotaToCurrency(quota, quotaPerUnit(), decimals)
 }
 
 /** The number of decimals needed to distinguish amounts of this size. Small amounts need more. */

@@ -152,13 +152,12 @@ export const optionEn = {
   'choice.QuotaPolicy.compat': 'Compatible with one-api: the last request can overdraw',
   'option.UserUsableGroups': 'Groups that users may choose',
   'option.UserUsableGroups.hint':
-    'Group name → description. Each user can choose one of these groups, or their own, for a token. The group decides which channels serve its requests, and the price. Limits stay those of the user.',
+    'Each user can choose one of these groups, or their own, for a token. The group decides which channels serve its requests, and the price. Limits stay those of the user.',
   'option.GroupGroupRatio': 'Ratios for pairs of groups',
-  'option.GroupGroupRatio.hint':
-    'User group → token group → ratio. Replaces the ratio of the token group for users of that group.',
+  'option.GroupGroupRatio.hint': 'Replaces the ratio of the token group for users of that group.',
   'option.GroupLimits': 'Group limits',
   'option.GroupLimits.hint':
-    'Group name → rpm_limit, tpm_limit, concurrency_limit, daily_budget, monthly_budget. For users without limits of their own. 0 or omitted = no limit.',
+    'Each limit applies to users of the group who have no limit of that kind themselves. Leave empty for no limit.',
   'option.HoldWaitTime': 'Wait for quota',
   'option.HoldWaitTime.hint':
     'How long a request waits for quota that other open requests of the account may release. 0 = no wait.',
@@ -243,7 +242,7 @@ export const optionEn = {
   'choice.ChannelOrder.latency': 'Fastest first byte first',
   'option.GroupChannelOrder': 'Order of channels by group',
   'option.GroupChannelOrder.hint':
-    'For the users of single groups, as JSON: weight, cost or latency for each group, such as vip: latency.',
+    'What decides among channels of the same priority for the users of these groups, instead of the order of channels.',
   'option.CallerFallbacks': 'Fallbacks of callers',
   'option.CallerFallbacks.hint':
     'Apps may list other models that answer if the first one fails. Their token must be allowed to use each of them.',

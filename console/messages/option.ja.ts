@@ -149,13 +149,12 @@ export const optionJa = {
   'choice.QuotaPolicy.compat': 'one-api 互換：最後のリクエストは残高を超えられる',
   'option.UserUsableGroups': 'ユーザーが選べるグループ',
   'option.UserUsableGroups.hint':
-    'グループ名 → 説明。ユーザーはこれらのグループか自分のグループをトークンに選べます。グループはリクエストを処理するチャンネルと料金を決めます。制限はユーザーのものが適用されます。',
+    'ユーザーはこれらのグループか自分のグループをトークンに選べます。グループはリクエストを処理するチャンネルと料金を決めます。制限はユーザーのものが適用されます。',
   'option.GroupGroupRatio': 'グループの組の倍率',
-  'option.GroupGroupRatio.hint':
-    'ユーザーのグループ → トークンのグループ → 倍率。そのグループのユーザーには、トークンのグループの倍率の代わりに使われます。',
+  'option.GroupGroupRatio.hint': 'ユーザーのグループのユーザーには、トークンのグループの倍率の代わりに使われます。',
   'option.GroupLimits': 'グループの制限',
   'option.GroupLimits.hint':
-    'グループ名 → rpm_limit、tpm_limit、concurrency_limit、daily_budget、monthly_budget。個別の制限がないユーザーに適用されます。0 または省略は無制限です。',
+    '各制限は、その種類の個別の制限がないグループのユーザーに適用されます。空欄にすると無制限です。',
   'option.HoldWaitTime': 'クォータの待機時間',
   'option.HoldWaitTime.hint':
     '同じアカウントの処理中のリクエストがクォータを解放するまで、リクエストが待つ時間です。0 は待機なしです。',
@@ -238,7 +237,7 @@ export const optionJa = {
   'choice.ChannelOrder.latency': '最初のバイトが速い順',
   'option.GroupChannelOrder': 'グループ別のチャネルの順序',
   'option.GroupChannelOrder.hint':
-    '特定のグループのユーザー向けの設定です。JSON でグループごとに weight、cost、latency のいずれかを指定します（例：vip: latency）。',
+    'これらのグループのユーザーについて、同じ優先度のチャネルの中での順序を、全体の設定の代わりに決めます。',
   'option.CallerFallbacks': '呼び出し側のフォールバック',
   'option.CallerFallbacks.hint':
     '最初のモデルが失敗したときに応答する別のモデルを、アプリが指定できます。トークンにはそれぞれのモデルの利用権限が必要です。',

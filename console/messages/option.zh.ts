@@ -142,12 +142,11 @@ export const optionZh = {
   'choice.QuotaPolicy.compat': '与 one-api 兼容：最后一次调用可能透支',
   'option.UserUsableGroups': '用户可选的分组',
   'option.UserUsableGroups.hint':
-    '分组名称 → 说明。用户可以为令牌选择这些分组之一，或自己的分组。分组决定由哪些渠道处理请求，以及价格。限制仍以用户为准。',
+    '用户可以为令牌选择这些分组之一，或自己的分组。分组决定由哪些渠道处理请求，以及价格。限制仍以用户为准。',
   'option.GroupGroupRatio': '分组对的倍率',
-  'option.GroupGroupRatio.hint': '用户分组 → 令牌分组 → 倍率。对该分组的用户，它取代令牌分组的倍率。',
+  'option.GroupGroupRatio.hint': '对用户分组中的用户，它取代令牌分组的倍率。',
   'option.GroupLimits': '分组限制',
-  'option.GroupLimits.hint':
-    '分组名 → rpm_limit、tpm_limit、concurrency_limit、daily_budget、monthly_budget。适用于未单独设置限制的用户；0 或不填表示不限制。',
+  'option.GroupLimits.hint': '每项限制适用于该分组中未单独设置此项限制的用户。留空表示不限制。',
   'option.HoldWaitTime': '等待额度',
   'option.HoldWaitTime.hint': '调用等待同一账户其他进行中的调用退还额度的最长时间。0 表示不等待。',
   'option.QuotaLeaseShare': '预先占用的余额比例 (%)',
@@ -221,8 +220,7 @@ export const optionZh = {
   'choice.ChannelOrder.cost': '成本最低优先',
   'choice.ChannelOrder.latency': '首字节最快优先',
   'option.GroupChannelOrder': '各分组的渠道顺序',
-  'option.GroupChannelOrder.hint':
-    '为个别分组的用户单独设置，JSON 格式：每个分组为 weight、cost 或 latency，例如 vip: latency。',
+  'option.GroupChannelOrder.hint': '对这些分组的用户，在相同优先级的渠道之间按此决定顺序，取代总的渠道顺序。',
   'option.CallerFallbacks': '调用者的备用模型',
   'option.CallerFallbacks.hint': '应用可以列出首个模型失败时应答的其他模型，其令牌必须有权使用每一个模型。',
   'option.StrictTranslationEnabled': '严格转换',

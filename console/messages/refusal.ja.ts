@@ -210,6 +210,7 @@ export const refusalJa = {
   'refusal.recording_elsewhere': 'このキャプチャはノード {node} にあるファイルで、そのノードでのみ読み取れます。',
   'refusal.recording_unreadable': 'キャプチャを読み取れません：{reason}',
   'refusal.user_not_found': 'ユーザーが見つかりません。',
+  'refusal.session_not_found': 'セッションが見つかりません。',
   'refusal.role_too_high_create': '自分と同じかそれより高い権限のアカウントは作成できません。',
   'refusal.role_too_high_delete': '自分と同じかそれより高い権限のアカウントは削除できません。',
   'refusal.role_too_high_manage': '自分と同じかそれより高い権限のアカウントは管理できません。',

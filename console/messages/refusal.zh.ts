@@ -199,6 +199,7 @@ export const refusalZh = {
   'refusal.recording_elsewhere': '此录制内容是节点 {node} 上的文件，只能在该节点上读取。',
   'refusal.recording_unreadable': '无法读取录制内容：{reason}。',
   'refusal.user_not_found': '未找到该用户。',
+  'refusal.session_not_found': '未找到该会话。',
   'refusal.role_too_high_create': '不能创建角色与您相同或更高的账户。',
   'refusal.role_too_high_delete': '不能删除角色与您相同或更高的账户。',
   'refusal.role_too_high_manage': '不能管理角色与您相同或更高的账户。',

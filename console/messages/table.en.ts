@@ -12,6 +12,8 @@ export const tableEn = {
   'table.facet.token': 'Token',
   'table.facet.user': 'User',
   'table.facet.channel': 'Channel',
+  'table.groups': 'Groups',
+  'table.groups.all': 'Show all {count} groups',
   'table.facet.in': 'Group',
   'table.facet.is': '{label} is {values}',
   'table.facet.not': '{label} is not {values}',

@@ -13,6 +13,8 @@ export const tableJa = {
   'table.facet.token': 'トークン',
   'table.facet.user': 'ユーザー',
   'table.facet.channel': 'チャネル',
+  'table.groups': 'グループ',
+  'table.groups.all': '{count} 件のグループをすべて表示',
   'table.facet.in': 'グループ',
   'table.facet.is': '{label}が {values}',
   'table.facet.not': '{label}が {values} 以外',

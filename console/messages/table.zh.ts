@@ -13,6 +13,8 @@ export const tableZh = {
   'table.facet.token': '令牌',
   'table.facet.user': '用户',
   'table.facet.channel': '渠道',
+  'table.groups': '分组',
+  'table.groups.all': '显示全部 {count} 个分组',
   'table.facet.in': '分组',
   'table.facet.is': '{label}为 {values}',
   'table.facet.not': '{label}不为 {values}',

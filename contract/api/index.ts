@@ -27,6 +27,7 @@ import { usageApi } from './usage.ts'
 import { usageTableApi } from './usage-table.ts'
 import { usageValuesApi } from './usage-values.ts'
 import { userApi } from './user.ts'
+import { userAccessApi } from './user-access.ts'
 import { virtualModelApi } from './virtual-model.ts'
 
 /**
@@ -37,7 +38,7 @@ export const api = {
   statusPage: statusPageApi,
   auth: authApi,
   oauth: oauthApi,
-  user: userApi,
+  user: { ...userApi, ...userAccessApi },
   token: tokenApi,
   channel: { ...channelApi, ...channelCostsApi },
   log: logApi,

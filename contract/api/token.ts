@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
 import { endpoint, idParams, keywordQuery, statusOnlyQuery } from './endpoint.ts'
-import { idField, quotaField, text } from './fields.ts'
+import { idField, quotaField, text, trimmedText } from './fields.ts'
 import { limitsShown, limitsWritten } from './limit-fields.ts'
-import { listQuery, numberFilter } from './list-query.ts'
+import { listQuery, numberFilter, wordFilter } from './list-query.ts'
 
 /** A token as its owner sees it, including the key (48 characters without `sk-`). */
 export const tokenSchema = z.object({
@@ -38,6 +38,7 @@ export const tokenSchema = z.object({
   subnet: z.nullable(
     z.string().check(z.describe('Comma-separated CIDRs from which calls are accepted; null or empty means anywhere.')),
   ),
+  project: z.string().check(z.describe('Project that the owner assigned the token to; empty means none.')),
   old_key_until: z
     .int()
     .check(
@@ -54,12 +55,16 @@ export const tokenSortColumns = [
   'id',
   'name',
   'status',
+  'project',
   'used_quota',
   'remain_quota',
   'created_time',
   'accessed_time',
   'expired_time',
 ] as const
+
+/** The longest name of a project. */
+export const maxProjectLength = 64
 
 const fields = {
   name: z.optional(text(30).check(z.describe('Name of the token; may be empty.'))),
@@ -80,6 +85,13 @@ const fields = {
     text(32).check(
       z.describe(
         "Group that decides which channels serve the token's calls and which ratio applies: the owner's own group, or one in the option UserUsableGroups; null or empty means the owner's group.",
+      ),
+    ),
+  ),
+  project: z.nullish(
+    trimmedText(maxProjectLength).check(
+      z.describe(
+        'Project for which the token is used, at most 64 characters; tokens are totalled by it. Null or empty means none.',
       ),
     ),
   ),
@@ -118,7 +130,24 @@ const filters = {
     4,
     'Status of the token if it were used now: 1 enabled, 2 disabled, 3 expired, 4 exhausted; 0 = all.',
   ),
+  project: wordFilter(maxProjectLength, 'Only tokens of this project; must match exactly.'),
 }
+
+/** The tokens of a project, added up. */
+export const tokenProjectSchema = z.object({
+  project: z.string().check(z.describe('Name of the project; empty for the tokens that have none.')),
+  tokens: z.int().check(z.describe('Number of its tokens.')),
+  used_quota: z.int().check(z.describe('Quota units that its tokens have used.')),
+  token_names: z
+    .array(z.string())
+    .check(z.describe('The different names of its tokens, by which logs and usage can be filtered; at most 20.')),
+})
+
+export type TokenProject = z.output<typeof tokenProjectSchema>
+
+/** The maximum number of projects in one response. */
+export const maxProjects = 200
+
 /** A whole key as a person pastes it: with or without `sk-`, and with or without a channel number at the end. */
 const pastedKey = z
   .string()
@@ -173,6 +202,13 @@ export const tokenApi = {
     data: foundTokenSchema,
     summary: 'Find the token that has this key: one of your own or, for administrators, of any user',
     description: 'The key is compared by its hash and not recorded. A user may try 20 keys a minute.',
+  }),
+  projects: endpoint({
+    method: 'GET',
+    path: '/api/token/projects',
+    access: 'user',
+    data: z.array(tokenProjectSchema),
+    summary: "List the projects of the caller's own tokens with their totals, by name; at most 200",
   }),
   get: endpoint({
     method: 'GET',

@@ -16,6 +16,7 @@ const nobody: Sessions = {
   identifyAgain: async () => ({ kind: 'nobody' }),
   start: async () => undefined,
   end: async () => undefined,
+  hashOf: () => undefined,
   hasCookie: () => false,
 }
 

@@ -8,6 +8,7 @@ import {
   endSession,
   personByAccessToken,
   personBySession,
+  type SessionPlace,
   touchSession,
 } from '../store/accounts/sessions.ts'
 import { lockUsers } from '../store/accounts/users.ts'
@@ -43,8 +44,15 @@ export interface Sessions {
   start(c: AppContext, trx: Trx, userId: number): Promise<void>
   /** Ends the caller's session, if there is one. */
   end(c: AppContext, trx: Trx): Promise<void>
+  /** The keyed hash of the caller's session cookie; undefined without one. The session may have ended. */
+  hashOf(c: AppContext): string | undefined
   /** True if the request has a session cookie, valid or not. */
   hasCookie(c: AppContext): boolean
+}
+
+/** Where a request comes from. */
+function placeOf(c: AppContext): SessionPlace {
+  return { address: c.get('clientAddress') ?? '', client: c.req.header('user-agent') ?? '' }
 }
 
 /**
@@ -67,7 +75,8 @@ export function createSessions({ store, secrets, clock }: { store: Store; secret
     const row = await personBySession(trx ?? store.read, hash, now)
     if (!row) return undefined
     const { last_seen_time, ...person } = row
-    if (!trx && now - last_seen_time >= touchSeconds) await store.write((trx) => touchSession(trx, hash, now))
+    if (!trx && now - last_seen_time >= touchSeconds)
+      await store.write((trx) => touchSession(trx, hash, now, placeOf(c)))
     return person
   }
 
@@ -102,6 +111,7 @@ export function createSessions({ store, secrets, clock }: { store: Store; secret
         user_id: userId,
         created_time: now,
         expires_time: now + lifetimeSeconds,
+        seen: placeOf(c),
       })
       // The previous session is ended only after the new one has been created. Creating a session waits for any
       // transaction that is changing the account, and such a transaction may end the account's sessions.
@@ -122,6 +132,10 @@ export function createSessions({ store, secrets, clock }: { store: Store; secret
       if (id === undefined) return
       await endSession(trx, hashOf(id))
       deleteCookie(c, cookieName, { path: '/' })
+    },
+    hashOf(c) {
+      const id = getCookie(c, cookieName)
+      return id === undefined ? undefined : hashOf(id)
     },
     hasCookie: (c) => getCookie(c, cookieName) !== undefined,
   }

@@ -36,7 +36,7 @@ forEachDatabase((_, openFresh) => {
     options: await set.rows('options'),
   })
 
-  test('ids of other users: another user’s token is not found, not even by root', async () => {
+  test('ids of other users: in the calls for one’s own tokens, another user’s token is not found, not even by root', async () => {
     const { id } = owned.token
     const before = await everything()
     for (const who of [user, admin, root]) {
@@ -61,7 +61,7 @@ forEachDatabase((_, openFresh) => {
 
   test('8.5-10 ids of other users: no endpoint returns the key of another user’s token', async () => {
     for (const who of [user, admin, root]) {
-      for (const [method, path] of [
+      for (const [method, path, body] of [
         ['POST', `/api/token/${owned.token.id}/key`],
         ['GET', `/api/token/${owned.token.id}/key`],
         ['GET', `/api/token/${owned.token.id}`],
@@ -70,8 +70,11 @@ forEachDatabase((_, openFresh) => {
         ['GET', '/api/log/?p=0&size=100'],
         ['GET', '/api/audit/?size=100'],
         ['GET', `/api/user/${victim.id}`],
+        ['GET', `/api/user/${victim.id}/tokens?size=100`],
+        ['PUT', `/api/user/${victim.id}/tokens/${owned.token.id}`, { status: 1 }],
+        ['GET', `/api/user/${victim.id}/sessions`],
       ] as const) {
-        expect([path, JSON.stringify(await call(method, path, who))]).not.toEqual([
+        expect([path, JSON.stringify(await call(method, path, who, body))]).not.toEqual([
           path,
           expect.stringContaining(owned.token.key),
         ])
@@ -90,6 +93,12 @@ forEachDatabase((_, openFresh) => {
       ['POST', '/api/user/', { username: 'newroot', password: 'long enough', role: 100 }],
       ['POST', '/api/user/manage', { username: user.username, action: 'promote' }],
       ['DELETE', `/api/user/${victim.id}`, undefined],
+      ['GET', `/api/user/${victim.id}/tokens`, undefined],
+      ['PUT', `/api/user/${victim.id}/tokens/${owned.token.id}`, { status: 2 }],
+      ['GET', `/api/user/${victim.id}/sessions`, undefined],
+      ['DELETE', `/api/user/${victim.id}/sessions`, undefined],
+      ['DELETE', `/api/user/${victim.id}/sessions/0123456789abcdef`, undefined],
+      ['GET', `/api/user/${user.id}/tokens`, undefined],
       ['POST', '/api/topup', { user_id: user.id, quota: 1e9 }],
       ['GET', `/api/channel/${owned.channelId}`, undefined],
       ['PUT', '/api/channel/', { id: owned.channelId, base_url: 'http://127.0.0.1:9' }],
@@ -144,6 +153,45 @@ forEachDatabase((_, openFresh) => {
       (await call('POST', '/api/user/', admin, { username: 'equal', password: 'long enough', role: 10 })).json.success,
     ).toBe(false)
     expect(await everything()).toEqual(before)
+  })
+
+  test('ids of other users: an admin can neither see nor change the tokens and sessions of other admins and root', async () => {
+    for (const target of [otherAdmin, root]) {
+      const cookie = await set.session(target)
+      const { id } = (await call('POST', '/api/token/', target, { name: 'theirs', unlimited_quota: true })).json.data
+      const [{ id: session }] = (await call('GET', `/api/user/${target.id}/sessions`, root)).json.data
+      const before = [await everything(), await set.rows('sessions')]
+      for (const [method, path, body] of [
+        ['GET', `/api/user/${target.id}/tokens`, undefined],
+        ['PUT', `/api/user/${target.id}/tokens/${id}`, { status: 2 }],
+        ['GET', `/api/user/${target.id}/sessions`, undefined],
+        ['DELETE', `/api/user/${target.id}/sessions/${session}`, undefined],
+        ['DELETE', `/api/user/${target.id}/sessions`, undefined],
+      ] as const) {
+        const { json } = await call(method, path, admin, body)
+        expect([path, json.code, json.data]).toEqual([path, 'role_too_high_manage', undefined])
+      }
+      // Nor through the id of a user whom the admin may manage.
+      expect((await call('PUT', `/api/user/${victim.id}/tokens/${id}`, admin, { status: 2 })).json.message).toBe(
+        'Token not found.',
+      )
+      expect((await call('DELETE', `/api/user/${victim.id}/sessions/${session}`, admin)).json.message).toBe(
+        'Session not found.',
+      )
+      expect([await everything(), await set.rows('sessions')]).toEqual(before)
+      expect((await set.api.call('GET', '/api/user/self', { cookie })).status).toBe(200)
+    }
+  })
+
+  test('ids of other users: what an admin sees of a session does not log anybody in', async () => {
+    const cookie = await set.session(victim)
+    const [row] = await set.rows('sessions')
+    const [seen] = (await call('GET', `/api/user/${victim.id}/sessions`, admin)).json.data
+    for (const tried of [seen.id, row?.['id_hash']]) {
+      expect((await set.api.call('GET', '/api/user/self', { cookie: `session=${tried}` })).status).toBe(401)
+    }
+    expect(JSON.stringify(seen)).not.toContain(String(row?.['id_hash']))
+    expect((await set.api.call('GET', '/api/user/self', { cookie })).status).toBe(200)
   })
 
   test('ids of other users: logs and totals cover only the user’s own calls, whatever the query asks for', async () => {

@@ -805,3 +805,24 @@ describe('the form of a channel', () => {
     await eventually(() => channelsNamed('was edited')).toHaveLength(1)
   })
 })
+
+test('a row shows two groups of a channel, or one on a narrow screen; a button shows all of them', async () => {
+  const groups = ['alpha', 'beta', 'gamma', 'delta', 'epsilon']
+  const fields = { type: 1, name: 'of many groups', key: 'sk-x', models: 'gpt-4o', group: groups.join(',') }
+  await site.api('POST', '/api/channel/', fields)
+  await using visit = await site.visit({ as: rootAccount, width: 1500 })
+  const { page } = visit
+  await visit.open('/channel')
+  const row = page.getByRole('row').filter({ hasText: 'of many groups' })
+  const shown = (text: string) => row.getByText(text, { exact: true }).isVisible()
+  await row.getByText('beta', { exact: true }).waitFor()
+  expect([await shown('+3'), await shown('+4'), await row.getByText('delta').count()]).toEqual([true, false, 0])
+  await page.setViewportSize({ width: 1366, height: 860 })
+  await eventually(() => shown('beta')).toBe(false)
+  expect([await shown('alpha'), await shown('+3'), await shown('+4')]).toEqual([true, false, true])
+  await row.getByRole('button', { name: 'Show all 5 groups' }).click()
+  const panel = page.getByRole('dialog', { name: 'Groups' })
+  await eventually(() => panel.getByRole('listitem').allTextContents()).toEqual(groups.toSorted())
+  // The click was not meant for the row, which would open its drawer.
+  expect(new URL(page.url()).searchParams.get('peek')).toBeNull()
+})

@@ -607,3 +607,71 @@ describe('the audit log', () => {
     await rowsOf(page).first().waitFor()
   })
 })
+
+describe('options that are tables', () => {
+  const table = (page: Page, key: OptionKey) => page.locator(`[id="${key}"]`)
+
+  test('limits of groups are edited in cells, budgets in dollars; a cell says what is wrong with it', async () => {
+    await put('GroupLimits', '{"vip":{"rpm_limit":60,"daily_budget":500000}}')
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=operation#GroupLimits')
+    const limits = table(page, 'GroupLimits')
+    const cell = (name: string) => limits.getByLabel(name, { exact: true })
+    await eventually(() => cell('Daily budget ($) of vip').inputValue()).toBe('1')
+    await cell('Requests per minute of vip').fill('1.5')
+    await limits.getByText('Enter a whole number of at least 0.').waitFor()
+    await cell('Requests per minute of vip').fill('90')
+    await cell('Daily budget ($) of vip').fill('2.5')
+    await limits.getByPlaceholder('New group').fill('trial')
+    await limits.getByPlaceholder('New group').press('Enter')
+    await cell('Concurrent requests of trial').fill('2')
+    await save(page)
+    await toastShown(page, 'success', done)
+    expect(JSON.parse((await stored('GroupLimits')) ?? '')).toEqual({
+      vip: { rpm_limit: 90, daily_budget: 1_250_000 },
+      trial: { concurrency_limit: 2 },
+    })
+    await limits.getByRole('button', { name: 'Remove vip' }).click()
+    await limits.getByText('Edit as JSON').click()
+    await eventually(() => limits.locator('textarea').inputValue()).toBe(
+      JSON.stringify({ trial: { concurrency_limit: 2 } }, null, 2),
+    )
+    await limits.locator('textarea').fill('{"trial":{"unknown":1}}')
+    await limits.getByText('Fix the JSON to use the table.').waitFor()
+    await limits.locator('textarea').fill('{}')
+    await limits.getByText('No entries').waitFor()
+    await save(page)
+    await eventually(() => stored('GroupLimits')).toBe('{}')
+  })
+
+  test('every other table has the cells that its values need', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=operation')
+    const add = async (key: OptionKey, name: string, placeholder = 'New group') => {
+      await table(page, key).getByPlaceholder(placeholder, { exact: true }).fill(name)
+      await table(page, key).getByRole('button', { name: 'Add', exact: true }).click()
+    }
+    await add('GroupChannelOrder', 'vip')
+    await table(page, 'GroupChannelOrder').getByLabel('Order of channels of vip').selectOption('latency')
+    await add('UserUsableGroups', 'fast')
+    await table(page, 'UserUsableGroups').getByLabel('Description of fast').fill('Faster channels')
+    await table(page, 'GroupGroupRatio').getByLabel('Group of the user', { exact: true }).fill('vip')
+    await add('GroupGroupRatio', 'fast', 'Group of the token')
+    await table(page, 'GroupGroupRatio').getByLabel('Multiplier of vip → fast').fill('1.5')
+    await add('ModelPrice', 'image-model', 'New entry')
+    await table(page, 'ModelPrice').getByLabel('Value of image-model').fill('0.04')
+    await save(page)
+    await toastShown(page, 'success', done)
+    for (const [key, value] of [
+      ['GroupChannelOrder', { vip: 'latency' }],
+      ['UserUsableGroups', { fast: 'Faster channels' }],
+      ['GroupGroupRatio', { vip: { fast: 1.5 } }],
+      ['ModelPrice', { 'image-model': 0.04 }],
+    ] as const) {
+      expect([key, JSON.parse((await stored(key)) ?? '')]).toEqual([key, value])
+      await put(key, '{}')
+    }
+  })
+})

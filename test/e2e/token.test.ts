@@ -22,6 +22,7 @@ interface Token {
   expired_time: number
   unlimited_quota: boolean
   models: string | null
+  project: string
   rpm_limit: number
   daily_budget: number
   monthly_budget: number
@@ -35,6 +36,64 @@ const tokensOf = (account: Account) => site.apiAs<Token[]>(account, 'GET', '/api
 const rows = (page: Page) => page.locator('.data-table tbody:not([aria-hidden]) tr')
 const row = (page: Page, name: string) => rows(page).filter({ has: page.getByRole('rowheader', { name, exact: true }) })
 const names = (page: Page) => page.locator('.data-table tbody th').allTextContents()
+
+describe('projects', () => {
+  test('are suggested, listed with their totals, and narrow the list and the usage to their tokens', async () => {
+    const user = await site.addUser('organized')
+    for (const [name, used] of [
+      ['index', 1_000_000],
+      ['crawler', 250_000],
+    ] as const) {
+      const { id } = await addToken(user, { name, project: 'Search' })
+      using database = openDatabase(site)
+      database.prepare('update tokens set used_quota = ? where id = ?').run(used, id)
+    }
+    await addToken(user, { name: 'without' })
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/token/add')
+    await page.getByLabel('Name', { exact: true }).fill('site')
+    const box = page.getByLabel(/^Project/)
+    await page.locator('datalist option[value="Search"]').waitFor({ state: 'attached' })
+    await box.fill('  Web ')
+    await page.getByRole('button', { name: 'Submit' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click()
+    await eventually(async () => (await tokensOf(user))[0]?.project).toBe('Web')
+    await eventually(() => names(page)).toEqual(['site', 'without', 'crawler', 'index'])
+    await row(page, 'site').getByText('Web', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Totals by project' }).click()
+    const totals = page.getByRole('dialog', { name: 'Projects' })
+    await eventually(() => totals.getByRole('row').allTextContents()).toEqual([
+      'ProjectTokensUsed quotaShareView usage',
+      'Search2$2.50100%View usage',
+      'No project1$0.000%View usage',
+      'Web1$0.000%View usage',
+      'Total4$2.50',
+    ])
+    await totals.getByRole('button', { name: 'Search', exact: true }).click()
+    await eventually(() => names(page)).toEqual(['crawler', 'index'])
+    expect(new URL(page.url()).searchParams.get('project')).toBe('Search')
+    await page.getByLabel('Project', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Totals by project' }).click()
+    await totals
+      .getByRole('row', { name: /^Search/ })
+      .getByRole('link', { name: 'View usage' })
+      .click()
+    await page.waitForURL('**/usage?*')
+    await eventually(() => visit.calls().some((call) => /token_name=crawler&token_name=index/.test(call))).toBe(true)
+  })
+
+  test('do not show before there is one', async () => {
+    const user = await site.addUser('plain')
+    await addToken(user, { name: 'only' })
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/token')
+    await row(page, 'only').waitFor()
+    expect(await page.getByRole('columnheader', { name: 'Project' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Totals by project' }).count()).toBe(0)
+  })
+})
 
 describe('the key of a token', () => {
   test('is rotated; the old one is valid for the chosen time, or until its owner ends it', async () => {
@@ -132,20 +191,15 @@ describe('the list of tokens', () => {
     await row(page, 'token 23').waitFor()
     await eventually(() => page.locator('h1').textContent()).toBe('my tokens')
     await eventually(() => rows(page).count()).toBe(10)
-    await eventually(() => visit.calls().filter((call) => call.includes('/api/token/'))).toEqual([
-      'GET /api/token/?p=0',
-    ])
+    const asked = () => visit.calls().filter((call) => call.includes('/api/token/?'))
+    await eventually(asked).toEqual(['GET /api/token/?p=0'])
     await page.getByRole('button', { name: 'Next page' }).click()
     await row(page, 'token 13').waitFor()
     await eventually(() => page.url()).toEndWith('/token?page=2')
     await page.getByRole('button', { name: 'Last page' }).click()
     await row(page, 'token 1').waitFor()
     await eventually(() => rows(page).count()).toBe(3)
-    await eventually(() => visit.calls().filter((call) => call.includes('/api/token/'))).toEqual([
-      'GET /api/token/?p=0',
-      'GET /api/token/?p=1',
-      'GET /api/token/?p=2',
-    ])
+    await eventually(asked).toEqual(['GET /api/token/?p=0', 'GET /api/token/?p=1', 'GET /api/token/?p=2'])
     await page.goBack()
     await row(page, 'token 13').waitFor()
   })

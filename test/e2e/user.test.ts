@@ -110,6 +110,78 @@ describe('managing users', () => {
   })
 })
 
+test('a row under the pointer is requested before it is clicked, once', async () => {
+  const { id, username } = await site.addUser('hovered')
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open('/user')
+  const asked = () => visit.calls().filter((call) => call === `GET /api/user/${id}`)
+  await rowOf(page, username).getByText(username).first().hover()
+  await eventually(() => asked().length).toBe(1)
+  await rowOf(page, username).getByRole('button', { name: username, exact: true }).click()
+  await page.getByRole('dialog', { name: username }).getByRole('button', { name: '+$1', exact: true }).waitFor()
+  expect(asked()).toHaveLength(1)
+})
+
+test('the drawer lists the tokens of a user page by page, without keys, and disables and enables one', async () => {
+  const person = await site.addUser('holder')
+  const added: { id: number; key: string }[] = []
+  for (let i = 1; i <= 12; i++) {
+    const fields = { name: `token ${i}`, unlimited_quota: true, ...(i === 12 && { expired_time: 1_700_000_000 }) }
+    added.push(await site.apiAs(person, 'POST', '/api/token/', fields))
+  }
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open(`/user?peek=${person.id}`)
+  await page.getByRole('tab', { name: 'Tokens' }).click()
+  const list = page.getByRole('list', { name: 'Tokens' })
+  const line = (name: string) => list.getByRole('listitem').filter({ has: page.getByText(name, { exact: true }) })
+  await line('token 12').getByText('Expired').waitFor()
+  await eventually(() => list.getByRole('listitem').count()).toBe(10)
+  await page.getByText('1–10 of 12').waitFor()
+  await page.getByRole('button', { name: 'Next page', exact: true }).last().click()
+  await line('token 1').waitFor()
+  await eventually(() => list.getByRole('listitem').count()).toBe(2)
+  const text = await page.content()
+  for (const { key } of added) expect(text).not.toContain(key.slice(0, 8))
+  await page.getByRole('button', { name: 'Disable: token 1', exact: true }).click()
+  await line('token 1').getByText('Disabled').waitFor()
+  const statusOf = async () =>
+    (await site.apiAs<{ status: number }>(person, 'GET', `/api/token/${added[0]?.id}`)).status
+  expect(await statusOf()).toBe(2)
+  await page.getByRole('button', { name: 'Enable: token 1', exact: true }).click()
+  await line('token 1').getByText('Enabled').waitFor()
+  expect(await statusOf()).toBe(1)
+  // The URL keeps the tab, so a link shows others the same.
+  expect(new URL(page.url()).searchParams.get('tab')).toBe('tokens')
+})
+
+test('the drawer shows where a user is logged in, and ends one session or all', async () => {
+  const person = await site.addUser('traveller')
+  await using theirs = await site.visit({ as: person })
+  await theirs.open('/token')
+  const { username, password } = person
+  await fetch(`${site.gateway.url}/api/user/login`, { method: 'POST', body: JSON.stringify({ username, password }) })
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open(`/user?peek=${person.id}&tab=sessions`)
+  const list = page.getByRole('list', { name: 'Sessions' })
+  await eventually(() => list.getByRole('listitem').count()).toBe(2)
+  await list.getByText('127.0.0.1').first().waitFor()
+  await list
+    .getByRole('button', { name: /^End session/ })
+    .first()
+    .click()
+  await toastShown(page, 'success', 'Session ended')
+  await eventually(() => list.getByRole('listitem').count()).toBe(1)
+  await page.getByRole('button', { name: 'End all sessions' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'End all sessions' }).click()
+  await toastShown(page, 'success', '1 session ended')
+  await page.getByText('The user is not logged in anywhere.', { exact: false }).waitFor()
+  await theirs.page.goto('/token')
+  await theirs.page.waitForURL('**/login*')
+})
+
 test('the drawer shows the limits of the account; users see their own limits beside the balance', async () => {
   const person = await site.addUser('limited')
   const none = await site.addUser('unlimited')

@@ -59,6 +59,20 @@ forEachDatabaseUrl((name, freshUrl) => {
   }
 
   describe(`a virtual model (${name})`, () => {
+    test('a session whose stream broke in one step goes on with the next step, and returns after a while', async () => {
+      await steps()
+      await virtual()
+      const caller = await rig.caller()
+      const turn = () =>
+        call({ stream: true, user: 'somebody', messages: [{ role: 'user', content: 'a session of its own' }] }, caller)
+      rig.upstream.forKey('key-m', fake.cutsInsideEvent('fin'), fake.okStream())
+      await turn()
+      await turn()
+      aheadMs += 21_000
+      await turn()
+      expect(keys()).toEqual(['key-m', 'key-m2', 'key-m'])
+    })
+
     test('the first step answers: the upstream gets its name, and the log has both names', async () => {
       const { first } = await steps()
       await virtual()

@@ -158,7 +158,13 @@ async function makePerson({ context }: TestGateway, who: Exclude<Who, 'none'>): 
     const id = await addUser(trx, { ...fields, quota: 1_000_000_000, created_time: now })
     await updateUser(trx, id, { access_token_hash: secrets.fingerprint(accessToken, 'access-token') })
     const id_hash = secrets.fingerprint(session, 'session')
-    await addSession(trx, { id_hash, user_id: id, created_time: now, expires_time: now + 3600 })
+    await addSession(trx, {
+      id_hash,
+      user_id: id,
+      created_time: now,
+      expires_time: now + 3600,
+      seen: { address: '', client: '' },
+    })
     const token = await addToken(trx, {
       user_id: id,
       key: secrets.seal(key, 'token'),

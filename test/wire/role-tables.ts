@@ -60,10 +60,16 @@ POST   /api/user/                         401   no    ok    ok    ban    401|bad
 PUT    /api/user/                         401   no    ok    ok    ban    401|bad
 POST   /api/user/manage                   401   no    ok    ok    ban    401|bad
 DELETE /api/user/{id}                     401   no    ok    ok    ban    401|bad
+GET    /api/user/{id}/tokens              401   no    ok    ok    ban    401|bad
+PUT    /api/user/{id}/tokens/{token}      401   no    ok    ok    ban    401|bad
+GET    /api/user/{id}/sessions            401   no    ok    ok    ban    401|bad
+DELETE /api/user/{id}/sessions/{session}  401   no    ok    ok    ban    401|bad
+DELETE /api/user/{id}/sessions            401   no    ok    ok    ban    401|bad
 
 GET    /api/token/                        401   ok    ok    ok    ban    401|bad
 GET    /api/token/search                  401   ok    ok    ok    ban    401|bad
 POST   /api/token/find                    401   ok    ok    ok    ban    401|bad
+GET    /api/token/projects                401   ok    ok    ok    ban    401|bad
 GET    /api/token/{id}                    401   ok    ok    ok    ban    401|bad
 POST   /api/token/                        401   ok    ok    ok    ban    401|bad
 PUT    /api/token/                        401   ok    ok    ok    ban    401|bad
@@ -222,6 +228,11 @@ GET    /api/user/{id}     ok         above       above      ok         ok       
 PUT    /api/user/         ok         above       above      above      ok        ok         ok        ok
 POST   /api/user/manage   ok         above       above      above      ok        ok         last      last
 DELETE /api/user/{id}     ok         above       above      above      ok        ok         above     above
+GET    /api/user/{id}/tokens          ok         above       above      ok         ok        ok         ok        ok
+PUT    /api/user/{id}/tokens/{token}          ok         above       above      ok         ok        ok         ok        ok
+GET    /api/user/{id}/sessions          ok         above       above      ok         ok        ok         ok        ok
+DELETE /api/user/{id}/sessions/{session}          ok         above       above      ok         ok        ok         ok        ok
+DELETE /api/user/{id}/sessions          ok         above       above      ok         ok        ok         ok        ok
 POST   /api/topup         ok         ok          ok         ok         ok        ok         ok        ok
 GET    /api/token/{id}    none       none        none       ok         none      none       none      ok
 PUT    /api/token/        none       none        none       ok         none      none       none      ok

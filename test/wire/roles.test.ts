@@ -16,7 +16,7 @@ import {
 import { differences, repeated } from '../../tools/repo-rules.ts'
 import { type Credentials, endpoints, type Person, startWireGate, type Who, type WireGate, whoNames } from './gate.ts'
 import { middleware, outcomes, type Row, tables } from './role-tables.ts'
-import { type Me, successes } from './successes.ts'
+import { type Me, sessionOf, successes } from './successes.ts'
 
 // Complete gateways and real password hashes are slow on a busy machine.
 setDefaultTimeout(120_000)
@@ -142,6 +142,14 @@ const onSomebody: Readonly<Record<string, (whose: Person) => [method: string, pa
   'PUT /api/user/': ({ id }) => ['PUT', '/api/user/', { id, display_name: 'Renamed' }],
   'POST /api/user/manage': ({ username }) => ['POST', '/api/user/manage', { username, action: 'disable' }],
   'DELETE /api/user/{id}': ({ id }) => ['DELETE', `/api/user/${id}`],
+  'GET /api/user/{id}/tokens': ({ id }) => ['GET', `/api/user/${id}/tokens`],
+  'PUT /api/user/{id}/tokens/{token}': ({ id, tokenId }) => ['PUT', `/api/user/${id}/tokens/${tokenId}`, { status: 2 }],
+  'GET /api/user/{id}/sessions': ({ id }) => ['GET', `/api/user/${id}/sessions`],
+  'DELETE /api/user/{id}/sessions/{session}': (whose) => [
+    'DELETE',
+    `/api/user/${whose.id}/sessions/${sessionOf(gate, whose)}`,
+  ],
+  'DELETE /api/user/{id}/sessions': ({ id }) => ['DELETE', `/api/user/${id}/sessions`],
   'POST /api/topup': ({ id }) => ['POST', '/api/topup', { user_id: id, quota: 1 }],
   'GET /api/token/{id}': ({ tokenId }) => ['GET', `/api/token/${tokenId}`],
   'PUT /api/token/': ({ tokenId }) => ['PUT', '/api/token/', { id: tokenId, name: 'renamed' }],

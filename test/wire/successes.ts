@@ -39,6 +39,16 @@ const person = (gate: WireGate) => gate.person('user')
 const channel = ({ channelId }: WireGate) => channelId
 const own = (_: WireGate, me: Me) => me
 
+/** How the management API names the session of a person. */
+export function sessionOf({ gateway }: WireGate, { cookie }: Person): string {
+  return gateway.context.api.secrets.fingerprint(cookie.replace('session=', ''), 'session').slice(0, 16)
+}
+
+async function sessionOfPerson(gate: WireGate): Promise<{ id: number; session: string }> {
+  const somebody = await person(gate)
+  return { id: somebody.id, session: sessionOf(gate, somebody) }
+}
+
 let count = 0
 /** A new number, which makes a name unique. */
 const next = () => String(++count)
@@ -78,6 +88,12 @@ export const successes: Readonly<Record<string, Success>> = {
   userUpdate: made(person, ({ id }) => ['PUT', '/api/user/', { id, quota_delta: 5 }]),
   userManage: made(person, ({ username }) => ['POST', '/api/user/manage', { username, action: 'disable' }]),
   userRemove: made(person, ({ id }) => ['DELETE', `/api/user/${id}`]),
+  tokenProjects: plain('GET', '/api/token/projects'),
+  userTokens: made(person, ({ id }) => ['GET', `/api/user/${id}/tokens`]),
+  userSetTokenStatus: made(person, ({ id, tokenId }) => ['PUT', `/api/user/${id}/tokens/${tokenId}`, { status: 2 }]),
+  userSessions: made(person, ({ id }) => ['GET', `/api/user/${id}/sessions`]),
+  userEndSession: made(sessionOfPerson, ({ id, session }) => ['DELETE', `/api/user/${id}/sessions/${session}`]),
+  userEndSessions: made(person, ({ id }) => ['DELETE', `/api/user/${id}/sessions`]),
 
   tokenList: plain('GET', '/api/token/'),
   tokenSearch: plain('GET', '/api/token/search?keyword='),

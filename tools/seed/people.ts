@@ -14,6 +14,7 @@ export const groups = ['default', 'vip', 'svip', 'research', 'support'] as const
 const firstNames = ['ada', 'ben', 'chen', 'dina', 'emil', 'fatima', 'george', 'hana', 'ivan', 'julia', 'ken', 'lena']
 const lastNames = ['archer', 'becker', 'costa', 'dupont', 'evans', 'fujita', 'garcia', 'huang', 'ito', 'jensen']
 const tokenNames = ['laptop', 'server', 'ci', 'notebook', 'support bot', 'nightly report', 'phone', 'trial']
+const projects = ['Search', 'Support', 'Reports'] as const
 const daySeconds = 86_400
 /** The number of quota units per dollar. */
 const dollar = 500_000
@@ -77,6 +78,7 @@ export async function addPeople(store: Store, plan: PeoplePlan): Promise<SeededT
         unlimited_quota: isUnlimited,
         models: null,
         subnet: null,
+        project: projects[tokens.length % 6] ?? '',
       })
       return { id, name, user }
     }

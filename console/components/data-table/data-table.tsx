@@ -1,5 +1,5 @@
 import { Download, RotateCw } from 'lucide-react'
-import { type ReactNode, type Ref, useCallback, useDeferredValue, useRef, useState } from 'react'
+import { type ReactNode, type Ref, useCallback, useDeferredValue, useEffect, useRef, useState } from 'react'
 import { pageSize } from '../../../contract/api/endpoint.ts'
 import { toCsv } from '../../lib/csv.ts'
 import { downloadFile } from '../../lib/download.ts'
@@ -41,6 +41,8 @@ export interface DataTableProps<Row extends object> {
   rowTone?: ((row: Row) => 'bad' | undefined) | undefined
   /** Clicking a row opens a drawer (`?peek=id`), which the page renders. */
   peeks?: boolean
+  /** Called when the pointer rests on a row, to request the contents of its drawer. Must be a stable function. */
+  nearRow?: ((row: Row) => void) | undefined
   /** Label of the search box; if omitted, the list cannot be searched. */
   searchLabel?: string
   /** The filters beside the search box. `filtered` is true if any filter is set. */
@@ -59,6 +61,7 @@ export interface DataTableProps<Row extends object> {
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const { name, columns, list, search, setSearch, rowId, peeks = false } = props
   const layout = useColumnLayout(name, columns)
+  useNextPage(list)
   const engine = useTableEngine({ list, columns: layout.shown, rowId, sort: search.sort })
   const [current, setCurrent] = useState(-1)
   // Drawing the rows is most of the work, so it is deferred and done in slices. The page responds to the click first.
@@ -131,6 +134,24 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
     </div>
   )
 }
+
+/** Requests the next page while a user pages through a list and the browser has nothing else to do. */
+function useNextPage(list: Pick<ListState<object>, 'page' | 'pages' | 'total' | 'settled' | 'prefetch'>): void {
+  const { page, pages, total, settled, prefetch } = list
+  const ask = useRef(prefetch)
+  useEffect(() => {
+    ask.current = prefetch
+  })
+  const next = total !== undefined && page > 1 && page < pages && settled ? page + 1 : undefined
+  useEffect(() => {
+    if (next === undefined) return
+    const timer = setTimeout(() => ask.current(next), idleMs)
+    return () => clearTimeout(timer)
+  }, [next])
+}
+
+/** How long a user looks at a page before the next one is requested. */
+const idleMs = 500
 
 function csvOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const exported = columns.filter((column) => column.value)

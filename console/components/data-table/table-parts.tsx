@@ -8,6 +8,7 @@ import { Checkbox } from '../ui/checkbox.tsx'
 import { Skeleton } from '../ui/states.tsx'
 import { RowActions } from './row-actions.tsx'
 import type { BulkAction, Column, RowAction } from './types.ts'
+import { useNearness } from './use-nearness.ts'
 import type { useTableEngine } from './use-table-engine.ts'
 
 type Engine<Row extends object> = ReturnType<typeof useTableEngine<Row>>
@@ -103,6 +104,7 @@ interface BodyProps<Row extends object> {
   actions?(row: Row): RowAction[]
   bulk?: readonly BulkAction<Row>[]
   peeks?: boolean
+  nearRow?: ((row: Row) => void) | undefined
   current: number
   onOpen(row: Row): void
   onSelect(ids: readonly string[], selected: boolean): void
@@ -110,7 +112,20 @@ interface BodyProps<Row extends object> {
 
 /** The rows of a list, or skeletons of the same size while they load. */
 export function TableBody<Row extends object>(props: BodyProps<Row>) {
-  const { rows, answeredAt, columns, rowName, rowTone, actions, bulk, peeks = false, current, onOpen, onSelect } = props
+  const {
+    rows,
+    answeredAt,
+    columns,
+    rowName,
+    rowTone,
+    actions,
+    bulk,
+    peeks = false,
+    nearRow,
+    current,
+    onOpen,
+    onSelect,
+  } = props
   const last = useRef<number>(undefined)
   const select = useCallback(
     (index: number, { target, nativeEvent }: ChangeEvent<HTMLInputElement>) => {
@@ -142,6 +157,7 @@ export function TableBody<Row extends object>(props: BodyProps<Row>) {
           selectable={bulk !== undefined}
           isSelected={row.getIsSelected()}
           peeks={peeks}
+          nearRow={nearRow}
           isCurrent={index === current}
           onOpen={onOpen}
           onSelect={select}
@@ -173,6 +189,7 @@ interface RowProps<Row extends object> {
   selectable: boolean
   isSelected: boolean
   peeks: boolean
+  nearRow: ((row: Row) => void) | undefined
   isCurrent: boolean
   onOpen(row: Row): void
   onSelect(index: number, event: ChangeEvent<HTMLInputElement>): void
@@ -184,11 +201,13 @@ interface RowProps<Row extends object> {
 const BodyRow = memo(ListRow) as typeof ListRow
 
 function ListRow<Row extends object>(props: RowProps<Row>) {
-  const { row, index, columns, rowName, actions, selectable, isSelected, peeks, isCurrent, onOpen, onSelect } = props
+  const { row, index, columns, rowName, actions, selectable, isSelected, peeks, nearRow, isCurrent, onOpen, onSelect } =
+    props
   const t = useText()
   // Renders again when the server's status changes, because amounts and available actions depend on it.
   useClassicServer()
   const name = rowName(row.original)
+  const nearness = useNearness(nearRow && (() => nearRow(row.original)))
   const titleId = columns.find((column) => column.card === 'title')?.id ?? columns[0]?.id
   const line = useRef<HTMLTableRowElement>(null)
   // When a row is removed, the focus moves from the row to the list. This also applies if the row's menu is about to
@@ -205,6 +224,7 @@ function ListRow<Row extends object>(props: RowProps<Row>) {
     <tr
       ref={line}
       role="row"
+      {...nearness}
       data-clickable={peeks}
       data-tone={props.tone}
       data-selected={isSelected}
@@ -224,7 +244,14 @@ function ListRow<Row extends object>(props: RowProps<Row>) {
       )}
       {columns.map((column) =>
         column.id === titleId ? (
-          <th key={column.id} role="rowheader" scope="row" data-card="title" data-align={column.align}>
+          <th
+            key={column.id}
+            role="rowheader"
+            scope="row"
+            data-card="title"
+            data-align={column.align}
+            data-wraps={column.wraps}
+          >
             {peeks ? (
               <button
                 type="button"
@@ -246,6 +273,7 @@ function ListRow<Row extends object>(props: RowProps<Row>) {
             data-label={column.card === 'badge' ? undefined : capital(column.header)}
             data-align={column.align}
             data-grows={column.grows}
+            data-wraps={column.wraps}
           >
             {column.cell(row.original)}
           </td>
@@ -265,6 +293,8 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
+const lineClass = 'inline-block h-3.5 align-middle'
+
 function SkeletonRows<Row extends object>({ columns, skeletons, bulk, actions }: BodyProps<Row>) {
   return (
     <tbody aria-hidden="true">
@@ -273,8 +303,20 @@ function SkeletonRows<Row extends object>({ columns, skeletons, bulk, actions }:
         <tr key={index}>
           {bulk && <td className="select-cell" />}
           {columns.map((column) => (
-            <td key={column.id} data-align={column.align} data-card={column.card} data-grows={column.grows}>
-              <Skeleton className={`inline-block h-3.5 align-middle ${column.skeleton ?? 'w-20'}`} />
+            <td
+              key={column.id}
+              data-align={column.align}
+              data-card={column.card}
+              data-grows={column.grows}
+              data-wraps={column.wraps}
+            >
+              {column.wraps && column.skeleton === undefined ? (
+                <>
+                  <Skeleton className={`${lineClass} w-19`} /> <Skeleton className={`${lineClass} w-14`} />
+                </>
+              ) : (
+                <Skeleton className={`${lineClass} ${column.skeleton ?? 'w-20'}`} />
+              )}
             </td>
           ))}
           {actions && <td className="actions-cell" />}

@@ -16,6 +16,8 @@ export interface Column<Row> {
   align?: 'end'
   /** The column gets the remaining width. Its cells must be truncated with an ellipsis. Not for the title column. */
   grows?: boolean
+  /** If the columns need the room, its cells take two lines, as a date and a time do. */
+  wraps?: boolean
   /** The width class of the column's skeleton. It should be close to the width of real content. */
   skeleton?: string
   /**

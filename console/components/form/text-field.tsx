@@ -6,18 +6,18 @@ import { Field, type FieldProps } from './field.tsx'
 
 type InputProps = Pick<
   ComponentProps<'input'>,
-  'placeholder' | 'autoComplete' | 'maxLength' | 'inputMode' | 'type' | 'autoFocus' | 'readOnly' | 'spellCheck'
+  'placeholder' | 'autoComplete' | 'maxLength' | 'inputMode' | 'type' | 'autoFocus' | 'readOnly' | 'spellCheck' | 'list'
 >
 
 /** A field for one line of text. */
 export function TextField<T extends FieldValues>({ type = 'text', ...props }: FieldProps<T> & InputProps) {
-  const { placeholder, autoComplete, maxLength, inputMode, autoFocus, readOnly, spellCheck } = props
+  const { placeholder, autoComplete, maxLength, inputMode, autoFocus, readOnly, spellCheck, list } = props
   return (
     <Field {...props}>
       {({ id, field, invalid, describedBy }) => (
         <input
           {...field}
-          {...{ placeholder, autoComplete, maxLength, inputMode, autoFocus, readOnly, spellCheck, type, id }}
+          {...{ placeholder, autoComplete, maxLength, inputMode, autoFocus, readOnly, spellCheck, list, type, id }}
           value={field.value ?? ''}
           disabled={props.disabled}
           aria-invalid={invalid || undefined}

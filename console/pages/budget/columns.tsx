@@ -64,7 +64,7 @@ export function budgetColumns(t: Text, admin: boolean): Column<Budget>[] {
       value: (row) => row.runs_out ?? '',
       exported: (row) => (row.runs_out === null ? '' : formatTime(row.runs_out)),
       sortable: true,
-      skeleton: 'w-40',
+      wraps: true,
     },
   ]
 }

@@ -130,7 +130,7 @@ export function useTypeName(): (type: number) => string {
 export function ChannelName({ channel }: { channel: Channel }) {
   const t = useText()
   return (
-    <span className="flex max-w-72 items-center gap-2">
+    <span className="flex max-w-72 items-center sm:max-[90rem]:max-w-44 sm:max-[84rem]:max-w-32 gap-2">
       <span className="truncate">{nameOf(channel, t)}</span>
       {channel.managed_by && (
         <span title={t('channel.managed.by', { source: channel.managed_by })}>
@@ -150,41 +150,5 @@ export function TypeBadge({ type }: { type: number }) {
     <Badge color={color} mark={<ProviderMark name={name(type)} className="-ms-1" />}>
       {name(type)}
     </Badge>
-  )
-}
-
-const groupColors: Readonly<Record<string, DotColor>> = { vip: 'yellow', pro: 'yellow', svip: 'red', premium: 'red' }
-
-/** How many groups a cell shows, so that rows stay equally high. */
-const mostGroups = 2
-
-/**
- * The groups of a channel. If there are many, only the first ones and the number of the others are shown. The title of
- * that number contains the names of the others.
- */
-export function Groups({ group, most = mostGroups }: { group: string; most?: number }) {
-  const t = useText()
-  const all = listOf(group).sort()
-  const names = all.slice(0, most)
-  const others = all.slice(most)
-  return (
-    <span className={`inline-flex gap-1 ${most === mostGroups ? '' : 'flex-wrap'}`}>
-      {(names.length > 0 ? names : [t('value.default')]).map((name) => {
-        const color = groupColors[name]
-        return (
-          <Badge key={name} {...(color !== undefined && { color })}>
-            {name}
-          </Badge>
-        )
-      })}
-      {others.length > 0 && (
-        <span title={others.join(', ')}>
-          <Badge>
-            +{others.length}
-            <span className="sr-only">: {others.join(', ')}</span>
-          </Badge>
-        </span>
-      )}
-    </span>
   )
 }

@@ -2,17 +2,18 @@ import { RefreshCw } from 'lucide-react'
 import { useState } from 'react'
 import type { Channel } from '../../../contract/api/channel.ts'
 import { channelStatus } from '../../../contract/statuses.ts'
+import { Amount } from '../../components/amount.tsx'
 import type { Column } from '../../components/data-table/types.ts'
+import { Groups } from '../../components/groups.tsx'
 import { Room } from '../../components/ui/badge.tsx'
 import { IconButton } from '../../components/ui/icon-button.tsx'
-import { formatQuota, formatRelative, formatTime } from '../../lib/format.ts'
+import { formatRelative, formatTime } from '../../lib/format.ts'
 import { type Text, useText } from '../../lib/text.ts'
 import { askBalance } from './actions.tsx'
 import {
   balanceText,
   ChannelName,
   ChannelStatus,
-  Groups,
   hasBalance,
   listOf,
   nameOf,
@@ -93,6 +94,7 @@ export function channelColumns(t: Text, typeName: (type: number) => string): Col
       value: (channel) => (hasBalance(channel.type) ? channel.balance : undefined),
       sortable: true,
       align: 'end',
+      wraps: true,
       skeleton: 'w-20',
     },
     ...further(t),
@@ -134,7 +136,7 @@ function further(t: Text): Column<Channel>[] {
     {
       id: 'used_quota',
       header: t('channel.used'),
-      cell: (channel) => formatQuota(channel.used_quota),
+      cell: (channel) => <Amount quota={channel.used_quota} />,
       value: (channel) => channel.used_quota,
       sortable: true,
       align: 'end',
@@ -155,7 +157,7 @@ function further(t: Text): Column<Channel>[] {
       sortable: true,
       hidden: true,
       card: 'hide',
-      skeleton: 'w-36',
+      wraps: true,
     },
   ]
 }

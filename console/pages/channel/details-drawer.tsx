@@ -4,19 +4,20 @@ import { type ReactNode, Suspense } from 'react'
 import type { Channel } from '../../../contract/api/channel.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { channelStatus } from '../../../contract/statuses.ts'
+import { Groups } from '../../components/groups.tsx'
 import { RecentUse } from '../../components/recent-use.tsx'
 import { Badge, Status } from '../../components/ui/badge.tsx'
 import { Banner } from '../../components/ui/banner.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Drawer } from '../../components/ui/drawer.tsx'
-import { DetailsSkeleton, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { DetailsSkeleton, ErrorState, RowsSkeleton, Skeleton } from '../../components/ui/states.tsx'
 import { formatTime, useFormatSum } from '../../lib/format.ts'
 import { lazy } from '../../lib/lazy.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { loadAreas, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { test } from './actions.tsx'
-import { balanceText, ChannelStatus, Groups, listOf, nameOf, ResponseTime, TypeBadge } from './channel-parts.tsx'
+import { balanceText, ChannelStatus, listOf, nameOf, ResponseTime, TypeBadge } from './channel-parts.tsx'
 import { LimitsOfChannel } from './limits-in-use.tsx'
 import { careForKeys, channelQuery, keysQuery } from './queries.ts'
 import { TestStrip } from './test-strip.tsx'
@@ -74,7 +75,7 @@ function Details({ channel }: { channel: Channel }) {
         <Fact name={t('channel.balance')}>{balanceText(channel, t)}</Fact>
         {!classic && <Fact name={t('channel.used')}>{formatSum(channel.used_quota)}</Fact>}
         <Fact name={t('channel.group')}>
-          <Groups group={channel.group} most={Number.POSITIVE_INFINITY} />
+          <Groups group={channel.group} all />
         </Fact>
         {!classic && <Fact name={t('channel.priority')}>{channel.priority}</Fact>}
         {!classic && <Fact name={t('channel.weight')}>{channel.weight}</Fact>}
@@ -194,7 +195,7 @@ function Keys({ channel }: { channel: Channel }) {
   return (
     <section aria-label={t('channel.peek.keys')}>
       <h3 className="mb-2 text-sm font-medium">{t('channel.peek.keys')}</h3>
-      {keys.isPending && <Skeleton className="h-16 w-full" />}
+      {keys.isPending && <RowsSkeleton className="h-16 border-0!" />}
       {keys.isError && <p className="text-sm text-bad">{keys.error.message}</p>}
       <ul className="num divide-y divide-line text-sm">
         {keys.data?.map((key) => (

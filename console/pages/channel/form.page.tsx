@@ -50,7 +50,7 @@ export function ChannelFormPage() {
 function EditChannel({ id }: { id: string }) {
   const t = useText()
   const query = useQuery({ ...channelQuery(id), staleTime: 0, gcTime: 0 })
-  if (query.isPending) return <Skeleton className="h-[44rem] w-full rounded-lg" />
+  if (query.isPending) return <FieldsSkeleton className="h-[44rem]" />
   if (query.isError) {
     return (
       <ErrorState title={t('channel.notFound')} text={query.error.message} onRetry={() => void query.refetch()}>

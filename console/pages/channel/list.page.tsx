@@ -17,6 +17,7 @@ import { useConfirm } from '../../components/ui/use-confirm.tsx'
 import { firstLook } from '../../lib/first-look.ts'
 import { useHotkeys } from '../../lib/hotkeys.ts'
 import { lazy } from '../../lib/lazy.ts'
+import { queryClient } from '../../lib/query-client.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { text, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
@@ -27,7 +28,14 @@ import { nameOf, useTypeName } from './channel-parts.tsx'
 import { channelColumns } from './columns.tsx'
 import { ChannelFilters, filterCount, filterOf, noFilters } from './filters.tsx'
 import { AddLink, NoChannels } from './no-channels.tsx'
-import { channels, progressQuery, removeDisabledChannels, typesQuery, updateAllBalances } from './queries.ts'
+import {
+  channelQuery,
+  channels,
+  progressQuery,
+  removeDisabledChannels,
+  typesQuery,
+  updateAllBalances,
+} from './queries.ts'
 import { parseChannelSearch } from './search.ts'
 import { TestAllButton } from './test-all.tsx'
 
@@ -37,6 +45,10 @@ const ModelsMap = lazy(() => import('./models-map.tsx').then((it) => ({ default:
 const TestReport = lazy(() => import('./test-report.tsx').then((it) => ({ default: it.TestReport })))
 const BulkEditDialog = lazy(() => import('./bulk-edit.tsx').then((it) => ({ default: it.BulkEditDialog })))
 
+/** Requests what the drawer shows first. */
+const near = (channel: Channel) =>
+  void queryClient.prefetchQuery({ ...channelQuery(String(channel.id)), staleTime: nearStaleMs })
+const nearStaleMs = 10_000
 const rowId = (channel: Channel) => String(channel.id)
 
 firstLook({
@@ -145,6 +157,7 @@ function ChannelTable({ edit }: { edit(channel: Channel): void }) {
         actions={actions}
         bulk={channelBulk(t, setEditing)}
         peeks
+        nearRow={near}
         searchLabel={t('channel.search')}
         filters={!classic && <ChannelFilters search={search} setSearch={setSearch} ready={!list.loading} />}
         filtered={!classic && filterCount(search) > 0}

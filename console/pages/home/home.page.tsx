@@ -3,7 +3,7 @@ import { type ComponentType, type ReactNode, useEffect, useState } from 'react'
 import { statusApi } from '../../../contract/api/status.ts'
 import { Card } from '../../components/ui/page.tsx'
 import { PageHeading } from '../../components/ui/page-heading.tsx'
-import { Skeleton } from '../../components/ui/states.tsx'
+import { RowsSkeleton, Skeleton } from '../../components/ui/states.tsx'
 import { WrittenContent, WrittenPage, writtenQuery } from '../../components/written-page.tsx'
 import { importPart, loadChunk } from '../../lib/chunk.ts'
 import { askFirst, isAt } from '../../lib/first-look.ts'
@@ -102,8 +102,8 @@ function Waiting() {
     <div role="status" className="flex flex-col gap-4">
       <span className="sr-only">{t('app.loading', { page: t('home.title') })}</span>
       <Skeleton className="h-8 w-40" />
-      <Skeleton className="h-64 w-full rounded-lg" />
-      <Skeleton className="h-64 w-full rounded-lg" />
+      <RowsSkeleton className="h-64" />
+      <RowsSkeleton className="h-64" />
     </div>
   )
 }

@@ -5,7 +5,7 @@ import { logType } from '../../../contract/log-types.ts'
 import { ModelMark } from '../../components/provider-mark.tsx'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Card } from '../../components/ui/page.tsx'
-import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { ErrorState, RowsSkeleton } from '../../components/ui/states.tsx'
 import { formatCount, formatRelative, formatTime, useFormatQuota } from '../../lib/format.ts'
 import { rowIdOf } from '../../lib/log-row.ts'
 import { useText } from '../../lib/text.ts'
@@ -35,7 +35,7 @@ export function Latest({ everybody }: { everybody: boolean }) {
           busy={isFetching}
         />
       )}
-      {!error && !data && <Skeleton className="h-44 w-full" />}
+      {!error && !data && <RowsSkeleton className="h-44 border-0!" />}
       {!error && data?.length === 0 && <p className="py-10 text-center text-sm text-muted">{t('home.latest.empty')}</p>}
       {!error && data && data.length > 0 && <Rows rows={data} everybody={everybody} />}
     </Card>

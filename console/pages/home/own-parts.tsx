@@ -5,7 +5,7 @@ import { logType } from '../../../contract/log-types.ts'
 import { type DotColor, Status } from '../../components/ui/badge.tsx'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Card } from '../../components/ui/page.tsx'
-import { Skeleton } from '../../components/ui/states.tsx'
+import { RowsSkeleton } from '../../components/ui/states.tsx'
 import { formatCount, formatRelative, formatTime, useFormatSum } from '../../lib/format.ts'
 import { ownOverviewQuery } from '../../lib/overview.ts'
 import { useText } from '../../lib/text.ts'
@@ -45,7 +45,7 @@ function Errors({ errors }: { errors: OwnOverview['errors'] | undefined }) {
       }
     >
       <div className="min-h-24">
-        {!errors && <Skeleton className="h-24 w-full" />}
+        {!errors && <RowsSkeleton className="h-24 border-0!" />}
         {errors?.length === 0 && <p className="py-8 text-center text-sm text-muted">{t('home.errors.none')}</p>}
         <ul className="-my-2 divide-y divide-line text-sm">
           {errors?.map(({ code, message, count, last }) => (
@@ -86,7 +86,7 @@ function Tokens({ overview }: { overview: OwnOverview | undefined }) {
       }
     >
       <div className="min-h-24">
-        {!overview && <Skeleton className="h-24 w-full" />}
+        {!overview && <RowsSkeleton className="h-24 border-0!" />}
         {overview?.tokens.length === 0 && (
           <p className="py-8 text-center text-sm text-muted">{t('home.ownTokens.none')}</p>
         )}

@@ -6,7 +6,7 @@ import { buttonClass } from '../../components/ui/button.tsx'
 import { Kpi } from '../../components/ui/kpi.tsx'
 import { Card } from '../../components/ui/page.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
-import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { ChartSkeleton, ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { formatCount, formatNumber, formatPercent, useFormatSum } from '../../lib/format.ts'
 import type { KnownUsage } from '../../lib/known-usage.ts'
 import { overviewQuery, ownOverviewQuery, refreshing } from '../../lib/overview.ts'
@@ -146,7 +146,7 @@ function lastsText(days: number | null | undefined, t: Text): string | undefined
 /** The models with the highest spending, each with its share. */
 function Models({ usage, user }: { usage: KnownUsage | undefined; user: string | undefined }) {
   const formatSum = useFormatSum()
-  if (!usage) return <Skeleton className="mt-3 h-32 w-full" />
+  if (!usage) return <ChartSkeleton className="mt-3 h-32 w-full border-0! px-0! pt-4!" />
   const groups = usage.groups.filter(({ name, total }) => name !== '' && total.quota > 0)
   if (groups.length === 0) return null
   return (

@@ -46,7 +46,7 @@ export function logColumns(t: Text, { everybody, classic }: Shown): Column<Log>[
       sortable: true,
       required: true,
       card: 'title',
-      skeleton: 'w-36',
+      wraps: true,
     },
     ...(everybody ? [name('username', t('log.user'))] : []),
     name('token_name', t('log.token')),

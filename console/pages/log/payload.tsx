@@ -8,7 +8,7 @@ import { Button, buttonClass } from '../../components/ui/button.tsx'
 import { CodeBlock } from '../../components/ui/code-block.tsx'
 import { Card } from '../../components/ui/page.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
-import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { ErrorState, RowsSkeleton } from '../../components/ui/states.tsx'
 import { formatCount } from '../../lib/format.ts'
 import { handToPlayground, staysInTab } from '../../lib/playground-handoff.ts'
 import { useText } from '../../lib/text.ts'
@@ -30,7 +30,7 @@ export function Payload({ log }: { log: Log }) {
           <p className="min-w-0 flex-1 basis-64 text-sm text-muted">{t('recording.payload.hint')}</p>
         </div>
       )}
-      {asked && data === undefined && !error && <Skeleton className="h-48 w-full rounded-md" />}
+      {asked && data === undefined && !error && <RowsSkeleton className="h-48" />}
       {error && (
         <ErrorState
           title={t('recording.payload.failed')}

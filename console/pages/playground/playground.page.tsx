@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Page } from '../../components/ui/page.tsx'
-import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { EmptyState, ErrorState, FieldsSkeleton } from '../../components/ui/states.tsx'
 import { useText } from '../../lib/text.ts'
 import { ownTokensQuery } from './queries.ts'
 import { Workbench } from './workbench.tsx'
@@ -14,7 +14,7 @@ export function PlaygroundPage() {
   const newest = tokens.data?.[0]
   return (
     <Page title={t('playground.title')} text={t('playground.note')}>
-      {tokens.isPending && <Skeleton className="h-[28rem] w-full rounded-lg" />}
+      {tokens.isPending && <FieldsSkeleton className="h-[28rem]" />}
       {tokens.isError && !tokens.data && (
         <ErrorState
           title={t('playground.tokens.failed')}

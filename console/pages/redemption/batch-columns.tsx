@@ -64,7 +64,7 @@ function sumColumn(id: 'outstanding_quota' | 'used_quota' | 'quota', header: str
 
 function timeColumn(id: 'created_time' | 'redeemed_time', header: string): Column<RedemptionBatch> {
   return {
-    ...{ id, header, sortable: true, skeleton: 'w-36' },
+    ...{ id, header, sortable: true, wraps: true },
     cell: (batch) =>
       batch[id] === 0 ? (
         <span className="text-muted">–</span>

@@ -8,7 +8,7 @@ import type { RowAction } from '../../components/data-table/types.ts'
 import { useList } from '../../components/data-table/use-list.ts'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Card, Page } from '../../components/ui/page.tsx'
-import { EmptyState, Skeleton } from '../../components/ui/states.tsx'
+import { EmptyState, RowsSkeleton } from '../../components/ui/states.tsx'
 import { useConfirm } from '../../components/ui/use-confirm.tsx'
 import { usePageCrumb } from '../../lib/crumb.ts'
 import { hasMoreCalls, useClassicServer, useServerStatus } from '../../lib/status.ts'
@@ -35,7 +35,7 @@ export function RedemptionBatchesPage() {
       ) : hasMoreCalls(status) ? (
         <Batches />
       ) : (
-        <Skeleton className="h-96 w-full" />
+        <RowsSkeleton className="h-96" />
       )}
     </Page>
   )

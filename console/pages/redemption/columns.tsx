@@ -2,10 +2,11 @@ import { Link } from '@tanstack/react-router'
 import { Check, Copy } from 'lucide-react'
 import { useState } from 'react'
 import type { Redemption } from '../../../contract/api/redemption.ts'
+import { Amount } from '../../components/amount.tsx'
 import type { Column } from '../../components/data-table/types.ts'
 import { IconButton } from '../../components/ui/icon-button.tsx'
 import { statusNow } from '../../lib/code-status.ts'
-import { formatQuota, formatRelative, formatTime } from '../../lib/format.ts'
+import { formatRelative, formatTime } from '../../lib/format.ts'
 import { type Text, useText } from '../../lib/text.ts'
 import { CodeStatus, nameOf, statusText } from './code-parts.tsx'
 
@@ -49,7 +50,7 @@ export function redemptionColumns(t: Text, copy: (code: Redemption) => Promise<b
     {
       id: 'quota',
       header: t('redemption.quota'),
-      cell: (code) => formatQuota(code.quota),
+      cell: (code) => <Amount quota={code.quota} />,
       value: (code) => code.quota,
       sortable: true,
       align: 'end',
@@ -61,7 +62,7 @@ export function redemptionColumns(t: Text, copy: (code: Redemption) => Promise<b
       cell: (code) => <When seconds={code.created_time} />,
       value: (code) => code.created_time,
       sortable: true,
-      skeleton: 'w-36',
+      wraps: true,
     },
     {
       id: 'redeemed_time',
@@ -74,7 +75,7 @@ export function redemptionColumns(t: Text, copy: (code: Redemption) => Promise<b
         ),
       value: (code) => code.redeemed_time,
       sortable: true,
-      skeleton: 'w-36',
+      wraps: true,
     },
     {
       id: 'redeemed_user_id',
@@ -108,7 +109,7 @@ export function redemptionColumns(t: Text, copy: (code: Redemption) => Promise<b
       value: (code) => code.expired_time,
       sortable: true,
       hidden: true,
-      skeleton: 'w-36',
+      wraps: true,
     },
   ]
 }

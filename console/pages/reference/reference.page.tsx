@@ -4,7 +4,7 @@ import { docsApi } from '../../../contract/api/docs.ts'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Loading } from '../../components/ui/loading.tsx'
 import { Card, Page } from '../../components/ui/page.tsx'
-import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { EmptyState, ErrorState, RowsSkeleton } from '../../components/ui/states.tsx'
 import { basePath } from '../../lib/base-path.ts'
 import { canSeeReference } from '../../lib/reference-access.ts'
 import { useSessionUser } from '../../lib/session.ts'
@@ -43,7 +43,7 @@ function Loaded() {
   const t = useText()
   const { data, error, isError, isFetching, refetch } = useQuery(documentQuery)
   if (data) return <ReferenceView document={data} />
-  if (!isError) return <Skeleton className="h-[36rem] w-full rounded-lg" />
+  if (!isError) return <RowsSkeleton className="h-[36rem]" />
   return (
     <ErrorState title={t('reference.failed')} text={error.message} onRetry={() => void refetch()} busy={isFetching} />
   )

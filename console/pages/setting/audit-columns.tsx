@@ -22,7 +22,7 @@ export function auditColumns(t: Text): Column<AuditRow>[] {
       ),
       value: (row) => formatTime(row.created_at),
       sortable: true,
-      skeleton: 'w-36',
+      wraps: true,
     },
     {
       id: 'action',

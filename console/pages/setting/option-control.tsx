@@ -1,15 +1,21 @@
+import { Suspense } from 'react'
 import { quotaToAmount } from '../../../contract/quota.ts'
 import { DollarBox } from '../../components/form/quota-box.tsx'
 import { Input, inputClass, Textarea } from '../../components/ui/input.tsx'
 import { Select } from '../../components/ui/select.tsx'
+import { RowsSkeleton } from '../../components/ui/states.tsx'
 import { quotaPerUnit, showsCurrency, useFormatQuota } from '../../lib/format.ts'
+import { lazy } from '../../lib/lazy.ts'
 import { useText } from '../../lib/text.ts'
 import type { ControlProps } from './control-props.ts'
 import { DomainChips } from './domain-chips.tsx'
 import type { Option } from './drafts.ts'
 import { prettyJson } from './json-text.ts'
 import { choiceName, unitName } from './option-names.ts'
+import { tableKindOf } from './option-tables.ts'
 import { PageText } from './page-text.tsx'
+
+const TableControl = lazy(() => import('./table-control.tsx').then((it) => ({ default: it.TableControl })))
 
 const pageTexts = ['Footer', 'Notice', 'About', 'HomePageContent']
 
@@ -24,6 +30,7 @@ export function OptionControl(props: ControlProps) {
   const shared = { id, disabled, 'aria-describedby': describedBy, 'aria-invalid': invalid || undefined }
   const type = (draft: string) => form.type(option.key, draft)
   if (pageTexts.includes(option.key)) return <PageText {...props} />
+  const tableKind = tableKindOf(option.key)
   switch (option.kind) {
     case 'choice':
       return (
@@ -38,7 +45,11 @@ export function OptionControl(props: ControlProps) {
     case 'list':
       return <DomainChips {...props} />
     case 'json':
-      return (
+      return tableKind ? (
+        <Suspense fallback={<RowsSkeleton className="h-24" />}>
+          <TableControl {...props} kind={tableKind} />
+        </Suspense>
+      ) : (
         <Textarea
           {...shared}
           rows={Math.min(12, Math.max(2, value.split('\n').length + 1))}

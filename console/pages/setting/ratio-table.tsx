@@ -58,13 +58,13 @@ export function RatioRow(props: { name: string; action: ReactNode; children: Rea
   )
 }
 
-/** Shown if no row matches. */
-export function NoRow({ columns }: { columns: number }) {
+/** Shown if no row matches, or if there is none. */
+export function NoRow({ columns, text }: { columns: number; text?: string }) {
   const t = useText()
   return (
     <tr role="row">
       <td role="cell" colSpan={columns} className="py-8! text-center! max-sm:justify-center!">
-        <span className="text-muted">{t('ratio.none')}</span>
+        <span className="text-muted">{text ?? t('ratio.none')}</span>
       </td>
     </tr>
   )
@@ -73,11 +73,17 @@ export function NoRow({ columns }: { columns: number }) {
 /** A box for the name of a new row. Empty names and existing names are not added. */
 export function AddRow(props: {
   label: string
+  /** Shown in the empty box; the label, if omitted. */
+  placeholder?: string
   known: readonly string[]
   disabled: boolean
   onAdd(name: string): void
+  /** Id of the box. */
+  id?: string
+  /** Id of the list with suggested names. */
+  list?: string
 }) {
-  const { label, known, disabled, onAdd } = props
+  const { label, placeholder = label, known, disabled, onAdd, id, list } = props
   const t = useText()
   const [name, setName] = useState('')
   const add = () => {
@@ -96,8 +102,11 @@ export function AddRow(props: {
       }}
     >
       <Input
+        id={id}
+        list={list}
+        autoComplete="off"
         aria-label={label}
-        placeholder={label}
+        placeholder={placeholder}
         value={name}
         disabled={disabled}
         spellCheck={false}

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { Suspense } from 'react'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { CopyField } from '../../components/ui/copy-field.tsx'
-import { Skeleton } from '../../components/ui/states.tsx'
+import { RowsSkeleton } from '../../components/ui/states.tsx'
 import { absoluteUrl } from '../../lib/base-path.ts'
 import { lazy } from '../../lib/lazy.ts'
 import { isRoot, useSessionUser } from '../../lib/session.ts'
@@ -23,7 +23,7 @@ export function SectionExtra({ section, form }: { section: string; form: OptionF
   if (section === 'code-hosting') return <OAuthHelp form={form} />
   if (section === 'ratios') {
     return (
-      <Suspense fallback={<Skeleton className="my-4 h-96 w-full" />}>
+      <Suspense fallback={<RowsSkeleton className="my-4 h-96" />}>
         <RatioEditor form={form} />
       </Suspense>
     )

@@ -3,7 +3,7 @@ import { Printer } from 'lucide-react'
 import { Button } from '../../components/ui/button.tsx'
 import { Card, Page } from '../../components/ui/page.tsx'
 import { Select } from '../../components/ui/select.tsx'
-import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { EmptyState, ErrorState, RowsSkeleton } from '../../components/ui/states.tsx'
 import { usePageCrumb } from '../../lib/crumb.ts'
 import { isAdmin, useSessionUser } from '../../lib/session.ts'
 import { useClassicServer } from '../../lib/status.ts'
@@ -85,7 +85,7 @@ export function StatementPage() {
           busy={isFetching}
         />
       ) : !data ? (
-        <Skeleton className="h-[30rem] w-full rounded-lg" />
+        <RowsSkeleton className="h-[30rem]" />
       ) : (
         <div aria-busy={isPlaceholderData} className={isPlaceholderData ? 'opacity-60' : ''}>
           <StatementView statement={data} month={nameOf(data.month)} />

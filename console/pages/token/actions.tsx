@@ -15,6 +15,7 @@ import type { Token } from '../../../contract/api/token.ts'
 import { tokenStatus } from '../../../contract/statuses.ts'
 import type { BulkAction, RowAction } from '../../components/data-table/types.ts'
 import type { CopyLines } from '../../components/data-table/use-copy-lines.tsx'
+import { blockedReason, hasOldKey, nameOf } from '../../components/token-parts.tsx'
 import type { Question } from '../../components/ui/use-confirm.tsx'
 import { copyText } from '../../lib/clipboard.ts'
 import { type Text, text } from '../../lib/text.ts'
@@ -23,7 +24,6 @@ import { keyOf } from '../../lib/token-key.ts'
 import { toastWithUndo } from '../../lib/undo.ts'
 import { appLinks } from './app-links.ts'
 import { endOldKey, removeToken, setTokenStatus } from './queries.ts'
-import { blockedReason, hasOldKey, nameOf } from './token-parts.tsx'
 
 /** Switches a token between enabled and disabled and offers to undo the change. */
 async function toggle(token: Token): Promise<void> {

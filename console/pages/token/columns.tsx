@@ -1,11 +1,9 @@
 import { Check, Copy, Eye, EyeOff } from 'lucide-react'
 import { useState } from 'react'
 import type { Token } from '../../../contract/api/token.ts'
+import { Amount } from '../../components/amount.tsx'
+import { Cut } from '../../components/data-table/cut.tsx'
 import type { Column } from '../../components/data-table/types.ts'
-import { IconButton } from '../../components/ui/icon-button.tsx'
-import { formatQuota, formatTime } from '../../lib/format.ts'
-import { type Text, useText } from '../../lib/text.ts'
-import { isKeyUnknown, keyOf, maskedKey } from '../../lib/token-key.ts'
 import {
   Expiry,
   hasOldKey,
@@ -17,10 +15,14 @@ import {
   statusOf,
   statusText,
   TokenStatus,
-} from './token-parts.tsx'
+} from '../../components/token-parts.tsx'
+import { IconButton } from '../../components/ui/icon-button.tsx'
+import { formatTime } from '../../lib/format.ts'
+import { type Text, useText } from '../../lib/text.ts'
+import { isKeyUnknown, keyOf, maskedKey } from '../../lib/token-key.ts'
 
-/** The columns of the list; `copy` copies a key to the clipboard. */
-export function tokenColumns(t: Text, copy: (token: Token) => Promise<boolean>): Column<Token>[] {
+/** The columns of the list; `copy` copies a key to the clipboard, and `grouped` says whether tokens have projects. */
+export function tokenColumns(t: Text, copy: (token: Token) => Promise<boolean>, grouped: boolean): Column<Token>[] {
   return [
     {
       id: 'name',
@@ -59,10 +61,11 @@ export function tokenColumns(t: Text, copy: (token: Token) => Promise<boolean>):
         ),
       skeleton: 'w-32',
     },
+    ...(grouped ? [projectColumn(t)] : []),
     {
       id: 'used_quota',
       header: t('token.used'),
-      cell: (token) => formatQuota(token.used_quota),
+      cell: (token) => <Amount quota={token.used_quota} />,
       value: (token) => token.used_quota,
       sortable: true,
       align: 'end',
@@ -84,7 +87,7 @@ export function tokenColumns(t: Text, copy: (token: Token) => Promise<boolean>):
       value: (token) => token.created_time,
       sortable: true,
       card: 'hide',
-      skeleton: 'w-36',
+      wraps: true,
     },
     {
       id: 'accessed_time',
@@ -93,7 +96,7 @@ export function tokenColumns(t: Text, copy: (token: Token) => Promise<boolean>):
       value: (token) => lastUse(token) ?? t('token.notUsed'),
       sortable: true,
       card: 'hide',
-      skeleton: 'w-24',
+      wraps: true,
     },
     {
       id: 'expired_time',
@@ -101,9 +104,20 @@ export function tokenColumns(t: Text, copy: (token: Token) => Promise<boolean>):
       cell: (token) => <Expiry token={token} />,
       value: (token) => token.expired_time,
       sortable: true,
-      skeleton: 'w-36',
+      wraps: true,
     },
   ]
+}
+
+function projectColumn(t: Text): Column<Token> {
+  return {
+    id: 'project',
+    header: t('token.project'),
+    cell: (token) => <Cut text={token.project ?? ''} width="max-w-28" />,
+    value: (token) => token.project,
+    sortable: true,
+    skeleton: 'w-20',
+  }
 }
 
 function KeyCell({ token, onCopy }: { token: Token; onCopy(): Promise<boolean> }) {

@@ -4,11 +4,12 @@ import type { ReactNode } from 'react'
 import type { Token } from '../../../contract/api/token.ts'
 import { Limits } from '../../components/limits.tsx'
 import { RecentUse } from '../../components/recent-use.tsx'
+import { Expiry, hasOldKey, LastUse, Moment, nameOf, Remaining, TokenStatus } from '../../components/token-parts.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { CopyField } from '../../components/ui/copy-field.tsx'
 import { Drawer, type DrawerSteps } from '../../components/ui/drawer.tsx'
 import { Kpi } from '../../components/ui/kpi.tsx'
-import { DetailsSkeleton, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { DetailsSkeleton, ErrorState, RowsSkeleton } from '../../components/ui/states.tsx'
 import { formatTime, useFormatQuota, useFormatSum } from '../../lib/format.ts'
 import { sessionUser } from '../../lib/session.ts'
 import { useText } from '../../lib/text.ts'
@@ -16,7 +17,6 @@ import { isKeyUnknown, keyOf, maskedKey } from '../../lib/token-key.ts'
 import { AppSetups } from './app-setups.tsx'
 import { tokenLogsQuery, tokenQuery, tokenSpentQuery } from './queries.ts'
 import { SnippetTabs } from './snippet-tabs.tsx'
-import { Expiry, hasOldKey, LastUse, Moment, nameOf, Remaining, TokenStatus } from './token-parts.tsx'
 
 interface TokenPeekProps {
   id: string
@@ -83,6 +83,7 @@ function Details({ token }: { token: Token }) {
         <Fact name={t('token.created')}>
           <Moment seconds={token.created_time} none="" />
         </Fact>
+        {token.project && <Fact name={t('token.project')}>{token.project}</Fact>}
         {token.group && <Fact name={t('token.group')}>{token.group}</Fact>}
         <Fact name={t('token.models')}>{token.models || t('token.allModels')}</Fact>
         <Fact name={t('token.subnet')}>{token.subnet || t('token.anywhere')}</Fact>
@@ -120,7 +121,7 @@ function Calls({ token }: { token: Token }) {
           {t('token.peek.allLogs')}
         </Link>
       </div>
-      {logs.isPending && <Skeleton className="h-24 w-full" />}
+      {logs.isPending && <RowsSkeleton className="h-24 border-0!" />}
       {logs.isError && <p className="text-sm text-bad">{logs.error.message}</p>}
       {logs.data?.length === 0 && <p className="text-sm text-muted">{t('token.peek.noLogs')}</p>}
       <ul className="num divide-y divide-line text-sm">

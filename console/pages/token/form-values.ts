@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { createTokenBody, type Token } from '../../../contract/api/token.ts'
+import { createTokenBody, maxProjectLength, type Token } from '../../../contract/api/token.ts'
 import { type LimitValues, limitRules, limitValues } from '../../components/form/limit-fields.tsx'
 
 /** Quota of a new token. */
@@ -18,6 +18,8 @@ export interface TokenValues extends LimitValues {
   group: string
   models: string[]
   subnet: string
+  /** '' for none. */
+  project: string
 }
 
 const common = {
@@ -27,6 +29,7 @@ const common = {
   remain_quota: z.int().check(z.gte(-1e15), z.lte(1e15)),
   group: z.string(),
   models: z.array(z.string()),
+  project: z.string().check(z.trim(), z.maxLength(maxProjectLength)),
   ...limitRules,
 }
 
@@ -54,6 +57,7 @@ export function tokenValues(token?: Token): TokenValues {
     group: token?.group ?? '',
     models: namesOf(token?.models ?? ''),
     subnet: token?.subnet ?? '',
+    project: token?.project ?? '',
     ...limitValues(token),
   }
 }

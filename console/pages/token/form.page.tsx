@@ -11,7 +11,7 @@ import { useAppForm } from '../../components/form/use-app-form.ts'
 import { Banner } from '../../components/ui/banner.tsx'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Page } from '../../components/ui/page.tsx'
-import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { ErrorState, FieldsSkeleton } from '../../components/ui/states.tsx'
 import { useCrumb } from '../../lib/crumb.ts'
 import { useFormatQuota } from '../../lib/format.ts'
 import { selfQuery } from '../../lib/self.ts'
@@ -22,6 +22,7 @@ import { wayBack, wayToNew } from '../../lib/way-back.ts'
 import { type TokenValues, tokenSchema, tokenValues } from './form-values.ts'
 import { GroupField } from './group-field.tsx'
 import { ModelsField } from './models-field.tsx'
+import { ProjectField } from './project-field.tsx'
 import { createToken, tokenQuery, updateToken } from './queries.ts'
 
 /** `/token/add` and `/token/edit/{id}`. */
@@ -38,7 +39,7 @@ export function TokenFormPage() {
 function EditToken({ id }: { id: string }) {
   const t = useText()
   const query = useQuery({ ...tokenQuery(id), staleTime: 0, gcTime: 0 })
-  if (query.isPending) return <Skeleton className="h-[28rem] w-full rounded-lg" />
+  if (query.isPending) return <FieldsSkeleton className="h-[28rem]" />
   if (query.isError) {
     return (
       <ErrorState title={t('token.notFound')} text={query.error.message} onRetry={() => void query.refetch()}>
@@ -85,6 +86,7 @@ function TokenForm({ token }: { token?: Token }) {
           autoComplete="off"
           autoFocus={!token}
         />
+        {!classic && <ProjectField control={control} />}
         <DateTimeField control={control} name="expired_time" label={t('token.form.expiry')} presets={usePresets()} />
         <SwitchField
           control={control}

@@ -3,13 +3,12 @@ import { Plus } from 'lucide-react'
 import { Suspense, useCallback, useMemo, useState } from 'react'
 import type { Token } from '../../../contract/api/token.ts'
 import { roles } from '../../../contract/roles.ts'
-import { tokenStatus } from '../../../contract/statuses.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
 import { deleteQuestion } from '../../components/data-table/delete-question.ts'
 import { peekSteps } from '../../components/data-table/peek-steps.ts'
-import { StatusFilter } from '../../components/data-table/status-filter.tsx'
 import { useCopyLines } from '../../components/data-table/use-copy-lines.tsx'
 import { useList } from '../../components/data-table/use-list.ts'
+import { nameOf } from '../../components/token-parts.tsx'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Page } from '../../components/ui/page.tsx'
 import { EmptyState } from '../../components/ui/states.tsx'
@@ -18,6 +17,7 @@ import { writeClipboard } from '../../lib/clipboard.ts'
 import { firstLook } from '../../lib/first-look.ts'
 import { useHotkeys } from '../../lib/hotkeys.ts'
 import { lazy } from '../../lib/lazy.ts'
+import { queryClient } from '../../lib/query-client.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { loadAreas, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
@@ -26,9 +26,9 @@ import { useListState } from '../../lib/way-back.ts'
 import { deleteToken, endOldKeyQuestion, tokenActions, tokenBulk } from './actions.tsx'
 import { BaseUrl } from './base-url.tsx'
 import { tokenColumns } from './columns.tsx'
-import { tokens } from './queries.ts'
+import { TokenFilters, useHasProjects } from './project-filter.tsx'
+import { tokenQuery, tokens } from './queries.ts'
 import { parseTokenSearch, type TokenSearch } from './search.ts'
-import { nameOf, statusText } from './token-parts.tsx'
 
 const RecordingNotice = lazy(() =>
   import('../../components/recording-notice.tsx').then((it) => ({ default: it.RecordingNotice })),
@@ -42,14 +42,16 @@ const TokenQr = lazy(() => import('./qr-dialog.tsx').then((it) => ({ default: it
 const RotateDialog = lazy(() => import('./rotate-dialog.tsx').then((it) => ({ default: it.RotateDialog })))
 const TokenStart = lazy(() => import('./start.tsx').then((it) => ({ default: it.TokenStart })))
 
+/** Requests what the drawer shows first. */
+const near = (token: Token) =>
+  void queryClient.prefetchQuery({ ...tokenQuery(String(token.id)), staleTime: nearStaleMs })
+const nearStaleMs = 10_000
 const rowId = (token: Token) => String(token.id)
 
 /** The filter of a search in the server's format. */
-const filterOf = ({ status }: TokenSearch) => ({ status })
+const filterOf = ({ status, project }: TokenSearch) => ({ status, project })
 
 firstLook({ path: '/token', role: roles.user, source: tokens, parse: parseTokenSearch, filters: filterOf })
-
-const statusFilter = { statuses: Object.values(tokenStatus), nameOf: statusText }
 
 /** `/token`: the user's own tokens. */
 export function TokenListPage() {
@@ -74,7 +76,8 @@ export function TokenListPage() {
     },
     [t, setSearch],
   )
-  const columns = useMemo(() => tokenColumns(t, copy), [t, copy])
+  const grouped = useHasProjects()
+  const columns = useMemo(() => tokenColumns(t, copy, grouped), [t, copy, grouped])
   const edit = useCallback(
     (token: Token) => void navigate({ to: '/token/edit/$id', params: { id: rowId(token) } }),
     [navigate],
@@ -127,12 +130,11 @@ export function TokenListPage() {
         actions={rowActions}
         bulk={tokenBulk(t, copyLines)}
         peeks
+        nearRow={near}
         searchLabel={t('token.search')}
-        filters={
-          !classic && <StatusFilter {...{ search, setSearch }} {...statusFilter} label={t('table.filters.status')} />
-        }
-        filtered={!classic && search.status !== undefined}
-        onClearFilters={() => setSearch({ q: undefined, status: undefined, page: undefined })}
+        filters={!classic && <TokenFilters {...{ search, setSearch }} />}
+        filtered={!classic && (search.status !== undefined || search.project !== undefined)}
+        onClearFilters={() => setSearch({ q: undefined, status: undefined, project: undefined, page: undefined })}
         empty={
           <EmptyState title={t('token.empty')} text={t('token.empty.text')}>
             <AddButton />

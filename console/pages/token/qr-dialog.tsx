@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Token } from '../../../contract/api/token.ts'
+import { nameOf } from '../../components/token-parts.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Dialog } from '../../components/ui/dialog.tsx'
 import { QrCode } from '../../components/ui/qr-code.tsx'
@@ -11,7 +12,6 @@ import { useText } from '../../lib/text.ts'
 import { keyOf } from '../../lib/token-key.ts'
 import { appLinks } from './app-links.ts'
 import { tokenQuery } from './queries.ts'
-import { nameOf } from './token-parts.tsx'
 
 /** A dialog with a QR code that sets up an app on a phone, or that contains only the key or the server's address. */
 export function TokenQr({ id, onClose }: { id: string; onClose(): void }) {

@@ -35,6 +35,15 @@ export const groupsQuery = queryOptions({
   staleTime: 60_000,
 })
 
+/** The projects of the user's own tokens, with their totals. */
+export const projectsQuery = queryOptions({
+  queryKey: ['token', 'projects'],
+  queryFn: ({ signal }) => call(tokenApi.projects, {}, { signal, quiet: true }),
+  staleTime: 60_000,
+})
+
+const forgetProjects = () => queryClient.invalidateQueries({ queryKey: projectsQuery.queryKey })
+
 /** Enables (1) or disables (2) a token; its row shows the status that the server returns. */
 export async function setTokenStatus(token: Token, status: number): Promise<void> {
   const body = { id: token.id, status }
@@ -70,16 +79,17 @@ async function replaceRow(token: Token): Promise<void> {
 /** Deletes a token and reloads the list. */
 export async function removeToken(token: Token): Promise<void> {
   await call(tokenApi.remove, { params: { id: token.id } })
-  await tokens.refresh()
+  await Promise.all([tokens.refresh(), forgetProjects()])
 }
 
 /**
- * The request body, in which the models are a single string. A server without token groups refuses the field `group`.
- * It is therefore sent only if a group is chosen, or if the token had one before (`had`).
+ * The request body, in which the models are a single string. A server without token groups or projects refuses the fields
+ * `group` and `project`. Each is therefore sent only if it is filled in, or if the token had one before (`had`).
  */
-const bodyOf = ({ models, group, ...values }: TokenValues, had = '') => ({
+const bodyOf = ({ models, group, project, ...values }: TokenValues, had: Partial<Token> = {}) => ({
   ...values,
-  ...((group !== '' || had !== '') && { group }),
+  ...((group !== '' || (had.group ?? '') !== '') && { group }),
+  ...((project !== '' || (had.project ?? '') !== '') && { project }),
   models: models.join(','),
 })
 
@@ -89,7 +99,7 @@ const bodyOf = ({ models, group, ...values }: TokenValues, had = '') => ({
  */
 export async function createToken(values: TokenValues): Promise<Token | undefined> {
   const { data } = await callFull(tokenApi.create, { body: bodyOf(values) })
-  await tokens.refresh()
+  await Promise.all([tokens.refresh(), forgetProjects()])
   return data ?? newestToken()
 }
 
@@ -100,10 +110,11 @@ async function newestToken(): Promise<Token | undefined> {
 }
 
 /** Changes a token. */
-export async function updateToken({ id, group }: Token, values: TokenValues): Promise<void> {
-  await call(tokenApi.update, { query: {}, body: { id, ...bodyOf(values, group) } })
+export async function updateToken(token: Token, values: TokenValues): Promise<void> {
+  const { id } = token
+  await call(tokenApi.update, { query: {}, body: { id, ...bodyOf(values, token) } })
   queryClient.removeQueries({ queryKey: ['token', 'one', String(id)] })
-  await tokens.refresh()
+  await Promise.all([tokens.refresh(), forgetProjects()])
 }
 
 /** Quota that was spent with a token in the last 7 days. */

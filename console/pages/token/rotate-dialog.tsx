@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import type { Token } from '../../../contract/api/token.ts'
+import { hasOldKey, nameOf } from '../../components/token-parts.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { CopyField } from '../../components/ui/copy-field.tsx'
 import { Dialog } from '../../components/ui/dialog.tsx'
@@ -8,7 +9,6 @@ import { formatTime } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import { keyOf, maskedKey } from '../../lib/token-key.ts'
 import { rotateKey } from './queries.ts'
-import { hasOldKey, nameOf } from './token-parts.tsx'
 
 /** How long the old key stays valid, in seconds. */
 const choices = ['86400', '3600', '0'] as const

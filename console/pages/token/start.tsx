@@ -4,6 +4,9 @@ import { Button, buttonClass } from '../../components/ui/button.tsx'
 import { CopyField } from '../../components/ui/copy-field.tsx'
 import { Dialog } from '../../components/ui/dialog.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { canSeeReference } from '../../lib/reference-access.ts'
+import { useSessionUser } from '../../lib/session.ts'
+import { useServerStatus } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { keyOf } from '../../lib/token-key.ts'
 import { AppSetups } from './app-setups.tsx'
@@ -13,6 +16,8 @@ import { SnippetTabs } from './snippet-tabs.tsx'
 /** Shown right after a token is created: its key, example calls to copy and apps to open. */
 export function TokenStart({ id, onClose }: { id: string; onClose(): void }) {
   const t = useText()
+  const user = useSessionUser()
+  const status = useServerStatus()
   const query = useQuery(tokenQuery(id))
   const token = query.data
   return (
@@ -24,6 +29,11 @@ export function TokenStart({ id, onClose }: { id: string; onClose(): void }) {
       width="large"
       footer={
         <>
+          {canSeeReference(user, status) && (
+            <Link to="/reference" className={buttonClass({ look: 'quiet' })}>
+              {t('token.start.reference')}
+            </Link>
+          )}
           {token && (
             <Link to="/playground" search={{ token: token.id }} className={buttonClass()}>
               {t('token.start.try')}

@@ -4,7 +4,7 @@ import { Suspense } from 'react'
 import { logType } from '../../../contract/log-types.ts'
 import { Kpi } from '../../components/ui/kpi.tsx'
 import { Card, Page } from '../../components/ui/page.tsx'
-import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { EmptyState, ErrorState, RowsSkeleton } from '../../components/ui/states.tsx'
 import { formatTime, useFormatSum } from '../../lib/format.ts'
 import { lazy } from '../../lib/lazy.ts'
 import { selfQuery } from '../../lib/self.ts'
@@ -112,7 +112,7 @@ function History() {
   return (
     <Card title={t('topup.history')} actions={all}>
       {isPending ? (
-        <Skeleton className="h-24 w-full" />
+        <RowsSkeleton className="h-24 border-0!" />
       ) : error ? (
         <ErrorState title={t('topup.history.failed')} text={error.message} onRetry={() => void refetch()} />
       ) : data.length === 0 ? (

@@ -1,9 +1,11 @@
 import type { User } from '../../../contract/api/user.ts'
+import { Amount } from '../../components/amount.tsx'
 import { Cut } from '../../components/data-table/cut.tsx'
 import type { Column } from '../../components/data-table/types.ts'
-import { cut, formatNumber, formatQuota, formatRelative, formatTime } from '../../lib/format.ts'
+import { Groups } from '../../components/groups.tsx'
+import { cut, formatNumber, formatRelative, formatTime } from '../../lib/format.ts'
 import { type Text, useText } from '../../lib/text.ts'
-import { Groups, roleText, statusText, UserRole, UserStatus } from './user-parts.tsx'
+import { roleText, statusText, UserRole, UserStatus } from './user-parts.tsx'
 
 const longestName = 15
 
@@ -82,12 +84,12 @@ export function userColumns(t: Text): Column<User>[] {
       // Hidden by default, because the columns of the console's specification already fill the width.
       hidden: true,
       card: 'hide',
-      skeleton: 'w-20',
+      wraps: true,
     },
     {
       id: 'spent_month',
       header: t('user.column.month'),
-      cell: (user) => formatQuota(user.spent_month ?? 0),
+      cell: (user) => <Amount quota={user.spent_month ?? 0} />,
       value: (user) => user.spent_month,
       align: 'end',
       hidden: true,
@@ -103,7 +105,7 @@ export function userColumns(t: Text): Column<User>[] {
       sortable: true,
       hidden: true,
       card: 'hide',
-      skeleton: 'w-36',
+      wraps: true,
     },
   ]
 }
@@ -113,7 +115,7 @@ function figures(t: Text): Column<User>[] {
     {
       id: 'quota',
       header: t('user.column.quota'),
-      cell: (user) => formatQuota(user.quota),
+      cell: (user) => <Amount quota={user.quota} />,
       value: (user) => user.quota,
       sortable: true,
       align: 'end',
@@ -122,7 +124,7 @@ function figures(t: Text): Column<User>[] {
     {
       id: 'used_quota',
       header: t('user.column.used'),
-      cell: (user) => formatQuota(user.used_quota),
+      cell: (user) => <Amount quota={user.used_quota} />,
       value: (user) => user.used_quota,
       sortable: true,
       align: 'end',

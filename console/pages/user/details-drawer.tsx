@@ -1,37 +1,44 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { type ReactNode, useId, useState } from 'react'
+import { type ReactNode, Suspense, useId, useState } from 'react'
 import type { User } from '../../../contract/api/user.ts'
 import { roles } from '../../../contract/roles.ts'
 import { DollarBox } from '../../components/form/quota-box.tsx'
+import { Groups } from '../../components/groups.tsx'
 import { Limits } from '../../components/limits.tsx'
 import { RecentUse } from '../../components/recent-use.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Drawer, type DrawerSteps } from '../../components/ui/drawer.tsx'
 import { Input } from '../../components/ui/input.tsx'
 import { Kpi } from '../../components/ui/kpi.tsx'
-import { DetailsSkeleton, ErrorState } from '../../components/ui/states.tsx'
+import { DetailsSkeleton, ErrorState, RowsSkeleton } from '../../components/ui/states.tsx'
+import { Tabs } from '../../components/ui/tabs.tsx'
 import { formatCount, formatTime, quotaPerUnit, showsCurrency, useFormatQuota, useFormatSum } from '../../lib/format.ts'
+import { lazy } from '../../lib/lazy.ts'
 import { useClassicServer } from '../../lib/status.ts'
-import { useText } from '../../lib/text.ts'
+import { loadAreas, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { Bindings } from './bindings.tsx'
 import { giveQuota, userQuery, userSpentQuery } from './queries.ts'
-import { Groups, UserRole, UserStatus } from './user-parts.tsx'
+import { UserRole, UserStatus } from './user-parts.tsx'
 
 interface UserPeekProps {
   id: string
   steps: DrawerSteps | undefined
+  /** The open tab; anything unknown means the first one. */
+  tab: string | undefined
+  onTab(tab: string | undefined): void
   onClose(): void
   onEdit(user: User): void
 }
 
 /** The drawer of a user, with figures, a quick top-up, connected accounts, and links to the logs. */
-export function UserPeek({ id, steps, onClose, onEdit }: UserPeekProps) {
+export function UserPeek({ id, steps, tab, onTab, onClose, onEdit }: UserPeekProps) {
   const t = useText()
   const query = useQuery(userQuery(id))
   const user = query.data
   const open = user !== undefined && user.role < roles.root
+  const classic = useClassicServer()
   return (
     <Drawer
       open
@@ -39,14 +46,48 @@ export function UserPeek({ id, steps, onClose, onEdit }: UserPeekProps) {
       steps={steps}
       title={user?.username ?? t('user.title')}
       aside={user && <UserStatus user={user} />}
-      footer={open && <Button onClick={() => onEdit(user)}>{t('do.edit')}</Button>}
+      footer={open ? <Button onClick={() => onEdit(user)}>{t('do.edit')}</Button> : undefined}
     >
       {query.isPending && <DetailsSkeleton />}
       {query.isError && (
         <ErrorState title={t('user.notFound')} text={query.error.message} onRetry={() => void query.refetch()} />
       )}
-      {user && <Details key={user.id} user={user} />}
+      {user && (classic ? <Details key={user.id} user={user} /> : <UserTabs user={user} tab={tab} onTab={onTab} />)}
     </Drawer>
+  )
+}
+
+const UserTokens = lazy(async () => {
+  const [it] = await Promise.all([import('./user-tokens.tsx'), loadAreas(['token'])])
+  return { default: it.UserTokens }
+})
+const UserSessions = lazy(() => import('./user-sessions.tsx').then((it) => ({ default: it.UserSessions })))
+
+const tabs = ['account', 'tokens', 'sessions'] as const
+
+/** The account, its tokens and its sessions. */
+function UserTabs({ user, tab, onTab }: { user: User } & Pick<UserPeekProps, 'tab' | 'onTab'>) {
+  const t = useText()
+  const contents = {
+    account: <Details key={user.id} user={user} />,
+    tokens: <UserTokens key={user.id} user={user} />,
+    sessions: <UserSessions key={user.id} user={user} />,
+  }
+  return (
+    <Tabs
+      label={t('user.peek.tabs')}
+      value={tabs.find((each) => each === tab) ?? 'account'}
+      onChange={(next) => onTab(next === 'account' ? undefined : next)}
+      tabs={tabs.map((id) => ({
+        id,
+        label: t(`user.peek.tab.${id}`),
+        content: (
+          <Suspense fallback={<RowsSkeleton className="h-64 border-0!" />}>
+            <div className="flex flex-col gap-5">{contents[id]}</div>
+          </Suspense>
+        ),
+      }))}
+    />
   )
 }
 
@@ -77,7 +118,7 @@ function Details({ user }: { user: User }) {
           <UserRole role={user.role} />
         </Fact>
         <Fact name={t('user.group')}>
-          <Groups group={user.group} />
+          <Groups group={user.group} all />
         </Fact>
         {user.inviter_id > 0 && (
           <Fact name={t('user.peek.inviter')}>

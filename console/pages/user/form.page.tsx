@@ -8,7 +8,7 @@ import { PasswordField, TextField } from '../../components/form/text-field.tsx'
 import { useAppForm } from '../../components/form/use-app-form.ts'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Page } from '../../components/ui/page.tsx'
-import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { ErrorState, FieldsSkeleton } from '../../components/ui/states.tsx'
 import { useCrumb } from '../../lib/crumb.ts'
 import { selfQuery } from '../../lib/self.ts'
 import { isClassicServer } from '../../lib/status.ts'
@@ -39,7 +39,7 @@ function LoadedForm({ id }: { id: string | undefined }) {
   const other = useQuery({ ...userQuery(id ?? ''), enabled: id !== undefined, staleTime: 0, gcTime: 0 })
   const own = useQuery({ ...selfQuery, enabled: id === undefined, staleTime: 0 })
   const query = id === undefined ? own : other
-  if (query.isPending) return <Skeleton className="h-[32rem] w-full rounded-lg" />
+  if (query.isPending) return <FieldsSkeleton className="h-[32rem]" />
   if (query.isError) {
     return (
       <ErrorState title={t('user.notFound')} text={query.error.message} onRetry={() => void query.refetch()}>

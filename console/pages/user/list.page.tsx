@@ -14,13 +14,14 @@ import { useConfirm } from '../../components/ui/use-confirm.tsx'
 import { firstLook } from '../../lib/first-look.ts'
 import { useHotkeys } from '../../lib/hotkeys.ts'
 import { lazy } from '../../lib/lazy.ts'
+import { queryClient } from '../../lib/query-client.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { loadAreas, useText } from '../../lib/text.ts'
 import { useListState } from '../../lib/way-back.ts'
 import { changeRole, deleteUser, userActions, userBulk } from './actions.tsx'
 import { userColumns } from './columns.tsx'
 import { filterCount, filterOf, noFilters, UserFilters } from './filters.tsx'
-import { users } from './queries.ts'
+import { userQuery, users } from './queries.ts'
 import { parseUserSearch } from './search.ts'
 import { roleText } from './user-parts.tsx'
 
@@ -30,6 +31,9 @@ const UserPeek = lazy(async () => {
   return { default: it.UserPeek }
 })
 
+/** Requests what the drawer shows first. */
+const near = (user: User) => void queryClient.prefetchQuery({ ...userQuery(String(user.id)), staleTime: nearStaleMs })
+const nearStaleMs = 10_000
 const rowId = (user: User) => String(user.id)
 const rowName = (user: User) => user.username
 
@@ -98,6 +102,7 @@ export function UserListPage() {
         actions={actions}
         bulk={userBulk(t)}
         peeks
+        nearRow={near}
         searchLabel={t('user.search')}
         filters={!classic && <UserFilters search={search} setSearch={setSearch} ready={!list.loading} />}
         filtered={!classic && filterCount(search) > 0}
@@ -110,7 +115,9 @@ export function UserListPage() {
           <UserPeek
             id={search.peek}
             steps={peekSteps({ list, rowId, peek: search.peek, setSearch })}
-            onClose={() => setSearch({ peek: undefined })}
+            tab={search.tab}
+            onTab={(tab) => setSearch({ tab }, { replace: true })}
+            onClose={() => setSearch({ peek: undefined, tab: undefined })}
             onEdit={edit}
           />
         )}

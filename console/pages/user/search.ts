@@ -8,9 +8,11 @@ export interface UserSearch extends ListSearch {
   group?: string | undefined
   /** Only users with a balance below this, in quota units. */
   below?: string | undefined
+  /** The tab of the open drawer; absent means the first one. */
+  tab?: string | undefined
 }
 
-const otherTexts = texts('role', 'status', 'group', 'below')
+const otherTexts = texts('role', 'status', 'group', 'below', 'tab')
 
 /** Reads the query of the list of users. */
 export function parseUserSearch(raw: RawSearch): UserSearch {

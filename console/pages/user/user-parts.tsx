@@ -1,7 +1,7 @@
 import type { User } from '../../../contract/api/user.ts'
 import { roles } from '../../../contract/roles.ts'
 import { userStatus } from '../../../contract/statuses.ts'
-import { Badge, type DotColor, Status } from '../../components/ui/badge.tsx'
+import { type DotColor, Status } from '../../components/ui/badge.tsx'
 import { type Text, useText } from '../../lib/text.ts'
 
 /** The label of a role. */
@@ -36,34 +36,4 @@ const roleColors: Readonly<Record<number, DotColor>> = {
 export function UserRole({ role }: { role: number }) {
   const t = useText()
   return <Status color={roleColors[role] ?? 'red'}>{roleText(role, t)}</Status>
-}
-
-const groupColors: Readonly<Record<string, DotColor>> = {
-  vip: 'yellow',
-  pro: 'yellow',
-  svip: 'red',
-  premium: 'red',
-}
-
-/** Shows the groups in a comma-separated text; an empty text means the default group. */
-export function Groups({ group }: { group: string }) {
-  const t = useText()
-  const names = group
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '')
-    .sort()
-  const shown = names.length > 0 ? names : [t('value.default')]
-  return (
-    <span className="inline-flex flex-wrap gap-1">
-      {shown.map((name) => {
-        const color = groupColors[name]
-        return (
-          <Badge key={name} {...(color !== undefined && { color })}>
-            {name}
-          </Badge>
-        )
-      })}
-    </span>
-  )
 }

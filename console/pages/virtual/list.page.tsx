@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { Pencil, Plus, Trash2 } from 'lucide-react'
 import type { VirtualModel } from '../../../contract/api/virtual-model.ts'
 import { deleteQuestion } from '../../components/data-table/delete-question.ts'
+import { Groups } from '../../components/groups.tsx'
 import { Badge } from '../../components/ui/badge.tsx'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { IconButton } from '../../components/ui/icon-button.tsx'
@@ -98,12 +99,10 @@ function ModelRow({ model, ask }: { model: VirtualModel; ask(question: Question)
           <span className="sr-only">{t('virtual.steps')}: </span>
           {steps.map((step) => step.model).join(' → ')}
         </p>
-        <p className="flex flex-wrap gap-1.5 pt-0.5">
+        <div className="flex flex-wrap gap-1.5 pt-0.5">
           {price !== null && <Badge>{t('virtual.fixedPrice')}</Badge>}
-          {groups.map((group) => (
-            <Badge key={group}>{group}</Badge>
-          ))}
-        </p>
+          {groups.length > 0 && <Groups group={groups} />}
+        </div>
         <Warnings warnings={model.warnings} />
       </div>
       <div className="flex items-center gap-1.5">

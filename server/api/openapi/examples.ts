@@ -8,6 +8,7 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   userCreate: { username: 'bob', password: 'a good one', display_name: 'Bob' },
   userUpdate: { id: 2, quota_delta: 500_000, group: 'vip' },
   userManage: { username: 'bob', action: 'disable' },
+  userSetTokenStatus: { status: 2 },
   tokenCreate: { name: 'laptop', remain_quota: 500_000, expired_time: -1 },
   tokenUpdate: { id: 1, name: 'laptop', models: 'gpt-4o,gpt-4o-mini' },
   tokenRotate: { keep_seconds: 3600 },

@@ -20,6 +20,7 @@ const words: Readonly<Record<string, string>> = {
   email: 'Email address; empty means none.',
   role: '1 user, 10 admin, 100 root.',
   group: 'The group, or several groups separated by commas.',
+  project: 'Project for which a token is used; empty means none.',
   quota: 'Quota units.',
   remain_quota: 'Quota units left.',
   unlimited_quota: 'True if the token has no quota limit of its own.',

@@ -80,6 +80,7 @@ forEachDatabase((_, openFresh) => {
       models: null,
       subnet: null,
       old_key_until: 0,
+      project: '',
       rpm_limit: 0,
       tpm_limit: 0,
       concurrency_limit: 0,

@@ -1,4 +1,6 @@
 import { api } from '../../../contract/api/index.ts'
+import { maxProjects } from '../../../contract/api/token.ts'
+import { maxFilterValues } from '../../../contract/filter-values.ts'
 import { limitsSent } from '../../../contract/limits.ts'
 import { roles } from '../../../contract/roles.ts'
 import { ApiFailure, tooManyRequests } from '../../http/api-failure.ts'
@@ -12,6 +14,7 @@ import {
   deleteToken,
   findOwnedToken,
   listTokens,
+  projectsOf,
   type TokenRow,
   tokenOf,
 } from '../../store/accounts/tokens.ts'
@@ -37,7 +40,10 @@ export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
   const { store, secrets, clock, announce } = deps
   const view = (row: TokenRow) => tokenView(row, secrets, epochSeconds(clock))
 
-  const filterOf = (query: { status: number; keyword?: string }) => ({ ...query, now: epochSeconds(clock) })
+  const filterOf = (query: { status: number; project: string; keyword?: string }) => ({
+    ...query,
+    now: epochSeconds(clock),
+  })
 
   serve(router, api.token.list, async ({ person, query, context }) =>
     listed(context, await listTokens(store.read, person.id, pageOf(query), filterOf(query))).map(view),
@@ -63,6 +69,10 @@ export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
     return found
   })
 
+  serve(router, api.token.projects, ({ person }) =>
+    projectsOf(store.read, person.id, { most: maxProjects, mostNames: maxFilterValues }),
+  )
+
   serve(router, api.token.get, async ({ person, params }) => {
     const row = await tokenOf(store.read, person.id, params.id)
     if (!row) throw new ApiFailure('Token not found.')
@@ -85,6 +95,7 @@ export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
         group: tokenGroup(body.group ?? null, person.group, deps.settings.current()),
         models: parseModels(body.models ?? null),
         subnet: parseSubnet(body.subnet ?? null),
+        project: body.project ?? '',
         ...limitsSent(body),
       })
       await recordAudit(trx, auditEvent(clock, call, 'token.create', `token ${token.id}`, token.name))

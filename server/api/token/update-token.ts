@@ -20,6 +20,7 @@ import { countOpenCalls } from '../../store/ledger/limits.ts'
 import type { Trx } from '../../store/store.ts'
 import { auditEvent, describeChange } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
+import { refuseToEnable } from '../refuse-to-enable.ts'
 import { tokenGroup } from '../usable-groups.ts'
 import { parseExpiry, parseModels, parseSubnet } from './token-input.ts'
 
@@ -50,16 +51,6 @@ export async function updateOwnToken(
   })
 }
 
-/** Refuses to enable a token that is still expired or exhausted. As in one-api, the stored values decide. */
-function refuseToEnable(token: TokenRow, nowSeconds: number): void {
-  if (token.status === tokenStatus.expired && token.expired_time !== -1 && token.expired_time <= nowSeconds) {
-    throw new ApiFailure('The token has expired. Set a later expiry first.')
-  }
-  if (token.status === tokenStatus.exhausted && token.remain_quota <= 0 && !token.unlimited_quota) {
-    throw new ApiFailure('The quota of the token is used up. Increase it first, or make it unlimited.')
-  }
-}
-
 function wantedStatus({ body }: Update): number {
   if (body.status !== tokenStatus.enabled && body.status !== tokenStatus.disabled) {
     throw new ApiFailure('status must be 1 or 2.')
@@ -82,6 +73,7 @@ function wantedFields(
     fields.group = tokenGroup(body.group, person.group, settings)
   if (body.models !== undefined) fields.models = parseModels(body.models)
   if (body.subnet !== undefined) fields.subnet = parseSubnet(body.subnet)
+  if (body.project !== undefined) fields.project = body.project ?? ''
   return { ...fields, ...limitsSent(body) }
 }
 

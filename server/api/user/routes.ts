@@ -14,6 +14,7 @@ import { createAccount } from '../new-account.ts'
 import { userView } from '../user-view.ts'
 import { manageUser, refuseUnlessAbove, type UserDeps } from './manage-user.ts'
 import { updateUserAsAdmin } from './update-user.ts'
+import { mountUserAccess } from './user-access.ts'
 
 /** Calls for admins about other people's accounts. */
 export function mountUsers(router: ApiRouter, deps: UserDeps & { announce: Announce }): void {
@@ -75,6 +76,8 @@ export function mountUsers(router: ApiRouter, deps: UserDeps & { announce: Annou
     deps.captures.sweepSoon()
     await announce({ topic: 'user', id })
   })
+
+  mountUserAccess(router, deps)
 
   async function readable(id: number, person: Person) {
     const row = await userById(store.read, id)

@@ -63,11 +63,13 @@ forEachDatabaseUrl((name, freshUrl) => {
     await using _installation = installation
     // The restored installation accepts the old key, and also the new one.
     const { key: newKey } = await gateway.api<{ key: string }>('POST', `/api/token/${token.id}/rotate`, {})
+    await gateway.api('PUT', '/api/token/', { id: token.id, project: 'Search' })
     await gateway.stop()
     const file = join(installation.folder, 'all.jsonl')
     expect((await installation.run('export', '-o', file)).code).toBe(0)
     expect(statSync(file).mode & 0o777).toBe(0o600)
     const text = readFileSync(file, 'utf8')
+    expect(text).toContain('"project":"Search"')
     for (const secret of [token.key.replace('sk-', ''), newKey, codes[0], 'the mail password', 's3cret', '$argon2'])
       expect(text).not.toContain(String(secret))
     expect((await installation.run('export', '-o', file)).output).toContain('exists already')

@@ -64,6 +64,16 @@ function retryAdvice(details: unknown): number | undefined {
   return seconds === undefined ? undefined : Math.ceil(Number(seconds))
 }
 
+/**
+ * The end of a stream that failed, from the JSON of its error. The error is written twice: as the data of an event, which
+ * every client can read, and as bare JSON, which is Google's own form. Some of Google's libraries find an error only in
+ * that form and take the event for an empty response (js-genai `processStreamResponse` before 3.0, go-genai
+ * `iterateResponseStream`).
+ */
+export function googleErrorEvents(body: string): string {
+  return `data: ${body}\n\n${body}\n\n`
+}
+
 /** An error in the form that a Gemini caller expects. */
 export function encodeFailure(failure: Failure, requestId: string): JsonObject {
   const { kind, retryAfterSeconds } = failure

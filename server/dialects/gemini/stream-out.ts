@@ -3,7 +3,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { Citation, Seal } from '../neutral/conversation.ts'
 import type { Frame, StreamEncoder } from '../neutral/dialect.ts'
 import type { PartDetail, ReplyPart, Stop, StreamEvent } from '../neutral/reply.ts'
-import { encodeFailure } from './failure.ts'
+import { encodeFailure, googleErrorEvents } from './failure.ts'
 import { groundingOut } from './grounding.ts'
 import { logprobsOut } from './logprobs.ts'
 import { type AnswerNames, answerNames, finishMessage, marked, replyPartOut } from './reply.ts'
@@ -59,7 +59,7 @@ export class ContentStreamEncoder implements StreamEncoder {
         this.#usage = event.usage
         return ''
       case 'error':
-        return sent(encodeFailure(event.failure, this.#frame.id))
+        return googleErrorEvents(JSON.stringify(encodeFailure(event.failure, this.#frame.id)))
       case 'end':
         return this.#end()
       default:
@@ -172,9 +172,5 @@ function withData(head: ReplyPart, data: string): ReplyPart {
 }
 
 function written(chunk: WireAnswer): string {
-  return sent(chunk)
-}
-
-function sent(chunk: object): string {
   return `data: ${JSON.stringify(chunk)}\n\n`
 }

@@ -5,11 +5,11 @@ import type { Candidate } from '../routing/routing-table.ts'
 import { serves } from '../routing/select-channel.ts'
 
 /**
- * True if a channel that is not in `tried` could serve the call now, because it is not paused and its breaker is
- * closed.
+ * True if a channel that is not in `tried` could serve the call now, because it is not paused, its breaker is closed,
+ * and it has not just broken a stream of the call's session.
  */
 export function hasFreeChannel(
-  { routing, rests, breaker }: Pick<RelayDeps, 'routing' | 'rests' | 'breaker'>,
+  { routing, rests, breaker, sessionRests }: Pick<RelayDeps, 'routing' | 'rests' | 'breaker' | 'sessionRests'>,
   call: AnyCall,
   tried: ReadonlySet<number>,
 ): boolean {
@@ -19,6 +19,7 @@ export function hasFreeChannel(
     !tried.has(channel.id) &&
     serves(channel, mode, model) &&
     !rests.isResting(channel, model) &&
-    !breaker.isOpen(channel.id, model)
+    !breaker.isOpen(channel.id, model) &&
+    !sessionRests.isResting(call.session, channel.id, model)
   return routing().candidates(servingGroup(call), model).some(isFree)
 }

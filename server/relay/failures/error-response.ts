@@ -1,4 +1,5 @@
 import { callerDialects } from '../../dialects/caller-dialects.ts'
+import { googleErrorEvents } from '../../dialects/gemini/failure.ts'
 import type { DialectName } from '../../dialects/neutral/conversation.ts'
 import { failureOf } from '../../dialects/neutral/failure.ts'
 import type { Failure } from '../../dialects/neutral/reply.ts'
@@ -78,7 +79,7 @@ export function errorEventFor(error: GatewayError, requestId: string, dialect: D
     return `event: error\ndata: ${JSON.stringify({ ...wireError, type: 'error', sequence_number: 0, error: wireError })}\n\n`
   }
   const body = JSON.stringify(encodeFailure(failure, requestId))
-  return dialect === 'gemini' ? `data: ${body}\n\n` : `event: error\ndata: ${body}\n\n`
+  return dialect === 'gemini' ? googleErrorEvents(body) : `event: error\ndata: ${body}\n\n`
 }
 
 /**
@@ -96,6 +97,7 @@ export function lastEventsFor(error: unknown, body: string, call: Pick<RelayCall
   const parsed = tryParse(body)
   const errorBody: unknown = Array.isArray(parsed) ? parsed[0] : parsed
   const data = tryStringify(errorBody) ?? JSON.stringify(body)
+  if (dialect === 'gemini') return googleErrorEvents(data)
   return `${dialect === 'anthropic-messages' ? 'event: error\n' : ''}data: ${data}\n\n`
 }
 

@@ -3,7 +3,7 @@ import type { DeadlineWait, DeadlineWatch } from '../cancellation/deadline-watch
 import { droppedHeader, droppedNames } from '../headers/dropped-header.ts'
 import { streamHeaders } from '../headers/relay-headers.ts'
 import { atEnd, type Step } from './answer-body.ts'
-import { keepAlive } from './keep-alive.ts'
+import { keepAliveFor } from './keep-alive.ts'
 
 /** A stream that has been requested from an upstream. */
 export interface Asking {
@@ -75,7 +75,7 @@ class EarlyAnswer implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
     // The head also reports the remaining limits.
     if (!call.state.isHeld || call.signal.aborted) return
     this.dueAtMs = watch.nowMs() + everyMs
-    this.#give({ done: false, value: keepAlive })
+    this.#give({ done: false, value: keepAliveFor(call.dialect) })
     if (this.hasBegun) return
     this.hasBegun = true
     const headers = streamHeaders(new Headers(), call, '')
@@ -113,7 +113,7 @@ class EarlyAnswer implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
   next(): Promise<Step> {
     if (this.#owesFirst) {
       this.#owesFirst = false
-      return Promise.resolve({ done: false, value: keepAlive })
+      return Promise.resolve({ done: false, value: keepAliveFor(this.#asking.call.dialect) })
     }
     return new Promise((resolve) => {
       this.#resolve = resolve

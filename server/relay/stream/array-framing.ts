@@ -50,7 +50,13 @@ class ArrayElements implements AsyncIterableIterator<Uint8Array> {
 
   #elements(bytes: Uint8Array): string {
     const { events } = this.#splitter.push(bytes)
-    const texts = events.flatMap(({ data }) => (data === undefined ? [] : [data]))
+    const texts: string[] = []
+    for (const { data, lines } of events) {
+      if (data === undefined || data === '{}') continue
+      // An error comes twice, the second time as bare JSON (`googleErrorEvents`).
+      const isRepeated = lines !== undefined && data === texts.at(-1)
+      if (!isRepeated) texts.push(data)
+    }
     // In an array, white space takes the place of a keep-alive.
     if (texts.length === 0) return this.#begun || events.length > 0 ? '\n' : ''
     return texts.map((text) => this.#element(text)).join('')

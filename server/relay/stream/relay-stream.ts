@@ -10,7 +10,7 @@ import type { AttemptFailed } from '../failures/retry-policy.ts'
 import { failureInStream } from '../failures/upstream-failure.ts'
 import type { UpstreamPiece } from '../upstream/upstream-reader.ts'
 import { AnswerBody, never, type Step, unreadLimit } from './answer-body.ts'
-import { keepAlive } from './keep-alive.ts'
+import { keepAliveFor } from './keep-alive.ts'
 import { readLate } from './late-usage.ts'
 import { noteEnded } from './note-ended.ts'
 import { closedUp, joined, passOn } from './pass-on.ts'
@@ -192,7 +192,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
       case 'last':
         return this.#lastPiece(piece)
       case 'quiet':
-        return this.#splitter.partlySent ? undefined : keepAlive
+        return this.#splitter.partlySent ? undefined : keepAliveFor(this.open.call.dialect)
       case 'fault':
         throw piece.fault
       case 'rescued':

@@ -1,3 +1,6 @@
+import { type Selectable, sql } from 'kysely'
+import type { SessionsTable } from '../schema/session-tables.ts'
+import type { Listed, Page } from '../statements/page.ts'
 import type { Db, Trx } from '../store.ts'
 
 const personColumns = ['users.id', 'users.username', 'users.role', 'users.status', 'users.group'] as const
@@ -23,17 +26,86 @@ export interface NewSession {
   user_id: number
   created_time: number
   expires_time: number
+  /** Where the login came from. */
+  seen: SessionPlace
 }
 
-export async function addSession(trx: Trx, session: NewSession): Promise<void> {
+/** Where a session was seen: the address, and the User-Agent header; '' = not known. */
+export interface SessionPlace {
+  address: string
+  client: string
+}
+
+/** The length to which the User-Agent header is truncated. Those of browsers are shorter. */
+const longestClient = 300
+
+const placeColumns = ({ address, client }: SessionPlace) => ({ address, client: client.slice(0, longestClient) })
+
+export async function addSession(trx: Trx, { seen, ...session }: NewSession): Promise<void> {
   await trx
     .insertInto('sessions')
-    .values({ ...session, last_seen_time: session.created_time })
+    .values({ ...session, ...placeColumns(seen), last_seen_time: session.created_time })
     .execute()
 }
 
-export async function touchSession(trx: Trx, idHash: string, nowSeconds: number): Promise<void> {
-  await trx.updateTable('sessions').set({ last_seen_time: nowSeconds }).where('id_hash', '=', idHash).execute()
+/** Records that a session was used now, and from where. */
+export async function touchSession(trx: Trx, idHash: string, nowSeconds: number, seen: SessionPlace): Promise<void> {
+  await trx
+    .updateTable('sessions')
+    .set({ last_seen_time: nowSeconds, ...placeColumns(seen) })
+    .where('id_hash', '=', idHash)
+    .execute()
+}
+
+/** The part of a session's hash that names the session to administrators. The cookie does not follow from it. */
+const handle = sql<string>`substr(id_hash, 1, 16)`
+
+const listedColumns = ['id_hash', 'created_time', 'last_seen_time', 'expires_time', 'address', 'client'] as const
+
+/** A session as administrators see it. */
+export type SessionRow = Pick<Selectable<SessionsTable>, (typeof listedColumns)[number]> & { handle: string }
+
+/** The sessions of a user that have not ended. */
+export async function listSessions(
+  db: Db,
+  userId: number,
+  now: number,
+  { offset, limit, sort, descending }: Page<'created_time' | 'last_seen_time'>,
+): Promise<Listed<SessionRow>> {
+  const valid = db.selectFrom('sessions').where('user_id', '=', userId).where('expires_time', '>', now)
+  const direction = descending ? 'desc' : 'asc'
+  const rows = await valid
+    .select(listedColumns)
+    .select(handle.as('handle'))
+    .orderBy(sort, direction)
+    .orderBy('id_hash', direction)
+    .offset(offset)
+    .limit(limit)
+    .execute()
+  const { total } = await valid.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  return { rows, total: Number(total) }
+}
+
+/** Ends one session of a user; false if there is none with this handle. */
+export async function endSessionOf(trx: Trx, userId: number, named: string): Promise<boolean> {
+  const ended = await trx
+    .deleteFrom('sessions')
+    .where('user_id', '=', userId)
+    .where(handle, '=', named)
+    .returning('id_hash')
+    .execute()
+  return ended.length > 0
+}
+
+/** Ends all sessions of a user, except the one with this hash; resolves with their number. */
+export async function endOtherSessionsOf(trx: Trx, userId: number, exceptHash: string | undefined): Promise<number> {
+  const ended = await trx
+    .deleteFrom('sessions')
+    .where('user_id', '=', userId)
+    .$if(exceptHash !== undefined, (query) => query.where('id_hash', '<>', exceptHash ?? ''))
+    .returning('id_hash')
+    .execute()
+  return ended.length
 }
 
 export async function endSession(trx: Trx, idHash: string): Promise<void> {

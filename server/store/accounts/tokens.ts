@@ -1,4 +1,5 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import type { TokenProject } from '../../../contract/api/token.ts'
 import type { LimitField } from '../../../contract/limits.ts'
 import { tokenStatus } from '../../../contract/statuses.ts'
 import { forgetRecordings } from '../installation/captures.ts'
@@ -16,23 +17,34 @@ export type TokenSort =
   | 'id'
   | 'name'
   | 'status'
+  | 'project'
   | 'used_quota'
   | 'remain_quota'
   | 'created_time'
   | 'accessed_time'
   | 'expired_time'
 
+/** Which tokens to list; 0, '' and absent fields mean any. */
+interface TokenFilter {
+  status: number
+  /** Epoch seconds at which `status` is the status. */
+  now: number
+  project?: string
+  keyword?: string
+}
+
 /** Tokens of one user. */
 export async function listTokens(
   db: Db,
   userId: number,
   page: Page<TokenSort>,
-  { status, now, keyword = '' }: { status: number; now: number; keyword?: string } = { status: 0, now: 0 },
+  { status, now, project = '', keyword = '' }: TokenFilter = { status: 0, now: 0 },
 ): Promise<Listed<TokenRow>> {
   const matching = db
     .selectFrom('tokens')
     .where('user_id', '=', userId)
     .$if(status !== 0, (query) => query.where(sql<number>`${statusAt(now)}`, '=', status))
+    .$if(project !== '', (query) => query.where('project', '=', project))
     .$if(keyword !== '', (query) => query.where((eb) => startsWith(eb.ref('name'), keyword)))
   const direction = page.descending ? 'desc' : 'asc'
   const listed = await listPage(
@@ -44,6 +56,39 @@ export async function listTokens(
     page,
   )
   return { ...listed, rows: await withLeasesOfTokens(db, listed.rows) }
+}
+
+/** The projects of a user's tokens by name, with their totals and up to `mostNames` different names of tokens. */
+export async function projectsOf(
+  db: Db,
+  userId: number,
+  { most, mostNames }: { most: number; mostNames: number },
+): Promise<TokenProject[]> {
+  const own = db.selectFrom('tokens').where('user_id', '=', userId)
+  const totals = await own
+    .select((eb) => [
+      'project',
+      eb.fn.countAll<number>().as('tokens'),
+      // Added up as floating point, which is exact up to 2^53 and cannot overflow as integers can.
+      sql<number>`sum(cast(used_quota as double precision))`.as('used_quota'),
+    ])
+    .groupBy('project')
+    .orderBy('project')
+    .limit(most)
+    .execute()
+  const names = await own
+    .select(['project', 'name'])
+    .where('name', '<>', '')
+    .groupBy(['project', 'name'])
+    .orderBy('name')
+    .execute()
+  const byProject = Map.groupBy(names, ({ project }) => project)
+  return totals.map(({ project, tokens, used_quota }) => ({
+    project,
+    tokens: Number(tokens),
+    used_quota: Number(used_quota),
+    token_names: (byProject.get(project) ?? []).slice(0, mostNames).map(({ name }) => name),
+  }))
 }
 
 /**
@@ -135,7 +180,7 @@ export async function addToken(trx: Trx, token: NewToken): Promise<TokenRow> {
 /** The fields of a token that its owner may write. The quota is changed by separate functions. */
 export type TokenFields = Pick<
   Updateable<TokensTable>,
-  'name' | 'status' | 'expired_time' | 'unlimited_quota' | 'group' | 'models' | 'subnet' | LimitField
+  'name' | 'status' | 'expired_time' | 'unlimited_quota' | 'group' | 'models' | 'subnet' | 'project' | LimitField
 >
 
 export async function updateToken(trx: Trx, id: number, fields: TokenFields): Promise<void> {

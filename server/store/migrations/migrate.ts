@@ -38,6 +38,7 @@ import { feedsAndDrains } from './0037-feeds-and-drains.ts'
 import { logAttempts } from './0039-log-attempts.ts'
 import { leases } from './0040-leases.ts'
 import { codesAndKeys } from './0041-codes-and-keys.ts'
+import { projectsAndClients } from './0042-projects-and-clients.ts'
 
 const migrations: readonly Migration[] = [
   init,
@@ -76,6 +77,7 @@ const migrations: readonly Migration[] = [
   logAttempts,
   leases,
   codesAndKeys,
+  projectsAndClients,
 ]
 
 /** An arbitrary number for the lock that keeps two starting nodes from migrating at the same time. */

@@ -13,6 +13,7 @@ import type { CaptureRulesTable, CapturesTable } from './capture-tables.ts'
 import type { ChannelDeadKeysTable, ChannelsTable, ChannelTestsTable, DrainSessionsTable } from './channel-tables.ts'
 import type { ImportRowsTable, ImportRunsTable, ImportsTable } from './import-tables.ts'
 import type { LogSinksTable } from './log-sink-tables.ts'
+import type { SessionsTable } from './session-tables.ts'
 import type { StatementEmailsTable, StatementOptoutsTable } from './statement-tables.ts'
 import type { StoredResponsesTable } from './stored-response-tables.ts'
 import type {
@@ -101,6 +102,8 @@ export interface TokensTable extends LimitColumns {
   old_key_hash: Generated<string | null>
   /** The time (epoch seconds) from which on the old key is refused; 0 if there is none. */
   old_key_until: Generated<number>
+  /** Ours: what the owner uses the token for; tokens are listed and totalled by it. '' = none. */
+  project: Generated<string>
 }
 
 /** Ours: the objects that a configuration file manages, by their section and name in the file. */
@@ -225,15 +228,6 @@ export interface OptionsTable {
   value: string
   /** Ours: `value` is encrypted with the secret key. */
   sealed: Generated<boolean>
-}
-
-export interface SessionsTable {
-  /** The keyed hash of the random id in the cookie. */
-  id_hash: string
-  user_id: number
-  created_time: number
-  last_seen_time: number
-  expires_time: number
 }
 
 export interface HoldsTable {

@@ -15,6 +15,9 @@ export const popup = (page: Page) => page.locator('[role="dialog"], [role="alert
 /** Waits until a drawer shows its content. */
 export const drawer = (page: Page) => page.getByRole('dialog').locator('dl, h3').first().waitFor()
 
+/** Waits until a drawer shows a list. */
+export const drawerList = (page: Page) => page.getByRole('dialog').locator('ul').first().waitFor()
+
 /** Clicks something that opens a dialog or a confirmation. */
 export const opens = (find: (page: Page) => Locator) => async (page: Page) => {
   await find(page).click()

@@ -6,6 +6,7 @@ import { person, type Screen } from './screen.ts'
 import {
   chooseFromEnd,
   drawer,
+  drawerList,
   empty,
   failed,
   field,
@@ -215,6 +216,8 @@ const user: Screen[] = [
   { path: '/user', state: 'failed', as: root, fails: '**/api/user/?*', prepare: failed },
   { path: '/user', state: 'with a question', as: root, prepare: chooseFromEnd(1) },
   { path: '/user?peek=2', state: 'with a drawer', as: root, prepare: drawer },
+  { path: '/user?peek=1&tab=tokens', state: 'with the tokens of a user', as: root, prepare: drawerList },
+  { path: '/user?peek=1&tab=sessions', state: 'with the sessions of a user', as: root, prepare: drawerList },
   {
     path: '/log?request=20260101000000000000000000000000',
     state: 'with a request that is not there',

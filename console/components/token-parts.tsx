@@ -1,8 +1,8 @@
-import type { Token } from '../../../contract/api/token.ts'
-import { tokenStatus } from '../../../contract/statuses.ts'
-import { type DotColor, Status } from '../../components/ui/badge.tsx'
-import { formatRelative, formatTime, useFormatQuota } from '../../lib/format.ts'
-import { type Text, useText } from '../../lib/text.ts'
+import type { Token } from '../../contract/api/token.ts'
+import { type TokenState, tokenStatus, tokenStatusAt } from '../../contract/statuses.ts'
+import { formatRelative, formatTime, useFormatQuota } from '../lib/format.ts'
+import { type Text, useText } from '../lib/text.ts'
+import { type DotColor, Status } from './ui/badge.tsx'
 
 const colors: Readonly<Record<number, DotColor>> = {
   [tokenStatus.enabled]: 'green',
@@ -18,7 +18,7 @@ export function hasOldKey({ old_key_until }: Token): boolean {
 }
 
 /** The display name of a token, with a substitute for an empty name. */
-export function nameOf(token: Token, t: Text): string {
+export function nameOf(token: Pick<Token, 'id' | 'name'>, t: Text): string {
   return token.name === '' ? t('token.unnamed', { id: token.id }) : token.name
 }
 
@@ -48,13 +48,12 @@ export function blockedReason(status: number, t: Text): string | undefined {
  * The status that applies to the next call. It can differ from the stored status, because the server marks a token as
  * expired or exhausted only when it is used.
  */
-export function statusOf(token: Token, nowSeconds = Date.now() / 1000): number {
-  if (token.status !== tokenStatus.enabled) return token.status
-  if (token.expired_time !== -1 && token.expired_time < nowSeconds) return tokenStatus.expired
-  return !token.unlimited_quota && token.remain_quota <= 0 ? tokenStatus.exhausted : token.status
+export function statusOf(token: TokenState): number {
+  return tokenStatusAt(token, Date.now() / 1000)
 }
 
-export function TokenStatus({ token }: { token: Token }) {
+/** The status that the next call would find, as a dot and a word. */
+export function TokenStatus({ token }: { token: TokenState }) {
   const t = useText()
   const status = statusOf(token)
   const why = blockedReason(status, t)
@@ -72,7 +71,7 @@ function barColor(left: number): string {
 }
 
 /** The remaining quota, with the used share as a bar. For unlimited tokens, only a word. */
-export function Remaining({ token }: { token: Token }) {
+export function Remaining({ token }: { token: Pick<Token, 'unlimited_quota' | 'used_quota' | 'remain_quota'> }) {
   const t = useText()
   const formatQuota = useFormatQuota()
   if (token.unlimited_quota) return <span className="text-muted">{t('value.unlimited')}</span>
@@ -80,7 +79,12 @@ export function Remaining({ token }: { token: Token }) {
   const left = granted > 0 ? Math.max(0, token.remain_quota) / granted : 0
   return (
     <span className="inline-flex items-center gap-2">
-      <svg viewBox="0 0 40 4" className="h-1 w-10 shrink-0" aria-hidden="true" preserveAspectRatio="none">
+      <svg
+        viewBox="0 0 40 4"
+        className="h-1 w-10 shrink-0 sm:max-[90rem]:hidden"
+        aria-hidden="true"
+        preserveAspectRatio="none"
+      >
         <rect width="40" height="4" rx="2" className="fill-active" />
         <rect width={40 * left} height="4" rx="2" className={barColor(left)} />
       </svg>
@@ -113,15 +117,22 @@ export function Moment({ seconds, none }: { seconds: number; none: string }) {
   return <time title={formatRelative(seconds)}>{formatTime(seconds)}</time>
 }
 
+type Used = Pick<Token, 'accessed_time' | 'created_time' | 'used_quota'>
+
 /** When the token was last used; undefined if never. The server initially sets this time to the creation time. */
-export function lastUse({ accessed_time, created_time, used_quota }: Token): number | undefined {
+export function lastUse({ accessed_time, created_time, used_quota }: Used): number | undefined {
   return accessed_time > created_time || (used_quota > 0 && accessed_time > 0) ? accessed_time : undefined
 }
 
 /** How long ago the token was last used, with the exact time on hover. */
-export function LastUse({ token }: { token: Token }) {
+export function LastUse({ token }: { token: Used }) {
   const t = useText()
   const seconds = lastUse(token)
   if (seconds === undefined) return <span className="text-muted">{t('token.notUsed')}</span>
-  return <time title={formatTime(seconds)}>{formatRelative(seconds)}</time>
+  return (
+    // In a narrow column, the words take two lines and not three.
+    <time className="inline-block min-w-19" title={formatTime(seconds)}>
+      {formatRelative(seconds)}
+    </time>
+  )
 }

@@ -1,0 +1,132 @@
+import { X } from 'lucide-react'
+import { useId, useState } from 'react'
+import { Button } from '../../components/ui/button.tsx'
+import { IconButton } from '../../components/ui/icon-button.tsx'
+import { Input } from '../../components/ui/input.tsx'
+import { useText } from '../../lib/text.ts'
+import { toast } from '../../lib/toast.ts'
+import type { ControlProps } from './control-props.ts'
+import { EditNumber } from './edit-number.tsx'
+import { optionName } from './option-names.ts'
+import { readTable, withEntry, withPair } from './option-tables.ts'
+import { Cell, Heading, NoRow, RatioRow, RatioTable } from './ratio-table.tsx'
+
+interface PairTableProps extends ControlProps {
+  source: string
+  /** Names that are suggested. */
+  groups: readonly string[]
+}
+
+/** Multipliers by the group of the user and the group of the token. */
+export function PairTable({ option, form, id, disabled, source, groups }: PairTableProps) {
+  const t = useText()
+  const table = readTable.pairs(source) ?? {}
+  const rows = Object.entries(table).flatMap(([user, ratios]) =>
+    Object.entries(ratios).map(([token, ratio]) => ({ user, token, ratio })),
+  )
+  const set = (user: string, token: string, ratio: number | undefined) =>
+    form.type(option.key, withEntry(table, user, withPair(table[user] ?? {}, token, ratio)))
+  return (
+    <>
+      <RatioTable
+        caption={optionName(option)}
+        head={
+          <>
+            <Heading text={t('setting.table.userGroup')} />
+            <Heading text={t('setting.table.tokenGroup')} />
+            <Heading text={t('ratio.multiplier')} end />
+            <Heading />
+          </>
+        }
+      >
+        {rows.map(({ user, token, ratio }) => {
+          const name = `${user} → ${token}`
+          return (
+            <RatioRow
+              key={name}
+              name={user}
+              action={
+                !disabled && (
+                  <IconButton
+                    label={t('form.remove', { name })}
+                    icon={<X />}
+                    onClick={() => set(user, token, undefined)}
+                  />
+                )
+              }
+            >
+              <Cell label={t('setting.table.tokenGroup')}>{token}</Cell>
+              <Cell label={t('ratio.multiplier')} end>
+                <EditNumber
+                  label={t('ratio.multiplier.of', { name })}
+                  value={ratio}
+                  disabled={disabled}
+                  onChange={(value) => value !== undefined && set(user, token, value)}
+                />
+              </Cell>
+            </RatioRow>
+          )
+        })}
+        {rows.length === 0 && <NoRow columns={4} text={t('setting.table.empty')} />}
+      </RatioTable>
+      <AddPair
+        {...{ id, disabled, groups }}
+        onAdd={(user, token) => {
+          if (table[user]?.[token] === undefined) return set(user, token, 1)
+          toast.info(t('ratio.add.known', { name: `${user} → ${token}` }))
+        }}
+      />
+    </>
+  )
+}
+
+interface AddPairProps extends Pick<PairTableProps, 'id' | 'disabled' | 'groups'> {
+  onAdd(user: string, token: string): void
+}
+
+function AddPair({ id, disabled, groups, onAdd }: AddPairProps) {
+  const t = useText()
+  const list = useId()
+  const [user, setUser] = useState('')
+  const [token, setToken] = useState('')
+  const ready = user.trim() !== '' && token.trim() !== ''
+  const boxes = [
+    { name: t('setting.table.userGroup'), value: user, set: setUser, id },
+    { name: t('setting.table.tokenGroup'), value: token, set: setToken, id: undefined },
+  ]
+  return (
+    <form
+      className="flex flex-wrap gap-2"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!ready) return
+        onAdd(user.trim(), token.trim())
+        setToken('')
+      }}
+    >
+      {boxes.map((box) => (
+        <Input
+          key={box.name}
+          id={box.id}
+          aria-label={box.name}
+          placeholder={box.name}
+          value={box.value}
+          list={list}
+          disabled={disabled}
+          spellCheck={false}
+          autoComplete="off"
+          className="w-48!"
+          onChange={(event) => box.set(event.target.value)}
+        />
+      ))}
+      <Button type="submit" disabled={disabled || !ready}>
+        {t('do.add')}
+      </Button>
+      <datalist id={list}>
+        {groups.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+    </form>
+  )
+}
