@@ -54,7 +54,7 @@ const sessionParams = z.object({
   session: z.string().check(z.regex(/^[0-9a-f]{16}$/), z.describe('Id of the session.')),
 })
 
-/** With these endpoints, administrators can see and disable the tokens, and see and end the sessions, of other users. */
+/** With these endpoints, administrators can see and disable the tokens, and see and end the sessions, of others. */
 export const userAccessApi = {
   tokens: endpoint({
     method: 'GET',
