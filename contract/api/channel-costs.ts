@@ -26,7 +26,9 @@ export const modelCostSchema = z.strictObject({
       .check(
         z.gte(0),
         z.lte(1000),
-        z.describe('Multiplier on the built-in prices of the model, in place of the prices in dollars.'),
+        z.describe(
+          'Multiplier on the price of the model in this installation (without group ratios), in place of prices in dollars.',
+        ),
       ),
   ),
 })
@@ -56,14 +58,18 @@ export const modelCostsField = z.record(z.string(), modelCostSchema).check(
     error: 'may have at most 1000 entries',
   }),
   z.describe(
-    'By the name that is sent upstream. Prices that a model does not name keep their proportion to the price list.',
+    'What the upstream charges, by the model name that is sent upstream. Kinds of tokens without a price here cost in proportion to the price of the model in this installation.',
   ),
 )
 
 export const channelCostsSchema = z.object({
   multiplier: z
     .nullable(costMultiplier)
-    .check(z.describe('Multiplier on the price list, for models that are not listed; null means unknown.')),
+    .check(
+      z.describe(
+        'Multiplier on the prices of this installation (without group ratios), for models that are not in `models`; null means that their cost is not known.',
+      ),
+    ),
   models: modelCostsField,
   source: z.nullable(sourceSchema).check(z.describe('Where the prices came from; null if there are none.')),
 })
@@ -199,7 +205,13 @@ export const channelCostsApi = {
     access: 'admin',
     params: idParams,
     body: z.object({
-      multiplier: z.nullable(costMultiplier).check(z.describe('Multiplier on the price list; null means unknown.')),
+      multiplier: z
+        .nullable(costMultiplier)
+        .check(
+          z.describe(
+            'Multiplier on the prices of this installation (without group ratios), for models that are not in `models`; null means that their cost is not known.',
+          ),
+        ),
       models: modelCostsField,
       source: z._default(
         z

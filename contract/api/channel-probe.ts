@@ -28,7 +28,7 @@ export const probeBody = z.object({
       .string()
       .check(
         z.maxLength(100_000),
-        z.describe('Comma-separated models; one of them is tested. If empty, a model of the channel type is tested.'),
+        z.describe('Comma-separated models. One of them is tested; if the text is empty, a model of the channel type.'),
       ),
     '',
   ),

@@ -225,8 +225,7 @@ export const importApi = {
     access: 'root',
     body: startImportBody,
     data: z.object({ id: z.int() }),
-    summary:
-      'Start an import or a dry run; only one can run at a time. The response does not wait for its end',
+    summary: 'Start an import or a dry run; only one can run at a time, and the response does not wait for its end',
     description:
       'The address is stored, encrypted, until the import has ended, but for a day at most. It must be the address of a database server; a file of this server cannot be imported with this call.',
   }),
@@ -236,7 +235,7 @@ export const importApi = {
     access: 'root',
     params: idParams,
     body: z.object(choices),
-    data: z.object({ id: z.int() }),
+    data: z.object(id: z.int() ),
     summary: 'Run an import again with the same source: after a dry run, or to continue one that ended early',
   }),
   cancel: endpoint({

@@ -6,10 +6,10 @@ import { listQuery } from './list-query.ts'
 export const userTokenSchema = z.object({
   id: z.int(),
   name: z.string(),
-  project: z.string().check(z.describe('The project that the owner assigned it to; empty means none.')),
+  project: z.string().check(z.describe('The project to which the owner assigned the token; empty means none.')),
   status: z
     .int()
-    .check(z.describe('1 enabled, 2 disabled, 3 expired, 4 exhausted, as the next request would find the token.')),
+    .check(z.describe('Status of the token if it were used now: 1 enabled, 2 disabled, 3 expired, 4 exhausted.')),
   group: z.string().check(z.describe("Group of the token; empty means the owner's group.")),
   created_time: z.int().check(z.describe('Epoch seconds.')),
   accessed_time: z
@@ -25,16 +25,18 @@ export type UserToken = z.output<typeof userTokenSchema>
 
 /** A session of the console, without anything that could continue it. */
 export const userSessionSchema = z.object({
-  id: z.string().check(z.describe('Names the session in this API. It is not the value of the cookie.')),
+  id: z.string().check(z.describe('Id of the session in this API. It is not the value of the cookie.')),
   created_time: z.int().check(z.describe('When the user logged in, in epoch seconds.')),
   last_seen_time: z
     .int()
     .check(z.describe('When the session was last used, in epoch seconds, recorded at most every five minutes.')),
   expires_time: z.int().check(z.describe('When the session ends by itself, in epoch seconds.')),
-  address: z.string().check(z.describe('IP address from which it was last seen; empty means not known.')),
+  address: z.string().check(z.describe('IP address of the last request of the session; empty means not known.')),
   client: z
     .string()
-    .check(z.describe('The beginning of the User-Agent header with which it was last seen; empty means not known.')),
+    .check(
+      z.describe('The beginning of the User-Agent header of the last request of the session; empty means not known.'),
+    ),
   current: z.boolean().check(z.describe('True for the session that makes this request.')),
 })
 
@@ -52,7 +54,7 @@ const sessionParams = z.object({
   session: z.string().check(z.regex(/^[0-9a-f]{16}$/), z.describe('Id of the session.')),
 })
 
-/** What administrators see and end of what gives access to the account of a user with a lower role. */
+/** With these endpoints, administrators can see and disable the tokens, and see and end the sessions, of others. */
 export const userAccessApi = {
   tokens: endpoint({
     method: 'GET',
@@ -95,7 +97,7 @@ export const userAccessApi = {
     access: 'admin',
     params: idParams,
     data: z.int().check(z.describe('How many sessions ended.')),
-    summary: 'End all sessions of a user with a lower role; the access token stays valid',
+    summary: 'End all console sessions of a user with a lower role; the access token of the user stays valid',
     description: 'For your own account, the session that makes this request continues.',
   }),
 }

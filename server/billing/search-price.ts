@@ -5,7 +5,7 @@
 
 const chunksPerUnit = 100
 /**
- * A document is split into chunks of this many tokens, each of which counts as one document (Cohere, "Pricing"; AWS
+ * A document is split into chunks of this many tokens, and each chunk counts as one document (Cohere, "Pricing"; AWS
  * uses 512).
  */
 const chunkTokens = 500

@@ -59,7 +59,7 @@ export interface ParseOptions {
 /**
  * Parses JSON within limits. A parsed value can be a hundred times as large as its text, and parsing then takes
  * correspondingly long. The text is therefore scanned first. If it exceeds the limits, it is refused without being
- * parsed. A long text is read in steps, each of which waits for its turn. Throws JsonFault, or rejects with it.
+ * parsed. A long text is read in steps, and each step waits for its turn. Throws JsonFault, or rejects with it.
  */
 export function parseJson(bytes: Uint8Array, options: ParseOptions): ParsedJson | Promise<ParsedJson> {
   if (bytes.length > shortBytes) return inSteps(bytes, options)

@@ -233,7 +233,7 @@ const streams: readonly (readonly [string, readonly JsonObject[], readonly Reply
     [{ type: 'reasoning', text: 'One\n\nTwo' }, hello],
   ],
   [
-    'paragraphs of a thought, one of which is only in its own closing event',
+    'paragraphs of a thought; one is only in its own closing event',
     [
       event('output_item.added', { item: { type: 'reasoning', id: 'rs_1', summary: [] } }),
       event('reasoning_summary_text.delta', { summary_index: 0, delta: 'O' }),

@@ -61,7 +61,7 @@ export interface Candidate {
   priority: number
 }
 
-/** An immutable snapshot of which channels serve which models. It is rebuilt whenever a channel changes. */
+/** An immutable snapshot: which channels serve which models. It is rebuilt whenever a channel changes. */
 export interface RoutingTable {
   candidates(group: string, model: string): readonly Candidate[]
   /** The candidates, including the channels that are being drained. */
