@@ -235,7 +235,7 @@ export const importApi = {
     access: 'root',
     params: idParams,
     body: z.object(choices),
-    data: z.object(id: z.int() ),
+    data: z.object({ id: z.int() }),
     summary: 'Run an import again with the same source: after a dry run, or to continue one that ended early',
   }),
   cancel: endpoint({
