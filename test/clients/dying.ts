@@ -117,6 +117,8 @@ async function faultsOf({ rig, note, since, exit, printed }: Observed, { isSeen 
   const calls = rows.filter(({ type }) => type === 2)
   const usual = ['complete', 'rescued', ...(isSeen ? ['interrupted'] : [])]
   const shown = isSeen ? undefined : complaint.exec(printed)?.[0]
+  // A stream that breaks off before anything of it was delivered costs nothing.
+  const isFree = (call: (typeof calls)[number]) => call.outcome === 'interrupted' && call.first_byte_time === 0
   return [
     ...(exit === 0 ? [] : [`exit code ${exit}`]),
     ...([secret, commandOutput].every((each) => printed.includes(each)) ? [] : ['the final text was not printed']),
@@ -124,7 +126,7 @@ async function faultsOf({ rig, note, since, exit, printed }: Observed, { isSeen 
     ...(readFileSync(note, 'utf8').includes(after) ? [] : ['the file was not edited']),
     ...rows.filter(({ type }) => type === 6).map(({ content }) => `error row: ${content.slice(0, 120)}`),
     ...calls.filter(({ outcome }) => !usual.includes(outcome)).map(({ outcome }) => `a call ended as ${outcome}`),
-    ...(calls.every(({ quota }) => quota > 0) ? [] : ['a call was not charged']),
+    ...(calls.every((call) => call.quota > 0 || isFree(call)) ? [] : ['a call was not charged']),
     ...(calls.some(({ attempts, outcome }) => attempts !== '' || outcome === 'interrupted')
       ? []
       : ['the first service did not die']),

@@ -123,6 +123,24 @@ test('a row under the pointer is requested before it is clicked, once', async ()
   expect(asked()).toHaveLength(1)
 })
 
+test('the form does not write back a balance that was fetched when the pointer was on the row', async () => {
+  const { id } = await site.addUser('spender')
+  await site.api('PUT', '/api/user/', { id, username: 'spender', quota: 1000 })
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open('/user')
+  const near = page.waitForResponse(`**/api/user/${id}`)
+  await rowOf(page, 'spender').getByText('spender').first().hover()
+  await near
+  await site.api('PUT', '/api/user/', { id, username: 'spender', quota: 400 })
+  await page.getByRole('button', { name: 'Edit: spender', exact: true }).click()
+  await page.waitForURL(`**/user/edit/${id}`)
+  await page.getByLabel('Display name').fill('Spends much')
+  await page.getByRole('button', { name: 'Submit', exact: true }).click()
+  await toastShown(page, 'success', 'user information updated successfully!')
+  expect(await userBy(id)).toMatchObject({ display_name: 'Spends much', quota: 400 })
+})
+
 test('the drawer lists the tokens of a user page by page, without keys, and disables and enables one', async () => {
   const person = await site.addUser('holder')
   const added: { id: number; key: string }[] = []

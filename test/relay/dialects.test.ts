@@ -342,3 +342,36 @@ describe('a proxy channel', () => {
     expect(rig.upstream.requests).toEqual([])
   })
 })
+
+describe('an error in a stream of Gemini, for a caller of Gemini', () => {
+  const chunk = { candidates: [{ content: { role: 'model', parts: [{ text: 'Hel' }] }, index: 0 }] }
+  const busy = { error: { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' } }
+  const begun = `data: ${JSON.stringify(chunk)}\n\n`
+
+  test.each([
+    ['as Google writes it', `${JSON.stringify(busy, null, 2)}\n`],
+    ['as the data of an event', `data: ${JSON.stringify(busy)}\n\n`],
+    ['in both forms', `data: ${JSON.stringify(busy)}\n\n${JSON.stringify(busy)}\n\n`],
+  ])('%s, is passed on as an event and as bare JSON', async (_, ending) => {
+    await rig.clear({ RetryTimes: '0' })
+    await rig.channel({ type: 24 })
+    rig.upstream.next(
+      fake.behaviour('fails in its stream', async (exchange) => {
+        exchange.head(200, fake.streamHeaders())
+        await exchange.write(begun + ending)
+        exchange.end()
+      }),
+    )
+    const seen = await see(stream('gemini'))
+    expect(seen.text).toBe(`${begun}data: ${JSON.stringify(busy)}\n\n${JSON.stringify(busy)}\n\n`)
+  })
+
+  test('is one element of an array', async () => {
+    await rig.clear({ RetryTimes: '0' })
+    await rig.channel()
+    rig.upstream.next(fake.cutsInsideEvent('fin'))
+    const seen = await see(rig.gateway.post('/v1beta/models/m:streamGenerateContent', { contents }))
+    const elements = JSON.parse(seen.text) as object[]
+    expect(elements.filter((each) => 'error' in each)).toHaveLength(1)
+  })
+})

@@ -59,6 +59,17 @@ forEachDatabaseUrl((name, freshUrl) => {
   }
 
   describe(`a virtual model (${name})`, () => {
+    test('a step that a session has left serves it all the same if the quota does not cover the next step', async () => {
+      await rig.clear({ RetryTimes: '0', ModelRatio: '{"m":1,"m2":100000}', CompletionRatio: '{"m":1,"m2":1}' })
+      await steps()
+      await virtual()
+      const caller = await rig.caller({ user: 100_000, token: 100_000 })
+      rig.upstream.forKey('key-m', fake.cutsInsideEvent('fin'), fake.okStream())
+      await call({ stream: true, user: 'somebody' }, caller)
+      const { seen } = await call({ stream: true, user: 'somebody' }, caller)
+      expect([seen.status, keys()]).toEqual([200, ['key-m', 'key-m']])
+    })
+
     test('a session whose stream broke in one step goes on with the next step, and returns after a while', async () => {
       await steps()
       await virtual()

@@ -145,7 +145,7 @@ export function useList<Row>(
     answeredAt: waiting ? (known?.at ?? 0) : Math.max(...results.map((result) => result.dataUpdatedAt)),
     retry: () => void Promise.all(results.map((result) => result.refetch())),
     prefetch: (of) => {
-      if (of <= pages && !wholeSearch) void queryClient.prefetchQuery(source.options(request(of)))
+      if (of <= pages && !wholeSearch) void queryClient.prefetchQuery(source.options(request(of), { quiet: true }))
     },
   }
 }

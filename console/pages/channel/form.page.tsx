@@ -50,7 +50,8 @@ export function ChannelFormPage() {
 function EditChannel({ id }: { id: string }) {
   const t = useText()
   const query = useQuery({ ...channelQuery(id), staleTime: 0, gcTime: 0 })
-  if (query.isPending) return <FieldsSkeleton className="h-[44rem]" />
+  // Another page may have fetched it a while ago. A form that starts from an old balance would write it back.
+  if (query.isPending || !query.isFetchedAfterMount) return <FieldsSkeleton className="h-[44rem]" />
   if (query.isError) {
     return (
       <ErrorState title={t('channel.notFound')} text={query.error.message} onRetry={() => void query.refetch()}>

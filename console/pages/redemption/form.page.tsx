@@ -34,7 +34,8 @@ export function RedemptionFormPage() {
 function EditCode({ id }: { id: string }) {
   const t = useText()
   const query = useQuery({ ...redemptionQuery(id), staleTime: 0, gcTime: 0 })
-  if (query.isPending) return <FieldsSkeleton className="h-64" />
+  // Another page may have fetched it a while ago. A form that starts from an old balance would write it back.
+  if (query.isPending || !query.isFetchedAfterMount) return <FieldsSkeleton className="h-64" />
   if (query.isError) {
     return (
       <ErrorState title={t('redemption.notFound')} text={query.error.message} onRetry={() => void query.refetch()}>

@@ -152,7 +152,10 @@ function Entries<Value>({ option, form, id, disabled, table, heads, cells, fresh
         placeholder={t(groups ? 'ratio.add.group' : 'setting.table.add')}
         known={names}
         disabled={disabled}
-        onAdd={(name) => set(name, fresh)}
+        onAdd={(name) => {
+          set(name, fresh)
+          setAll(true)
+        }}
       />
       <datalist id={list}>
         {suggested.map((name) => !names.includes(name) && <option key={name} value={name} />)}
@@ -217,9 +220,7 @@ function LimitTable(props: EditorProps) {
                 whole={scale === 1}
                 hint={t('setting.table.noLimit')}
                 disabled={props.disabled}
-                onChange={(next) =>
-                  set(withLimit(limits, field, next === undefined ? undefined : Math.round(next * scale)))
-                }
+                onChange={(next) => set(withLimit(limits, field, next === undefined ? undefined : units(next, scale)))}
               />
             </Cell>
           )
@@ -227,6 +228,11 @@ function LimitTable(props: EditorProps) {
       }
     />
   )
+}
+
+/** A limit in units. A tiny one is not rounded to 0, which would mean that there is no limit. */
+function units(limit: number, scale: number): number {
+  return limit > 0 ? Math.max(1, Math.round(limit * scale)) : limit
 }
 
 function OrderTable(props: EditorProps) {

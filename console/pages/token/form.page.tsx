@@ -39,7 +39,8 @@ export function TokenFormPage() {
 function EditToken({ id }: { id: string }) {
   const t = useText()
   const query = useQuery({ ...tokenQuery(id), staleTime: 0, gcTime: 0 })
-  if (query.isPending) return <FieldsSkeleton className="h-[28rem]" />
+  // Another page may have fetched it a while ago. A form that starts from an old balance would write it back.
+  if (query.isPending || !query.isFetchedAfterMount) return <FieldsSkeleton className="h-[28rem]" />
   if (query.isError) {
     return (
       <ErrorState title={t('token.notFound')} text={query.error.message} onRetry={() => void query.refetch()}>

@@ -39,7 +39,8 @@ function LoadedForm({ id }: { id: string | undefined }) {
   const other = useQuery({ ...userQuery(id ?? ''), enabled: id !== undefined, staleTime: 0, gcTime: 0 })
   const own = useQuery({ ...selfQuery, enabled: id === undefined, staleTime: 0 })
   const query = id === undefined ? own : other
-  if (query.isPending) return <FieldsSkeleton className="h-[32rem]" />
+  // Another page may have fetched it a while ago. A form that starts from an old balance would write it back.
+  if (query.isPending || !query.isFetchedAfterMount) return <FieldsSkeleton className="h-[32rem]" />
   if (query.isError) {
     return (
       <ErrorState title={t('user.notFound')} text={query.error.message} onRetry={() => void query.refetch()}>
@@ -63,7 +64,7 @@ function UserForm({ user, admin }: { user: User; admin: boolean }) {
     if (admin)
       await updateUser({
         id: user.id,
-        ...(isClassicServer() ? classicBody(values) : changesOf(values, userValues(user))),
+        ...(isClassicServer() ? classicBody(values) : changesOf(values, formState.defaultValues as UserValues)),
       })
     else await updateSelf({ username, display_name, password })
     form.reset({ ...values, password: '' })

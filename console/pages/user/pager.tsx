@@ -1,4 +1,5 @@
 import { ChevronLeft, ChevronRight } from 'lucide-react'
+import { useEffect } from 'react'
 import { pageSize } from '../../../contract/api/endpoint.ts'
 import { IconButton } from '../../components/ui/icon-button.tsx'
 import { formatCount } from '../../lib/format.ts'
@@ -8,8 +9,13 @@ import { useText } from '../../lib/text.ts'
 export function Pager(props: { page: number; rows: number; total: number | undefined; onPage(page: number): void }) {
   const { page, rows, total = 0, onPage } = props
   const t = useText()
-  if (total <= pageSize) return null
   const from = page * pageSize
+  const last = Math.max(0, Math.ceil(total / pageSize) - 1)
+  // The rows of the last page may have been removed.
+  useEffect(() => {
+    if (page > last) onPage(last)
+  }, [page, last, onPage])
+  if (total <= pageSize) return null
   return (
     <nav aria-label={t('table.pages')} className="num flex items-center justify-between gap-2 text-sm text-muted">
       <p role="status">

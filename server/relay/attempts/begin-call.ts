@@ -58,12 +58,15 @@ async function beginAtStep<Call extends AnyCall>(deps: RelayDeps, call: Call, pl
     const skipped = unableChannels(deps, stepCall)
     let exit: StepExit
     if (!suitable.has(step)) exit = 'unable'
-    else if (isUnhealthy(deps, stepCall, skipped)) {
+    else if (isUnhealthy(deps, stepCall, skipped, call.session)) {
       exit = 'no_channel'
       spare ??= step
     } else {
       const begun = await begin(deps, stepCall, skipped).catch(leave)
       if ('call' in begun) return begun
+      // Another step would not avoid the error, but the one that was passed over may cost less.
+      if (begun.exit === undefined && spare) break
+      if (begun.exit === undefined) throw begun.error
       exit = begun.exit
       failure = begun.error
       reasons.push(failure.message)
@@ -77,19 +80,23 @@ async function beginAtStep<Call extends AnyCall>(deps: RelayDeps, call: Call, pl
   throw failure && reasons.length === 1 ? failure : noStep(plan, reasons, failure)
 }
 
-/** Returns why a step is skipped. Throws any error that would also occur at every other step. */
-function leave(error: unknown): { exit: StepExit; error: GatewayError } {
-  const exit = exitBefore(error)
-  if (exit === undefined || !(error instanceof GatewayError)) throw error
-  return { exit, error }
+/**
+ * Returns why a step is left; without an exit if no later step would avoid the error. Throws errors that are no refusals.
+ */
+function leave(error: unknown): { exit: StepExit | undefined; error: GatewayError } {
+  if (!(error instanceof GatewayError)) throw error
+  return { exit: exitBefore(error), error }
 }
 
-/** True if the call may continue with another step and no channel of its current step is healthy. */
-export function isUnhealthy(deps: RelayDeps, call: AnyCall, skipped: ReadonlySet<number>): boolean {
+/**
+ * True if the call may continue with another step and no channel of its current step is healthy. A channel that has just
+ * broken a stream of `session` counts as unhealthy.
+ */
+export function isUnhealthy(deps: RelayDeps, call: AnyCall, skipped: ReadonlySet<number>, session?: number): boolean {
   const { step, caller, keeper, facts } = call
   if (!step?.next.has('no_channel') || caller.chosenChannel || keeper) return false
   const candidates = deps.routing().candidates(step.group ?? caller.group, facts.model)
-  return candidates.length > 0 && !hasFreeChannel(deps, call, skipped)
+  return candidates.length > 0 && !hasFreeChannel(deps, call, skipped, session)
 }
 
 function noStep({ name }: Plan, reasons: readonly string[], last: GatewayError | undefined): GatewayError {

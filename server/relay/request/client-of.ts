@@ -25,11 +25,11 @@ const languagePattern = /^[A-Za-z]{1,12}$/
  * could be a key.
  */
 export function clientOf(userAgent: string | null): string | undefined {
-  return userAgent ? clientIn(userAgent.slice(0, longestRead)) : undefined
+  if (!userAgent) return undefined
+  return userAgent.length > longestRead ? clientIn(userAgent.slice(0, longestRead)) : clientOfShort(userAgent)
 }
 
-/** The client according to the beginning of the header. Most calls come from a few clients. */
-const clientIn = oncePerText((start) => {
+function clientIn(start: string): string | undefined {
   const words = start.split(' ', 40)
   const [first = '', second = ''] = words
   if (first.startsWith('Mozilla/')) return browserIn(words)
@@ -38,7 +38,10 @@ const clientIn = oncePerText((start) => {
   if (isVersion(detail)) return `${name}/${detail}`
   if (!languagePattern.test(detail)) return name
   return isVersion(second, longestSecond) ? `${name}/${detail} ${second}` : `${name}/${detail}`
-})
+}
+
+/** Computed once for each header, because most calls come from a few clients. */
+const clientOfShort = oncePerText(clientIn)
 
 /**
  * The app in the User-Agent of a browser: the first product whose name is not one of the shared names. If there is

@@ -94,14 +94,17 @@ export class FollowingEncoder implements StreamEncoder {
   }
 }
 
-/** Splits the output of an encoder into events. An end marker that is not JSON has no data. */
+/**
+ * Splits the output of an encoder into events. An end marker that is not JSON has no data. Neither has the bare JSON of
+ * an error, which must stay as Google's libraries expect it.
+ */
 function eventsIn(text: string): { text: string; data: JsonObject | undefined }[] {
   if (text === '') return []
   return text
     .split('\n\n')
     .filter((each) => each !== '')
     .map((each) => {
-      const data = tryParse(sseData(each) ?? '')
+      const data = each.startsWith('{') ? undefined : tryParse(sseData(each) ?? '')
       return { text: `${each}\n\n`, data: isObject(data) ? data : undefined }
     })
 }

@@ -52,7 +52,7 @@ class ArrayElements implements AsyncIterableIterator<Uint8Array> {
     const { events } = this.#splitter.push(bytes)
     const texts: string[] = []
     for (const { data, lines } of events) {
-      if (data === undefined || data === '{}') continue
+      if (data === undefined) continue
       // An error comes twice, the second time as bare JSON (`googleErrorEvents`).
       const isRepeated = lines !== undefined && data === texts.at(-1)
       if (!isRepeated) texts.push(data)

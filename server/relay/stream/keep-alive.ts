@@ -8,10 +8,13 @@ const encoder = new TextEncoder()
  */
 export const keepAlive: Uint8Array = encoder.encode(': keep-alive\n\n')
 
-/** Google's libraries do not know comments: they fail at one, or lose what follows it. They accept an empty response. */
-const emptyResponse: Uint8Array = encoder.encode('data: {}\n\n')
+/**
+ * A blank line. Some of Google's libraries lose everything after a comment, and an empty response would count as a turn
+ * without an answer in the history of a chat.
+ */
+const blankLine: Uint8Array = encoder.encode('\n\n')
 
 /** What to send on a quiet stream, in the form that clients of the dialect accept. */
 export function keepAliveFor(dialect: DialectName): Uint8Array {
-  return dialect === 'gemini' ? emptyResponse : keepAlive
+  return dialect === 'gemini' ? blankLine : keepAlive
 }

@@ -2,7 +2,6 @@ import type { StreamMeter } from '../../dialects/neutral/dialect.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Outcome } from '../../events.ts'
 import { SseSplitter } from '../../lib/bytes/sse.ts'
-import { withoutKey } from '../../lib/secrets/without-key.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { type Delivered, RunningCost } from '../charging/running-cost.ts'
 import type { OpenCall } from '../charging/settlement.ts'
@@ -15,7 +14,7 @@ import { readLate } from './late-usage.ts'
 import { noteEnded } from './note-ended.ts'
 import { closedUp, joined, passOn } from './pass-on.ts'
 import { type ChargedUsage, settleStream } from './settle-stream.ts'
-import { endings, failedEnd, faultIn, lastData, ownErrorAfter, unreadablePart } from './stream-endings.ts'
+import { endings, failedEnd, faultIn, lastData, ownErrorAfter, passedError, unreadablePart } from './stream-endings.ts'
 import type { NextPart, Rescuer, StreamPiece, StreamReader, WriteEnd } from './stream-reader.ts'
 import { WaitingReader } from './waiting-reader.ts'
 
@@ -332,7 +331,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     }
     const charged = await this.#charge('interrupted', 'upstream_stream_error')
     const own = ownErrorAfter(event, failed, this.open.call.dialect)
-    const passed = failed.verdict.account ? '' : withoutKey(event, this.open.channel.upstream.key)
+    const passed = passedError(event, failed, this.open)
     return joined(before, encoder.encode(passed + (own ? this.#errorEvent(own, charged) : ''))) as Uint8Array
   }
 

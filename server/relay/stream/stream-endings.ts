@@ -1,10 +1,13 @@
+import { googleErrorEvents } from '../../dialects/gemini/failure.ts'
 import type { DialectName } from '../../dialects/neutral/conversation.ts'
 import type { StreamMeter } from '../../dialects/neutral/dialect.ts'
 import { failureOf } from '../../dialects/neutral/failure.ts'
 import { GatewayError } from '../../errors.ts'
 import { sseData } from '../../lib/bytes/sse.ts'
 import { isObject, tryParse } from '../../lib/json.ts'
+import { withoutKey } from '../../lib/secrets/without-key.ts'
 import type { RelayCall } from '../call/call.ts'
+import type { OpenCall } from '../charging/settlement.ts'
 import { errorEventFor } from '../failures/error-response.ts'
 import type { AttemptFailed } from '../failures/retry-policy.ts'
 import { forCaller } from '../failures/upstream-failure.ts'
@@ -58,6 +61,21 @@ export function failedEnd(
       ? (reader.failed?.(failure, isCharged ? usage : undefined) ?? meter.failedEnd?.(failure, requestId))
       : undefined
   return own || errorEventFor(error, requestId, dialect)
+}
+
+/**
+ * An error event of the upstream as the caller gets it: in the form that the libraries of its dialect recognise, and
+ * without the channel's key. Empty if the operator's account is the problem.
+ */
+export function passedError(
+  event: string,
+  failed: AttemptFailed,
+  { call, channel }: Pick<OpenCall, 'call' | 'channel'>,
+): string {
+  if (failed.verdict.account) return ''
+  const body = call.dialect === 'gemini' ? tryParse(sseData(event) ?? '') : undefined
+  // An event that the gateway has translated already has both forms, so it is not a single JSON object.
+  return withoutKey(isObject(body) ? googleErrorEvents(JSON.stringify(body)) : event, channel.upstream.key)
 }
 
 /**

@@ -58,7 +58,10 @@ export async function listTokens(
   return { ...listed, rows: await withLeasesOfTokens(db, listed.rows) }
 }
 
-/** The projects of a user's tokens by name, with their totals and up to `mostNames` different names of tokens. */
+/**
+ * The projects of a user's tokens by name, with their totals and up to `mostNames` different names of tokens. If there
+ * are more than `most`, those whose tokens have used the most.
+ */
 export async function projectsOf(
   db: Db,
   userId: number,
@@ -73,21 +76,27 @@ export async function projectsOf(
       sql<number>`sum(cast(used_quota as double precision))`.as('used_quota'),
     ])
     .groupBy('project')
+    .orderBy('used_quota', 'desc')
     .orderBy('project')
     .limit(most)
     .execute()
-  const names = await own
-    .select(['project', 'name'])
+  const numbered = own
+    .select(['project', 'name', sql<number>`row_number() over (partition by project order by name)`.as('number')])
     .where('name', '<>', '')
     .groupBy(['project', 'name'])
+  const names = await db
+    .selectFrom(numbered.as('named'))
+    .select(['project', 'name'])
+    .where('number', '<=', mostNames)
     .orderBy('name')
     .execute()
   const byProject = Map.groupBy(names, ({ project }) => project)
-  return totals.map(({ project, tokens, used_quota }) => ({
+  const byName = totals.toSorted((one, other) => (one.project < other.project ? -1 : 1))
+  return byName.map(({ project, tokens, used_quota }) => ({
     project,
     tokens: Number(tokens),
     used_quota: Number(used_quota),
-    token_names: (byProject.get(project) ?? []).slice(0, mostNames).map(({ name }) => name),
+    token_names: (byProject.get(project) ?? []).map(({ name }) => name),
   }))
 }
 
