@@ -110,7 +110,7 @@ export const relayOptions = section('relay', {
   },
   KeepAliveInterval: seconds(
     15,
-    'A stream that is silent for this long, even before its upstream begins to respond, gets a comment line, so that proxies keep it open.',
+    'A stream that is silent for this long, even before its upstream begins to respond, gets a line without content, so that proxies keep it open.',
     'never',
   ),
   RequestSizeLimit: {

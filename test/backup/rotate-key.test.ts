@@ -240,7 +240,6 @@ const knownUses: readonly [file: string, fate: string][] = [
   ['api/auth/known-browser.ts', 'a cookie; the next login is checked as one from a new browser'],
   ['api/bootstrap.ts', 'the check value, and the first token'],
   ['api/channel/channel-keys.ts', 'channels, and the hashes of their keys'],
-  ['api/channel/routes.ts', 'passes them on'],
   ['api/channel/stored-carries.ts', 'channels'],
   ['api/one-time-codes.ts', 'deleted; valid for minutes'],
   ['api/token/new-key.ts', 'tokens'],
