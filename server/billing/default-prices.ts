@@ -86,7 +86,10 @@ function defaultIndex(): Index {
   return built
 }
 
-/** Indexes the lines by their names. A bare name refers to the first section that lists it. */
+/**
+ * Indexes the lines by their names. A name without a channel type in brackets refers to the first section of the tables
+ * that lists it.
+ */
 function buildIndex(tables: readonly string[]): Index {
   const index: Index = { byName: new Map(), byType: new Map() }
   for (const table of tables) {

@@ -152,7 +152,10 @@ export interface RelayTarget {
   fault: Place | 'body' | 'headers' | 'none'
 }
 
-/** One target for each value in each body (named by its field path), and the faults that concern a call as a whole. */
+/**
+ * One target for each value in each body, identified by the value's field path, and one for each fault that concerns a
+ * call as a whole.
+ */
 export const relayTargets: readonly RelayTarget[] = relayRoutes.flatMap((route) =>
   [...placesOf(route.body), 'body' as const, 'headers' as const, 'none' as const].map((fault) => ({ route, fault })),
 )

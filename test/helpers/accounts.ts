@@ -42,7 +42,10 @@ export async function addSecondToken(store: Store, account: Account, quota?: num
   return { ...account, tokenId: await store.write((trx) => addTokenTo(trx, account.userId, quota)) }
 }
 
-/** Creates a token with its own key (unlimited if `quota` is omitted) and returns the key as its caller sends it. */
+/**
+ * Creates a token with its own key, and returns the key in the form in which callers send it. The token is unlimited if
+ * `quota` is omitted.
+ */
 export async function addTokenWithKey(
   trx: Trx,
   secrets: Secrets,

@@ -99,7 +99,7 @@ test('400 and 413: a body that cannot be decoded, and a body that is too large',
     endpoints.filter(({ endpoint }) => /^(POST|PUT)$/.test(endpoint.method)).map(({ name }) => name),
   )
   for (const { name, endpoint } of having(413)) {
-    // A file may be larger; test/attacks/imports has its limit.
+    // An uploaded file may be larger than this body. Its limit is tested in test/attacks/imports.
     if (name === 'importUpload') continue
     await expectStatus(name, await gate.call(endpoint.method, address(name, endpoint), { as: root, body }), 413)
   }

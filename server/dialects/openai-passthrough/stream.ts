@@ -10,7 +10,10 @@ import { looseCount, looseObject, looseText } from '../neutral/fields.ts'
 import { usageOf } from '../openai-shared/openai-usage.ts'
 import { CallMatcher, repairCall, unnamedCall } from '../wire/call-matcher.ts'
 
-/** After this many consecutive events of different forms, the meter no longer learns how to skim. */
+/**
+ * After this many consecutive events of different forms, the meter stops remembering the form of events, because `skim`
+ * would not find it again.
+ */
 const mostLessons = 32
 
 /** Meters a stream of chat or legacy completion chunks (OpenAI API reference, "chat completion chunk object"). */
@@ -99,8 +102,8 @@ export class OpenAiStreamMeter implements StreamMeter {
     while (text.startsWith(before, at)) {
       const start = at + before.length
       const end = text.indexOf('"', start)
-      // The content has no escapes and no line breaks, and it is followed by the known text, so the rest of the event
-      // is the same as before.
+      // The rest of the event is known only if the content has no escapes or line breaks and the known text follows
+      // it. Otherwise, skimming stops.
       if (end <= start || !text.startsWith(behind, end) || text.indexOf('\n', start) < end) break
       if (text.slice(start, end).includes('\\')) break
       this.#output.add(text, start, end)

@@ -121,8 +121,8 @@ export function callUpstream(
   patience: Patience,
 ): Promise<Response> {
   const { call, channel, endpoint, upstreamCall, lent } = attempting
-  // If the gateway asks the model for a summary, the response is always translated, so this is not a compaction by the
-  // service.
+  // True if the service itself compacts the conversation. A summary for which the gateway asks the model is always
+  // translated.
   const isCompaction = call.compacts === 'call' && prepared.codec !== undefined && !prepared.codec.to
   const pendingTarget = targetFor(deps, endpoint, channel, upstreamCall, prepared.body, lent, isCompaction)
   const answer =

@@ -16,8 +16,8 @@ const pollMs = 50
 /**
  * Claims a SQLite database for this server, so that no second server writes to it. PostgreSQL serves any number of
  * servers and needs no claim. The claim is a lock that SQLite holds on a file beside the database. The operating system
- * releases it when the process ends, for whatever reason. Commands need no claim. If the database is already claimed,
- * throws an error with a message for the operator.
+ * releases it when the process ends, for whatever reason. The commands of `npm run tollgate` run without a claim. If
+ * the database is already claimed, throws an error with a message for the operator.
  */
 export async function claimDatabase(url: string): Promise<Claim> {
   if (isPostgresUrl(url)) return { release: () => undefined }
