@@ -101,7 +101,7 @@ export function chargeTokens(
   fees = 0n,
 ): number {
   const prices = pricesAt(sheet, usage.promptTokens)
-  if (tierRatio === undefined && groupRatio === ratioOne && sheet.perCall === 0n && fees === 0n) {
+  if (isTokensAlone(sheet, groupRatio, tierRatio, fees)) {
     const quick = quickCharge(usage, prices)
     if (quick !== undefined) return quick
   }
@@ -131,7 +131,7 @@ export function tokensAffordable(
 ): number {
   const usage = typeof prompt === 'number' ? { promptTokens: prompt, completionTokens: 0 } : prompt
   const prices = pricesAt(sheet, usage.promptTokens)
-  if (tierRatio === undefined && groupRatio === ratioOne && sheet.perCall === 0n && fees === 0n && kind === undefined) {
+  if (kind === undefined && isTokensAlone(sheet, groupRatio, tierRatio, fees)) {
     const quick = quicklyAffordable(quota, usage, prices)
     if (quick !== undefined) return quick
   }
@@ -147,6 +147,11 @@ export function tokensAffordable(
   const perToken = completionPrice * ratio
   if (perToken === 0n) return Number.MAX_SAFE_INTEGER
   return clampToSafe(rest / perToken)
+}
+
+/** True if the charge is the price of the tokens alone, without ratios and fees. */
+function isTokensAlone(sheet: PriceSheet, groupRatio: bigint, tierRatio: bigint | undefined, fees: bigint): boolean {
+  return tierRatio === undefined && groupRatio === ratioOne && sheet.perCall === 0n && fees === 0n
 }
 
 /** Prices of text as numbers; NaN if a price is too large to be exact. */
