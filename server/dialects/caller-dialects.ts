@@ -5,7 +5,7 @@ import type { Dialect } from './neutral/dialect.ts'
 import { openaiChat } from './openai-chat/index.ts'
 import { openaiResponses } from './openai-responses/index.ts'
 
-/** The dialects that callers speak, by name. */
+/** The dialects that callers can use, by name. */
 export const callerDialects: Readonly<Record<DialectName, Dialect>> = {
   'openai-chat': openaiChat,
   'openai-responses': openaiResponses,

@@ -7,8 +7,8 @@ import { looseList, looseText } from '../neutral/fields.ts'
 import type { Failure } from '../neutral/reply.ts'
 
 /**
- * AI Proxy's knowledge bases (source: one-api's code). A request contains one question. The response contains an answer
- * and the documents on which it is based.
+ * The API of AI Proxy's knowledge bases, as implemented in one-api's code. A request contains one question. The
+ * response contains an answer and the documents on which it is based.
  */
 export const aiProxyLibrary = chatBased({
   name: 'aiproxy-library',

@@ -11,7 +11,7 @@ export function citationsIn(value: unknown): { citations?: Citation[] } {
   return list.length > 0 ? { citations: list } : {}
 }
 
-/** One citation. All its fields are kept so that the same dialect can write them unchanged. */
+/** One citation. All its fields are kept, so that the citation can be sent unchanged in this dialect. */
 export function citationIn(citation: JsonObject): Citation {
   const url = looseText(citation['url']) || looseText(citation['source'])
   const title = looseText(citation['title']) || looseText(citation['document_title'])
@@ -35,7 +35,7 @@ export function citationOut(citation: Citation, text: string): JsonObject | unde
     url: citation.url,
     title: citation.title ?? null,
     cited_text: citation.quote ?? text.slice(citation.start ?? 0, citation.end),
-    // Only Anthropic could decrypt this value, but the format requires the field.
+    // The format requires this field. Its value is encrypted by Anthropic, so for other services it is empty.
     encrypted_index: '',
   } satisfies WireCitation
 }

@@ -1,8 +1,8 @@
 import { isObject, tryParse } from '../../lib/json.ts'
 
 /**
- * Checks whether a text that arrives in pieces is a JSON object. Each character is read once and the text is parsed at
- * most once, because an object can only end where its brackets first close.
+ * Checks whether a text that arrives in pieces is a JSON object. An object can end only where all its brackets are
+ * closed for the first time. Each character is therefore read once, and the text is parsed at most once.
  */
 export class ObjectScan {
   #depth = 0
@@ -19,7 +19,7 @@ export class ObjectScan {
     }
   }
 
-  /** True if the text added so far is a complete JSON object. `text` is that text. */
+  /** True if the text added so far is a complete JSON object. `text` must be the text added so far. */
   isWhole(text: string): boolean {
     if (this.#state !== 'closed') return false
     this.#isObject ??= isObject(tryParse(text))

@@ -64,7 +64,8 @@ function blockIn(block: Fields): Part | LooseSeal {
 }
 
 /**
- * True if the model made the call directly, not through one of its programs. A missing `caller` means a direct call.
+ * True if the model itself made the tool call, and not code that the model runs in a sandbox. A missing `caller` means
+ * that the model itself made it.
  */
 export function isDirect(caller: unknown): boolean {
   return caller === undefined || caller === null || looseObject(caller)['type'] === 'direct'
@@ -121,22 +122,24 @@ function documentIn(block: Fields): Part {
   return { type: 'media', media: type, ...media, ...(name && { name }), ...(cite !== undefined && { cite }) }
 }
 
-/** A document made of blocks has no bytes that could be passed on. Other services get its blocks instead. */
+/**
+ * A document whose content is a list of blocks. It has no file data to send to other services, so they receive the
+ * blocks.
+ */
 function blocksIn(block: Fields): NativePart {
   const source = block.fields('source')
   const content = source && contentIn(source, false)
-  // Other services cannot be asked to cite the document, and by default they do not. `enabled: false` therefore counts
-  // as supported.
+  // Other services never cite such a document. `enabled: false` asks for that, so it is not reported as dropped.
   if (block.fields('citations')?.value['enabled'] === false) block.fields('citations')?.flag('enabled')
   return spelled(block, [block.text('title'), block.text('context')], content ?? [])
 }
 
-/** Results of the caller's own search. */
+/** A result of a search that the caller ran itself. */
 function searchResultIn(block: Fields): NativePart {
   return spelled(block, [block.text('title'), block.text('source')], contentIn(block, false))
 }
 
-/** A block of a type that only Anthropic has. Other services get its titles and content instead. */
+/** A block of a type that only Anthropic has. Other services receive `heads` as texts, followed by `content`. */
 function spelled(block: Fields, heads: readonly (string | undefined)[], content: readonly Part[]): NativePart {
   block.raw('type')
   const texts = heads.flatMap((text) => (text ? [{ type: 'text', text } satisfies TextPart] : []))

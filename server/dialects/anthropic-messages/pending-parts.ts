@@ -15,16 +15,16 @@ export interface WaitingPart {
 }
 
 /**
- * The waiting parts, in the order in which they started. A part that one search has skipped is not visited again by
- * later searches.
+ * The waiting parts, in the order in which they started. A search for the next waiting part skips parts that were
+ * already taken. Later searches jump over these parts.
  */
 export class WaitingParts {
   readonly #byNumber = new Map<number, WaitingPart>()
   readonly #parts: (WaitingPart | undefined)[] = []
   readonly #orders: number[] = []
   /**
-   * For each part, the index of the next part that may still be waiting. Until a part is taken, its entry is its own
-   * index.
+   * For each part, the index at which the search for a waiting part continues. For a part that is waiting, this is its
+   * own index.
    */
   readonly #nearest: number[] = []
   #count = 0
@@ -42,7 +42,7 @@ export class WaitingParts {
     this.#orders.push(order)
   }
 
-  /** The first part that began after `order` and is still waiting. */
+  /** The first waiting part whose order number is higher than `order`. */
   after(order: number): WaitingPart | undefined {
     let low = 0
     let high = this.#orders.length
@@ -61,7 +61,8 @@ export class WaitingParts {
   }
 
   /**
-   * The first waiting part at index `at` or later. The next search jumps over all parts that this search has skipped.
+   * The index of the first waiting part at index `at` or later. The next search jumps over all parts that this search
+   * has skipped.
    */
   #waitingFrom(at: number): number {
     let waitingAt = at

@@ -11,8 +11,8 @@ const dialect = 'anthropic-messages'
 
 /**
  * Repairs an Anthropic request. It removes thoughts that Anthropic did not sign, and assistant messages that are only
- * white space. It replaces call ids that Anthropic does not accept. Anthropic refuses the whole conversation for any
- * one of these.
+ * white space. It replaces call ids that Anthropic does not accept. Anthropic refuses a request that contains any one
+ * of these.
  */
 export function repairMessages(body: JsonObject, text: string, options: RepairOptions): Repair {
   const isOthers = options.takesUnsigned === true || isOfOtherMaker(options.model)
@@ -60,8 +60,8 @@ const callsIn: CallIdFields = {
 }
 
 /**
- * The edits that leave only the thoughts that the service itself produced. If the turn in progress has no signed
- * thought, the request cannot have a thinking budget, so thinking is turned off.
+ * The edits that remove all thoughts except those that the service itself produced. With a thinking budget, the service
+ * requires a signed thought in an unfinished tool-call loop. If there is none, thinking is turned off.
  */
 function withOwnThoughts(body: JsonObject, text: string, options: RepairOptions, keepsUnsigned: boolean): Repair {
   const { messages } = body
@@ -119,7 +119,7 @@ function signedThought(block: JsonObject, keepsUnsigned: boolean): JsonObject | 
   return own === value ? block : { ...block, [member]: own }
 }
 
-/** True in the middle of a tool-call loop in which no turn has a thought. */
+/** True if the conversation ends with tool results, and no turn of this tool-call loop has a thought. */
 function lacksThought(messages: readonly unknown[]): boolean {
   const loop = messages.findLastIndex(
     (message) => isObject(message) && message['role'] === 'user' && !hasResult(message),
@@ -133,7 +133,7 @@ function hasResult(message: JsonObject | undefined): boolean {
   return looseList(message?.['content']).some(({ type }) => type === 'tool_result')
 }
 
-/** The context management without the edit that clears thoughts. That edit is only allowed if thinking is enabled. */
+/** `context_management` without the edits that clear thoughts. These edits are allowed only if thinking is enabled. */
 function withoutClearing(management: unknown): JsonObject {
   if (!isObject(management)) return {}
   const all = looseList(management['edits'])

@@ -50,8 +50,8 @@ export function replyBlockIn(block: JsonObject): ReplyPart {
     case 'tool_use': {
       const input = isObject(block['input']) ? block['input'] : {}
       const { type: _type, id: _id, name: _name, input: _input, caller, ...others } = block
-      // Other dialects have no `caller`. It is dropped if the model made the call directly, because this is the
-      // default.
+      // Other dialects have no `caller`. The default value, which means that the model itself made the call, is
+      // dropped.
       const rest = isDirect(caller) ? others : { ...others, caller }
       return {
         type: 'tool-call',
@@ -108,8 +108,8 @@ export function replyBlocksOut(part: Part): JsonObject[] {
   switch (part.type) {
     case 'text': {
       const citations = citationsOut(part.citations, part.text)
-      // Without text, the block with the signature would be the last one, and client programs treat the last block as
-      // the answer.
+      // For an empty text, the signature is dropped too. Client programs treat the last block as the answer, and this
+      // could be the block with the signature.
       return part.text === '' ? [] : [...sealOut(part.seal, 'next'), textOut(part.text, citations)]
     }
     case 'reasoning':
@@ -137,7 +137,7 @@ export function textOut(text: string, citations: WireText['citations'] = null): 
 function callOut(part: Part & { type: 'tool-call' }): WireToolUse {
   const rest = part.native?.dialect === dialect ? part.native.fields : {}
   const input = inputObject(part.input)
-  // `caller` shows that the model itself made the call, not one of its programs.
+  // `direct` means that the model itself made the call, and not code that the model runs.
   return { type: 'tool_use', id: part.id, name: part.name, input, caller: { type: 'direct' }, ...rest }
 }
 

@@ -58,7 +58,7 @@ function systemIn(body: Fields): Conversation['system'] {
 
 function messagesIn(body: Fields): Message[] {
   const messages = body.each('messages')
-  // A request that continues a thread from its stored context may have no messages.
+  // With `thread`, a request continues a conversation that Anthropic has stored, and may have no messages of its own.
   const goesOn = body.value['thread'] !== undefined && body.value['thread'] !== null
   if (!messages || (messages.length === 0 && !goesOn)) throw missingField('messages')
   return messages.map((message) => {
@@ -141,7 +141,7 @@ function reasoningIn(thinking: Fields | undefined, outputConfig: Fields | undefi
   const effort = outputConfig?.word('effort', ['low', 'medium', 'high', 'xhigh', 'max']) as Effort | undefined
   if (!thinking) return effort && { effort }
   const type = thinking.knownWord('type', ['disabled', 'enabled', 'adaptive'])
-  // Other kinds of thinking exist only in Anthropic's API.
+  // Any other type of thinking exists only in Anthropic's API, so it is ignored.
   if (type === undefined && thinking.value['type'] !== undefined) return effort && { effort }
   if (type === undefined) throw missingField(thinking.at('type'))
   if (type === 'disabled') return { effort: 'none' }

@@ -24,7 +24,8 @@ export function encodeRequest(original: Conversation, options: EncodeOptions = {
   const traits = modelTraits(conversation.model)
   const thinking = thinkingOf(conversation, traits, dropped)
   const tokenLimit = conversation.maxTokens ?? options.defaultMaxTokens ?? usualMaxTokens(conversation.model)
-  // If no limit was set, the thinking budget is added to the usual length of an answer. A limit that was set is kept.
+  // If the caller set no token limit, the thinking budget is added to the default limit. A limit that the caller set is
+  // not changed.
   const { budget = 0 } = thinking
   const maxTokens = budget >= tokenLimit ? Math.min(budget + tokenLimit, usualRoom) : tokenLimit
   const { tools, choice } = offerOf(conversation, dropped, (tool) => toolOut(tool, dropped))
@@ -78,7 +79,7 @@ function messagesOut(conversation: Conversation, traits: ModelTraits, dropped: D
   return messages.map(({ role, blocks, rest }) => ({ role, content: contentOut(blocks), ...rest }))
 }
 
-/** The parts of a turn, with tool results first. Otherwise the API does not find the results. */
+/** The parts of a turn, with tool results first. The API does not find results that come after other content. */
 function inOrder(message: Message): readonly Part[] {
   const { parts } = message
   const firstOther = parts.findIndex((part) => part.type !== 'tool-result')

@@ -24,12 +24,12 @@ interface OpenBlock {
 export class StreamBlocks {
   /** True if part of a call's input was already sent on and the complete input then turned out to be different. */
   isContradictory = false
-  /** True if a block type that only Anthropic has ended with an input that is not JSON. */
+  /** True if a block has ended whose type exists only at Anthropic and whose input is not a JSON object. */
   hasBrokenInput = false
   readonly #open = new Map<number, OpenBlock>()
   /** Indexes of all blocks that have begun. */
   readonly #begun = new Set<number>()
-  /** Open blocks of types that only Anthropic has. Each is passed on in one piece when its input is complete. */
+  /** Open blocks whose types exist only at Anthropic. Each is passed on in one piece when its input is complete. */
   readonly #natives = new Map<number, { block: JsonObject; input: string }>()
 
   /** The start of a block. */
@@ -115,7 +115,7 @@ export class StreamBlocks {
     return events
   }
 
-  /** More of a text or thought. If the service skipped the start of the block, this call begins the block. */
+  /** Adds a piece to a text or thought. If the service sent no start of the block, this method begins the block. */
   #more(index: number, type: 'text' | 'reasoning', text: string): StreamEvent[] {
     if (text === '') return []
     const begun = this.#begun.has(index) ? [] : this.#begin(index, { type, text: '' })
@@ -143,7 +143,7 @@ export class StreamBlocks {
       part.type === 'tool-call' ? part.input : part.type === 'text' || part.type === 'reasoning' ? part.text : ''
     const textSoFar = open.text.toString()
     const isNew = text.length > textSoFar.length && text.startsWith(textSoFar)
-    // An empty input at the end is ignored if a different input came before it.
+    // An empty input at the end is ignored if the start of the call contained an input.
     if (isNew && !(text === '{}' && open.held !== '')) {
       open.held = ''
       events.push({ type: 'delta', choice: 0, index, text: text.slice(textSoFar.length) })

@@ -65,7 +65,10 @@ export class MessageStreamDecoder implements StreamDecoder {
     return this.#end([{ type: 'error', failure: unreadable }])
   }
 
-  /** True if an unreadable event contained the end of a block, or a piece of a block type that only Anthropic has. */
+  /**
+   * True if an unreadable event contained the end of a block, or a piece of a block whose type exists only at
+   * Anthropic.
+   */
   #isIncompleteAtEnd(): boolean {
     return this.#hasGap && (this.#blocks.hasOpen || this.#blocks.hasBrokenInput)
   }
@@ -95,7 +98,10 @@ export class MessageStreamDecoder implements StreamDecoder {
     return events
   }
 
-  /** The end of the message. Blocks that had no events are taken from the event that contains the complete response. */
+  /**
+   * The end of the message. Blocks without events of their own are taken from the complete content, if an event
+   * contained it.
+   */
   #stop(message: JsonObject): StreamEvent[] {
     if (this.#isIncompleteAtEnd()) return this.#incomplete()
     if (Array.isArray(message['content'])) this.#content = looseList(message['content'])

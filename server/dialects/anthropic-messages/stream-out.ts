@@ -47,8 +47,8 @@ export class MessageStreamEncoder implements StreamEncoder {
 
   constructor(frame: Frame) {
     this.#frame = frame
-    // Client programs use this prompt count to show how full the context is, long before the service reports its own
-    // count.
+    // `frame.promptTokens` is used until the service reports its own count. Client programs use this count to show how
+    // full the context is.
     this.#usage = { promptTokens: frame.promptTokens ?? 0, completionTokens: 0 }
   }
 
@@ -96,7 +96,7 @@ export class MessageStreamEncoder implements StreamEncoder {
     return open && event.type === 'part-end' ? out + this.#next() : out
   }
 
-  /** Writes an event of the open part, or of a part that can be opened now. */
+  /** Writes an event of the open part. If the event starts a part, opens the part. */
   #own(event: PartEvent): string {
     const open = this.#open
     if (event.type === 'part') return this.#openBlock(event.index, event.part)
@@ -175,8 +175,8 @@ export class MessageStreamEncoder implements StreamEncoder {
       const citation = citationOut(each, open.text)
       if (citation) out += this.#written(block, { type: 'citations_delta', citation })
     }
-    // A signature that arrives after its call is written as a block after the call. No such block is written after a
-    // text, because client programs treat the last block as the answer.
+    // A signature that arrives after its tool call is written as a block after the call. A signature that arrives after
+    // a text is dropped, because client programs treat the last block as the answer.
     if (detail.seal && head.type === 'tool-call')
       out +=
         this.#close() +
@@ -227,8 +227,8 @@ export class MessageStreamEncoder implements StreamEncoder {
   }
 
   /**
-   * The waiting part that arrived after `order` and can be written instead of the open call, because that call is
-   * complete.
+   * The next part to write if the open part is a call whose input is complete: the first waiting part after `order`.
+   * Undefined if the open part is not such a call.
    */
   #follower(order: number): WaitingPart | undefined {
     return this.#open && isWhole(this.#open) ? this.#waiting.after(order) : undefined
@@ -252,7 +252,7 @@ export class MessageStreamEncoder implements StreamEncoder {
   }
 }
 
-/** True for a call whose input is a complete object, so nothing can follow it. */
+/** True for a call whose input is a complete JSON object, to which nothing can be added. */
 function isWhole({ head, text, input }: OpenBlock): boolean {
   return head.type === 'tool-call' && input.isWhole(text)
 }

@@ -52,7 +52,10 @@ export function thinkingOf(conversation: Conversation, traits: ModelTraits, drop
   return byBudget(conversation, Math.max(leastBudget, budgetOf(reasoning) ?? leastBudget), dropped)
 }
 
-/** The budget counts toward max_tokens and must be below it. If that is impossible, thinking is not requested. */
+/**
+ * The budget counts toward max_tokens and must be below it. If there is no room for a budget, thinking is not
+ * requested.
+ */
 function byBudget(
   { maxTokens, reasoning }: Conversation,
   wanted: number,
@@ -86,8 +89,8 @@ function effortOut(effort: Effort): string {
 }
 
 /**
- * True in the middle of a tool-call loop whose thoughts came from another service. Thinking with a budget requires the
- * loop to begin with a thought that Anthropic signed.
+ * True if the conversation ends with tool results, and no turn of this tool-call loop has a thought that Anthropic
+ * signed. Thinking with a budget requires such a thought.
  */
 function lacksThought({ messages }: Conversation): boolean {
   const hasResult = (message: Message) => message.parts.some(({ type }) => type === 'tool-result')

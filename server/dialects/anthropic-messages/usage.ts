@@ -4,7 +4,7 @@ import { looseCount, looseObject } from '../neutral/fields.ts'
 import { geoOf, isUsualTier, partsOf, regionIn, tierAt } from '../wire/service-tier.ts'
 import type { WireUsage } from './wire.ts'
 
-/** Token counts, separated by price. Here `input` does not include cache tokens. */
+/** Token counts, one for each price. `input` does not include cache tokens. */
 interface Counts {
   input: number
   output: number
@@ -24,8 +24,8 @@ export function usageIn(raw: JsonObject | undefined): Usage | undefined {
   const { input, output, cached, written, written1h } = billed(totals, raw['iterations'])
   const thought = looseCount(looseObject(raw['output_tokens_details'])['thinking_tokens'])
   const tier = tierAt(typeof raw['speed'] === 'string' ? raw['speed'] : undefined, regionIn(raw['inference_geo']))
-  // Thinking is normally part of the output. It exceeds the output only if an intermediate gateway counts thinking and
-  // output separately.
+  // Normally `output` includes the thinking tokens. They exceed it only if an intermediate gateway counts them
+  // separately, and are then added.
   const beside = thought > output ? thought : 0
   return {
     promptTokens: input + cached + written,
@@ -59,7 +59,8 @@ function countsIn(raw: JsonObject): Counts | undefined {
 
 /**
  * The billed counts. The totals omit some billed steps (Anthropic docs, "Compaction", "Advisor tool"). If `iterations`
- * lists the counts of each step, the steps are summed instead. Any other value of `iterations` is ignored.
+ * lists the counts of each step, the larger one of the total and the sum of the steps is used. Any other value of
+ * `iterations` is ignored.
  */
 function billed(totals: Counts, iterations: unknown): Counts {
   if (!Array.isArray(iterations)) return totals

@@ -7,9 +7,9 @@ import { type ModelTraits as ClaudeTraits, modelTraits as claudeTraits } from '.
 export interface ModelTraits {
   readonly isClaude: boolean
   readonly isNova: boolean
-  /** True for Nova 2, whose thinking is controlled by an effort. */
+  /** True for Nova 2, whose thinking is controlled by an effort level. */
   readonly novaThinks: boolean
-  /** True for OpenAI's open models, which accept an effort in a field of their own. */
+  /** True for OpenAI's open-weight models, which have their own field for the effort level. */
   readonly isGptOss: boolean
   /** True if the model supports cache points. */
   readonly caches: boolean

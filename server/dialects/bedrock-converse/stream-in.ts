@@ -105,7 +105,7 @@ export class ConverseStreamDecoder implements StreamDecoder {
     return [...opened, { type: 'detail', choice: 0, index: this.#indexOf(block), detail }]
   }
 
-  /** More of a block. If the service did not announce the block, its first piece starts it. */
+  /** Adds a piece to a block. If the service sent no start of the block, the first piece starts it. */
   #more(block: number, part: ReplyPart | undefined, text: string): StreamEvent[] {
     if (text === '') return []
     const opened = part ? this.#opened(block, part) : []

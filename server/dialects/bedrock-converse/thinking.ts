@@ -51,7 +51,7 @@ function claudeThinking(conversation: Conversation, { traits, dropped }: BlockCo
   }
   const turn = messages.findLast(({ role }) => role === 'assistant')
   const isInLoop = messages.at(-1)?.parts.some(({ type }) => type === 'tool-result') ?? false
-  // With a thinking budget, a turn in the middle of a tool-call loop must begin with a thought that Anthropic signed.
+  // With a thinking budget, the assistant turn before the tool results must contain a thought that Anthropic signed.
   const isUnsigned =
     isInLoop && !turn?.parts.some((part) => part.type === 'reasoning' && part.seal?.from === 'anthropic-messages')
   if ((mustCall(toolChoice) && !claude.freeChoice) || (!claude.adaptive && isUnsigned)) {
@@ -63,7 +63,8 @@ function claudeThinking(conversation: Conversation, { traits, dropped }: BlockCo
     const wish = effort === undefined ? {} : { output_config: { effort: effort === 'minimal' ? 'low' : effort } }
     return { fields: { thinking: { type: 'adaptive', ...display }, ...wish }, on: true }
   }
-  // The budget counts toward the limit and must be below it. If that is impossible, thinking is not requested.
+  // The budget counts toward the token limit and must be below it. If there is no room for a budget, thinking is not
+  // requested.
   const wanted = Math.max(leastBudget, budgetOf(reasoning) ?? leastBudget)
   const budget = budgetWithin(conversation.maxTokens, wanted, leastBudget)
   if (budget !== undefined) return { fields: { thinking: { type: 'enabled', budget_tokens: budget } }, on: true }

@@ -124,7 +124,7 @@ const usual: Readonly<Record<string, readonly unknown[]>> = {
   service_tier: ['auto', 'default'],
 }
 
-/** A request in OpenAI's format. Fields that are not taken from it are listed as dropped. */
+/** A request in OpenAI's format. Fields that are not read with a `take` method are listed as dropped. */
 export class ChatRequest {
   readonly #body: JsonObject
   readonly #droppedFields: DroppedFields
@@ -163,7 +163,7 @@ export class ChatRequest {
     })
   }
 
-  /** Takes the value of a field that the service supports in some form. */
+  /** Returns the value of a field and marks the field as used, so that it is not listed as dropped. */
   take(name: string): unknown {
     this.#taken.add(name)
     return this.#body[name] ?? undefined
@@ -209,7 +209,7 @@ export class ChatRequest {
     this.#droppedFields.lose(what, value)
   }
 
-  /** Records the fields that were not taken, because they are dropped. */
+  /** Records as dropped all fields that were not read with a `take` method. */
   loseRest(): void {
     for (const [name, value] of Object.entries(this.#body)) {
       if (this.#taken.has(name) || value === undefined || value === null || usual[name]?.includes(value)) continue

@@ -94,7 +94,7 @@ function citationAt(citation: JsonObject, text: CountedText): Citation {
   }
 }
 
-/** The maximum number of blocks that are searched for citations that name no block. No real answer needs more. */
+/** The maximum number of searches in blocks for citations that name no block. No real answer needs more. */
 const mostLooks = 2 ** 20
 
 /**
@@ -138,7 +138,7 @@ class CountedText {
     return character < this.#characters ? (this.#starts[character] ?? 0) : this.#text.length
   }
 
-  /** For each character, the index of the code unit at which it begins. */
+  /** For each code point, the index of its first code unit. */
   #table(): Uint32Array {
     const starts = new Uint32Array(this.#text.length)
     for (let at = 0; at < this.#text.length; at++) {
@@ -164,8 +164,8 @@ export function stopIn(reason: unknown): Stop {
 }
 
 /**
- * `usage` → Usage. Usage counts the tokens that were used, plus image tokens. If `tokens` is not reported, the billed
- * tokens are counted instead. Undefined if neither is reported.
+ * `usage` → Usage. The counts come from `tokens`, or from `billed_units` if `tokens` is not reported. Image tokens are
+ * added to the prompt. Undefined if neither field is reported.
  */
 export function usageIn(raw: unknown): Usage | undefined {
   const usage = looseObject(raw)

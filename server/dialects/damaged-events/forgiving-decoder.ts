@@ -50,8 +50,8 @@ export class ForgivingDecoder {
   }
 
   /**
-   * Ends the input. `rest` is the text after the last complete event. A truncated `rest` is ignored, because nothing
-   * depends on it.
+   * Ends the input. `rest` is the text after the last complete event. A truncated `rest` is ignored, because no event
+   * follows it.
    */
   finish(rest = ''): readonly StreamEvent[] {
     return this.#checked([

@@ -28,7 +28,7 @@ function isBroken(dialect: UpstreamDialect, data: readonly string[]): boolean {
   return events.some((event) => event.type === 'error' && event.failure === unreadable)
 }
 
-describe('an event cut off too early to tell whether it was part of a call', () => {
+describe('an event that is cut off before it shows whether it is part of a call', () => {
   test.each([
     [
       'openai-chat',
@@ -69,7 +69,7 @@ test('text that does not look like JSON is skipped even during a call', () => {
   expect(data.map((each) => meter.feed(each))).toEqual(['content', 'skip', 'content', 'content', 'done'])
 })
 
-test('a chat stream that is passed through ends with an error at the same kinds of events', () => {
+test('a chat stream that is passed through ends with an error at an unreadable event that may be part of a call', () => {
   const signals = (...data: string[]) => {
     const meter = new OpenAiStreamMeter()
     return data.map((each) => meter.feed(each)).at(-1)
@@ -96,7 +96,7 @@ test('`[DONE]` does not complete a stream of typed events whose last event was s
   expect(data.map((each) => meter.feed(each))).toEqual(['content', 'skip', 'garbage'])
 })
 
-test('a stream that is passed through ends with an error at arguments that cannot be serialized again', () => {
+test('a stream that is passed through ends with an error at arguments that are nested too deeply to be serialized again', () => {
   const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`
   const meter = new OpenAiStreamMeter()
   const data = `{"choices":[{"delta":{"tool_calls":[{"id":"a","function":{"name":"f","arguments":${deep}}}]}}]}`

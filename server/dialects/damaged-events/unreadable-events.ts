@@ -41,8 +41,8 @@ const someText =
   /"(?:content|text|delta|reasoning|reasoning_content)"\s*:\s*"|"type"\s*:\s*"(?:text_delta|content-delta|response\.output_text\.delta)"/
 
 /**
- * Matches a truncated type that may be the type of a piece of content. If the event was the start or the end of the
- * content instead, the decoder notices that it is missing.
+ * Matches a truncated type that may be the type of a piece of content. The event may also be the start or the end of
+ * the content. The decoder then detects that the start or the end is missing.
  */
 const cutType = /"type"\s*:\s*"(?:content_b[a-z_]*|content-[a-z-]*|response\.o[a-z_.]*)$/
 
@@ -57,7 +57,7 @@ function isWeighty(data: string): boolean {
 
 /** The position of an event in its answer. */
 interface Where {
-  /** True if the event came after a stop reason, when the usage is expected. */
+  /** True if the event came after a stop reason. At this position the usage is expected. */
   readonly isLate?: boolean
   /** True if the event came after a piece of a call. */
   readonly isCalling?: boolean

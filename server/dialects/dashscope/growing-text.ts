@@ -1,14 +1,14 @@
 /**
- * If this many events begin with the text of the previous event, or if the common beginning has this many characters,
- * it is not a coincidence.
+ * The service certainly repeats the whole text if `enoughSteps` events begin with the text of the previous event. One
+ * such event is enough if the repeated text has at least `enoughText` characters.
  */
 const enoughSteps = 2
 const enoughText = 8
 
 /**
- * One text of a stream. The gateway asks the service for pieces. Some models and intermediate services nevertheless
- * repeat the whole text in every event, so each event begins with the text of the previous one. Until it is clear
- * whether events hold pieces or the whole text, only text that is correct in both cases is passed on.
+ * One text of a stream. The gateway asks the service to send only the new piece of the text in each event. Some models
+ * and intermediate services nevertheless repeat the whole text so far in every event. Until it is clear whether events
+ * hold pieces or the whole text, only text that is correct in both cases is passed on.
  */
 export class GrowingText {
   #gives: 'pieces' | 'whole' | undefined

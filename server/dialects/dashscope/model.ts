@@ -7,7 +7,7 @@ export function isMultimodal(model: string): boolean {
 
 const searchSuffix = '-internet'
 
-/** The service's name for a model, without our suffix that enables search. */
+/** The service's name for a model: the name without the suffix by which this gateway enables search. */
 export function bareModel(model: string): string {
   return model.endsWith(searchSuffix) ? model.slice(0, -searchSuffix.length) : model
 }

@@ -28,7 +28,7 @@ export function chunkReader(): (event: JsonObject) => JsonObject[] {
       content: grown(`${index} text`, message['content'], isLast),
       ...(calls.length > 0 && { tool_calls: calls }),
       ...(message['images'] !== undefined && { images: message['images'] }),
-      // The sources arrive first, before there is a text that they could belong to.
+      // The service sends the sources before the text. They are added to the last event, when the text is complete.
       ...(index === 0 && isLast && sources),
     }
   }

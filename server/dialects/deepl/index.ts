@@ -44,7 +44,7 @@ function completion(wire: JsonObject): JsonObject {
   }
 }
 
-/** 456 means that the character quota for the current period is used up. */
+/** Status 456 means that the account has used up its character quota for the current period. */
 function kindOf(status: number): FailureKind {
   if (status === 456) return 'quota'
   return status === 403 ? 'authentication' : kindOfStatus(status)

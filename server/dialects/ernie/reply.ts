@@ -51,8 +51,9 @@ function reasonIn(wire: JsonObject): string {
 }
 
 /**
- * The completion tokens are the total minus the prompt tokens. Older models report the completion tokens of each event
- * separately, but with all models the total covers the answer so far.
+ * The completion tokens are the total minus the prompt tokens. They are not read from `completion_tokens`, because
+ * older models report there only the tokens of the current event. The total of every model covers the whole answer so
+ * far.
  */
 function usageIn(usage: unknown): JsonObject | undefined {
   if (!isObject(usage)) return undefined

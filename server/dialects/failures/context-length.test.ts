@@ -11,7 +11,7 @@ import {
 
 const sizesOf = (message: string, status = 400, ...words: string[]) => contextSizes({ status, message, words })
 
-/** Verbatim error messages from services, and the sizes that can be read from them. */
+/** Verbatim error messages from services, and the token counts that can be read from them. */
 const told: readonly (readonly [message: string, sizes: ContextSizes, status?: number])[] = [
   [
     "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens. Please reduce the length of the messages.",
@@ -199,7 +199,7 @@ describe('the message for a context that is too long', () => {
     )
   })
 
-  test('tells Claude Code the sizes if only the requested answer does not fit', () => {
+  test('tells Claude Code the sizes if the prompt fits but the requested answer does not', () => {
     expect(anthropicWords(contextFailure('No.', { limit: 1000, prompt: 600, output: 500 }))).toBe(
       'input length and `max_tokens` exceed context limit: 600 + 500 > 1000, decrease input length or `max_tokens` and try again',
     )
