@@ -36,8 +36,8 @@ export async function beginWhole(answering: Answering, body: JsonObject, text: s
 }
 
 /**
- * Like `beginWhole`, but for a streamed response. The caller may disconnect from the stream at any time. If the service
- * does not generate the response in the background, returns the stream unchanged.
+ * Does the work of `beginWhole` if the response is streamed. The caller may disconnect from the stream at any time. If
+ * the service does not generate the response in the background, returns the stream unchanged.
  */
 export async function beginStreamed(answering: Answering): Promise<Response | Answering> {
   const { deps, open, response, sentAtMs } = answering
