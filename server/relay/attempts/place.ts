@@ -6,12 +6,12 @@ import { isNewSession } from '../call/is-new-session.ts'
 import type { Charging } from '../charging/charging-types.ts'
 import { type Channel, mappedModel } from '../routing/routing-table.ts'
 
-/** The maximum number of keys per channel among which the ledger looks for a free place. */
+/** The maximum number of keys per channel that are searched for free capacity. */
 const mostKeys = 32
 
 /**
- * The place that a call requests on a channel with caps. A place is a share of the capacity that the caps allow. `keys`
- * are the keys that the call accepts, in the same order as the parts of the request.
+ * The place that a call requests on a channel with caps. A place reserves part of the capacity that the caps allow.
+ * `keys` are the keys that the call accepts. Their order is the same as that of `parts` in the request.
  */
 export interface PlaceWish {
   request: PlaceRequest
@@ -19,8 +19,8 @@ export interface PlaceWish {
 }
 
 /**
- * The place that a call needs on a channel. Undefined if the channel has no caps. If its keys have caps, the call also
- * accepts other keys in case the selected key has no capacity left.
+ * The place that a call needs on a channel. Undefined if the channel has no caps. If the channel's keys have caps, the
+ * request also lists other keys, because the selected key may have no capacity left.
  */
 export function placeFor(
   deps: RelayDeps,
@@ -48,7 +48,7 @@ export function placeFor(
   }
 }
 
-/** The channel with the key on which the call got its place. */
+/** The channel with the key whose capacity was reserved for the call. */
 export function withPlace(channel: Channel, wish: PlaceWish, { part }: Hold): Channel {
   const key = wish.keys[part]
   if (key === undefined || key === channel.upstream.key) return channel

@@ -24,7 +24,7 @@ import { type Form, newTrial, type Trial } from './trial.ts'
 /** A call and the attempts that have been made for it so far. */
 export interface Run<Call extends AnyCall = AnyCall> {
   readonly deps: RelayDeps
-  /** Replaced when the call continues with its next step. */
+  /** Replaced when the call continues with the next step of its virtual model. */
   call: Call
   /** The attempt that failed. */
   trial: Trial
@@ -34,7 +34,7 @@ export interface Run<Call extends AnyCall = AnyCall> {
   retries: number
   /** How often the current channel has been tried again. */
   repeats: number
-  /** The last response that was a refusal. The caller gets it if no other attempt succeeds. */
+  /** The last response in which a model refused to answer. The caller gets it if no other attempt succeeds. */
   refused?: RefusedAnswer
   /** True if only the channel's key caused the last failure and the channel has other keys. */
   isKeysFault: boolean
@@ -120,7 +120,7 @@ function otherEndpoint({ deps, trial }: Run, { status, text }: AttemptFailed): T
   )
 }
 
-/** Omits the request for a stream's usage if the service refuses it. */
+/** Sends the request without the option that asks for the stream's usage, if the service refuses that option. */
 function withoutUsage({ deps, call, trial }: Run, failed: AttemptFailed): Trial | undefined {
   const { channel, form } = trial
   const unsupported = deps.unsupportedFeatures
@@ -216,7 +216,7 @@ async function otherChannel(run: Run, { verdict }: AttemptFailed): Promise<Trial
   if (!next) return undefined
   if (!isUnsent && !(await mayRetryAfter(run, backOffMs(run.retries++, deps.random)))) {
     noteHealth(deps, { channel: next.channel, call }, 'undecided')
-    // A call that waited for its place has a new hold, which only this function can release.
+    // If the call waited for capacity, `next` has a new hold. Only this function knows that hold, so it releases it.
     if (next.hold !== trial.hold) await next.hold.release()
     return undefined
   }

@@ -14,9 +14,9 @@ import { placeOfSession } from '../routing/select-channel.ts'
 const longestDrainSeconds = 24 * 3600
 
 /**
- * Decides whether the call of a session may stay at a channel that is being drained. It may if the session belongs to
- * that channel, has earlier turns, and began before the draining. A session that begins now is recorded, so that its
- * later turns do not use that channel.
+ * Decides whether the call of a session may stay at a channel that is being drained. It may stay if the session belongs
+ * to that channel, has earlier turns, and began before the draining. If this call is the first of its session, the
+ * session is recorded, so that its later turns do not use that channel either.
  */
 export async function stayAtDrained(deps: RelayDeps, call: AnyCall, skipped: ReadonlySet<number>): Promise<void> {
   const { session, mode, requestId, caller, facts, state } = call

@@ -41,7 +41,7 @@ export function exitOf(failed: AttemptFailed): StepExit | undefined {
   if (failure?.kind === 'context-length') return 'context_too_long'
   if (verdict.unsent || isUnable(error.code)) return 'unable'
   if (isFiltered(failed)) return 'content_filter'
-  // The operator's account at the provider is at fault, whatever the status.
+  // The cause is the operator's account at the provider, so the HTTP status does not matter.
   if (verdict.account) return 'server_error'
   if (error.code === 'upstream_timeout' || error.status === 408 || error.status === 504) return 'timeout'
   if (error.status === 429) return 'rate_limited'

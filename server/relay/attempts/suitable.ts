@@ -82,10 +82,7 @@ function lackedByModel(call: AnyCall, facts: ModelFacts): string | undefined {
 
 const nothing: ReadonlySet<Feature> = new Set()
 
-/**
- * The features that a call needs. Empty if the request cannot be read, because the attempt itself then reports what is
- * wrong with it.
- */
+/** The features that a call needs. Empty if the request is invalid; the attempt then reports the error. */
 function needsOfCall(call: AnyCall): ReadonlySet<Feature> {
   if (call.mode !== 'chat') return nothing
   if (call.known) return call.known.needs

@@ -12,8 +12,8 @@ import { type MakeAttempt, newTrial } from './trial.ts'
 
 /**
  * Runs a call; `attempt` makes each attempt. Takes the quota, then tries one remedy after another until an attempt
- * succeeds or no remedy is left. Once the hold is handed over, it belongs to the attempt. Throws the same errors as
- * `relay`.
+ * succeeds or no remedy is left. This function releases the hold on failure, unless an attempt has taken it over.
+ * Throws the same errors as `relay`.
  */
 export async function throughChannels<Call extends AnyCall>(
   deps: RelayDeps,
@@ -39,12 +39,12 @@ export async function throughChannels<Call extends AnyCall>(
     } catch (error) {
       return await playedBack(run, error)
     }
-    // If the caller has disconnected, the answer is a Response that is not `ok`, and nothing is remembered.
+    // If the caller has disconnected, the answer is a Response that is not `ok`. The lessons are then not remembered.
     if (answer.ok) for (const remember of run.trial.lessons) remember()
     return answer
   } catch (error) {
-    // As long as the response does not own the hold, every exit from this function releases the quota. If this call was
-    // the trial of the channel's breaker, the trial ends without a verdict.
+    // If the attempt has not taken over the hold, the quota is released here. If this call was the one with which the
+    // channel's circuit breaker tests the channel, the test ends without a result.
     const { hold, channel } = run.trial
     if (!hold.isHandedOver) {
       noteHealth(deps, { channel, call: run.call }, 'undecided')

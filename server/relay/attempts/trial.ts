@@ -33,13 +33,13 @@ export interface Trial {
   readonly form: Form
   /** The endpoints that the attempt could use, best first. */
   endpoints: readonly (ChatEndpoint | ModeEndpoint)[]
-  /** The request that was sent ended with the beginning of the model's turn. */
+  /** True if the request that was sent ended with an incomplete turn of the model, for the model to continue. */
   isPrefilled?: boolean
   /** The upstream tokens that this attempt took from the cache and sent, by their names in the cache. */
   readonly lent: Map<string, string>
   /**
-   * What to remember about the service if the attempt succeeds, because the success proves that the change to the
-   * request was right.
+   * What to remember about the service if the attempt succeeds. A success proves that the change to the request was
+   * right.
    */
   readonly lessons: readonly (() => void)[]
 }

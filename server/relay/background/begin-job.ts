@@ -18,13 +18,13 @@ import { storedCallOf } from './stored-job.ts'
 
 const minuteSeconds = 60
 const cancelMs = 10_000
-/** The most bytes that are read in search of the first event, which is shorter than this in every stream. */
+/** The maximum number of bytes that are read to find the first event of a stream. First events are always shorter. */
 const openingBytes = 1024 * 1024
 
 /**
- * Answers a call whose response the service is generating in the background. From then on, the hold belongs to a job.
- * Undefined for a response that is complete. Throws AttemptFailed. If the job cannot be stored, asks the service to
- * cancel the response and throws GatewayError.
+ * Answers a call whose response the service is generating in the background. Stores a job, which takes over the call's
+ * hold until the response is complete. Undefined if the response is already complete. Throws AttemptFailed. If the job
+ * cannot be stored, asks the service to cancel the response and throws GatewayError.
  */
 export async function beginWhole(answering: Answering, body: JsonObject, text: string): Promise<Response | undefined> {
   const { open, response } = answering
@@ -36,8 +36,8 @@ export async function beginWhole(answering: Answering, body: JsonObject, text: s
 }
 
 /**
- * Does the same as `beginWhole` for a stream, from which the caller may disconnect at any time. If the service does not
- * generate the response in the background, the stream is returned unchanged.
+ * Does the work of `beginWhole` if the response is streamed. The caller may disconnect from the stream at any time. If
+ * the service does not generate the response in the background, returns the stream unchanged.
  */
 export async function beginStreamed(answering: Answering): Promise<Response | Answering> {
   const { deps, open, response, sentAtMs } = answering

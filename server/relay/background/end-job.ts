@@ -51,7 +51,7 @@ export async function endJob(deps: RelayDeps, job: HeldJob, channel: Channel, re
   if (!(await deps.backgroundJobs.takeSettling(job))) return
   // If there is no hold, the job has been charged, but its node stopped before it could delete the job.
   if (job.amount >= 0) await charge(deps, openedCall(deps, job, channel), response)
-  // If the database rejected the charge, the hold is still open. It is closed here, because no cleanup job would close
+  // If the database rejected the charge, the hold is still open. It is closed here, because nothing else would close
   // it.
   await deps.backgroundJobs.abandon(job, 'the charge of the background response could not be written')
 }

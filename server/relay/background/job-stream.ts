@@ -7,8 +7,8 @@ import type { UpstreamPiece, UpstreamReader } from '../upstream/upstream-reader.
 import { chargeIfEnded } from './end-job.ts'
 
 /**
- * The maximum length of an event. Only complete events are sent, because the last event, which may be large, must not
- * be sent before the response is charged.
+ * The maximum length of an event. An event is sent only when it is complete: the response must be charged before any
+ * part of the last event is sent, and that event may be large.
  */
 const mostEventBytes = 64 * 1024 * 1024
 const lastEvents = /"response\.(?:completed|failed|incomplete|cancelled)"/
@@ -85,7 +85,10 @@ export class JobStream {
     return { kind: 'chunk', bytes }
   }
 
-  /** The bytes that end a stream: none if its last event was sent, otherwise an event that says how to continue. */
+  /**
+   * The bytes that end a stream: none if its last event was sent, otherwise an error event that explains how to resume
+   * the stream.
+   */
   async #last(how: UpstreamPiece['kind']): Promise<Uint8Array | undefined> {
     await this.#end()
     if (this.#hasLast) return undefined
@@ -97,7 +100,7 @@ export class JobStream {
     return new TextEncoder().encode(`event: error\ndata: ${JSON.stringify(event)}\n\n`)
   }
 
-  /** If the charge fails here, the next node that asks for the response makes the charge. */
+  /** Charges the response. If this fails, the node that next asks the service about the response charges it. */
   async #charge(response: unknown): Promise<void> {
     this.#hasLast = true
     const { deps, userId } = this.#options

@@ -90,8 +90,9 @@ function parsed(text: string): StoredCall {
 }
 
 /**
- * The call of a job, ready to be charged by this process. It is charged at the price that was valid when it began. Only
- * tools that the service ran, and a tier that was not requested, are charged at the current price.
+ * The call of a job, ready to be charged by this process. It is charged at the price that was valid when it began.
+ * There are two exceptions, which are charged at the current price: tools that the service ran, and a tier that the
+ * service used although it was not requested.
  */
 export function openedCall(deps: RelayDeps, job: HeldJob, channel: Channel): OpenCall {
   const stored = parsed(job.call)

@@ -9,7 +9,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const spooled = () => (existsSync(folder) ? readdirSync(folder) : [])
 
-test('a large form that is completed only after its time limit leaves no file behind', async () => {
+test('the spool file of a large form is removed if the form is completed after its time limit', async () => {
   const head = '--mark\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n'
   const late = Promise.withResolvers<void>()
   const body = new ReadableStream<Uint8Array>({

@@ -56,7 +56,8 @@ export async function readForm(
   const scanner = new FormScanner(mark)
   const spooling = spool(body, scanner, limits.bytes, spoolDir)
   const source = await inTime(spooling, limits.timeMs, tooSlow).catch((error: unknown) => {
-    // A form that is completed only after its time limit belongs to no call, so its file is removed.
+    // After the time limit, the request has failed. If the form is completed later, nobody needs its file, so the file
+    // is removed.
     spooling.then(remove).catch(() => undefined)
     throw error
   })

@@ -13,16 +13,16 @@ import { type BodyLimits, type BodySource, tooLarge, tooSlow } from './body-limi
 import { jsonLimits } from './json-limits.ts'
 
 /**
- * A body up to this length arrives with the request head or right after it. A timer for each such body would cost more
- * than reading it.
+ * A body up to this length arrives with the request's headers or right after them. A separate timer for each short body
+ * would cost more than reading it, so they share one timer.
  */
 const shortBodyBytes = 64 * 1024
 
 const modelMember = new TextEncoder().encode('"model"')
 
 /**
- * Throws if a long body would be refused because of its model, whatever else it contains. `model` is the model named in
- * the body.
+ * Throws if `model`, which is the model named in the body, is reason enough to refuse the request. Called before a long
+ * body is parsed.
  */
 type Admit = (model: string | undefined) => Promise<void>
 
@@ -31,7 +31,10 @@ interface ReadDeps {
   readonly turns: Turns
 }
 
-/** A JSON body that has been read. If it has an outline, its text and value are created on first access. */
+/**
+ * A JSON body that has been read. If it has an outline (the body without its long texts), its text and value are
+ * created on first access.
+ */
 export interface JsonBody {
   kind: 'json'
   readonly text: string
@@ -45,8 +48,9 @@ export interface JsonBody {
 }
 
 /**
- * The fields of a body, for decisions that do not depend on long texts, because an outline may have replaced long texts
- * by marks. Data that is sent or stored must be read from `json` or written with `JsonOutline.restored`.
+ * The fields of a body, for decisions that do not depend on long texts. The outline of a long body contains
+ * placeholders instead of long texts. Data that is sent or stored must be read from `json` or written with
+ * `JsonOutline.restored`.
  */
 export function fieldsOf(body: JsonBody): JsonObject {
   return body.outline ? (body.outline.value as JsonObject) : body.json
@@ -60,7 +64,9 @@ export function withContent(
   return { kind, text, json, ...(containers !== undefined && { containers }), ...(models && { models }) }
 }
 
-/** How to read a body: whether an outline is enough for a long body, and the check to make before it is parsed. */
+/**
+ * How to read a body: the check to make before a long body is parsed, and whether the body may be read as an outline.
+ */
 interface Reading {
   admit: Admit | undefined
   outlines?: boolean
@@ -146,7 +152,7 @@ function readBytes(
   watch: Pick<ReadDeps, 'deadlineWatch'>,
 ): Promise<Uint8Array> {
   const { declared, timeMs } = limits
-  // The HTTP parser enforces a declared length, so the whole body can be read at once.
+  // The HTTP parser reads no more than the declared length, so the whole body can be read at once.
   if (declared <= shortBodyBytes && timeMs > 0) return readShort(source, timeMs, watch)
   const bytes = declared >= 0 ? source.bytes() : readAtMost(source.body, limits.bytes, () => tooLarge(limits.bytes))
   return inTime(bytes, timeMs, tooSlow).catch((error: unknown) => {

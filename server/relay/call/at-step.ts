@@ -2,8 +2,8 @@ import type { AnyCall } from './call.ts'
 import type { PlanStep } from './plan.ts'
 
 /**
- * A copy of the call for one step of its plan, which is one model that may answer it. The copy shares its state with
- * the original call.
+ * A copy of the call for one step of its plan. Each step is a model that may answer the call. The copy and the original
+ * call share their state.
  */
 export function atStep<Call extends AnyCall>(call: Call, step: PlanStep): Call {
   return { ...call, facts: { ...call.facts, model: step.model }, step }

@@ -16,9 +16,12 @@ export function noteAttempt(
 /** The maximum length, in characters, of a stored name that a caller has chosen. */
 export const longestName = 200
 
-/** The maximum number of bytes for the attempts of one row. */
+/** The maximum number of bytes for the attempts in one log row. */
 const mostBytes = 4096
-/** If a row cannot hold all attempts, it keeps this many from the beginning and as many from the end. */
+/**
+ * If a call has more than twice this many attempts, the row contains this many from the beginning and as many from the
+ * end.
+ */
 const keptAtEnds = 10
 
 /** The attempts as the log stores them: JSON of limited length, with long texts truncated. */

@@ -15,7 +15,10 @@ import {
 } from '../../store/ledger/background-jobs.ts'
 import type { Store } from '../../store/store.ts'
 
-/** How many seconds a node has to ask a service, and to charge a job, before another node may do so. */
+/**
+ * How long a node may take to ask a service about a job, and how long to charge it, in seconds. After that, another
+ * node may do so.
+ */
 const turnSeconds = 90
 const settlingSeconds = 60
 const firstPollSeconds = 2
@@ -50,14 +53,14 @@ export interface BackgroundJobs {
   done(job: BackgroundJob): Promise<void>
   /**
    * Ends a job. If its hold is still open, because the usage cannot be determined or the charge could not be written,
-   * the hold is closed in the same way as after a crash.
+   * the user is charged in the same way as for a call whose process crashed.
    */
   abandon(job: BackgroundJob, why: string): Promise<void>
   /** How often this process has begun a job or asked about one. */
   handled(): number
 }
 
-/** Keeps the jobs in the database. The holds belong to the process `nodeId` until they are transferred to jobs. */
+/** Keeps the jobs in the database. `nodeId` is the process that owns the holds until they are transferred to jobs. */
 export function createBackgroundJobs(store: Store, nodeId: string, clock: Clock): BackgroundJobs {
   let handled = 0
   return {

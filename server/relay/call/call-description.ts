@@ -1,8 +1,8 @@
 import type { CallParameters } from '../../../contract/api/log-request.ts'
 
 /**
- * How a call was made, without its content, as the log row stores it. The field names are short because every row
- * contains them.
+ * Facts about a call's request, as the log row stores them. They do not include its content. The field names are short
+ * because every row contains them.
  */
 export interface StoredDescription {
   path?: string | undefined

@@ -22,7 +22,7 @@ export type CallBody = JsonBody | { kind: 'form'; form: FormBody }
 export interface RelayCall {
   readonly requestId: string
   readonly mode: RelayMode
-  /** The caller's dialect. By this point, calls other than conversations have been converted to OpenAI's format. */
+  /** The caller's dialect. Calls that are not conversations have already been converted to OpenAI's format. */
   readonly dialect: DialectName
   /** OpenAI's path for the mode, e.g. `/v1/chat/completions`. */
   readonly path: string
@@ -37,8 +37,8 @@ export interface RelayCall {
   readonly address?: RequestAddress | undefined
   /**
    * Set if the response is a summary that replaces the conversation. `call`: the caller used the endpoint for
-   * compaction. `item`: the last item of the input asked for a response with one compaction item. Absent = an ordinary
-   * response.
+   * compaction. `item`: the last item of the input is a `compaction_trigger`, and the response consists of one
+   * compaction item. Absent = an ordinary response.
    */
   readonly compacts?: 'call' | 'item' | undefined
   /**
@@ -59,13 +59,14 @@ export interface RelayCall {
   readonly leaving: Leaving
   readonly startedAtMs: number
   /**
-   * On the deadline clock: when the request arrived, and when it must have ended according to its caller. No `endsByMs`
-   * = no limit.
+   * When the request arrived (`arrivedAtMs`), and the caller's deadline for it (`endsByMs`; absent = none). Both are
+   * times on the deadline clock.
    */
   readonly arrivedAtMs: number
   readonly endsByMs?: number | undefined
   /**
-   * A hash of the session, by which its channel is chosen; absent = the call need not stay on the channel of a session.
+   * A hash of the call's session. Calls of the same session prefer the same channel. Absent = the call belongs to no
+   * session.
    */
   readonly session?: number | undefined
   /** The models that may answer; absent = only the model that was requested. */
@@ -91,11 +92,14 @@ export interface CallState {
   /** The request in neutral form; undefined until it is first needed. */
   conversation: Conversation | undefined
   /**
-   * The number of prompt tokens: the quick estimate, or the exact count if quota is short. Holds, and the charge after
-   * a crash, are based on it.
+   * The number of prompt tokens: a quick estimate, or the exact count if the caller has little quota left. It
+   * determines the size of the hold, and the charge if the process crashes.
    */
   promptGuess: number
-  /** Whether the upstream may read more than the request contains. Set when the body is dropped. */
+  /**
+   * True if the upstream may read a longer prompt than the request contains, for example files or a stored prompt. Set
+   * when the body is dropped.
+   */
   hasUnseenPrompt?: boolean
   /** Whether the channel and key being tried now are those of the call's session; absent = the call has no session. */
   isAtPlace?: boolean
@@ -104,18 +108,18 @@ export interface CallState {
    * none.
    */
   staysAt?: number
-  /** Milliseconds for which the call waited for a place on a channel; absent = it did not wait. */
+  /** Milliseconds for which the call waited for capacity on a channel; absent = it did not wait. */
   waitedMs?: number
   /** The features that the call needs from a service; absent = not determined yet. */
   needs?: ReadonlySet<Feature>
   /** The steps whose models can probably serve the call; absent = the call has no steps. */
   suitable?: ReadonlySet<PlanStep>
   /**
-   * What the operator paid, in quota units, for attempts whose responses were given up; null = not known, absent =
+   * What the operator paid, in quota units, for attempts whose responses were discarded; null = not known, absent =
    * nothing.
    */
   lostCost?: number | null
-  /** Set if no other step could answer, so that the caller gets a refusal that had been held back. */
+  /** Set if the caller gets a refusal that was held back, because no later step of the virtual model could answer. */
   isPlayedBack?: true
   /** Set if quota is held for this call. */
   isHeld?: true
@@ -127,7 +131,7 @@ export interface CallState {
   dropped?: readonly string[]
 }
 
-/** A WebSocket session, treated as a call that so far has requested only a model. */
+/** A WebSocket session. It is handled like a call, but its request specifies only a model. */
 export type SessionCall = Omit<RelayCall, 'mode'> & { mode: 'realtime' }
 
 /** Any call for which quota is held and which is charged and logged. */

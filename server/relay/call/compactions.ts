@@ -19,7 +19,7 @@ export interface CompactionSeals {
 const mark = 'tollgate.'
 const contextOf = (tokenId: number) => `compaction of token ${tokenId}`
 
-/** Binds every summary to its token. */
+/** A summary can be decrypted only for the token for which it was encrypted. */
 export function createCompactionSeals(secrets: Secrets): CompactionSeals {
   return {
     seal: (tokenId, summary) => mark + secrets.seal(summary, contextOf(tokenId)),

@@ -42,9 +42,9 @@ export interface RelayDeps {
   retryBudget: RetryBudget
   latencies: Latencies
   channelCost: ChannelCost
-  /** The calls that wait for a place on a channel. */
+  /** The queue of calls that wait for capacity on a channel. */
   line: ChannelLine
-  /** Takes a call out of the line in the database. */
+  /** Removes a call from the queue in the database. */
   leaveLine(ticket: number): void
   channelFailures: ChannelFailures
   counter: TokenCounter
@@ -55,7 +55,7 @@ export interface RelayDeps {
   asideReader: AsideReader
   deadlineWatch: DeadlineWatch
   guard: MetadataGuard
-  /** Features that the services of channels turned out not to support, such as a dialect. */
+  /** Features that a channel's service turned out not to support, such as an endpoint. */
   unsupportedFeatures: UnsupportedFeatures
   itemStore: ItemStore
   /** Encrypts summaries of conversations for their tokens. */
@@ -73,14 +73,15 @@ export interface RelayDeps {
   /** Downloads files that callers reference by URL. */
   fetchMedia: FetchMedia
   clock: Clock
-  /** Lets long-running work wait for its turn between steps. */
+  /** Long-running work waits here between its steps, so that it does not block other requests. */
   turns: Turns
   /** Identifies this installation to other Tollgate installations. */
   installationId: string
   random(): number
   events: Events
   /**
-   * Requests that a channel be disabled, or only one key of a channel that has several. The reason is shown to people.
+   * Requests that a channel be disabled or, if `key` is given, only that key of the channel. The reason is shown to
+   * people.
    */
   disableChannel(channelId: number, reason: string, key?: string): void
 }

@@ -3,8 +3,8 @@ import { addDrainSession, hasDrainSession } from '../../store/channels/drain-ses
 import type { Store } from '../../store/store.ts'
 
 /**
- * The sessions that began while their preferred channel was already being drained (accepted no new sessions). All nodes
- * know them.
+ * The sessions that began while their preferred channel was already being drained (accepted no new sessions). They are
+ * stored in the database, for all nodes.
  */
 export interface DrainedSessions {
   note(channelId: number, session: number): Promise<void>

@@ -15,6 +15,6 @@ export interface GoesOn {
   readonly cost?: number | undefined
   /** True if the gateway counted some of the usage itself. */
   readonly isEstimated: boolean
-  /** The tool calls that `quota` includes; absent = none. */
+  /** A description of the tool calls that `quota` includes; absent = none. */
   readonly tools?: string | undefined
 }

@@ -7,9 +7,9 @@ import type { CallBody, RelayCall } from './call.ts'
 import type { Caller } from './caller.ts'
 
 /**
- * Stores, for a while, the items of responses that other services gave to callers of the Responses API. OpenAI itself
- * stores responses unless the request sets `store: false`, so clients refer to the items by id instead of sending them
- * again.
+ * Stores the items of responses for an hour, for callers of the Responses API whose calls are served by services other
+ * than OpenAI. OpenAI itself stores responses unless the request sets `store: false`, so clients refer to items by id
+ * instead of sending them again.
  */
 export interface ItemStore {
   keep(tokenId: number, items: readonly JsonObject[]): void
