@@ -3,7 +3,7 @@ import { messageOf } from '../lib/message-of.ts'
 import { OutboundError } from '../outbound/call-json.ts'
 
 /**
- * Waits for a call to an external service. A failure is thrown as a refusal for the caller. If the service was
+ * Waits for a call to an external service. If the call fails, throws an ApiFailure with its message. If the service was
  * unavailable, the cause is also written to the operator's log.
  */
 export async function askOutside<T>(warn: (message: string) => void, asking: Promise<T>): Promise<T> {

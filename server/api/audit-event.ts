@@ -5,7 +5,7 @@ import { type Clock, epochSeconds } from '../lib/clock.ts'
 import { isObject, tryParse } from '../lib/json.ts'
 import type { AuditEvent } from '../store/installation/audit.ts'
 
-/** The person who makes a change, and their address. */
+/** The person who makes a change, and their IP address. */
 export interface Actor {
   person: Pick<Person, 'id' | 'username' | 'role'>
   clientAddress: string
@@ -40,8 +40,8 @@ export function describeFields(fields: Values, shown: readonly string[]): string
 }
 
 /**
- * Lists the names of the fields that a change makes different from `before`. Fields in `shown` have their old and new
- * values.
+ * Lists the names of the fields whose values in `fields` differ from those in `before`. For the fields in `shown`, the
+ * old and the new value are added.
  */
 export function describeChange(before: Values, fields: Values, shown: readonly string[]): string {
   return Object.entries(fields)

@@ -25,7 +25,7 @@ export interface Bootstrap {
 /** The operator's choices for the root account. They are part of the process configuration. */
 export interface RootConfig {
   initialRootPassword: string | undefined
-  /** Key of a relay token, without `sk-`. */
+  /** The key of the root account's relay token, without `sk-`. */
   initialRootToken: string | undefined
   initialRootAccessToken: string | undefined
 }
@@ -62,7 +62,7 @@ export async function rootPassword(store: Store, config: RootConfig): Promise<Ro
 
 /**
  * Makes a new database usable. It checks that the secret key belongs to the database, and creates the root account if
- * there is no user. If several processes start simultaneously, one of them does this, and the others find it done.
+ * there is no user. If several processes start simultaneously, one of them does this, and the others change nothing.
  */
 export async function bootstrapRoot(
   store: Store,

@@ -83,7 +83,7 @@ forEachDatabase((_, openFresh) => {
     expect(await api.store.read.selectFrom('users').selectAll().execute()).toEqual([])
   })
 
-  test('the status document shows the console what is enabled', async () => {
+  test('the status document contains the features that the console should offer', async () => {
     const status = async () => (await api.call('GET', '/api/status')).json.data
     expect(await status()).toMatchObject({ turnstile_check: true, turnstile_site_key: 'site key', github_oauth: false })
     await setOptions(api, { TurnstileCheckEnabled: 'false', GitHubOAuthEnabled: 'true', WeChatAuthEnabled: 'true' })

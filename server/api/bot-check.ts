@@ -3,7 +3,10 @@ import { isSolved } from '../outbound/turnstile.ts'
 import { askOutside } from './ask-outside.ts'
 import type { ApiDeps } from './deps.ts'
 
-/** Refuses a call without a new answer to the bot check. Each answer is verified, and is valid only once. */
+/**
+ * Throws ApiFailure unless `answer` is a valid answer to the bot check. The provider verifies each answer, and accepts
+ * it only once.
+ */
 export type BotCheck = (answer: string | undefined, clientAddress: string) => Promise<void>
 
 export function createBotCheck({ settings, warn }: Pick<ApiDeps, 'settings' | 'warn'>): BotCheck {
@@ -14,8 +17,8 @@ export function createBotCheck({ settings, warn }: Pick<ApiDeps, 'settings' | 'w
       throw new ApiFailure('The bot check is on, but the administrator has not set its secret key.')
     }
     if (answer === '') throw new ApiFailure('The response of the bot check is missing.')
-    // The provider's answers are shorter than this. The limit keeps callers from making the gateway send longer texts
-    // to the provider.
+    // A valid answer is at most 2048 characters long. The limit prevents callers from making the gateway send longer
+    // texts to the provider.
     const solved =
       answer.length <= 2048 &&
       (await askOutside(

@@ -21,7 +21,9 @@ export class ConfigFault extends Error {
 /** The reason why an entry cannot be applied. `inEntry` adds the name of the entry. */
 export class EntryFault extends Error {}
 
-/** A difference between the file and the installation, with the function that removes it. */
+/**
+ * A difference between the file and the installation, and the function that changes the installation to match the file.
+ */
 export interface PlannedChange extends Omit<ConfigChange, 'section'> {
   make(trx: Trx): Promise<void>
 }
@@ -54,8 +56,8 @@ export interface ConfigKind<S extends ConfigSection = ConfigSection> {
 }
 
 /**
- * Returns the text that an export writes instead of a secret, made from the words of the secret's name. Undefined if
- * secrets are omitted.
+ * Returns the text that an export contains instead of a secret. The text is made of the words that name the secret,
+ * such as the channel and the field. Returns undefined if the export omits secrets.
  */
 export type Placeholder = (...words: string[]) => string | undefined
 
@@ -88,7 +90,9 @@ export function differences(
     .map((field) => ({ field, before: shownValue(before[field]), after: shownValue(after[field]) }))
 }
 
-/** Runs `work` for an entry. If it is refused, the error names the entry. */
+/**
+ * Runs `work` for an entry. If `work` throws an ApiFailure or EntryFault, throws a ConfigFault that names the entry.
+ */
 export async function inEntry<T>(path: readonly PropertyKey[], label: string, work: () => Promise<T> | T): Promise<T> {
   try {
     return await work()

@@ -37,7 +37,7 @@ export interface ApiDeps {
   mailer: Mailer
   secrets: Secrets
   clock: Clock
-  /** Long-running work waits here between its steps until it is its turn. */
+  /** A long-running task waits here between its steps, so that it does not delay requests. */
   turns: Turns
   /** Addresses or CIDRs of proxies whose X-Forwarded-* is trusted. */
   trustedProxies: readonly string[]
@@ -50,7 +50,7 @@ export interface ApiDeps {
   testChannel(id: number, model?: string): Promise<ChannelTest>
   /** Starts a run over all channels; false if a run is already in progress. */
   testAllChannels(scope: 'all' | 'disabled'): Promise<boolean>
-  /** Features that a channel's upstream turned out not to support. */
+  /** Features that a channel's upstream does not support, as its responses have shown. */
   missingAt(id: number): Channel['missing']
   /** Requests the remaining balance from a channel's upstream, and saves it. */
   updateBalance(id: number): Promise<UpstreamResult<number>>
@@ -68,7 +68,7 @@ export interface ApiDeps {
   priceList(group: string, userGroup?: string): PriceList
   /** Warnings about a virtual model in its stored state. */
   virtualWarnings(name: string): VirtualWarning[]
-  /** What would happen to a request now. Does not call an upstream or hold quota. */
+  /** Reports how a request would be served now, without calling an upstream or holding quota. */
   dryRun(request: DryRunRequest): Promise<DryRun>
   /** New log rows, as they are written. */
   logTail: LogTail

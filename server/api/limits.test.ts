@@ -145,7 +145,7 @@ forEachDatabase((_, openFresh) => {
     }
     expect(limits().get('vip')).toEqual({ ...none, rpm_limit: 5 })
     expect((await send('PUT', '/api/option/', { key: 'GroupLimits', value: '{}' }, admin)).success).toBe(false)
-    // An attempt to empty the option is refused, and its value stays.
+    // An empty text is refused. An empty object removes all limits.
     expect((await save('')).success).toBe(false)
     expect((await save('{}')).success).toBe(true)
     expect(limits().size).toBe(0)

@@ -14,7 +14,7 @@ const mailRule: MailRule = { pauseSeconds: 30, limit: 10, windowSeconds: 86_400 
 
 /** Codes that are sent to people. Each has one purpose: the verification of an address, or the reset of a password. */
 export interface OneTimeCodes {
-  /** Makes `code` the only valid one for this purpose and subject. */
+  /** Saves `code`, and invalidates earlier codes for this purpose and subject. */
   save(trx: Trx, purpose: 'verification' | 'reset', subject: string, code: string): Promise<void>
   /**
    * Returns true once for the right code, unless it has expired. The transaction must be committed even if this returns

@@ -8,7 +8,10 @@ import { type Actor, auditEvent, describeChange } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
 import { changedRule, measuringColumns } from './rule-input.ts'
 
-/** Changes a rule of an owner and writes the audit row. Throws ApiFailure if the owner has no such rule. */
+/**
+ * Changes one of the owner's alert rules and writes an audit row. Throws ApiFailure if the owner has no rule with this
+ * id.
+ */
 export async function changeRule(
   trx: Trx,
   { clock }: Pick<ApiDeps, 'clock'>,

@@ -11,7 +11,7 @@ const secretLength = 32
 type NewDestination = z.output<typeof createAlertDestinationBody>
 type ChangedDestination = z.output<typeof updateAlertDestinationBody>
 
-/** The stored form of an address: its parts, and the part that may be shown. */
+/** The stored form of an alert destination's address: all parts of the address, and the text that may be shown. */
 export interface CheckedAddress {
   address: AlertAddress
   hint: string

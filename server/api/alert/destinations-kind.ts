@@ -30,8 +30,9 @@ import { type CheckedAddress, changedAddress, newAddress } from './destination-i
 const parts = ['url', 'token', 'secret', 'to'] as const
 
 /**
- * The section `alert_destinations`: the destinations of the installation. Every part of an address can contain a
- * secret. A part that an entry omits therefore stays unchanged, and a plan never shows a part.
+ * The section `alert_destinations` of a configuration file: the alert destinations of the installation. Every part of a
+ * destination's address can contain a secret. For this reason, parts that an entry omits stay unchanged, and a plan
+ * shows no part of an address.
  */
 export const alertDestinationsKind: ConfigKind<'alert_destinations'> = {
   section: 'alert_destinations',
@@ -93,7 +94,7 @@ function addition(
   { name, kind }: AlertDestinationEntry,
   { deps, actor }: PlanContext,
 ): PlannedChange {
-  // A secret is not generated here, because nobody would ever see it.
+  // A generated secret would never be shown to anybody, so the file must contain one.
   if (kind === 'webhook' && !given.secret) throw new EntryFault('secret is missing: messages are signed with it.')
   const whole = { url: '', token: '', secret: '', to: '', ...given }
   const { address, hint } = newAddress({ kind, name, ...whole }, true)

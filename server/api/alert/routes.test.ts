@@ -30,7 +30,7 @@ forEachDatabase((_, openFresh) => {
   const addRule = (fields: object = {}, path = '/self', as = ada.token) =>
     call('POST', `${path}/rule`, { kind: 'own_balance', name: 'low', threshold: 500, ...fields }, as)
 
-  test('a new rule has sensible values, and an update changes only the fields that are sent', async () => {
+  test('a new rule gets default values, and an update changes only the fields that are sent', async () => {
     const { data } = await addRule()
     expect(data).toEqual({
       id: data.id,
@@ -115,7 +115,7 @@ forEachDatabase((_, openFresh) => {
     expect(renamed.data).toMatchObject({ name: 'other', hint: 'hooks.example', has_secret: true })
   })
 
-  test('each service requires its own fields', async () => {
+  test('each kind of destination requires its own fields', async () => {
     const cases: [fields: object, word: string | undefined][] = [
       [{ kind: 'slack', url: 'https://hooks.slack.com/services/T/B/x' }, undefined],
       [{ kind: 'slack', url: '' }, 'url'],
@@ -199,7 +199,7 @@ forEachDatabase((_, openFresh) => {
     expect(listed).toMatchObject({ last_error: '', last_time: expect.any(Number) })
   })
 
-  test('a test by a user cannot reach this machine, and its error is stored', async () => {
+  test('a test message of a user is not sent to an address of this machine, and the error is stored', async () => {
     await using service = await startService((_, response) => response.writeHead(200).end('ok'))
     const { data } = await addHook({ url: `${service.url}/in` })
     const { data: result } = await call('POST', `/self/destination/${data.id}/test`, {})

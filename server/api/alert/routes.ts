@@ -37,7 +37,7 @@ import { testDestination } from './test-destination.ts'
 
 type AlertDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock' | 'settings' | 'sendAlert'>
 
-/** Whether a group of calls is about the installation's rules or the caller's own. */
+/** One of the two sets of endpoints: for the installation's rules and destinations, or for the caller's own. */
 interface Scope {
   calls: (typeof alertCalls)['own' | 'installation']
   mostRules: number
@@ -61,8 +61,8 @@ const scopes: readonly Scope[] = [
 ]
 
 /**
- * Alert rules: those of the installation, for admins, and the caller's own. Other people's rules are treated as
- * missing.
+ * The endpoints of alert rules. Admins can use those for the installation's rules, and everybody those for their own.
+ * For the rule of another person, the response is the same as for a missing rule.
  */
 export function mountAlerts(router: ApiRouter, deps: AlertDeps): void {
   for (const scope of scopes) {

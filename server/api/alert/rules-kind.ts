@@ -34,7 +34,10 @@ interface Names {
   channels: readonly { id: number; name: string }[]
 }
 
-/** The section `alert_rules`: the rules of the installation. Fields that an entry omits get their defaults. */
+/**
+ * The section `alert_rules` of a configuration file: the alert rules of the installation. Fields that an entry omits
+ * get their defaults.
+ */
 export const alertRulesKind: ConfigKind<'alert_rules'> = {
   section: 'alert_rules',
   names: (wanted) => wanted.map(({ name }) => name),
@@ -138,7 +141,7 @@ function removal({ id, name }: AlertRuleRow, { deps, actor }: PlanContext): Plan
   }
 }
 
-/** A rule in the form of a file, with all of its fields. A channel or destination that was deleted has no name. */
+/** Converts a rule to an entry of the file, with all of its fields. Deleted channels and destinations are omitted. */
 function entryOf(row: Omit<AlertRuleRow, 'id'>, names: Names): Record<string, unknown> {
   const nameOf = (rows: Names['channels'], id: number) => rows.find((each) => each.id === id)?.name
   const fields = Object.keys(updateAlertRuleBody.shape).filter(
@@ -155,7 +158,7 @@ function entryOf(row: Omit<AlertRuleRow, 'id'>, names: Names): Record<string, un
   }
 }
 
-/** An entry without the fields that have their default. */
+/** Removes the fields that have their default value from an entry. */
 function exported(entry: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const usual: Readonly<Record<string, unknown>> = {
     enabled: true,

@@ -6,7 +6,10 @@ import { alertDestination, updateAlertDestination } from '../../store/accounts/a
 import { takeMailTurn } from '../../store/accounts/mail-limits.ts'
 import type { ApiDeps } from '../deps.ts'
 
-/** Tests are sent immediately, so each person can send only a limited number, counted across all nodes. */
+/**
+ * The limit on test messages per person, across all nodes. Test messages need a limit because they are sent
+ * immediately.
+ */
 const testRule = { pauseSeconds: 2, limit: 10, windowSeconds: 3600 }
 
 const texts = {

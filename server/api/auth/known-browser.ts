@@ -7,7 +7,7 @@ const cookieName = 'known'
 const lifetimeSeconds = 180 * 86_400
 
 /**
- * The fields of an account from which the mark in a known browser is computed. A new password invalidates old marks.
+ * The account's fields from which the cookie of a known browser is computed. A new password invalidates older cookies.
  */
 interface Account {
   id: number
@@ -18,7 +18,7 @@ function markOf(secrets: Secrets, { id, password }: Account): string {
   return secrets.fingerprint(`${id} ${password}`, 'known-browser')
 }
 
-/** Leaves a mark in a browser that has logged in to the account. */
+/** Sets a cookie in a browser that has logged in to the account, so that it is recognised as a known browser. */
 export function markBrowser(c: AppContext, secrets: Secrets, account: Account): void {
   setCookie(c, cookieName, markOf(secrets, account), {
     path: '/',

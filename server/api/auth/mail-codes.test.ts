@@ -98,7 +98,7 @@ forEachDatabase((_, openFresh) => {
     expect(mails[1]?.text).toMatch(/\b\d{6}\b/)
   })
 
-  test('after five wrong tokens, the right one is invalid, too', async () => {
+  test('after five attempts with wrong tokens, the reset link is invalid, too', async () => {
     await addAda('ada@example.com')
     await ask('ada@example.com')
     const token = linkOf((await smtp.arrived(1))[0]?.text).searchParams.get('token') ?? ''
@@ -121,7 +121,7 @@ forEachDatabase((_, openFresh) => {
     expect((await reset('ada@example.com', second)).json.success).toBe(false)
   })
 
-  test('if imported accounts share an address, only the chosen account is reset', async () => {
+  test('if imported accounts share an address, each gets its own reset link, which resets only that account', async () => {
     await addAda('both@example.com')
     await addAda('BOTH@example.com', { username: 'bob' })
     await ask('both@example.com')
@@ -133,7 +133,7 @@ forEachDatabase((_, openFresh) => {
     expect((await login('ada', password)).json.success).toBe(true)
   })
 
-  test('a code for another purpose is not accepted', async () => {
+  test('a code for verifying an address is not accepted for a password reset', async () => {
     await addAda('ada@example.com')
     await verify('free@example.com')
     const code = /\b\d{6}\b/.exec((await smtp.arrived(1))[0]?.text ?? '')?.[0] ?? ''
@@ -141,7 +141,7 @@ forEachDatabase((_, openFresh) => {
     expect((await reset('ada@example.com', code)).json.success).toBe(false)
   })
 
-  test('a reset gives a password to an account without one, and before that, an empty password does not log in', async () => {
+  test('an account without a password refuses an empty one, and a reset gives the account a password', async () => {
     const { id } = await api.addPerson({ username: 'github_9', password: '' })
     await api.store.write((trx) =>
       trx.updateTable('users').set({ email: 'nine@example.com' }).where('id', '=', id).execute(),
@@ -224,7 +224,7 @@ forEachDatabase((_, openFresh) => {
     expect(mails[0]?.headers.from).toContain('My <Gate>')
   })
 
-  test('without a mail server, both calls return an error; a failure of the mail server is reported only to the operator', async () => {
+  test('without a mail server, both calls that send emails return an error; a failure of the mail server is reported only to the operator', async () => {
     await setOptions(api, { SMTPToken: 'not the password' })
     const failed = await verify('a@example.com')
     expect(failed.json).toMatchObject({ success: false, message: 'The email could not be sent. Try again later.' })

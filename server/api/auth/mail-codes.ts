@@ -61,8 +61,8 @@ async function sendVerification(deps: MailCodeDeps, email: string, language: Mai
   await countMail(deps, email)
   const isTaken = (await accountsByMail(store.read, email)).length > 0
   const code = String(randomInt(1_000_000)).padStart(6, '0')
-  // If the address is taken, its owner is informed by email, and the response does not reveal this. In that case, the
-  // code is not sent.
+  // A code is saved even if the address is taken. In that case, the owner gets an email that says so, instead of the
+  // code. The response is the same.
   await store.write((trx) => codes.save(trx, 'verification', email, code))
   try {
     await mailer.send(email, language, ({ texts, name, page }) =>
@@ -74,7 +74,10 @@ async function sendVerification(deps: MailCodeDeps, email: string, language: Mai
   }
 }
 
-/** Reset codes belong to an account, so that only the chosen account is reset if several share an address. */
+/**
+ * A reset code belongs to an account, not to an address, so that it resets only one of several accounts that share an
+ * address.
+ */
 const resetSubject = ({ id }: { id: number }) => `user ${id}`
 
 async function sendReset(deps: MailCodeDeps, typed: string, language: MailLanguage): Promise<void> {
@@ -117,8 +120,8 @@ async function resetPassword(deps: MailCodeDeps, call: Call<typeof api.auth.rese
 }
 
 /**
- * The account for which `isToken` accepts the token. If several accounts share the address, this is the one that was
- * chosen.
+ * The account for which `isToken` accepts the token. If several accounts share the address, each has a token of its
+ * own.
  */
 async function accountOfToken(
   db: Db,

@@ -43,7 +43,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('if there are very many simultaneous logins, some wait and the rest must retry later, for known and unknown names alike', async () => {
+  test('of very many simultaneous logins, some wait and the rest get 503 with retry-after, whether or not the name exists', async () => {
     using _real = realPasswords()
     await api.addPerson({ username: 'ada', password: await hashPassword(password) })
     const names = Array.from({ length: 100 }, (_, index) => (index % 2 === 0 ? 'ada' : 'nobody'))
@@ -56,7 +56,7 @@ forEachDatabase((_, openFresh) => {
       else expect([status, headers.get('retry-after'), json.success]).toEqual([503, '3', false])
       if (status !== 200) refused.add(names[index])
     }
-    // A login with an unknown name waits its turn like any other.
+    // Known and unknown names are refused alike.
     expect([...refused].toSorted()).toEqual(['ada', 'nobody'])
     expect((await login('ada', password)).json.success).toBe(true)
   }, 120_000)
@@ -90,7 +90,7 @@ forEachDatabase((_, openFresh) => {
     expect((await login('root', password)).json.success).toBe(true)
   })
 
-  test('a login replaces the live session of the browser', async () => {
+  test('a login ends the session that the browser already has', async () => {
     await api.addPerson({ username: 'ada', password: hash })
     const cookie = cookieOf(await login('ada', password))
     await api.call('POST', '/api/user/login', { body: { username: 'ada', password }, cookie })

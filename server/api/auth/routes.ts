@@ -19,12 +19,16 @@ import { isKnownBrowser, markBrowser } from './known-browser.ts'
 import { mountMailCodes } from './mail-codes.ts'
 import { mountRegister } from './register.ts'
 
-/** The limit per account and address. It stops an attacker without locking out the owner at another address. */
+/**
+ * The limit on failed logins per account and client address. It stops an attacker, but does not lock out the owner, who
+ * has another address.
+ */
 const loginFailureRule = { limit: 10, windowMs: 1_200_000 }
 
 /**
- * The limit per account, from all addresses. An attacker who guesses from changing addresses has to wait for each
- * response. The owner also waits, but is never refused.
+ * The limit on failed logins per account, from all addresses together. Beyond it, every response to an unknown browser
+ * is delayed, which slows down an attacker who guesses from changing addresses. The owner also has to wait, but is
+ * never refused.
  */
 const accountFailureRule = { limit: 100, windowMs: 3_600_000 }
 const guessPauseMs = 10_000

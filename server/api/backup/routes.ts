@@ -30,8 +30,8 @@ export function mountBackups(router: ApiRouter, deps: Pick<ApiDeps, 'store' | 'c
 }
 
 /**
- * The newest backups. If a process died during a backup, the backup has no end. It counts as interrupted if no node
- * reports that it is making one.
+ * The newest backups. If a process dies during a backup, the backup's end time stays 0. Such a backup is returned as
+ * interrupted, unless it is the newest and a node reports that a backup is running.
  */
 async function newestBackups({ read }: Store, now: number): Promise<BackupRow[]> {
   const run = await lastRun(read, backupRun)

@@ -7,14 +7,17 @@ import { splitList } from '../../lib/split-list.ts'
  * millions of pairs.
  */
 const mostOfChannel = 50_000
-/** The maximum number of such pairs of all channels that are saved at once. */
+/** The maximum number of pairs in all channels that are saved in one call. */
 const mostAtOnce = 500_000
 
-/** Counts the pairs of model and group that are saved at once. */
+/** Counts the pairs of model and group in all channels that are saved in one call. */
 export class AbilityLimit {
   #total = 0
 
-  /** Adds a number of identical channels. Throws ApiFailure if there would be too many pairs. */
+  /**
+   * Adds the pairs of `channels` channels that have the same models and groups. Throws ApiFailure if there are too
+   * many.
+   */
   take({ models, group }: { models?: string | undefined; group?: string | undefined }, channels = 1): void {
     const pairs = splitList(models ?? '').length * splitList(group ?? 'default').length
     if (pairs > mostOfChannel) throw tooMany('A channel', mostOfChannel, pairs)

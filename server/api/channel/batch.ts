@@ -36,7 +36,7 @@ export async function changeBatch({ store, clock }: Deps, call: Batch): Promise<
   // Channels are always locked in the order of their ids, so that two batches cannot deadlock.
   const ids = [...new Set(call.body.ids)].sort((a, b) => a - b)
   return store.write(async (trx) => {
-    /** The ids of the changed channels, by the description of the change. */
+    /** Maps a description of a change to the ids of the channels that were changed in this way. */
     const changes = new Map<string, number[]>()
     const limit = new AbilityLimit()
     let count = 0

@@ -5,14 +5,14 @@ import { isMetadataHost } from '../../lib/network/metadata-address.ts'
 import type { CarryColumns } from '../../store/schema/carry-columns.ts'
 
 /**
- * The columns for what a channel adds to its requests (headers, parameters, proxy and so on), before the secret ones
- * are encrypted.
+ * The columns for what a channel adds to its requests: headers, parameters, proxy and so on. Secret columns are not
+ * encrypted yet.
  */
 export type CarryFields = Partial<Record<Exclude<keyof CarryColumns, 'costs'>, string>>
 
 /**
  * Headers that belong to the connection or to the gateway, or that contain the key. A channel may not set them, because
- * they would no longer match the key and the body that the gateway sends.
+ * its values could contradict the key and the body that the gateway sends.
  */
 const ownHeaders: ReadonlySet<string> = new Set([
   'authorization',
@@ -94,7 +94,8 @@ const limits: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The fields in a request body, validated and in the form of their columns. `stored` are the channel's current headers.
+ * Validates the fields of a request body and converts them to column values. `stored` contains the channel's current
+ * headers.
  */
 export function carryFields(body: WrittenCarries, stored: Readonly<Record<string, string>>): CarryFields {
   const fields: CarryFields = {}
@@ -112,7 +113,7 @@ export function carryFields(body: WrittenCarries, stored: Readonly<Record<string
   if (body.status_map !== undefined) fields.status_map = statusesText(body.status_map)
   if (body.proxy !== undefined) fields.proxy = parseProxy(body.proxy)
   if (body.proxy_login) fields.proxy_login = parseLogin(body.proxy_login)
-  // Without a proxy, its login is not needed.
+  // If the proxy is removed, its login is removed, too.
   if (fields.proxy === '') fields.proxy_login = ''
   return fields
 }

@@ -15,9 +15,9 @@ import { onlyChannel, refuseSameNames } from './channels-by-name.ts'
 type Costs = Pick<ChannelCosts, 'multiplier' | 'models'>
 
 /**
- * The section `channel_costs`: what the upstreams of channels charge, by the name of the channel. Fields that an entry
- * omits are removed. There is one exception: if a channel has a price feed and the entry lists no models, the models
- * stay as the feed set them.
+ * The section `channel_costs` of a configuration file: the prices that upstreams charge, by the name of the channel.
+ * Fields that an entry omits are removed. There is one exception: if a channel has a price feed and the entry lists no
+ * models, the models' prices from the feed are kept.
  */
 export const channelCostsKind: ConfigKind<'channel_costs'> = {
   section: 'channel_costs',
@@ -89,7 +89,10 @@ function planCosts(row: ChannelRow, wanted: Costs, context: PlanContext): Planne
   return { op, name: row.name, fields, make: (trx) => write(trx, row, wanted, context) }
 }
 
-/** Writes the costs. Their source is now the file, so the price list from which earlier costs came is forgotten. */
+/**
+ * Writes the costs and sets their source to `manual`. The URL of the price list from which earlier costs came is
+ * removed.
+ */
 async function write(trx: Trx, row: ChannelRow, wanted: Costs, { deps, actor }: PlanContext): Promise<void> {
   const costs = withSource(wanted, { kind: 'manual', url: '' }, epochSeconds(deps.clock))
   await saveChannelCosts(trx, row.id, costs)

@@ -6,7 +6,7 @@ import { scaleDecimal } from '../../lib/decimal.ts'
 import { updateChannel } from '../../store/channels/channels.ts'
 import type { Trx } from '../../store/store.ts'
 
-/** Costs in their stored form. Empty costs have no source. */
+/** Adds a source to costs, which gives their stored form. Costs without a multiplier and models get no source. */
 export function withSource(
   { multiplier, models }: Pick<ChannelCosts, 'multiplier' | 'models'>,
   { kind, url }: { kind: NonNullable<ChannelCosts['source']>['kind']; url: string },

@@ -14,7 +14,7 @@ import { carriesView } from './stored-carries.ts'
 /** The fields of an entry that are compared with the installation. Keys and logins are compared separately. */
 export type ComparedFields = Readonly<Record<string, unknown>>
 
-/** The values of fields that an entry omits. */
+/** The default values of fields that an entry omits. */
 const blank = {
   groups: ['default'],
   weight: 0,
@@ -36,7 +36,7 @@ const blank = {
   limits: [],
 } as const
 
-/** The request body with which the management API would save the entry, without its key. */
+/** Converts an entry to a request body of the management API for saving the channel, without its key. */
 export function bodyOf(entry: ChannelEntry, type: number) {
   const { key: _key, keys: _keys, enabled, draining, proxy_login, headers, ...rest } = entry
   const filled = { ...blank, ...withoutNull(rest) }

@@ -38,8 +38,9 @@ export function refuseMalformedKeys(type: number, keys: readonly string[]): void
 }
 
 /**
- * Whether a key can be used. A key is either sent in a header, or it is a JSON file from which another key is derived.
- * The file may have a prefix with its region.
+ * Whether a key contains only characters that are allowed in a header. A key may be a JSON file, which is not sent in a
+ * header: the gateway derives another key from it. Of such a key, only the text before the file, such as a region, is
+ * checked.
  */
 function isSendable(key: string): boolean {
   const file = key.indexOf('{')
@@ -101,7 +102,7 @@ export async function removeDead(
 ): Promise<number> {
   const { id } = call.params
   return store.write(async (trx) => {
-    // This locks the channel, so that no more keys are paused from now on.
+    // `keysWithHash` locks the channel, so that no other transaction can pause a key until this one ends.
     const keys = await keysWithHash(trx, secrets, id)
     const dead = new Set((await deadKeysOf(trx, id)).map((each) => each.key_hash))
     const live = keys.filter(({ hash }) => !dead.has(hash)).map(({ key }) => key)

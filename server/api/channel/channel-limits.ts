@@ -9,13 +9,13 @@ export function localZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
-/** A cap as the API shows it. */
+/** Converts a cap (the stored form of a limit) to the form that the API returns. */
 export function limitView(cap: CapRow): ChannelLimit {
   const { owner, metric, period, models, most, raise_by, raise_until, zone } = cap
   return { owner, metric, window: period, models, most, raise: raise_by, raise_until, zone }
 }
 
-/** The limits of a request body as caps. Throws ApiFailure if they are contradictory. */
+/** Converts the limits in a request body to caps. Throws ApiFailure if the limits are contradictory. */
 function wantedCaps(limits: readonly ChannelLimit[]): CapWanted[] {
   const caps = limits.map(({ window, raise, models, ...limit }) => ({
     ...limit,
@@ -47,7 +47,7 @@ export async function saveLimits(
   const before = await capsOfChannel(trx, channelId)
   const others = new Set(wanted.map(({ zone }) => zone).filter((zone) => !before.some((cap) => cap.zone === zone)))
   for (const zone of others) {
-    // If the database did not know a zone, every call of the channel would fail.
+    // A time zone that the database does not know would make every request through the channel fail.
     const isKnown = zone === 'UTC' || (zone === localZone() && (await knowsZone(trx, zone)))
     if (!isKnown) throw new ApiFailure("The time zone of a limit must be UTC or the installation's own.")
   }

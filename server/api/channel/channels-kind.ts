@@ -37,8 +37,8 @@ interface Existing {
 }
 
 /**
- * The section `channels`. Fields that an entry omits get their defaults. There are three exceptions: secrets, `enabled`
- * and `draining` stay unchanged.
+ * The section `channels` of a configuration file. Fields that an entry omits get their defaults. There are three
+ * exceptions: secrets, `enabled` and `draining` stay unchanged.
  */
 export const channelsKind: ConfigKind<'channels'> = {
   section: 'channels',
@@ -181,8 +181,8 @@ function keysOf({ key, keys }: ChannelEntry): { key: string; key_mode: 'single' 
   if (text === '') throw new EntryFault('key is empty.')
   if (newKeys(text).length > 1 && !text.includes('{'))
     throw new EntryFault('key has several lines. Write several keys as a list in keys.')
-  // The lines are joined, because the JSON file of a cloud account may contain line breaks, but the management API
-  // treats each line as a key.
+  // The JSON file of a cloud account may contain line breaks, but the management API treats each line as a key. The
+  // lines are therefore joined.
   return { key: newKeys(text).join(' '), key_mode: 'single' }
 }
 

@@ -10,8 +10,8 @@ const secretFields = ['ak', 'sk', 'vertex_ai_project_id', 'vertex_ai_adc'] as co
 
 /**
  * Moves the keys of Bedrock and Vertex in a request body to the key field. One-api's console writes them into `config`,
- * which everybody who sees the channel may read. Unless the body has a key, they become the key. They are always
- * removed from `config`.
+ * which everybody who sees the channel may read. If the body has no key, the values from `config` become the key. They
+ * are removed from `config` in both cases.
  */
 export function keysFromConfig<B extends KeyFields>(body: B): B {
   const config = tryParse(body.config ?? '')

@@ -119,7 +119,10 @@ function rowOf(
   return { ...row, change: 'changed', factor: factorOf(old, cost), held: isHeld(old, cost) }
 }
 
-/** Writes the costs. Prices from a list that have to be confirmed first are not written. */
+/**
+ * Writes the costs. A price from a list that differs too much from the expected price is written only if the caller
+ * confirms it.
+ */
 async function saveCosts({ store, clock }: CostDeps, call: PersonCall<typeof api.channel.setCosts>) {
   const { id } = call.params
   const { multiplier, models, source, confirmed } = call.body

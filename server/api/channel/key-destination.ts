@@ -11,16 +11,17 @@ interface Destination {
 }
 
 /**
- * Refuses to let an admin move a channel to another URL without entering its key again. Whoever chooses the URL could
- * read the key there, and on a shared host another path may belong to somebody else. The default URL of the type is
- * allowed, because the admin does not choose it. Super admins are allowed, because they control the server anyway.
+ * Throws ApiFailure if an admin moves a channel to another URL without entering its key again. Otherwise the admin
+ * could have the key sent to their own server and read it there. Another path on the same host counts as another URL,
+ * because a shared host may serve several customers. The default URL of the type is allowed, because the admin does not
+ * choose it. Super admins are allowed, because they control the server anyway.
  */
 export function refuseLendingKey(role: number, before: Destination, after: Destination): void {
   if (role >= roles.root || !isMoved(before, after)) return
   throw new ApiFailure('Enter the key again. Only a super admin can move a channel to another URL without it.')
 }
 
-/** True if calls would go to a different URL, chosen by the admin. */
+/** True if requests would be sent to a different URL that the admin chose. */
 function isMoved(before: Destination, after: Destination): boolean {
   if (after.base_url === '') return false
   const url = comparableUrl(after.base_url)
@@ -33,7 +34,7 @@ function ownAddress(type: number): string {
   return providerOf(type)?.meta.defaultBaseUrl ?? ''
 }
 
-/** The URL without trailing slashes and version, which people may write or omit. */
+/** The URL without trailing slashes and without `/v1` at the end, because people may write or omit both. */
 function comparableUrl(url: string): string {
   const whole = URL.canParse(url) ? new URL(url).href : url
   return whole.replace(/\/+$/, '').replace(/\/+v1$/, '')
@@ -46,9 +47,9 @@ interface Ways {
 }
 
 /**
- * Refuses a change with which an admin could get a secret that is stored with the channel. A proxy, or a header that
- * redirects requests, could reveal the key. Another URL or proxy could reveal secret headers. Another proxy could
- * reveal the login of the old one.
+ * Throws ApiFailure if a change could reveal a secret of the channel to the admin who makes it. A new proxy, or a
+ * header that redirects requests, could reveal the key. A new URL or proxy could reveal secret headers. A new proxy
+ * could also reveal the login of the previous proxy.
  */
 export function refuseLendingSecrets(
   role: number,

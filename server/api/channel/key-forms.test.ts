@@ -68,14 +68,14 @@ forEachDatabase((_, openFresh) => {
         .executeTakeFirst()
       expect(api.secrets.open(row?.key ?? '', 'channel')).toBe(key)
       expect(JSON.parse(row?.config ?? '')).toEqual({ region: config.region })
-      // If the configuration is sent again together with a key, it changes nothing.
+      // The keys in `config` are ignored if the request also has a key.
       expect((await send('PUT', { id, key: `${key} `, config: JSON.stringify(config) })).success).toBe(true)
     }
     const trail = await api.store.read.selectFrom('audit_events').select('detail').execute()
     expect(JSON.stringify(trail)).not.toMatch(/SECRET|private_key/)
   })
 
-  test('if a key has several lines for several channels, each line is checked, and one invalid line prevents all of them', async () => {
+  test('each line of a key is checked, and one invalid line prevents the creation of every channel', async () => {
     for (const key_mode of ['single', 'multi']) {
       const refused = await create({ type: 16, key: 'id.secret\nno-dot', key_mode })
       expect(refused).toMatchObject({
@@ -120,7 +120,7 @@ forEachDatabase((_, openFresh) => {
     expect(await stored()).toEqual([])
   })
 
-  test('a changed key must be one line, apart from whitespace around it, and only a JSON file may contain line breaks', async () => {
+  test('a changed key must be one line after trimming, unless it is a JSON file', async () => {
     const keyOf = async (id: number) => {
       const [row] = (await stored()).filter((each) => each.id === id)
       return api.secrets.open(row?.key ?? '', 'channel')

@@ -39,8 +39,7 @@ forEachDatabase((_, openFresh) => {
     expect(list[0].limits).toEqual(limits)
     const copy = (await api.call('POST', `/api/channel/${id}/copy`, { as: admin.token, body: {} })).json.data
     expect((await get(copy)).limits).toEqual(limits)
-    // A client that sends the whole record back changes nothing. A client that does not know limits leaves them
-    // unchanged.
+    // Sending the whole record back changes nothing. A request without `limits` leaves the limits unchanged.
     await send('PUT', list[0])
     await send('PUT', { id, weight: 3 })
     expect((await get(id)).limits).toEqual(limits)
@@ -90,7 +89,7 @@ forEachDatabase((_, openFresh) => {
     expect(await api.store.read.selectFrom('channels').select('id').execute()).toEqual([])
   })
 
-  test('names of models are taken literally, except the asterisk', async () => {
+  test('in a model name of a limit, only the asterisk has a special meaning', async () => {
     const names = ["m') or true --", '(a+)+$', '.*', '[a-z]{2}', 'a|b', '\\d']
     const [id] = (await create(names.map((models) => ({ metric: 'requests', window: 'day', most: 1, models })))).data
     const caps = await api.store.read.selectFrom('caps').select(['models', 'pattern']).orderBy('id').execute()

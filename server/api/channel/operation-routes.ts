@@ -60,7 +60,8 @@ function mountTestResults(router: ApiRouter, deps: OperationDeps): void {
 function progressOf(run: JobRun | undefined, now: number) {
   if (!run) return { running: false, total: 0, done: 0, failed: 0, started_at: 0, finished_at: 0 }
   const { total, done, failed, started_at, finished_at } = run
-  // A run may lack an end because its process died, so it also counts as over if it has not progressed for a while.
+  // If the process of a run dies, the run gets no end time. A run therefore also counts as finished if it has made no
+  // progress for `runDeadSeconds`.
   const running = finished_at === 0 && now - run.updated_at < runDeadSeconds
   return { running, total, done, failed, started_at, finished_at }
 }

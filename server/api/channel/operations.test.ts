@@ -38,7 +38,7 @@ forEachDatabase((_, openFresh) => {
     )
   const audit = () => api.store.read.selectFrom('audit_events').selectAll().orderBy('id').execute()
 
-  test('a balance is returned next to success, even on failure', async () => {
+  test('the response to a balance update has the field `balance` beside `success`, even on failure', async () => {
     const id = await create()
     expect(await call('GET', `update_balance/${id}/`)).toEqual({ success: true, message: '', balance: 12.5 })
     expect(await call('GET', 'update_balance')).toEqual({ success: true, message: '' })
@@ -81,7 +81,7 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('GET', '/api/group/', { as: admin.token })).json.data).toEqual(['default', 'vip'])
   })
 
-  test('a copy equals its original, including its keys and which of them are paused, but its figures start at zero', async () => {
+  test('a copy has the settings, keys and paused keys of its original, but its usage, balance and test results are zero', async () => {
     const id = await create({
       key: `${secret}1\n${secret}2`,
       key_mode: 'multi',
@@ -301,7 +301,7 @@ forEachDatabase((_, openFresh) => {
     )
   })
 
-  test('before the first test, there is neither history nor progress', async () => {
+  test('before the first test, the history is empty and the progress is zero', async () => {
     const id = await create()
     expect((await call('GET', `${id}/tests`)).data).toEqual([])
     expect(await call('GET', '99999/tests')).toMatchObject({ success: false })
@@ -342,7 +342,7 @@ forEachDatabase((_, openFresh) => {
     expect((await call('GET', '')).data).toHaveLength(1)
   })
 
-  test('a page on another site cannot make a browser query the upstreams', async () => {
+  test('a page on another site cannot make a browser request balances from upstreams', async () => {
     const id = await create()
     for (const path of ['update_balance', `update_balance/${id}`]) {
       const answer = await api.call('GET', `/api/channel/${path}`, {

@@ -20,8 +20,9 @@ import {
 import { onlyChannel, refuseSameNames } from './channels-by-name.ts'
 
 /**
- * The section `price_feeds`: the price lists that are read on a schedule, by the name of the channel. Because the query
- * of a URL can contain a secret, plans and exports omit it. If an entry omits the URL, the stored URL stays.
+ * The section `price_feeds` of a configuration file: the price lists that are read on a schedule, by the name of the
+ * channel. Because the query of a URL can contain a secret, plans and exports omit it. If an entry omits the URL, the
+ * stored URL stays.
  */
 export const priceFeedsKind: ConfigKind<'price_feeds'> = {
   section: 'price_feeds',
@@ -64,7 +65,10 @@ export const priceFeedsKind: ConfigKind<'price_feeds'> = {
   },
 }
 
-/** The maximum length of a URL after its references have been replaced, which may insert texts of any length. */
+/**
+ * The maximum length of a URL. It is checked after references to secrets are replaced, because a secret can have any
+ * length.
+ */
 const longestUrl = 500
 
 /** Whether a URL may contain a key. Only the query can, because usernames and passwords in URLs are refused. */

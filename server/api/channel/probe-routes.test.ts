@@ -88,7 +88,7 @@ forEachDatabase((_, openFresh) => {
     expect((await probe(elsewhere)).json.message).toBe(
       'Enter the key again. Only a super admin can move a channel to another URL without it.',
     )
-    // The type determines the default URL, so changing the type must not circumvent the rule.
+    // Another type has another default URL, but changing the type does not allow a URL of the admin's choice.
     expect((await probe({ ...elsewhere, type: 8 })).json.success).toBe(false)
     expect(drafts).toEqual([])
     for (const [body, as] of [

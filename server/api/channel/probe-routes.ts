@@ -59,8 +59,8 @@ async function draftOf(deps: ProbeDeps, { body: sent, person }: ProbeCall) {
 }
 
 /**
- * What the draft adds to its requests, such as headers. For secrets that are not sent, those of the stored channel are
- * used, if the rules for changes allow this.
+ * What the draft adds to its requests, such as headers. Secrets that the body omits are taken from the stored channel.
+ * Throws ApiFailure if the person may not change the channel in this way.
  */
 async function draftCarries(
   { store, secrets }: ProbeDeps,

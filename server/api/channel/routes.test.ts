@@ -289,7 +289,7 @@ forEachDatabase((_, openFresh) => {
     expect(many.message).toBe('A channel may have 50000 pairs of a model and a group; these would be 50100.')
     const id = (await create({ models })).data[0]
     expect((await put({ id, group })).message).toContain('may have 50000 pairs')
-    // A channel that already has too many pairs for another reason can still be edited.
+    // A channel whose row already has too many pairs can still be edited.
     await api.store.write((trx) => trx.updateTable('channels').set({ group }).where('id', '=', id).execute())
     expect((await put({ id, name: 'large' })).success).toBe(true)
     await api.store.write((trx) => trx.updateTable('channels').set({ group: 'default' }).where('id', '=', id).execute())
@@ -391,7 +391,7 @@ forEachDatabase((_, openFresh) => {
     expect((await get('types')).data).toEqual(testCatalogue)
   })
 
-  test('a test returns its duration in seconds next to success, even when it fails', async () => {
+  test('the response to a channel test has its duration in seconds beside `success`, even when the test fails', async () => {
     const id = (await create()).data[0]
     expect(await get(`test/${id}/`)).toEqual({ success: true, message: '', time: 1.234 })
     expect(await get(`test/${id}/?model=`)).toEqual({

@@ -129,11 +129,11 @@ function mountTests(router: ApiRouter, { store, testChannel, testAllChannels }: 
   })
 }
 
-/** The parts of a channel's view that its row does not contain, and the secrets for decrypting the row. */
+/** What a channel's response needs besides the channel's row, including the secrets for decrypting the row. */
 interface Beside {
   secrets: Secrets
   caps: readonly CapRow[]
-  /** The file that manages a channel, by the channel's name. */
+  /** The name of the configuration file that manages a channel, by the channel's name. */
   marks: ReadonlyMap<string, string>
   missing?: Channel['missing']
 }

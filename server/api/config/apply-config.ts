@@ -13,11 +13,14 @@ export interface ApplyOptions {
   prune: boolean
   dryRun: boolean
   actor: Actor
-  /** The file, or the person who sent it. It is recorded as the source of the entries. */
+  /** The name of the file, or of the endpoint to which it was sent. It is recorded as the source of the entries. */
   source: string
-  /** The changes that a person agreed to. If different changes have become necessary, nothing is changed. */
+  /**
+   * The changes that a person agreed to. If the file now requires other changes, PlanOutdated is thrown and nothing is
+   * changed.
+   */
   agreed?: readonly ConfigChange[]
-  /** Runs first in the transaction. Throws in order to refuse the change. */
+  /** Runs at the start of the transaction. If it throws, the file is not applied. */
   admit?(trx: Trx): Promise<unknown>
 }
 
@@ -90,7 +93,7 @@ function countsOf(changes: readonly ConfigChange[]): string {
     .join(', ')
 }
 
-/** Notifies every node. If a notice is lost, the change only takes effect later. */
+/** Notifies every node of the changes. A node that misses a notice uses the changes later. */
 async function announceAll({ notices }: Store): Promise<void> {
   for (const topic of ['settings', 'channels'] as const) await notices.publish({ topic, id: 0 }).catch(() => undefined)
 }

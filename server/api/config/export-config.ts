@@ -6,7 +6,9 @@ import { configKinds } from '../config-kinds.ts'
 /** Omits secrets from an export. */
 export const withoutSecrets: Placeholder = () => undefined
 
-/** Writes a reference such as `${OPENAI_MAIN_KEY}` instead of a secret. Each name is used only once. */
+/**
+ * Writes a reference such as `${OPENAI_MAIN_KEY}` instead of a secret. Two different secrets never get the same name.
+ */
 export function placeholders(): Placeholder {
   const used = new Map<string, string>()
   return (...words) => {

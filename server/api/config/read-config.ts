@@ -17,8 +17,8 @@ export interface ReadConfig {
  */
 const mostAliases = 100
 /**
- * The maximum depth of nesting. It is deeper than any configuration. The parser itself fails at some thousands of
- * levels.
+ * The maximum depth of nesting. It is more than any configuration needs, and less than the few thousand levels at which
+ * the parser fails.
  */
 const mostLevels = 500
 const tooDeep = `The file is nested more than ${mostLevels} levels deep.`
@@ -118,7 +118,7 @@ function located(document: Document, path: readonly PropertyKey[], at: (offset: 
   return ''
 }
 
-/** The offset of the value at a path or, for a member of an object, of its name. */
+/** The offset of the value at a path. For a member of an object, the offset of the member's name. */
 function offsetOf(document: Document, path: readonly PropertyKey[]): number | undefined {
   const name = path.at(-1)
   const parent = document.getIn(path.slice(0, -1).map(String), true) as { items?: unknown[] } | undefined
@@ -134,9 +134,9 @@ function offsetOf(document: Document, path: readonly PropertyKey[]): number | un
 }
 
 /**
- * Returns a fault that makes a value invalid in every part of the file; undefined if there is none. PostgreSQL cannot
- * store NUL. A database would replace half of a character with another character. An anchor that contains itself is
- * nested infinitely.
+ * Returns the fault if a value is not allowed in any part of the file; otherwise undefined. NUL is not allowed, because
+ * PostgreSQL cannot store it. Lone surrogates (halves of a character) are not allowed, because a database would replace
+ * them. Too many levels are not allowed, because an anchor that contains itself is nested infinitely.
  */
 function faultIn(value: unknown, level = 0): string | undefined {
   if (level > mostLevels) return tooDeep
@@ -165,7 +165,7 @@ function nestingOf(text: string): number {
   return deepest
 }
 
-/** The field names of the object that the schema has at a path. */
+/** The names of the fields that the schema allows in the object at a path. */
 function namesAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
   const { def } = schema._zod as { def: SchemaDef }
   if (def.innerType) return namesAt(def.innerType, path)

@@ -4,7 +4,10 @@ import { type OptionKey, optionDefinitions } from '../../../contract/options.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { ConfigFault } from '../config-kind.ts'
 
-/** Resolves references. Throws an error with a sentence if the target does not exist. */
+/**
+ * Resolves references to environment variables and files. If one does not exist, throws an error whose message is a
+ * sentence.
+ */
 export interface References {
   environment(name: string): string
   file(path: string): string

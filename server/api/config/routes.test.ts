@@ -58,7 +58,7 @@ forEachDatabase((_, openFresh) => {
     const asJson = JSON.stringify(parse(again))
     expect((await put(asJson, '', { 'content-type': 'application/json' })).json.data.changes).toEqual([])
 
-    // managed_by is cleared when the file no longer lists the channel.
+    // Applying a file without the channel clears the channel's `managed_by`.
     expect((await put('version: 1\nchannels: []\n')).json.data.unlisted).toEqual([
       { section: 'channels', name: 'main' },
     ])
@@ -83,7 +83,7 @@ forEachDatabase((_, openFresh) => {
     expect((await put(text, '?dry_run=true')).json.data.changes).toMatchObject([
       { op: 'change', name: 'main', fields: [{ field: 'enabled', before: 'false', after: 'true' }] },
     ])
-    // Without the field in the file, people may enable and disable the channel as they like.
+    // If the file has no `enabled`, a channel that a person disabled does not count as a difference either.
     expect((await put(`version: 1${channel()}`, '?dry_run=true')).json.data.changes).toEqual([])
   })
 
@@ -158,8 +158,8 @@ forEachDatabase((_, openFresh) => {
     expect(await stored()).toMatchObject({ feed: { ...feed, checked_at: 0 } })
     expect((await changes(feeds(full))).data).toEqual({ changes: [], unlisted: [], applied: false })
 
-    // The list has been read. The costs that it changed are not a difference, and a new schedule does not reset the
-    // state of the feed.
+    // After the list has been read, the costs that it changed do not count as a difference. Another schedule in the
+    // file does not reset the state of the feed.
     const read = { ...feed, checked_at: 5, changed_at: 5, error: '', failed_at: 0, held: {}, refused: {} }
     const costs = { multiplier: 0.5, models: { 'gpt-4': { input: 30 } }, source: { kind: 'gateway', url: '', time: 5 } }
     await api.store.write((trx) =>
@@ -216,7 +216,7 @@ forEachDatabase((_, openFresh) => {
     expect(await stored()).toMatchObject({ models: costs.models, feed: null })
   })
 
-  test('only root may read or write the configuration, and it cannot refer to anything on the server', async () => {
+  test('only root may read or write the configuration, which must not refer to environment variables or files of the server', async () => {
     expect((await put('version: 1\n', '', yaml, admin.token)).json.message).toContain('permission')
     const read = await api.call('GET', '/api/config', { as: admin.token })
     expect(read.json.message).toContain('permission')

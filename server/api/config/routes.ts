@@ -10,8 +10,8 @@ import { resolveSecrets } from './resolve-secrets.ts'
 import { configJsonSchema } from './schema.ts'
 
 /**
- * The maximum size of a configuration in a call. It is smaller than that of a file, because parsing YAML blocks the
- * process.
+ * The maximum size of a configuration that is sent to this endpoint. Parsing YAML blocks the process, so the limit is
+ * lower than for the command `apply`.
  */
 const maxSentBytes = 256 * 1024
 
@@ -48,7 +48,7 @@ export function mountConfig(
         })
       return inWords(work, locate)
     })
-    // The options must already apply to the next call of the person who applied the file.
+    // The next call of the person who applied the file must already use the new options.
     if (plan.applied) await settings.reload()
     return plan
   })
@@ -56,7 +56,7 @@ export function mountConfig(
   servePublic(router, api.config.schema, () => configJsonSchema())
 }
 
-/** Turns a fault in the document into a refusal. */
+/** Converts a ConfigFault to an ApiFailure whose message contains the position in the document. */
 async function inWords<T>(
   work: () => Promise<T>,
   locate: (path: readonly PropertyKey[]) => string = () => '',

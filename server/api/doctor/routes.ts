@@ -6,7 +6,10 @@ import { epochSeconds } from '../../lib/clock.ts'
 import { isCode, useCode } from '../../store/accounts/one-time-codes.ts'
 import type { ApiDeps } from '../deps.ts'
 
-/** The stream waits for the confirmation of an event in this many steps of this length. */
+/**
+ * For the confirmation of an event, the stream checks the database up to `confirmSteps` times, every `stepMs`
+ * milliseconds.
+ */
 const confirmSteps = 80
 const stepMs = 50
 /** After this many wrong secrets for one check, the right one becomes invalid, too. */

@@ -89,7 +89,7 @@ export function mountImports(router: ApiRouter, deps: Pick<ApiDeps, 'store' | 'c
     return row
   }
 
-  /** Records the run and the person who started it in one transaction. A node then begins. */
+  /** Saves the run and its audit row in one transaction, and then lets a node begin the run. */
   async function begin(
     call: PersonCall<typeof api.import.start> | PersonCall<typeof api.import.again>,
     source: ImportSource,
@@ -113,7 +113,9 @@ export function mountImports(router: ApiRouter, deps: Pick<ApiDeps, 'store' | 'c
   }
 }
 
-/** Refuses a source that no node could read. The addresses of a host name are checked when it is connected to. */
+/**
+ * Refuses a source that no node could read. The IP addresses of a host name are checked later, when a node connects.
+ */
 function checkSource({ address, logsAddress, upload }: ImportSource): void {
   if (address === '' && upload === '') throw new ApiFailure('Enter an address, or upload a file.')
   if (address === '' && logsAddress !== '') throw new ApiFailure('Enter the address of the database as well.')
@@ -125,7 +127,7 @@ function checkSource({ address, logsAddress, upload }: ImportSource): void {
   }
 }
 
-/** The name of a file as it is shown, without its folder and without characters that are unusual in names. */
+/** The name of a file for display, without its folder and without control characters, quotes and angle brackets. */
 function shownName(name: string): string {
   return [...(name.split(/[\\/]/).at(-1) ?? '')]
     .filter((each) => !/[\p{Cc}\p{Cf}"<>]/u.test(each))

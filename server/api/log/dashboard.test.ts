@@ -7,7 +7,7 @@ forEachDatabase((_, openFresh) => {
   let api: TestApi
   beforeEach(async () => {
     api = await createTestApi(await openFresh())
-    // A Tuesday, 22:13:20 UTC, when it is already Wednesday in half of the world.
+    // A Tuesday, 22:13:20 UTC. In many time zones it is already Wednesday.
     api.time.ms = Date.UTC(2023, 10, 14, 22, 13, 20)
   })
   afterEach(() => api.store.close())

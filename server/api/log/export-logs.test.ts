@@ -52,7 +52,7 @@ forEachDatabase((_, openFresh) => {
     return { response, bytes, rows: parseCsv(new TextDecoder('utf-8', { ignoreBOM: false }).decode(bytes)) }
   }
 
-  test('every cell comes back unchanged, except cells that a spreadsheet would treat as formulas', async () => {
+  test('cells contain the stored values unchanged, except values that a spreadsheet would treat as formulas', async () => {
     const nasty = ['a,b', 'say "hi"', 'two\r\nlines', '日本語', "it's", '', ' x ', '100%_\\']
     await add(...nasty.map((content) => ({ content })), { content: '=1+1' }, { content: '@cmd', token_name: '-2+3' })
     const { response, bytes, rows } = await read('export')
@@ -142,7 +142,7 @@ forEachDatabase((_, openFresh) => {
     }
     expect((await read('self/export', ada)).response.status).toBe(200)
 
-    // From here on the audit log cannot be written.
+    // Without its table, the audit log cannot be written.
     const { store } = api
     await store.write((trx) => sql`alter table audit_events rename to audit_events_away`.execute(trx))
     for (let times = 0; times < 4; times++) expect((await request('export')).status).toBe(503)
@@ -150,13 +150,14 @@ forEachDatabase((_, openFresh) => {
     expect((await read('export')).response.status).toBe(200)
   })
 
-  test('rows are read only as fast as the reader takes them', async () => {
+  test('rows are read from the database only as fast as the client reads the response', async () => {
     for (let step = 0; step < 10; step++) await add(...Array.from({ length: 500 }, () => ({})))
     const response = await request('export')
     const reader = response.body?.getReader()
     await reader?.read()
     await reader?.read()
-    // The unread part has not been generated yet, so rows that are deleted now are not in it.
+    // The part of the export that the client has not read is not generated yet, so it does not contain rows that are
+    // deleted now.
     await api.store.write((trx) => trx.deleteFrom('logs').execute())
     let rest = 0
     for (;;) {

@@ -8,7 +8,7 @@ import type { Db } from '../../store/store.ts'
 
 const rowsPerStep = 500
 
-/** The columns of the file. Columns for admins are omitted for other people. */
+/** The columns of the CSV file for everybody. Admins get `adminColumns`, too. */
 const columns = [
   ['id', (log) => log.id],
   ['time', (log) => new Date(log.created_at * 1000).toISOString()],
@@ -57,8 +57,8 @@ export interface Export {
 
 /**
  * The matching rows as a CSV response. It is generated as fast as it is read, with at most a few hundred rows in
- * memory. If the reader disconnects, the work stops. If the database fails, the transfer breaks off instead of ending
- * normally.
+ * memory. If the reader disconnects, the work stops. If the database fails, the connection is aborted, so that the
+ * client does not take the file for complete.
  */
 export function exportLogs(ask: Export): Response {
   const { ended, warn } = ask
@@ -70,7 +70,7 @@ async function* csvOf({ db, filter, view, isAdmin }: Export): AsyncGenerator<str
   yield byteOrderMark + csvLine(chosen.map(([name]) => name))
   for await (const rows of walkLogs(db, filter, rowsPerStep)) {
     yield rows.map((row) => csvLine(lineOf(view(row), chosen))).join('')
-    // Lets relayed calls run in between.
+    // Lets the process serve relayed requests between two steps.
     await setImmediate()
   }
 }

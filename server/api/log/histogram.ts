@@ -19,7 +19,10 @@ type Outcome = (typeof histogramOutcomes)[number]
 
 const hour = 3600
 const day = 24 * hour
-/** The possible lengths of a part. Parts below an hour are counted from the rows, all others from hourly sums. */
+/**
+ * The possible lengths of a part, in seconds. Parts shorter than an hour are counted from the rows, all others from
+ * hourly sums.
+ */
 const steps = [60, 300, 900, hour, 3 * hour, 6 * hour, 12 * hour, day, 7 * day, 30 * day]
 /** The maximum number of rows that are read for one chart. */
 const mostRows = 20_000
@@ -90,9 +93,10 @@ function planSteps(ask: { start: number; end: number; buckets: number; utcOffset
   for (let at = 0; ; at++) {
     const step = steps[at] ?? 30 * day * 2 ** (at - steps.length + 1)
     if (step < ask.least) continue
-    // A whole number of parts is added in order to keep the sum above zero, so that the database rounds down.
+    // The shifted time must not be negative, because the database rounds towards zero. For this reason, `shift` also
+    // contains at least one whole part.
     const shift = step <= hour ? 0 : ask.utcOffset * 60 + (step === 7 * day ? mondayShift : 0) + Math.max(step, 7 * day)
-    // When sums are used, an hour belongs to the part in which it begins.
+    // Hourly sums are counted in the part in which their hour begins.
     const begin = (time: number) => (step < hour ? time : time - (time % hour))
     const first = Math.floor((begin(ask.start) + shift) / step)
     const count = Math.floor((begin(ask.end) + shift) / step) - first + 1

@@ -6,9 +6,10 @@ import type { LogRow } from '../../store/logs/log-pages.ts'
 import type { Db } from '../../store/store.ts'
 import { usageNames } from '../../store/usage/usage-query.ts'
 
-/** A log row as admins see it in lists, which do not have `request`. */
+/** A log row as admins see it in lists. Lists do not contain the field `request`. */
 export function fullView({ channel_id, request: _request, ...row }: LogRow): Log {
-  // A model that no channel serves is not in the log's sums, but it is still shown as the requested model.
+  // The row has no `model_name` if no channel serves the model, so that the model is not in the hourly sums. In this
+  // case, the requested model is shown.
   const isUnknown = row.model_name === ''
   return {
     ...row,
@@ -54,7 +55,10 @@ function withRequest(view: Log, stored: string | null | undefined): Log {
   return request ? { ...view, request } : view
 }
 
-/** How a call was made, from the stored JSON; undefined if it cannot be parsed. */
+/**
+ * The properties of a request (path, API formats, client and parameters) from the stored JSON; undefined if it cannot
+ * be parsed.
+ */
 function requestOf(stored: string): LogRequest | undefined {
   const value = tryParse(stored)
   if (!isObject(value)) return undefined

@@ -55,7 +55,7 @@ forEachDatabase((_, openFresh) => {
   }
   const names = async (path: string, as = admin) =>
     (await ask(path, as)).json.data.map((row: { token_name: string }) => row.token_name)
-  /** Runs a check before and after the rows are counted in hours. */
+  /** Runs a check before and after the rows are aggregated to hourly sums. */
   const beforeAndAfter = async (check: () => Promise<void>) => {
     await check()
     await rollUpUsage(api.store, now)
@@ -106,7 +106,7 @@ forEachDatabase((_, openFresh) => {
       expect((await ask('stat?outcome=failed&type=1')).json.data).toMatchObject({ quota: 3, calls: 2, failed: 2 })
     }))
 
-  test('totals count failed calls; a histogram separates them', () =>
+  test('totals contain the number of failed calls, and a histogram has separate counts for each outcome', () =>
     beforeAndAfter(async () => {
       expect((await ask('stat')).json.data).toMatchObject({ calls: 8, failed: 2 })
       expect((await ask('stat?channel=1')).json.data).toMatchObject({ calls: 8, failed: 2 })
@@ -165,7 +165,7 @@ forEachDatabase((_, openFresh) => {
       expect([query, (await ask(`?${query}`)).json.success]).toEqual([query, false])
   })
 
-  test('a list of a common outcome covers the newest rows and says how many were searched', async () => {
+  test('a list of a common outcome searches only the newest rows and returns how many it searched', async () => {
     const many = Array.from({ length: 10_200 }, (_, index) => index)
     const row = { ...logRow({ userId: ada.id, tokenId: 1, channelId: 1 }), username: 'ada', attempts: '', quota: 1 }
     for (let at = 0; at < many.length; at += 300)
@@ -183,7 +183,7 @@ forEachDatabase((_, openFresh) => {
     const own = await ask('self?outcome=failed', ada)
     expect(own.headers.get('x-searched-count')).toBe(String(searched))
     expect(own.json.data).toEqual([])
-    // The index finds failed calls of any age.
+    // Failed calls have an index, so those outside the searched rows are found, too.
     expect(await names('?outcome=failed')).toEqual(['interrupted', 'failed'])
   })
 })

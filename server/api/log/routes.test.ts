@@ -167,7 +167,7 @@ forEachDatabase((_, openFresh) => {
     expect(await get('search?keyword=2026139910595012300000112345678')).toEqual([])
   })
 
-  test('after a purge, the sums still include the used quota', async () => {
+  test('a purge adds the quota of the deleted rows to `unlogged_quota`', async () => {
     const key = api.secrets.seal('k', 'channel')
     const channelId = await api.store.write(async (trx) => {
       const channel = {
@@ -226,7 +226,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('two simultaneous purges with more rows than fit into one step count each row once', async () => {
+  test('two simultaneous purges of many rows count each deleted row and its quota once', async () => {
     await api.store.write(async (trx) => {
       await addAccountLog(trx, { user_id: ada.id, username: 'ada', created_at: 5, type: 2, content: '' })
       await trx.updateTable('logs').set({ quota: 1 }).execute()
@@ -259,7 +259,7 @@ forEachDatabase((_, openFresh) => {
     expect(await get('')).toHaveLength(1)
   })
 
-  test('visitors get 401; calls for admins refuse other people', async () => {
+  test('visitors get 401, and people who are not admins cannot use the endpoints for admins', async () => {
     for (const path of ['', 'stat', 'search', 'self', 'self/stat', 'self/search']) {
       expect((await api.call('GET', `/api/log/${path}`)).status).toBe(401)
     }

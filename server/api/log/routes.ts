@@ -73,8 +73,8 @@ function mountLists(router: ApiRouter, { store, clock }: Deps): void {
   serve(router, api.log.selfStat, ({ query, person }) => sum(own(query, person)))
   serve(router, api.log.histogram, ({ query }) => histogram(query, query))
   serve(router, api.log.selfHistogram, ({ query, person }) => histogram(query, own(query, person)))
-  // Lookups of requests run one after the other, because many simultaneous lookups would delay relayed calls. Other
-  // searches do not wait.
+  // Searches for a request id run one after the other, because many simultaneous ones would delay relayed requests.
+  // Other searches start immediately.
   let before: Promise<unknown> = Promise.resolve()
   const search = async (keyword: string, userId?: number) => {
     if (requestSeconds(keyword) === undefined) return searchLogs(read, keyword, userId)

@@ -1,5 +1,5 @@
 // Filters with several values, and filters that exclude values. Lists, totals, histograms, exports, live rows and usage
-// must agree, both before and after the rows are summed.
+// must agree, both before and after the rows are aggregated to hourly sums.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { logRow } from '../../../test/helpers/accounts.ts'
 import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
@@ -34,8 +34,8 @@ const cases: [query: string, wanted: (row: Row) => boolean][] = [
 ]
 
 /**
- * This token has its own group, whoever uses it. With other tokens, ada has a group, and everybody else is in the
- * default group.
+ * The token whose calls are in the group `gold`, whoever makes them. With other tokens, ada's calls are in `vip`, and
+ * all others are in `default`.
  */
 const ownToken = 10
 const groupOf = (row: Row) => (row.token_id === ownToken ? 'gold' : row.username === 'ada' ? 'vip' : 'default')
@@ -128,7 +128,7 @@ forEachDatabase((_, openFresh) => {
     expect(rows.filter((row) => isWanted({ id: 1, ...row } as never, filter))).toEqual(wanted)
   })
 
-  test('users select among their own rows, and cannot name users or channels', async () => {
+  test('users can filter only their own rows, and cannot filter by user or channel', async () => {
     await write()
     const own = rows.filter((row) => row.username === 'ada' && row.model_name !== 'gpt-4o')
     const query = 'not_model_name=gpt-4o&username=bob&not_username=ada&channel=9&not_channel=1&group=x&not_group=vip'
@@ -171,7 +171,7 @@ forEachDatabase((_, openFresh) => {
     expect(Object.fromEntries(names)).toEqual({ 1: 'first', 2: 'second', 3: 'third', 4: undefined })
   })
 
-  test('values are listed by use, within a range, by prefix and for the reader', async () => {
+  test('the values for a filter are listed by number of rows, and can be limited by time range, prefix and reader', async () => {
     await write()
     const values = async (query: string, as = admin) => {
       const { data, message } = await get(`/api/usage/values?${query}`, as)

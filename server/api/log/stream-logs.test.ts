@@ -198,7 +198,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(await events.next()).toBeUndefined()
   })
 
-  test('a reader who does not read is asked to reconnect, and only a limited number of rows is kept for it', async () => {
+  test('a client that does not read its stream is asked to reconnect, and only a limited number of rows is kept for it', async () => {
     const response = await request('stream', { authorization: admin.token })
     for (let step = 0; step < 12; step++) {
       const rows = Array.from({ length: 100 }, () => ({
@@ -207,7 +207,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       }))
       await api.store.write((trx) => trx.insertInto('logs').values(rows).execute())
     }
-    // The second reader has received all rows by now, so they have also been offered to the first one.
+    // When the second reader has received this row, all earlier rows have been sent to the first reader, too.
     const other = await open('stream')
     await add({ quota: 77 })
     while ((await other.next())?.data.quota !== 77);

@@ -14,8 +14,8 @@ const reconnectMs = 3000
 /** The maximum number of rows that wait for a reader. If there are more, the reader is asked to reconnect. */
 const mostWaiting = 1000
 /**
- * A reader that reconnects gets the rows that it missed. They are at most `limit` rows from the last `depth` rows of
- * the log.
+ * A reader that reconnects gets the rows that it missed: at most `limit` rows, all from the last `depth` rows of the
+ * log.
  */
 const caughtUp = { limit: 500, depth: 20_000 }
 
@@ -35,8 +35,8 @@ export interface LiveLogs {
 type Reason = 'not-allowed' | 'too-slow' | 'shutting-down' | 'failed'
 
 /**
- * Sends matching new rows as server-sent events. Before each delivery, the reader's identity is checked again. A
- * logout, a ban or a lower role therefore ends the stream at the next row or heartbeat.
+ * Sends matching new rows as server-sent events. Before each delivery, the reader's session, status and role are
+ * checked again. A logout, a ban or a lower role therefore ends the stream at the next row or heartbeat.
  */
 export async function streamLogs(live: LiveLogs): Promise<Response> {
   const feed = new Feed(live)

@@ -99,12 +99,12 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('a model that is not streamed has no speed, and one with few requests no uptime', async () => {
+  test('a model without streamed requests has no speed, and a model with few requests has no uptime', async () => {
     await add(user.id, 9, { is_stream: false, first_byte_time: 0 })
     expect(await figures()).toEqual([{ model: 'gpt-4o', first_byte: null, speed: null, uptime: null, spent: 900 }])
   })
 
-  test('visitors see models only if the option is on, and no more than they are allowed to see', async () => {
+  test('visitors see models only if the option is on, and only models of the default group', async () => {
     const refused = await api.call('GET', '/api/model/public')
     expect(refused.status).toBe(404)
     expect(refused.json.data).toBeUndefined()

@@ -126,7 +126,7 @@ forEachDatabase((_, openFresh) => {
     expect((await browser().logIn({ ...octo, id: 99 })).json.data.id).not.toBe(id)
   })
 
-  test('the same id on another host belongs to somebody else', async () => {
+  test('an account with the same id on another GitHub host counts as another person', async () => {
     const first = await browser().logIn(octo)
     await using other = await startOAuthServer()
     await setOptions(api, { GitHubOAuthBaseURL: other.url, GitHubApiBaseURL: other.url })
@@ -175,7 +175,7 @@ forEachDatabase((_, openFresh) => {
     expect((await rows()).filter((row) => row.username === 'ada')[0]).toMatchObject({ github_account_id: '' })
   })
 
-  test('a callback with a missing, wrong, used, old or foreign state gets 403, and GitHub is not called', async () => {
+  test('a callback whose state is missing, wrong, used, expired or from another browser gets 403, and GitHub is not called', async () => {
     const mine = browser()
     const { code, state } = hub.agree((await mine.get('/api/oauth/github/start')).json.data, octo)
     const refused = async (answer: Promise<{ status: number; json: { success: boolean; message: string } }>) => {
@@ -187,7 +187,7 @@ forEachDatabase((_, openFresh) => {
     await refused(mine.callback({ code, state: 'swrong' }))
     await refused(api.call('GET', `/api/oauth/github?code=${code}&state=${state}`))
     expect(hub.requests).toEqual([])
-    // If another browser gets the state, it uses the state up but gains nothing.
+    // If another browser sends the state, it is refused, and the state is used up for both browsers.
     const other = browser()
     await other.get('/api/oauth/state')
     await refused(other.callback({ code, state }))
@@ -207,7 +207,7 @@ forEachDatabase((_, openFresh) => {
     const first = hub.agree((await mine.get('/api/oauth/github/start')).json.data, octo)
     const second = hub.agree((await mine.get('/api/oauth/github/start')).json.data, octo)
     expect((await mine.callback(first)).json.success).toBe(true)
-    // When the second login returns, the browser is already logged in, so this connects the account.
+    // When the second login returns, the browser is already logged in, so the callback connects the account instead.
     expect((await mine.callback(second)).json.message).toBe('bind')
   })
 

@@ -32,7 +32,7 @@ export function mountGitHub(router: ApiRouter, deps: OAuthDeps & { states: OAuth
     const app = appOf(now)
     if (query.state !== '' || !now.OAuthStateOptional) await states.demand(context, query.state)
     if (query.code === '') throw new ApiFailure('The authorization code is missing.')
-    // Checked before GitHub is called, so that a code is not used up for somebody who may not use it.
+    // A banned caller is refused before GitHub is called, so that the authorization code is not used up.
     const identity = usable(await sessions.identify(context))
     const verifier = states.verifierOf(query.state)
     const profile = await askOutside(
@@ -41,13 +41,13 @@ export function mountGitHub(router: ApiRouter, deps: OAuthDeps & { states: OAuth
     )
     if (identity.kind === 'nobody') return loginView(await logInByGitHub(deps, context, profile))
     await bindGitHub(deps, context, identity.person, profile)
-    // The only success message that clients check.
+    // Clients check for this success message, and for no other.
     context.set('successMessage', 'bind')
     return undefined
   })
 }
 
-/** Refuses an identity that cannot be used. Requests without a login are let through. */
+/** Throws ApiFailure for a banned person or an unknown access token. Accepts requests without a login. */
 function usable(identity: Identity): Exclude<Identity, { kind: 'banned' | 'unknown-access-token' }> {
   if (identity.kind === 'banned') throw new ApiFailure('This account has been banned.')
   if (identity.kind === 'unknown-access-token') throw new ApiFailure('The access token is not valid.')

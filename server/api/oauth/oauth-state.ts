@@ -13,9 +13,10 @@ const purpose = 'oauth-state'
 const pkceMark = 'p'
 
 /**
- * Ties the end of an external login to its beginning. A state works once, within ten minutes, and only in the browser
- * that requested it. The browser is recognised by a cookie that scripts cannot read. Without these checks, another site
- * could log people in to an account of its own, or connect its external account to theirs.
+ * Issues and checks the `state` of external logins. A state is valid once, within ten minutes, and only in the browser
+ * that requested it. The browser is recognised by a cookie that scripts cannot read. Without these checks, an
+ * attacker's site could log visitors in to the attacker's account, or connect the attacker's external account to the
+ * visitors' accounts.
  */
 export interface OAuthStates {
   /** Creates only a state, for clients that build the URL themselves. */
@@ -51,8 +52,8 @@ export function createOAuthStates({
     const code = { ...row(state, browser), created_time: now, expires_time: now + lifetimeSeconds }
     await store.write((trx) => saveCode(trx, code))
     setCookie(c, cookieName, browser, {
-      // Behind a proxy, the path may or may not begin with a prefix, so a cookie with a narrower path would not always
-      // be sent back.
+      // The path must be `/`: behind a proxy, the public path may have a prefix, and a cookie with a longer path would
+      // not always be sent back.
       path: '/',
       httpOnly: true,
       sameSite: 'Lax',

@@ -18,10 +18,7 @@ export interface OAuthDeps extends Pick<ApiDeps, 'store' | 'settings' | 'secrets
   announce: Announce
 }
 
-/**
- * The account with this identity. If imported rows share an identity, its account is ambiguous, and the call is
- * refused.
- */
+/** The account that is connected to this external identity. Throws ApiFailure if several imported accounts share it. */
 export async function accountOf(trx: Trx, identity: Identity): Promise<Account | undefined> {
   const [account, second] = await accountsByIdentity(trx, identity)
   if (second) throw new ApiFailure('Several accounts are connected to this identity. Contact the administrator.')
@@ -36,7 +33,8 @@ export async function logIn(
   account: Account,
   service: string,
 ): Promise<void> {
-  // Reads the current account and locks it until the session is created. A later ban therefore ends the session, too.
+  // Reads the current account and locks it until the session is created. A ban waits for this lock, and then ends the
+  // new session, too.
   const now = await lockUser(trx, { id: account.id })
   if (now?.status !== userStatus.enabled) throw new ApiFailure('This account has been banned.')
   await sessions.start(context, trx, account.id)

@@ -86,7 +86,7 @@ forEachDatabase((_, openFresh) => {
     ]) {
       expect([address, await put(address)]).toEqual([address, false])
     }
-    // Even if the address of a metadata service is stored in another way, it is not called, and the token is not sent.
+    // Even if the address of a metadata service is already stored, the gateway does not call it or send the token.
     await setOptions(api, { WeChatServerAddress: 'http://169.254.169.254' })
     expect((await login('x')).json.message).toContain('cannot be reached')
     await using target = await startService((_request, response) => response.end('{"success": true, "data": "wx-1"}'))

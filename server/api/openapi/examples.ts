@@ -1,4 +1,4 @@
-/** Complete, working bodies by operation. A test proves that each conforms to its schema. */
+/** Complete, valid request bodies by operation. A test checks each against its schema. */
 export const bodyExamples: Readonly<Record<string, unknown>> = {
   authLogin: { username: 'root', password: 'the password' },
   authRegister: { username: 'alice', password: 'a good one' },

@@ -46,7 +46,7 @@ export function createSchemaWriter(): SchemaWriter {
       // The schema is wrapped in an object, so that a named schema becomes a reference even at the top level.
       const whole = z.toJSONSchema(z.object({ schema }), {
         io,
-        // Ids come from the table `named`. All other metadata of a schema comes from the contract.
+        // The ids of schemas are from the table `named`. All other metadata is from the contract.
         metadata: names as never,
         override: ({ zodSchema, jsonSchema }) => void Object.assign(jsonSchema, z.globalRegistry.get(zodSchema)),
       }) as unknown as { properties: { schema: JsonSchema }; $defs?: Record<string, JsonSchema> }
@@ -60,8 +60,8 @@ export function createSchemaWriter(): SchemaWriter {
 }
 
 /**
- * Changes references so that they lead to the document's own schemas. Drops the redundant keywords which say that keys
- * are text and that whole numbers have 53 bits.
+ * Changes references so that they lead to the document's own schemas. Drops two redundant rules: that the keys of an
+ * object are strings, and that integers are within JavaScript's safe range.
  */
 function tidy(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(tidy)
@@ -76,8 +76,8 @@ function tidy(value: unknown): unknown {
 }
 
 /**
- * True for a pattern with Unicode classes. Such patterns are dropped, because other languages have a different notation
- * for these classes, and because the description says what they mean.
+ * True for a pattern with Unicode classes. These patterns are dropped, because other languages write the classes
+ * differently. The field's description explains which characters are allowed.
  */
 function isOwnPattern(key: string, value: unknown): boolean {
   return key === 'pattern' && typeof value === 'string' && value.includes('\\p{')

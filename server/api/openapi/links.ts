@@ -2,7 +2,7 @@ import type { Link } from './types.ts'
 
 /** The operations that are possible once a row's id is known: read, change and delete. */
 interface Life {
-  /** Where the id is: in the response or, if the response does not contain it, in the request. */
+  /** The location of the id: in the response if the response contains it, otherwise in the request. */
   id: string
   read?: string
   update?: string

@@ -10,7 +10,7 @@ import { linksOf } from './links.ts'
 import { groupTags } from './tags.ts'
 import type { Content, JsonSchema, Method, Operation, Parameter, Reference, ResponseObject } from './types.ts'
 
-/** The fields of a refusal besides its text. */
+/** The fields of a refused call's response, except `message`. */
 const refusalFields: Record<string, JsonSchema> = {
   code: {
     type: 'string',
@@ -48,7 +48,7 @@ export const managementResponses: Record<string, ResponseObject> = {
   DatabaseAway: failure('The database cannot be reached.'),
 }
 
-/** The envelope when there is no data. */
+/** The response envelopes without data. */
 export const managementSchemas: Record<string, JsonSchema> = {
   Done: envelope(true, {}, []),
   Failure: envelope(false, {}, []),
@@ -173,7 +173,7 @@ function answerContent(writer: SchemaWriter, { media, data, envelope: form }: En
   if (form === 'bare') return json({ oneOf: [schema, refused] })
   if (form === 'flat') {
     const { properties = {}, required = [] } = schema
-    // A call with a flat envelope returns some of its fields even when it fails.
+    // A call with a flat envelope can return some of its fields even when it fails, so none of them is required.
     return json({ oneOf: [envelope(true, properties, required), envelope(false, properties, [])] })
   }
   return json({ oneOf: [envelope(true, { data: schema }, type === 'optional' ? [] : ['data']), refused] })

@@ -45,7 +45,7 @@ const special: Partial<Record<ErrorCode, (path: string, text: RelayCallText) => 
   prompt_too_long: (path) => path.startsWith('/v1/images/'),
   size_not_supported: (path) => path.startsWith('/v1/images/'),
   n_not_within_range: (path) => path.startsWith('/v1/images/'),
-  // Calls are limited by their token and owner, billing endpoints by address.
+  // Relayed calls are limited per token and user, and billing endpoints per IP address.
   rate_limit_exceeded: (path) => !isRead(path) || path.includes('/dashboard/'),
   upgrade_required: (_, { isSocket }) => isSocket === true,
   api_not_implemented: (path) => path === realtimePath,
@@ -62,7 +62,7 @@ const special: Partial<Record<ErrorCode, (path: string, text: RelayCallText) => 
   upstream_stream_error: () => false,
   upstream_stream_incomplete: () => false,
   quota_exhausted_mid_stream: () => false,
-  // This code comes with the upstream's own status, which the default response describes.
+  // A response with this code has the upstream's status, which can be any. The document describes it under `default`.
   bad_response_status_code: () => false,
 }
 
@@ -102,7 +102,7 @@ function describeSocket(
   }
 }
 
-/** A call about an object that a service stores. */
+/** A call for an object that a provider stores: a response, a conversation, or an item of one. */
 function describeStored(writer: SchemaWriter, { method, path }: (typeof storedPaths)[number]): PathOperation {
   const lower = ({ GET: 'get', POST: 'post', DELETE: 'delete' } as const)[method]
   const text = storedCalls[`${method} ${path}` as keyof typeof storedCalls]
@@ -215,7 +215,7 @@ const callHeaders: Parameter[] = [
   },
 ]
 
-/** Headers of Anthropic's clients; they are sent only to channels that speak the same dialect. */
+/** Headers of Anthropic's clients. They are sent only to channels whose upstream uses Anthropic's API. */
 const anthropicHeaders: Parameter[] = [
   {
     name: 'anthropic-version',

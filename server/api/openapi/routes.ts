@@ -42,7 +42,7 @@ export function mountOpenApi(router: ApiRouter, { version, basePath }: Pick<ApiD
 function withEtag(text: string): TextWithEtag {
   return {
     text,
-    // Compressed once and sent often, so the best level is worth its time. It saves a tenth.
+    // The text is compressed once and sent often, so the highest level is worth its time. It saves about 10%.
     gzip: new Uint8Array(gzipSync(text, { level: 9 })),
     etag: `"${createHash('sha256').update(text).digest('base64url')}"`,
   }
