@@ -256,7 +256,7 @@ export const presets: readonly Provider[] = [
     keyHint: 'API key of Google AI Studio',
     prefix: '',
     only: ['chat', 'embeddings', 'images'],
-    // The signatures of tool calls are returned in `extra_content`.
+    // The service requires the signatures of tool calls in the next request. Clients return them in `extra_content`.
     chat: keepsThoughts,
   }),
   openaiCompatible({

@@ -4,7 +4,7 @@ import type { Db, Trx } from '../store.ts'
 
 export type BackupRow = Selectable<BackupsTable>
 
-/** The number of newest rows among which failed backups are kept. Older rows of failed backups are deleted. */
+/** Rows of failed backups are deleted unless they are among this number of newest rows. */
 const keptRows = 100
 
 /** The newest backups, newest first. */
