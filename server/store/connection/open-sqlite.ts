@@ -51,7 +51,7 @@ function tidy(writer: Database): void {
   try {
     writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
   } catch {
-    // If this fails, nothing is lost.
+    // The write-ahead log stays and is read at the next start.
   }
 }
 

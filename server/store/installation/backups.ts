@@ -41,7 +41,7 @@ export async function addBackupRow(trx: Trx, row: Insertable<BackupsTable>): Pro
   await trx.insertInto('backups').values(row).execute()
 }
 
-/** Successful scheduled backups in a place (for files, on a host), except the newest `keep`. */
+/** Successful backups with the given place and host that the server made, except the newest `keep`. */
 export function surplusBackups(db: Db, of: Pick<BackupRow, 'place' | 'host'>, keep: number): Promise<BackupRow[]> {
   return db
     .selectFrom('backups')
