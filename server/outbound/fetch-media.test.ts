@@ -201,7 +201,7 @@ describe('misbehaving servers', () => {
   })
 })
 
-test('the certificate must match the URL's host name, although the connection is made to the IP address', async () => {
+test('the certificate is checked against the host name of the URL, not against the IP address', async () => {
   const { certificate, key } = selfSignedCertificate()
   const secure = https.createServer({ cert: certificate, key }, (_request, response) => {
     response.writeHead(200, { 'content-type': 'image/png' }).end(png)
