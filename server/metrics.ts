@@ -9,7 +9,7 @@ export interface Gauges {
   openBreakers(): number
   openCalls(): number
   waitingCalls(): number
-  /** The longest delay of the event loop since this was last read, in seconds. */
+  /** The longest delay of the event loop since the last call of this function, in seconds. */
   longestLagSeconds(): number
 }
 
@@ -24,9 +24,9 @@ export interface LimitInUse {
   allowed: number
 }
 
-/** The state of the log copy. */
+/** The state of the copying of log rows to a second store. */
 export interface SinkFigures {
-  /** Rows that wait to be copied. */
+  /** Rows that have not been copied yet. */
   waiting: number
   sent: number
   /** Rows that were deleted before they were copied. */
@@ -37,19 +37,19 @@ export interface SinkFigures {
 
 export interface Metrics {
   events: Events
-  /** Prometheus text format. */
+  /** Returns all metrics in Prometheus's text format. */
   text(): Promise<string>
   contentType: string
   bind(gauges: Gauges): void
-  /** Counts failed calls that have no log row. */
+  /** Counts failed calls whose log rows could not be written. */
   failedCallsLost(calls: number): void
   /** Counts requests that should have been recorded but were not. */
   capturesLost(count: number): void
   /** Sets how much of each channel limit is in use. */
   limitsInUse(limits: readonly LimitInUse[]): void
-  /** Called only by the process that copies the log. */
+  /** Sets the figures of the log copy. Only the process that copies the log calls this. */
   logCopied(figures: SinkFigures): void
-  /** The result of the check of the SQLite database at startup. */
+  /** Sets the result of the check that SQLite does of its database at startup. */
   databaseChecked(state: DatabaseState): void
 }
 
@@ -79,9 +79,9 @@ export function createMetrics(log: Logger): Metrics {
 }
 
 /**
- * Adds the usual metrics of the runtime, except the distribution of the event loop's delays. Measuring that
- * distribution takes a hundred timers a second, which is most of the work of an idle process. Instead, the longest
- * delay is read from a timer that runs anyway.
+ * Adds prom-client's default metrics of Node.js, except the distribution of the event loop's delays. Measuring that
+ * distribution takes a hundred timers a second, which would be most of the work of an idle process. The longest delay
+ * is measured by `longestLagSeconds` instead.
  */
 function collectRuntimeMetrics(registry: Registry): void {
   const prefix = 'tollgate_'
@@ -90,7 +90,7 @@ function collectRuntimeMetrics(registry: Registry): void {
     registry.removeSingleMetric(`${prefix}nodejs_eventloop_lag_${figure}_seconds`)
 }
 
-/** Creates the gauge when the result of the check is known. PostgreSQL is not checked. */
+/** Creates the gauge when the result of SQLite's check is known. With PostgreSQL, there is no check and no gauge. */
 function stateGauge(registry: Registry): Metrics['databaseChecked'] {
   const figures = { sound: 1, damaged: 0, unknown: -1 } as const
   return (state) =>
@@ -152,7 +152,7 @@ function bindGauges(registry: Registry, gauges: Gauges): void {
   )
 }
 
-/** The metrics that every call changes. `addUp` adds the counts collected since its last call to the counters. */
+/** The metrics that every call changes. `callEnded` collects sums, and `addUp` adds them to the counters. */
 function callEvents(registry: Registry, log: Logger): Pick<Events, 'callEnded'> & { addUp(): void } {
   const registers = [registry]
   const counter = (name: string, help: string, labelNames: string[] = []) =>
@@ -169,8 +169,8 @@ function callEvents(registry: Registry, log: Logger): Pick<Events, 'callEnded'> 
   const estimated = counter('tollgate_estimated_calls_total', 'Calls whose usage was counted here')
   const seconds = histogram('tollgate_call_seconds', 'Duration of relayed calls', callBuckets)
   const firstByte = histogram('tollgate_first_byte_seconds', 'Time to the first byte of answers', firstByteBuckets)
-  // Sums are kept until the metrics are read. Updating a counter directly would look up its labels each time, which
-  // costs more than all other work here.
+  // Sums are kept until the metrics are read. Updating a counter for each call would look up its labels each time,
+  // which costs more than the rest of `callEnded`.
   let sums = noSums()
   return {
     callEnded(event) {

@@ -13,8 +13,8 @@ import { type Claim, claimDatabase } from './store/connection/lock-sqlite.ts'
 const databaseCheckMs = 10_000
 const orphanDrainMs = 1000
 /**
- * A signal that arrives within this time after the first counts as the same signal. A signal may be sent to a whole
- * process group, and each process in the group also passes it on.
+ * A signal that arrives within this time after the first counts as the same signal. A process can receive one signal
+ * twice, because the signal may be sent to the whole process group and a parent process passes it on to its children.
  */
 const sameSignalMs = 2000
 /** How long callers have to read the end of their responses, in milliseconds. */
@@ -69,7 +69,7 @@ function outliveFaults({ metrics }: Context): void {
     process.on(kind, (fault: unknown) => metrics.events.faultUncaught({ cause: describeFault(fault) }))
 }
 
-/** The host in the form in which a URL contains it. */
+/** The host as it is written in a URL. */
 function shownHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') ? `[${host}]` : host
@@ -152,7 +152,7 @@ function endGracefully(config: Config, log: Logger, { context, server, claim }: 
       else if (performance.now() - endingSinceMs >= sameSignalMs) process.exit(1)
     })
   }
-  // The parent process was killed, so the wait is shorter than after a signal from a person.
+  // The parent process was killed. Open requests get less time to finish than after a signal.
   process.on('disconnect', () => {
     if (endingSinceMs !== undefined) process.exit(1)
     void endNow(Math.min(orphanDrainMs, config.drainTimeoutMs))

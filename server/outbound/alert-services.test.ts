@@ -75,7 +75,7 @@ describe('each service gets exactly what its documentation asks for', () => {
     })
   })
 
-  test('Feishu: a post, signed with an empty text under timestamp and secret', async () => {
+  test('Feishu: a post, signed with an HMAC of the empty text, whose key is the timestamp and the secret', async () => {
     const { json } = await arrived('feishu', (url) => ({ url, secret: 'S' }), '{"code":0,"msg":"success"}')
     expect(json).toEqual({
       timestamp: '1700000123',
@@ -142,7 +142,7 @@ describe('each service gets exactly what its documentation asks for', () => {
     expect((await arrived('ntfy', (base) => ({ url: base, to: 'a' }))).headers).not.toHaveProperty('authorization')
   })
 
-  test('the usual servers', () => {
+  test('without a URL, the message is sent to the public server of the service', () => {
     const url = (kind: Kind) => alertRequest(kind, { ...none, token: 'T', to: 'x' }, message, nowMs).url
     expect([url('telegram'), url('bark'), url('ntfy')]).toEqual([
       'https://api.telegram.org/botT/sendMessage',
@@ -153,7 +153,7 @@ describe('each service gets exactly what its documentation asks for', () => {
 })
 
 describe('refusals', () => {
-  test('services that refuse with status 200 are understood', () => {
+  test('an error code in a response with status 200 is a refusal', () => {
     const answer = (text: string) => ({ status: 200, text })
     expect(refusalOf('feishu', answer('{"code":19021,"msg":"sign match fail"}'))?.error).toBe('19021: sign match fail')
     expect(refusalOf('dingtalk', answer('{"errcode":310000,"errmsg":"keywords not in content"}'))?.error).toContain(
@@ -164,13 +164,13 @@ describe('refusals', () => {
     expect(refusalOf('slack', answer('ok'))).toBeUndefined()
   })
 
-  test('only a busy or broken service is tried again', () => {
+  test('another attempt is made only after status 408, 429 and 5xx', () => {
     const isFinal = (status: number) => refusalOf('webhook', { status, text: '' })?.final
     expect([301, 400, 401, 404, 410].map(isFinal)).toEqual([true, true, true, true, true])
     expect([408, 429, 500, 503].map(isFinal)).toEqual([false, false, false, false])
   })
 
-  test('the reason is a short text without control characters or HTML', () => {
+  test('the error contains the reason of the service only if it is short, without control characters and HTML', () => {
     const error = (text: string) => refusalOf('slack', { status: 403, text })?.error
     expect(error('invalid_token')).toBe('The service answered with status 403: invalid_token')
     expect(error('{"description":"Bad\\r\\nRequest"}')).toBe('The service answered with status 403: Bad Request')

@@ -14,7 +14,7 @@ export interface AlertAddress {
 
 /** A message for a service. All services get its title and text. Only webhooks get the other fields. */
 export interface AlertMessage {
-  /** The id of the delivery. It stays the same if the message is sent again. */
+  /** The id of the delivery. If sending fails, the next attempt has the same id. */
   id: string
   event: AlertEvent | 'summary' | 'test'
   title: string
@@ -29,7 +29,7 @@ export interface AlertMessage {
 type HttpKind = Exclude<DestinationKindName, 'mail'>
 type Build = (address: AlertAddress, message: AlertMessage, nowMs: number) => OutgoingMessage
 
-/** The request that delivers a message to a service. `nowMs` is used in signatures. */
+/** The request that delivers a message to a service. `nowMs` is the timestamp that is sent and signed. */
 export function alertRequest(
   kind: HttpKind,
   address: AlertAddress,
@@ -50,7 +50,7 @@ const both = ({ title, text }: AlertMessage) => (text === '' ? title : `${title}
 const server = (kind: DestinationKindName, { url }: AlertAddress) =>
   (url || (destinationKind(kind).server ?? '')).replace(/\/+$/, '')
 
-/** Names of channels and tokens may contain any text, so they are escaped to prevent mentions of everybody. */
+/** Escapes text for Slack. Names of channels and tokens may contain any text, for example a mention of everybody. */
 const slackText = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
 /** The maximum length of a text for WeCom, which counts bytes and refuses longer texts. */
@@ -96,7 +96,7 @@ const builders: Readonly<Record<HttpKind, Build>> = {
       text: both(message),
       link_preview_options: { is_disabled: true },
     }),
-  // https://open.feishu.cn/document/client-docs/bot-v3/add-custom-bot; tags in a post's text are shown as plain text.
+  // https://open.feishu.cn/document/client-docs/bot-v3/add-custom-bot; tags in the text are shown as plain text.
   feishu: ({ url, secret }, { title, text }, nowMs) => {
     const timestamp = String(Math.floor(nowMs / 1000))
     const content = text.split('\n').map((line) => [{ tag: 'text', text: line }])
@@ -155,7 +155,7 @@ export function refusalOf(
   const body = tryParse(text)
   const said = isObject(body) ? body : {}
   if (status >= 200 && status < 300) {
-    // These services report failures with status 200.
+    // Feishu, DingTalk and WeCom report failures with status 200.
     const code = { feishu: said['code'] ?? said['StatusCode'], dingtalk: said['errcode'], wecom: said['errcode'] }[
       kind as string
     ]
@@ -168,13 +168,13 @@ export function refusalOf(
   return { error: `The service answered with status ${status}${reason ? `: ${clean(reason)}` : ''}`, final }
 }
 
-/** The text of the error. Each service has its own name for the field. */
+/** The error message in a response. Its field has a different name in each service. */
 function reasonIn(said: Readonly<Record<string, unknown>>): string {
   const reason = said['description'] ?? said['message'] ?? said['msg'] ?? said['errmsg'] ?? said['error']
   return typeof reason === 'string' ? clean(reason) : ''
 }
 
-/** A short word such as Slack's `no_service`. */
+/** True for a short text of letters, digits and punctuation, such as Slack's `no_service`. */
 const isPlain = (text: string) => /^[\w .,:!-]{1,120}$/.test(text.trim())
 const clean = (text: string) =>
   text

@@ -3,8 +3,8 @@ import https from 'node:https'
 import { isIP } from 'node:net'
 
 /**
- * A call to one IP address of a URL's host. The address is given, so that the name cannot resolve to another address
- * after the check.
+ * A call to one IP address of a URL's host. The caller has checked this address. The name is not resolved again,
+ * because it could then resolve to another address.
  */
 export interface AddressCall {
   url: URL
@@ -12,7 +12,7 @@ export interface AddressCall {
   method: 'GET' | 'POST'
   headers: OutgoingHttpHeaders
   body?: string | undefined
-  /** Certificates that are trusted in addition to the usual ones. */
+  /** Trusted certificate authorities, which replace the default ones. */
   ca?: string | undefined
   signal: AbortSignal
 }
@@ -36,12 +36,13 @@ export function callAddress(call: AddressCall): Promise<IncomingMessage> {
   }
   return new Promise((resolve, reject) => {
     const answered = (response: IncomingMessage) => {
-      // The response may break off while no code is reading it. That must not end the process.
+      // The response may break off while its body is not being read. Without this listener, the error would end the
+      // process.
       response.on('error', () => undefined)
       resolve(response)
     }
     const sent = isTls
-      ? // The certificate must match the name, although the IP address is called.
+      ? // The certificate must match the URL's host name, although the connection is made to the IP address.
         https.request({ ...request, ...(isIP(host) === 0 && { servername: host }), ...(ca && { ca }) }, answered)
       : http.request(request, answered)
     sent.on('error', reject)

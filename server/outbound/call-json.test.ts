@@ -46,7 +46,7 @@ test('follows no redirect, and accepts only JSON', async () => {
   expect(target.requests).toEqual([])
 })
 
-test('calls private addresses but no metadata service, however its address is written', async () => {
+test('calls private addresses, but not the address of a metadata service in any notation', async () => {
   for (const host of [
     '169.254.169.254',
     '0xa9fea9fe',

@@ -40,8 +40,8 @@ export async function callJson(service: string, url: string, call: JsonCall, lim
       headers: { accept: 'application/json', ...call.headers },
       ...(call.body !== undefined && { body: call.body }),
       redirect: 'manual',
-      // Connections are not reused. Calls are rare here, so the service might close an idle connection just when it is
-      // used again.
+      // Connections are not reused. Calls are rare, so the service might close an idle connection just as the next
+      // request is sent on it.
       keepalive: false,
       signal,
     })

@@ -16,11 +16,14 @@ const tableName = 'tollgate_logs'
 const timeoutMs = 30_000
 const longestAnswer = 300
 /**
- * The latest time that is stored. Later times can only be errors and are replaced by it, because ClickHouse's type
- * DateTime ends in 2105 or 2106.
+ * The latest time that is stored. Later times can only be errors, and ClickHouse's type DateTime ends in 2106, so they
+ * are replaced by this time.
  */
 const lastSecond = Date.UTC(2100, 0) / 1000
-/** The first major version that recognizes a repeated insert by a token (ClickHouse changelog, 22.2). */
+/**
+ * The first major version of ClickHouse that recognizes a repeated insert by its `insert_deduplication_token`
+ * (ClickHouse changelog, 22.2).
+ */
 const firstWithTokens = 22
 
 const text = (name: string) => [name, 'String']
@@ -41,9 +44,9 @@ const columns: readonly (readonly string[])[] = [
 
 /**
  * Writes log rows into a ClickHouse table over HTTP. The table contains each row exactly once, provided that only one
- * process writes at a time. If it is unknown whether an attempt arrived, the next attempt fails as long as the server
- * is still working on the earlier one. Once the server has finished, the next attempt reads which of the rows are in
- * the table and sends the others.
+ * process writes at a time. After an attempt whose result is unknown, `send` rejects while the server is still
+ * executing that insert. Once the server has finished, `send` reads which of the rows are in the table and inserts the
+ * others.
  */
 export function createClickHouse(address: ClickHouseAddress, guard: MetadataGuard): LogSink {
   const table = `${address.database}.${tableName}`
@@ -63,7 +66,7 @@ export function createClickHouse(address: ClickHouseAddress, guard: MetadataGuar
     return known
   }
 
-  /** The keys of the stored rows whose ids and times are in the range of `rows`. */
+  /** The keys (see `keyOf`) of the stored rows whose ids and times are in the range of `rows`. */
   async function keysThere(rows: readonly SinkRow[]): Promise<Set<string>> {
     const times = rows.map(({ created_at }) => inRange(created_at))
     const busy = await ask(`select count() from system.processes where query like 'insert into ${table} %'`)

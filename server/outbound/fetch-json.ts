@@ -14,7 +14,7 @@ export type FetchJsonThrough = (
   proxy?: ProxyServer,
 ) => Promise<JsonObject>
 
-/** The function for calls that all go through the same proxy, or through none. */
+/** Returns a function that sends all requests through the given proxy, or directly if there is none. */
 export function through(fetchJson: FetchJsonThrough, proxy: ProxyServer | undefined): FetchJsonThrough {
   return proxy ? (url, headers, post) => fetchJson(url, headers, post, proxy) : fetchJson
 }
@@ -37,8 +37,8 @@ export function createFetchJson(timeoutMs: number, guard: MetadataGuard): FetchJ
         headers,
         signal,
         redirect: 'manual',
-        // Connections are not reused. Calls are rare here, so the service might close an idle connection just when it
-        // is used again.
+        // Connections are not reused. Calls are rare, so the service might close an idle connection just as the next
+        // request is sent on it.
         keepalive: false,
         ...(post && { method: 'POST', body: post.body }),
         proxy,
@@ -53,7 +53,8 @@ export function createFetchJson(timeoutMs: number, guard: MetadataGuard): FetchJ
     } catch (error) {
       if (error instanceof GatewayError) throw error
       if (signal.aborted) throw new GatewayError('upstream_timeout', 'the upstream did not respond in time')
-      // The error itself may contain the URL, and some services require the key in it.
+      // The message of the error is not shown, because it may contain the URL, and some services require the key in the
+      // URL.
       const code = (error as NodeJS.ErrnoException).code
       throw new GatewayError('do_request_failed', `the upstream cannot be reached${code ? ` (${code})` : ''}`)
     } finally {

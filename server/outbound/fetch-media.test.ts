@@ -126,7 +126,7 @@ describe('URL checks', () => {
     }
   })
 
-  test('refuses a redirect to another scheme, to nowhere, or in a loop', async () => {
+  test('refuses a redirect to another scheme, a redirect without a target, and a redirect loop', async () => {
     const to = (location: string) => serve('/away', (_request, response) => response.writeHead(302, { location }).end())
     expect(await fault(here()(to('file:///etc/passwd')))).toContain('http or https')
     expect(await fault(here()(to('')))).toContain('nowhere')
@@ -176,7 +176,7 @@ describe('misbehaving servers', () => {
     expect(await fault(here({ timeoutMs: 50 })(stuck))).toContain('in time')
   })
 
-  test('gives up on a name server that never answers', async () => {
+  test('gives up if the name lookup does not end', async () => {
     const resolve = () => new Promise<never>(() => undefined)
     expect(await fault(here({ timeoutMs: 50, resolve })(at('/a.png')))).toContain('in time')
   })
@@ -201,7 +201,7 @@ describe('misbehaving servers', () => {
   })
 })
 
-test('the certificate must match the name, although the IP address is called', async () => {
+test('the certificate is checked against the host name of the URL, not against the IP address', async () => {
   const { certificate, key } = selfSignedCertificate()
   const secure = https.createServer({ cert: certificate, key }, (_request, response) => {
     response.writeHead(200, { 'content-type': 'image/png' }).end(png)

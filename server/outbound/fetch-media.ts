@@ -20,7 +20,7 @@ export interface FetchedMedia {
  */
 export type FetchMedia = (url: string, signal?: AbortSignal) => Promise<FetchedMedia>
 
-/** Limits for one URL, and the replacements that tests use for the internet. */
+/** Limits for one URL. `resolve`, `allows` and `ca` are set only by tests, which use local servers. */
 export interface FetchMediaOptions {
   /** The time limit for everything, including lookups and redirects; default 10 seconds. */
   readonly timeoutMs?: number
@@ -29,7 +29,7 @@ export interface FetchMediaOptions {
   readonly resolve?: Resolve
   /** Whether an IP address may be called; by default, only addresses of the public internet may be. */
   readonly allows?: (address: string) => boolean
-  /** Certificates that are trusted in addition to the usual ones. */
+  /** Trusted certificate authorities, which replace the default ones. */
   readonly ca?: string
 }
 
@@ -78,7 +78,7 @@ async function follow(first: string, options: FetchMediaOptions, signal: AbortSi
   throw refused(first, 'it redirects too often')
 }
 
-/** Throws GatewayError for a URL that is not a plain web address. */
+/** Parses a URL. Throws GatewayError if its scheme is not http or https, or if it contains a username or password. */
 function targetOf(text: string): URL {
   if (text.length > mostUrlCharacters || !URL.canParse(text)) throw refused('', 'it is no address')
   const url = new URL(text)
@@ -87,7 +87,10 @@ function targetOf(text: string): URL {
   return url
 }
 
-/** The addresses of a host; throws unless all of them may be called. IPv4 comes first, because it works everywhere. */
+/**
+ * The first few addresses of a host. Throws if one of its addresses must not be called. IPv4 addresses come first,
+ * because not every network has IPv6.
+ */
 async function addressesOf(url: URL, options: FetchMediaOptions, signal: AbortSignal): Promise<string[]> {
   const { resolve = systemResolve, allows = isPublicAddress } = options
   const host = url.hostname.replace(/^\[|\]$/g, '')

@@ -3,9 +3,9 @@ import { callJson, OutboundError } from './call-json.ts'
 
 /** The OAuth application for logging in with GitHub, or with a service that has the same API. */
 export interface GitHubApp {
-  /** `https://github.com`, without a trailing slash. */
+  /** The base URL of the login pages, such as `https://github.com`, without a trailing slash. */
   oauthAddress: string
-  /** `https://api.github.com`. */
+  /** The base URL of the API, such as `https://api.github.com`. */
   apiAddress: string
   clientId: string
   clientSecret: string
@@ -13,7 +13,8 @@ export interface GitHubApp {
 
 export interface GitHubAccount {
   /**
-   * The account's id and the host. The id stays the same if the login name changes, but it is valid only at this host.
+   * `<id>@<host>`. The account's id stays the same if the login name changes. The host is needed because other services
+   * with this API may use the same id.
    */
   id: string
   login: string
@@ -24,9 +25,7 @@ export interface GitHubAccount {
 
 const service = 'The login service'
 const tokenAnswer = z.object({ access_token: z.optional(z.string()), error: z.optional(z.string()) })
-/**
- * Control characters are removed from text that is shown and stored. PostgreSQL's text type cannot store a NUL at all.
- */
+/** Removes control characters, because the text is shown and stored, and PostgreSQL's text type cannot store a NUL. */
 const cleaned = z.string().check(z.overwrite((value) => value.replaceAll(/\p{Cc}+/gu, ' ').trim()))
 const userAnswer = z.object({
   id: z.int().check(z.positive()),
@@ -50,7 +49,7 @@ export function authorizeAddress(app: GitHubApp, state: string, challenge: strin
   return `${app.oauthAddress}/login/oauth/authorize?${query}`
 }
 
-/** Exchanges the authorization code that the browser brought back for the account of the person who logged in. */
+/** Exchanges the authorization code from the redirect to the gateway for the account of the person who logged in. */
 export async function githubAccount(
   app: GitHubApp,
   { code, verifier }: { code: string; verifier?: string },

@@ -3,7 +3,7 @@ import { mkdir, open, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LogSink, SinkRow } from './log-sink.ts'
 
-/** When a file has reached this size, a new file is begun. */
+/** The size, in bytes, at which rows go to a new file. */
 const largestFile = 256 * 1024 * 1024
 
 const fileName = /^logs-(?<day>\d{4}-\d\d-\d\d)(?:-\d+)?\.jsonl$/
@@ -11,7 +11,8 @@ const newline = 10
 
 /**
  * Appends log rows to `logs-<day>.jsonl` in a folder, as one JSON object per line. Each row is written at least once.
- * Rows that were written just before a crash may be repeated. The day is that of `nowMs` in UTC.
+ * Rows that were written just before a crash may be repeated. `<day>` is the date at which the rows are written, in
+ * UTC.
  */
 export function createJsonLinesFolder(folder: string, nowMs: () => number): LogSink {
   return {
@@ -34,7 +35,7 @@ async function append(folder: string, nowMs: number, rows: readonly SinkRow[]): 
     const { size } = await file.stat()
     const last = Buffer.alloc(1)
     if (size > 0) await file.read(last, 0, 1, size - 1)
-    // A crash may have left an incomplete line.
+    // If a crash has left an incomplete line, the new rows begin on the next line.
     const start = size > 0 && last[0] !== newline ? '\n' : ''
     await file.appendFile(start + rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
     await file.datasync()
@@ -51,8 +52,8 @@ async function tryOut(folder: string): Promise<void> {
 }
 
 /**
- * Reports the failure of a file operation as a sentence. The path is omitted, because the name of the log copy already
- * contains it.
+ * Replaces the error of a file operation by one whose message is a sentence without the path. The path is already part
+ * of the name under which the log copy reports errors.
  */
 async function writing(work: Promise<void>): Promise<void> {
   try {

@@ -9,8 +9,9 @@ const collectSeconds = 60
 const compress = promisify(gzip)
 
 /**
- * Stores log rows as compressed JSON lines. Each call of `send` creates one object, in a folder for its day (UTC). The
- * name of an object is derived from its rows, so if the same rows are sent again, they replace the same object.
+ * Stores log rows as compressed JSON lines. Each call of `send` creates one object. The object is in a folder named
+ * after the day (UTC) of its first row. The name of an object is derived from its rows, so if the same rows are sent
+ * again, they replace the same object.
  */
 export function createJsonLinesObjects(s3: Pick<S3, 'put' | 'remove'>, prefix: string): LogSink {
   return {
@@ -19,7 +20,7 @@ export function createJsonLinesObjects(s3: Pick<S3, 'put' | 'remove'>, prefix: s
       const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
       await s3.put(`${prefix}${objectName(rows, text)}`, await compress(text))
     },
-    // Not implemented, because a lifecycle rule of the bucket can delete old objects without listing all of them.
+    // Deletes nothing. A lifecycle rule of the bucket can delete old objects without listing all objects.
     forget: async () => undefined,
     async check() {
       const name = `${prefix}test.txt`

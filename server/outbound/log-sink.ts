@@ -8,8 +8,8 @@ export type SinkRow = Readonly<Record<string, string | number | null>> & {
 /** A second store, to which log rows are copied. */
 export interface LogSink {
   /**
-   * Resolves when the rows are stored. If that is not certain, rejects with an error whose message is a sentence. In
-   * that case, the same rows are sent again, possibly followed by more rows.
+   * Resolves when the rows are stored. If it is not certain that they are, rejects with an error whose message is a
+   * sentence. The caller then sends the same rows again, possibly followed by more rows.
    */
   send(rows: readonly SinkRow[]): Promise<void>
   /** Deletes rows that are older than the given time (epoch seconds). Deletes only whole months or files. */
@@ -21,8 +21,8 @@ export interface LogSink {
   check(): Promise<void>
   /**
    * How long rows are collected before they are sent, in seconds. If there are enough rows for one call of `send`, they
-   * are sent at once. Set for stores in which each call creates an object. After a failure, exactly the same rows are
-   * sent again, even by another process.
+   * are sent at once. Stores in which each call of `send` creates an object set this field. For these stores, exactly
+   * the same rows are sent again after a failure, even if another process sends them.
    */
   collectSeconds?: number
 }

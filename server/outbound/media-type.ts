@@ -25,20 +25,20 @@ const sameAs: Readonly<Record<string, string>> = {
 }
 
 /**
- * The type of a file, determined from its bytes or, if they are not known, from the Content-Type header. Undefined if
- * the file is not an image, a sound or a PDF.
+ * The type of a file, determined from its first bytes or, if these match no known type, from the Content-Type header.
+ * Undefined if the file is not an image, a sound or a PDF.
  */
 export function mediaTypeOf(bytes: Uint8Array, contentType: string): string | undefined {
   const start = Buffer.from(bytes.subarray(0, 16)).toString('latin1')
   const headerType = contentType.split(';')[0]?.trim().toLowerCase() ?? ''
   const beginning = beginnings.find(([, at, text]) => start.startsWith(text, at))
-  // If the header names a different kind of file, the bytes are not considered: an HTML page that begins like an image
-  // is still a page.
+  // If the header names a type that is not an image, a sound, a video or a PDF, the bytes are ignored: an HTML page
+  // that begins like an image is still a page.
   const isOther =
     headerType !== '' && !/^(?:image|audio|video)\/|^application\/(?:x-)?pdf$|octet-stream$/.test(headerType)
   if (isOther) return undefined
   if (beginning) return beginning[0]
   const type = sameAs[headerType] ?? headerType
-  // SVG drawings can contain scripts, and no provider reads them.
+  // SVG is excluded, because it can contain scripts and no provider accepts it.
   return /^(?:image\/(?!svg)|audio\/)[\w.+-]+$/.test(type) ? type : undefined
 }

@@ -13,7 +13,7 @@ export const systemResolve: Resolve = async (hostname) =>
 export async function leadsToMetadata(hostname: string, resolve: Resolve = systemResolve): Promise<boolean> {
   if (isMetadataHost(hostname)) return true
   if (isAddress(hostname)) return false
-  // A name that does not resolve is not refused, because a proxy may know it.
+  // A name that does not resolve is not refused, because a proxy may be able to resolve it.
   const addresses = await resolve(hostname).catch(() => [])
   return addresses.some(isMetadataHost)
 }
@@ -32,11 +32,11 @@ export interface MetadataGuard {
 }
 
 /**
- * How long a result is fresh. If it is older, the host is looked up again in the background, and calls continue in the
- * meantime.
+ * How long a result is fresh. After this time, the host is looked up again in the background, and calls use the old
+ * result in the meantime.
  */
 const freshMs = 30_000
-/** The age from which a result is no longer used. */
+/** The age from which a result is not used, and calls wait for a new lookup. */
 const staleMs = 300_000
 const mostHosts = 10_000
 
@@ -46,7 +46,7 @@ interface Known {
   checking: Promise<void> | undefined
 }
 
-/** `resolve` replaces the system's name resolution. */
+/** Creates a guard without results. Tests pass `resolve` in place of the system's name resolution. */
 export function createMetadataGuard(nowMs: () => number, resolve: Resolve = systemResolve): MetadataGuard {
   const origins = new Map<string, Known>()
 
@@ -65,7 +65,8 @@ export function createMetadataGuard(nowMs: () => number, resolve: Resolve = syst
 
   return {
     check(url) {
-      // The URL without its path, which is found without parsing and is the same for all calls of a channel.
+      // The URL without its path. It is the same for all calls of a channel, and finding it does not require parsing
+      // the URL.
       const end = url.indexOf('/', url.indexOf('://') + 3)
       const origin = end < 0 ? url : url.slice(0, end)
       let known = origins.get(origin)
@@ -78,7 +79,7 @@ export function createMetadataGuard(nowMs: () => number, resolve: Resolve = syst
       if (ageMs < freshMs) return undefined
       known.checking ??= look(origin, known)
       if (ageMs >= staleMs) return known.checking
-      // If the host turns out to be refused, only the next call is refused.
+      // If this lookup finds a metadata service, the current call continues and the next call is refused.
       known.checking.catch(() => undefined)
       return undefined
     },

@@ -4,8 +4,8 @@ import { type Resolve, systemResolve } from './metadata-guard.ts'
 
 /**
  * Resolves and checks a host that an operator entered, and returns its IP address. The address may be in a private
- * network, but must not belong to a cloud's metadata service. The calling code must connect to exactly this address, so
- * that the name cannot lead elsewhere after the check. Throws an error whose message is a sentence.
+ * network, but must not belong to a cloud's metadata service. The calling code must connect to exactly this address,
+ * because the name could resolve to another address after the check. Throws an error whose message is a sentence.
  */
 export async function operatorAddress(host: string, resolve: Resolve = systemResolve): Promise<string> {
   if (isMetadataHost(host)) throw new Error('The address must not be a cloud metadata service.')

@@ -26,7 +26,7 @@ test('a message arrives with its headers, and the beginning of the response is r
   }
 })
 
-test('users reach only public addresses, however they are written', async () => {
+test('a message to a private address in any notation is refused if a user chose the URL', async () => {
   for (const host of ['127.0.0.1', 'localhost', '2130706433', '[::1]', '10.0.0.1', '169.254.169.254', '[fd00::1]'])
     expect([host, await failure(post(`http://${host}/`, {}))]).toEqual([
       host,
@@ -38,7 +38,7 @@ test('users reach only public addresses, however they are written', async () => 
   expect(await failure(post('file:///etc/passwd'))).toContain('http://')
 })
 
-test('a host name is resolved only once, so that it cannot lead elsewhere the second time', async () => {
+test('a host name is resolved only once, so that it cannot resolve to another address the second time', async () => {
   await using service = await startService((_, response) => response.end('ok'))
   let asked = 0
   const resolve = async () => (asked++ === 0 ? ['127.0.0.1'] : ['10.0.0.5'])

@@ -34,13 +34,13 @@ export type ChosenBy = 'operator' | 'user'
  */
 export type PostMessage = (message: OutgoingMessage, chosenBy: ChosenBy) => Promise<MessageAnswer>
 
-/** Limits, and the replacements that tests use for the internet. */
+/** The time limit, and options for tests, which use local servers. */
 export interface PostMessageOptions {
   readonly timeoutMs?: number
   readonly resolve?: Resolve
   /** Whether users may reach an IP address. By default, they can reach only addresses of the public internet. */
   readonly allows?: (address: string) => boolean
-  /** Certificates that are trusted in addition to the usual ones. */
+  /** Trusted certificate authorities, which replace the default ones. */
   readonly ca?: string
 }
 

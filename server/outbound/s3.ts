@@ -114,7 +114,10 @@ async function succeeded(response: Response): Promise<void> {
   await response.body?.cancel()
 }
 
-/** Handles a 404, which means that either the object or the bucket is missing. */
+/**
+ * Returns undefined for a 404 that means that the object is missing. Throws if the bucket is missing, which is also a
+ * 404.
+ */
 async function noObject(response: Response): Promise<undefined> {
   if ((await errorCode(response)) === 'NoSuchBucket') throw new S3Error('the object store has no such bucket')
   return undefined

@@ -20,7 +20,7 @@ async function failureOf(work: Promise<unknown>): Promise<SmtpError> {
   return error as SmtpError
 }
 
-test('an email arrives complete: both parts, sender, addresses with a plus, and the sending program', async () => {
+test('an email arrives with its text, HTML, sender, recipient with a plus sign, and headers', async () => {
   await using smtp = await startMailServer()
   await sendMail(server(smtp.port), message)
   const [mail] = await smtp.arrived(1)
@@ -81,7 +81,7 @@ test('does not wait forever for a silent server', async () => {
   silent.close()
 }, 120_000)
 
-test('calls no metadata service', async () => {
+test('does not connect to a metadata service', async () => {
   const error = await failureOf(sendMail(server(25, { host: '169.254.169.254' }), message))
   expect(error.message).toContain('metadata')
 })

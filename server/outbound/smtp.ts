@@ -12,7 +12,7 @@ export interface SmtpServer {
   account: string
   password: string
   from: { name: string; address: string }
-  /** Certificates, in PEM format, that are trusted in addition to the usual ones. */
+  /** Trusted certificate authorities in PEM format, which replace the default ones. */
   ca?: string
 }
 

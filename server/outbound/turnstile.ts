@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { callJson, OutboundError } from './call-json.ts'
 
 export interface Turnstile {
-  /** The URL at which answers are verified. */
+  /** The URL of the service that verifies the answer to a challenge. */
   address: string
   secret: string
 }

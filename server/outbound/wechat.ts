@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { callJson, OutboundError } from './call-json.ts'
 
-/** The helper server that knows which WeChat account requested a code. */
+/** The helper server, which gives codes to WeChat accounts and returns the account for a code. */
 export interface WeChatServer {
   /** The URL of the server, without a trailing slash. */
   address: string
@@ -10,7 +10,7 @@ export interface WeChatServer {
 
 const answerSchema = z.object({ success: z.boolean(), data: z.nullish(z.string()) })
 
-/** The id of the WeChat account to which a code was given. */
+/** The id of the WeChat account that received a code. */
 export async function wechatId(server: WeChatServer, code: string): Promise<string> {
   const answer = await callJson(
     'The WeChat server',

@@ -82,8 +82,8 @@ export interface Endpoint {
   target(upstream: Upstream, call: UpstreamCall, signing: Signing): Target | Promise<Target>
   /**
    * Makes a call that is not a single POST, for example over a WebSocket or as a job that is polled until it is done.
-   * The response has the same form as after a POST. Rejects with GatewayError. `signal` is aborted when nobody waits
-   * for the response any longer.
+   * The response has the same form as after a POST. Rejects with GatewayError. `context.signal` is aborted when the
+   * response is no longer needed, for example because the caller has disconnected.
    */
   open?(target: Target, body: string, context: OpenContext): Promise<Response>
   /** Converts a response in another framing to JSON or server-sent events. Not called for error responses (not 2xx). */
@@ -104,10 +104,13 @@ export interface OpenContext {
 
 /** An endpoint for conversations. */
 export interface ChatEndpoint extends Endpoint {
-  /** Calls in the same dialect are passed on byte by byte. Other calls are translated. */
+  /** The body of a call in this dialect is passed on unchanged if possible. A call in another dialect is translated. */
   readonly dialect: UpstreamDialect
   readonly options?: EncodeOptions
-  /** Calls that need one of these features are refused, or are sent to another channel. */
+  /**
+   * Features that the service does not support. A call that needs one is sent to another channel or, if there is none,
+   * refused.
+   */
   readonly lacks?: readonly Feature[]
   /**
    * Makes the last changes to a body, translated or not, for a service that deviates from its dialect. Calls `lose` for
@@ -120,7 +123,7 @@ export interface ChatEndpoint extends Endpoint {
    * The endpoint at which the service counts the tokens of a request in its dialect, for callers that use that dialect.
    */
   countTarget?(upstream: Upstream, call: UpstreamCall, signing: Signing): Target | Promise<Target>
-  /** The service is OpenAI itself, which understands the headers of Codex. */
+  /** The service is OpenAI itself, so the headers that Codex sends are forwarded. */
   readonly forwardsCodex?: true
   /**
    * The endpoint at which the service compacts a conversation in its dialect. A service that has it also understands
@@ -129,7 +132,10 @@ export interface ChatEndpoint extends Endpoint {
   compactTarget?(upstream: Upstream, call: UpstreamCall, signing: Signing): Target | Promise<Target>
   /** Caller headers that this service understands, in addition to the headers that all services understand. */
   readonly forwards?: readonly string[]
-  /** The parts of a caller's headers that the service requires in the body. Used for callers of the same dialect. */
+  /**
+   * The parts of a caller's headers that the service requires in the body. Called only if the caller uses the dialect
+   * of this endpoint.
+   */
   headersInBody?(headers: Readonly<Record<string, string>>, model: string): HeadersInBody
   /** How the last turn is marked if the model must continue it; absent = the service has no such mark. */
   readonly continues?: ContinuedTurn
@@ -152,7 +158,7 @@ export interface HeadersInBody {
   readonly dropped: readonly string[]
 }
 
-/** An endpoint for another kind of call. The caller always uses OpenAI's format. */
+/** An endpoint for a kind of call other than conversations. The caller always uses OpenAI's format. */
 export interface ModeEndpoint extends Endpoint {
   /** Absent = the service uses OpenAI's format, and the caller's bytes are passed on. */
   readonly translation?: ModeTranslation
@@ -165,8 +171,8 @@ export interface ModeEndpoint extends Endpoint {
 export interface ModeTranslation {
   request(body: JsonObject, call: UpstreamCall): JsonObject
   /**
-   * Returns the complete response to the caller's `request`. An object with the field `error` (OpenAI's error object)
-   * is a failure.
+   * Returns the response in OpenAI's format. `request` is the caller's request. A response with the field `error`
+   * (OpenAI's error object) is a failure.
    */
   reply(answer: JsonObject, call: UpstreamCall, request: JsonObject): JsonObject
 }
@@ -192,12 +198,13 @@ export interface Provider {
   /** Endpoints for every kind of call except conversations. */
   readonly modes: Partial<Record<Exclude<RelayMode, 'chat'>, ModeEndpoint>>
   /**
-   * Channels of this provider can also be called by their number, by any caller that may use the channel's group and
-   * the model.
+   * A caller can choose a channel of this provider by the channel's id, if it may use the channel's group and the
+   * model.
    */
   readonly byNumber?: true
   /**
-   * The endpoints for conversations with a model, one per dialect. The first is the best for callers of other dialects.
+   * The endpoints for conversations with a model, one per dialect. The first is used for callers of a dialect that is
+   * not in the list.
    */
   chat(upstream: Upstream, model: string): readonly ChatEndpoint[]
   /** Returns the URL and credentials for WebSocket sessions with a model. Absent = the service has no such sessions. */

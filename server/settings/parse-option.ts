@@ -9,7 +9,7 @@ import { parseRatioTable, type RatioTable, ratioTableOf } from './ratio-table.ts
 /** A refused option value. The message is for the person who saved it. */
 export class OptionError extends Error {}
 
-/** Group of a user → group of a token → ratio in millionths. */
+/** Ratios in millionths, by the group of the user and then by the group of the token. */
 export type GroupPairRatios = ReadonlyMap<string, RatioTable>
 
 /** The typed form of each option, by its kind. */
@@ -33,7 +33,10 @@ type ValueOf<D extends OptionDefinition> = D['kind'] extends 'boolean'
 
 export type OptionValues = { readonly [K in OptionKey]: ValueOf<(typeof optionDefinitions)[K]> }
 
-/** Stored text → typed value. Throws an OptionError that contains the key and says what is expected. */
+/**
+ * Converts the stored text of an option to its typed value. Throws an OptionError whose message contains the key and
+ * says what is expected.
+ */
 export function parseOption(key: OptionKey, text: string): OptionValues[OptionKey] {
   const definition: OptionDefinition = optionDefinitions[key]
   switch (definition.kind) {
@@ -74,7 +77,7 @@ function parseJson(key: OptionKey, { entries }: OptionDefinition, text: string):
   }
 }
 
-/** Group name → description. */
+/** Returns the descriptions by group name. */
 function parseTexts(key: OptionKey, text: string): ReadonlyMap<string, string> {
   const value = tryParse(text)
   if (!isObject(value))
@@ -120,7 +123,7 @@ function parseTable(key: OptionKey, text: string): Readonly<Record<string, numbe
   }
 }
 
-/** Group name → order of channels. */
+/** Returns the order of channels by group name. */
 function parseOrders(key: OptionKey, text: string): ReadonlyMap<string, ChannelOrder> {
   const value = tryParse(text)
   if (!isObject(value))
@@ -134,7 +137,7 @@ function parseOrders(key: OptionKey, text: string): ReadonlyMap<string, ChannelO
   )
 }
 
-/** Name → limits. Names without limits are omitted. */
+/** Returns the limits by name. Names without limits are omitted. */
 function parseLimits(key: OptionKey, text: string): ReadonlyMap<string, Limits> {
   const value = tryParse(text)
   if (!isObject(value)) throw new OptionError(`${key} must be a JSON object of names and limits; {} is an empty one`)

@@ -1,9 +1,12 @@
-/** The JSON texts of the ratio options: name → number, parsed exactly. */
+/**
+ * Parses the JSON texts of the ratio options without rounding errors. Each text is an object that maps names to
+ * numbers.
+ */
 
 import { decimalText, scaleDecimal } from '../lib/decimal.ts'
 import { messageOf } from '../lib/message-of.ts'
 
-/** Name → ratio in millionths. */
+/** Ratios in millionths, by name. */
 export type RatioTable = ReadonlyMap<string, bigint>
 
 /**

@@ -24,8 +24,8 @@ export function openOption(secrets: Secrets, row: OptionRow): string {
 }
 
 /**
- * Encrypts secrets that are stored in plain text, because an older version or a person stored them that way. Returns
- * the keys of these options.
+ * Encrypts secrets that an older version, or a person who edited the database, stored in plain text. Returns the keys
+ * of these options.
  */
 export function sealPlainOptions(store: Store, secrets: Secrets): Promise<string[]> {
   const keys = (Object.keys(definitions) as OptionKey[]).filter((key) => definitions[key].secret)

@@ -32,7 +32,8 @@ export async function loadSettings(
   let begun = 0
   let applied = 0
   async function reload(): Promise<void> {
-    // Reloads may overlap. The reload that began last has the newest rows.
+    // Reloads may overlap. Rows are ignored if a reload that began later has already finished, because its rows are
+    // newer.
     const mine = ++begun
     const next = await optionRows(store.read)
     if (mine < applied) return

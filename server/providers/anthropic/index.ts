@@ -5,7 +5,7 @@ import { joinPath } from '../openai-compatible/index.ts'
 import type { ChatEndpoint, FetchJson, Provider, ProviderMeta, Upstream } from '../provider.ts'
 
 const version = '2023-06-01'
-/** Maps model names that Anthropic itself never used to the names that one-api sends in their place. */
+/** Maps one-api's own model names, which Anthropic never had, to the names that one-api sends to Anthropic. */
 const renamed: Readonly<Record<string, string>> = { 'claude-instant-1': 'claude-instant-1.1', 'claude-2': 'claude-2.1' }
 
 const headersOf = (upstream: Upstream) => ({ 'x-api-key': upstream.key, 'anthropic-version': version })
@@ -46,7 +46,7 @@ function provider(meta: Omit<ProviderMeta, 'keyHint'>): Provider {
   }
 }
 
-/** Anthropic itself. */
+/** The provider for Anthropic's own API. */
 export const anthropic = provider({
   type: 14,
   name: 'anthropic',

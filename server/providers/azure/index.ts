@@ -23,7 +23,8 @@ function address(upstream: Upstream, path: string, model: string): Target {
     return { url: `${base}/openai/v1/${task}${query}`, headers }
   }
   const name = encodeURIComponent(deployment(upstream, model))
-  // The URL of Cloudflare's AI gateway already contains the resource. The deployment must follow it directly.
+  // The URL of Cloudflare's AI gateway ends with the name of the Azure resource, and the deployment must follow
+  // directly.
   const base = upstream.baseUrl.startsWith('https://gateway.ai.cloudflare.com')
     ? upstream.baseUrl
     : `${upstream.baseUrl.replace(/\/openai$/, '')}/openai/deployments`

@@ -2,8 +2,8 @@ import { modelTraits } from '../../dialects/models/claude-model.ts'
 import type { HeadersInBody } from '../provider.ts'
 
 /**
- * Anthropic's betas that Bedrock accepts (Bedrock user guide, "Anthropic Claude Messages API"). Bedrock refuses a
- * request with any other beta.
+ * The names of Anthropic's beta features that Bedrock accepts (Bedrock user guide, "Anthropic Claude Messages API").
+ * Bedrock refuses a request with any other name.
  */
 const taken: ReadonlySet<string> = new Set([
   'computer-use-2024-10-22',
@@ -21,12 +21,15 @@ const taken: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The betas that the newest models on Bedrock accept. These models support the other features without a beta, and
- * refuse a request that names one.
+ * The beta features that the newest models on Bedrock accept. These models support the other features in every request,
+ * and refuse a request that lists one of them.
  */
 const takenByNewest: ReadonlySet<string> = new Set(['interleaved-thinking-2025-05-14'])
 
-/** Moves the betas from Anthropic's header into the body, as Bedrock requires. */
+/**
+ * Moves the accepted names from the `anthropic-beta` header into the body, as Bedrock requires, and reports the others
+ * as dropped.
+ */
 export function betasInBody(headers: Readonly<Record<string, string>>, model: string): HeadersInBody {
   const values = (headers['anthropic-beta'] ?? '').split(',').map((each) => each.trim())
   const names = [...new Set(values)].filter((each) => each !== '')

@@ -18,7 +18,7 @@ export function embedRequest(body: JsonObject, model: string): JsonObject {
   return { inputText: texts[0], ...(dimensions !== undefined && { dimensions }) }
 }
 
-/** Converts the response of either vendor to OpenAI's format. */
+/** Converts the response of a Titan or Cohere model to OpenAI's format. */
 export function embedReply(answer: JsonObject, model: string, request: JsonObject): JsonObject {
   const { embeddings, embedding } = answer
   const several = isObject(embeddings) ? embeddings['float'] : embeddings

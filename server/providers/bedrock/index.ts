@@ -69,8 +69,8 @@ const rerank: ModeEndpoint = {
 }
 
 /**
- * Lists the models that can be called by their ids, and the inference profiles for models that cannot (Bedrock API
- * reference, "ListFoundationModels").
+ * Lists the models that can be called by their ids, and the inference profiles, through which the other models are
+ * called (Bedrock API reference, "ListFoundationModels").
  */
 async function listModels(upstream: Upstream, fetchJson: FetchJson, nowMs: number): Promise<string[]> {
   const namesAt = async (path: string, list: string, name: string) => {

@@ -53,7 +53,7 @@ export function modelId(model: string, region: string): string {
   const id = profiled[model]
   if (id === undefined) return ids[model] ?? model
   const world = region.slice(0, region.indexOf('-'))
-  // Older profiles for Asia have their own prefix. Newer models in Asia use the global profiles.
+  // Claude 3.7 has a profile for Asia, with the prefix `apac`. Newer models have none, so they use the global profile.
   const elsewhere = world === 'ap' && model.startsWith('claude-3-7') ? 'apac' : 'global'
   return `${world === 'us' || world === 'eu' ? world : elsewhere}.${id}`
 }

@@ -36,13 +36,13 @@ describe("Signature Version 4, with AWS's test vectors", () => {
   })
 })
 
-test('with temporary keys, the session token is sent and signed too', () => {
+test('with temporary keys, the session token is sent and is part of the signature', () => {
   const signed = signatureHeaders(request, { ...keys, sessionToken: 'token' })
   expect(signed['x-amz-security-token']).toBe('token')
   expect(signed['authorization']).toContain('SignedHeaders=host;x-amz-date;x-amz-security-token')
 })
 
-test('an encoded path is encoded once more', () => {
+test('a path that is already encoded is encoded a second time for the signature', () => {
   const url = 'https://bedrock-runtime.us-east-1.amazonaws.com/model/a.b-v1%3A0/converse'
   const twice = signatureHeaders({ ...request, method: 'POST', url }, keys)
   const once = signatureHeaders({ ...request, method: 'POST', url: url.replace('%3A', ':') }, keys)

@@ -5,7 +5,10 @@ import type { ChatEndpoint, FetchJson, ModeEndpoint, Provider, Target, Upstream 
 
 const keyForm = 'account id|API token, or the token alone with the account id in config.user_id'
 
-/** The account and the token in a channel's key. Behind Cloudflare's AI gateway, the URL contains the account. */
+/**
+ * The account and the token in a channel's key. The account may be empty if the base URL is one of Cloudflare's AI
+ * gateway, because that URL contains it.
+ */
 function accountOf({ key, config }: Upstream): { account: string; token: string } {
   const at = key.indexOf('|')
   const { user_id: named } = config

@@ -5,7 +5,10 @@ import { countAt, embeddingsOut, embeddingTexts } from '../openai-compatible/emb
 import { rerankOut, rerankTexts } from '../openai-compatible/rerank.ts'
 import type { ChatEndpoint, FetchJson, ModeEndpoint, Provider, Target, Upstream } from '../provider.ts'
 
-/** The suffix of one-api's model names that meant Cohere's web search. Cohere's API no longer offers this search. */
+/**
+ * The suffix with which one-api's model names request Cohere's web search. Cohere's current API does not offer this
+ * search.
+ */
 const internet = /-internet$/
 
 function address(upstream: Upstream, path: string): Target {
@@ -20,8 +23,8 @@ const chat: ChatEndpoint = {
 }
 
 /**
- * `input_type` is required, and callers that use OpenAI's format cannot set it. Most of them embed documents, so this
- * is assumed.
+ * Cohere requires `input_type`, which OpenAI's format does not have. The default is `search_document`, because most
+ * callers embed documents.
  */
 const embeddings: ModeEndpoint = {
   target: (upstream) => address(upstream, '/v2/embed'),
@@ -59,7 +62,7 @@ const rerank: ModeEndpoint = {
   },
 }
 
-/** The upload form has the same fields as OpenAI's, plus the language. */
+/** Cohere's upload form has the same fields as OpenAI's, plus the language. */
 const transcriptions: ModeEndpoint = { target: (upstream) => address(upstream, '/v2/audio/transcriptions') }
 
 /** The names from `GET /v1/models` (Cohere API reference, "List Models"). */

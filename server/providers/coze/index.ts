@@ -22,7 +22,7 @@ const chatOf = ({ config }: Upstream): ChatEndpoint => ({
   },
 })
 
-/** The provider for Coze. Each model is a bot. */
+/** The provider for Coze. A model name is `bot-` and the id of a bot. */
 export const coze: Provider = {
   meta: {
     type: 34,

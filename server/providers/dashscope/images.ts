@@ -11,8 +11,8 @@ import type { ModeEndpoint, ModeTranslation, OpenContext, Target } from '../prov
 const pauseMs = 1000
 
 /**
- * False for models that generate the image while the call waits. All other models run a job that is polled until it is
- * done.
+ * False for models whose response to the request contains the image. All other models start a job, which is polled
+ * until it is done.
  */
 export function usesJob(model: string): boolean {
   return !/^qwen-image-(?:max|2)|^z-image|^wan2\.[6-9]/.test(model)
@@ -62,7 +62,7 @@ function imageOf(image: JsonObject): JsonObject[] {
 /** DashScope's image endpoint, without its URL. */
 export const images: Omit<ModeEndpoint, 'target'> = { translation, open }
 
-/** Starts a job and polls it until it is done. Rejects when nobody waits for it any longer. */
+/** Starts a job and polls it until it is done. Rejects if `context.signal` is aborted. */
 async function open(target: Target, body: string, context: OpenContext): Promise<Response> {
   const { signal, proxy } = context
   const headers = { 'content-type': 'application/json', ...target.headers }

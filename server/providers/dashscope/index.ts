@@ -19,8 +19,8 @@ function isCompatible({ baseUrl, config }: Upstream): boolean {
 const bearer = ({ key }: Upstream) => ({ authorization: `Bearer ${key}` })
 
 /**
- * The URL of a path in the native API. The base URL may end with a path, as in the service's own client libraries. That
- * path is removed.
+ * The URL of a path in the native API. If the base URL ends with an API path, as it does in DashScope's own client
+ * libraries, that path is removed.
  */
 function native(upstream: Upstream, path: string, headers: Readonly<Record<string, string>> = {}): Target {
   const base = upstream.baseUrl.replace(/\/(?:api|compatible-mode)\/v1$/, '')
@@ -62,8 +62,8 @@ const rerank: ModeEndpoint = {
 }
 
 /**
- * The provider for Alibaba's Qwen, in DashScope's native format. If the channel is set accordingly, DashScope's
- * OpenAI-compatible API is used instead.
+ * The provider for Alibaba's Qwen, in DashScope's native format. If the channel's config contains `compatible`, or its
+ * base URL ends with the path of DashScope's OpenAI-compatible API, that API is used instead.
  */
 export const dashscopeProvider: Provider = {
   meta: {

@@ -28,7 +28,7 @@ const chat: ChatEndpoint = {
   target: (upstream) => address(upstream, '/v2/translate'),
 }
 
-/** The provider for DeepL. It translates the last message. */
+/** The provider for DeepL. It translates the last message of a conversation. */
 export const deepl: Provider = {
   meta: {
     type: 38,

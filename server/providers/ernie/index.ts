@@ -10,7 +10,10 @@ import type { ChatEndpoint, ModeEndpoint, Provider, Signing, Target, Upstream } 
 
 const keyForm = 'APIKey|SecretKey, or a key of the newer form (bce-v3/…)'
 
-/** The last path segment for models for which it is not the model name in lower case (Qianfan API reference). */
+/**
+ * The last segment of the URL's path, by model. For models that are not listed, it is the model name in lower case
+ * (Qianfan API reference).
+ */
 const chatEndings: Readonly<Record<string, string>> = {
   'ERNIE-4.0': 'completions_pro',
   'ERNIE-4.0-8K': 'completions_pro',

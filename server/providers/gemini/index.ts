@@ -23,7 +23,7 @@ function modelPath(model: string, action: string): string {
 
 const chat: ChatEndpoint = {
   dialect,
-  // Google opens only URLs of its own storage and of some videos.
+  // Google fetches only URLs of its own storage and of some videos. Files at other URLs must be sent as bytes.
   wantsBytes: true,
   target: (upstream, call) =>
     address(upstream, modelPath(call.model, call.stream ? 'streamGenerateContent?alt=sse' : 'generateContent')),

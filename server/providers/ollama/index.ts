@@ -22,7 +22,7 @@ const chat: ChatEndpoint = {
   wantsBytes: true,
   lacks: ['audio', 'documents', 'more than one answer', 'logprobs'],
   target: (upstream) => address(upstream, '/api/chat'),
-  // The request decides whether the response is a stream, because some servers in front of Ollama send any content
+  // The request decides whether the response is a stream, because some proxies in front of Ollama send a wrong content
   // type.
   read: (response, call) => (call.stream ? asEvents(response, new LineFraming()) : namedJson(response)),
 }

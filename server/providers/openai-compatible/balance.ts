@@ -45,7 +45,7 @@ export const openaiSbBalance: Balance = async (upstream, fetchJson) => {
   return dataOf(await fetchJson(address, {}), 'credit')
 }
 
-/** AI Proxy reports the balance on a separate host. A base URL set by an admin replaces both hosts. */
+/** The balance at AI Proxy. The service reports it at a separate host, unless the admin set a base URL. */
 export const aiProxyBalance: Balance = async (upstream, fetchJson) => {
   const base = upstream.baseUrl.replace('https://api.aiproxy.io', 'https://aiproxy.io')
   return dataOf(await fetchJson(`${base}/api/report/getUserOverview`, { 'api-key': upstream.key }), 'totalPoints')

@@ -26,22 +26,22 @@ interface Options extends Omit<ProviderMeta, 'keyHint' | 'models'> {
   addsToPrompt?: true
   balance?: Provider['balance']
   keyFault?: Provider['keyFault']
-  /** The service opens WebSocket sessions at the same path as OpenAI. */
+  /** The service accepts realtime WebSocket sessions at the same path as OpenAI. */
   realtime?: true
   /** False if the service has no list of models. */
   listsModels?: boolean
   /** How the service's chat differs from OpenAI's. */
   chat?: Partial<Pick<ChatEndpoint, 'dialect' | 'options' | 'lacks' | 'finish' | 'continues'>>
-  /** The path for requests that continue an incomplete turn of the model, if it differs from the usual one. */
+  /** The path for requests that continue an incomplete turn of the model, if it is not `/v1/chat/completions`. */
   continuesAt?: string
   takesSystemAnywhere?: true
-  /** The service is OpenAI itself, which understands the headers of Codex. */
+  /** The service is OpenAI itself, so the headers that Codex sends are forwarded. */
   forwardsCodex?: true
-  /** The service compacts conversations of the Responses API. */
+  /** The service has the endpoint of the Responses API that compacts a conversation. */
   compacts?: true
-  /** Other dialects that the service also speaks. */
+  /** Dialects that the service supports in addition to chat completions. */
   also?: readonly OtherDialect[]
-  /** The paths of these dialects, if they are not the usual ones. */
+  /** The paths of these dialects, if they differ from those in `otherDialects`. */
   alsoPaths?: Partial<Record<OtherDialect, string>>
   /** The prefix that replaces OpenAI's `/v1`; '' = the base URL already contains the prefix. */
   prefix?: string
@@ -165,8 +165,8 @@ const versionAtEnd = /\/v\d+(?:alpha|beta)?\d*(?:\/openai)?$/
 
 /**
  * Joins a base URL and an API path. The service's prefix replaces `/v1`. If the base URL already ends with the prefix
- * or with another version (`…/v1`, `…/v1beta/openai`), the prefix is not added again. URLs of Cloudflare's AI gateway
- * contain no version at all.
+ * or with another version (`…/v1`, `…/v1beta/openai`), the prefix is not added again. No version is added to URLs of
+ * Cloudflare's AI gateway.
  */
 export function joinPath(baseUrl: string, path: string, prefix = '/v1'): string {
   if (!path.startsWith('/v1')) return baseUrl + path
@@ -178,7 +178,7 @@ const hasVersion = oncePerText(
   (baseUrl) => baseUrl.startsWith('https://gateway.ai.cloudflare.com') || versionAtEnd.test(baseUrl),
 )
 
-/** A base URL without a version at its end, for paths outside the versioned ones. */
+/** Removes the version at the end of a base URL, for paths that do not begin with a version. */
 function withoutVersion(baseUrl: string): string {
   return baseUrl.replace(versionAtEnd, '')
 }

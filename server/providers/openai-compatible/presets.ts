@@ -256,7 +256,7 @@ export const presets: readonly Provider[] = [
     keyHint: 'API key of Google AI Studio',
     prefix: '',
     only: ['chat', 'embeddings', 'images'],
-    // The signatures of tool calls are returned in `extra_content`.
+    // The signatures of tool calls are in the field `extra_content`, in responses and in later requests.
     chat: keepsThoughts,
   }),
   openaiCompatible({

@@ -9,7 +9,7 @@ import type { ChatEndpoint, Provider, Upstream, UpstreamCall } from '../provider
 
 const modes = relayModes.filter((mode): mode is Exclude<RelayMode, 'chat'> => mode !== 'chat')
 
-/** The key is sent unchanged, so that it can contain any authorization scheme. */
+/** The key is the whole value of the header, so a channel can use any authorization scheme. */
 const headersOf = ({ key }: Upstream) => ({ authorization: key })
 
 function endpoint(
@@ -43,8 +43,8 @@ const conversations: readonly ChatEndpoint[] = [
 ]
 
 /**
- * The provider for any service that is called in the caller's own dialect. It can also be called by the channel's
- * number (`/v1/oneapi/proxy/{id}/…`).
+ * The provider for any service that is called in the caller's own dialect. A caller can also choose the channel by its
+ * id (`/v1/oneapi/proxy/{id}/…`).
  */
 export const proxy: Provider = {
   meta: {

@@ -16,7 +16,7 @@ const chat: ChatEndpoint = {
   open: openPrediction,
 }
 
-/** Maps OpenAI's image sizes to aspect ratios, because all of Replicate's image models accept an aspect ratio. */
+/** Maps OpenAI's image sizes to aspect ratios. All of Replicate's image models accept an aspect ratio. */
 const shapes: Readonly<Record<string, string>> = {
   '1024x1024': '1:1',
   '1792x1024': '16:9',

@@ -27,9 +27,9 @@ interface Job {
 }
 
 /**
- * Creates a prediction, and waits until it ends or passes on its stream. If the caller disconnects, the prediction is
- * cancelled, because it would continue to cost money. Rejects with GatewayError, or when nobody waits for the response
- * any longer.
+ * Creates a prediction. Returns its stream or, if there is none, waits until the prediction ends. If the caller
+ * disconnects, the prediction is cancelled, because it would continue to cost money. Rejects with GatewayError, or if
+ * `context.signal` is aborted.
  */
 export async function openPrediction(target: Target, body: string, context: OpenContext): Promise<Response> {
   const { call, signal, proxy } = context
@@ -55,8 +55,8 @@ function jobOf(prediction: unknown, context: OpenContext): Job {
 }
 
 /**
- * Returns a URL from the service's response if its host is one of the service's own. If an admin set a base URL,
- * returns the same path on the host of that base URL.
+ * Returns a URL from the service's response; undefined if its host does not belong to the service. If an admin set a
+ * base URL, returns the same path on the host of that base URL.
  */
 function ownAddress(url: unknown, { upstream }: OpenContext): string | undefined {
   if (typeof url !== 'string' || !URL.canParse(url)) return undefined
@@ -82,7 +82,7 @@ function giveUp({ cancel }: Job, { headers }: Target, { check, proxy }: OpenCont
     const response = await fetchPlain(cancel, { method: 'POST', headers, redirect: 'manual', proxy })
     await response.body?.cancel()
   }
-  // A failure is ignored, because no caller is left to whom it could be reported.
+  // A failure is ignored, because the request has already ended.
   void work().catch(() => undefined)
 }
 

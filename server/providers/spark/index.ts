@@ -60,8 +60,8 @@ function broken(): GatewayError {
 }
 
 /**
- * The reason for a failed handshake. The handshake itself gives none, so the same URL is requested with a plain GET,
- * for which the signature is also valid.
+ * The response that tells why a handshake failed. The WebSocket API does not report the reason, so the same URL is
+ * requested with a plain GET. The signature in the URL is also valid for this request.
  */
 async function refusal(address: string, signal: AbortSignal, error: unknown): Promise<Response> {
   const isHandshake = error instanceof GatewayError && error.code === 'do_request_failed' && !signal.aborted
@@ -95,8 +95,8 @@ function streamed(first: JsonObject, frames: Frames): Response {
         if (frame) controller.enqueue(encoder.encode(`data: ${JSON.stringify(frame)}\n\n`))
         if (frame && !isLastFrame(frame)) {
           next = frames.next()
-          // A failure of the next frame is reported when that frame is read. Until then, it must not count as an
-          // unhandled rejection.
+          // If the next frame fails, the next `pull` reports it. This handler prevents an unhandled rejection in the
+          // meantime.
           next.catch(() => undefined)
           return
         }

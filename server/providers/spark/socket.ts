@@ -12,7 +12,7 @@ export interface Frames {
 }
 
 /**
- * Opens a WebSocket, sends one message and returns the frames that arrive. The runtime's WebSockets have no
+ * Opens a WebSocket, sends one message and returns the frames that arrive. JavaScript's WebSocket API has no
  * backpressure, so frames that have not been read yet are kept in memory. There are few of them, and they are small,
  * because they belong to a single response.
  */

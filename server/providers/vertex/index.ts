@@ -34,7 +34,7 @@ function googleBase({ region }: Account): string {
   return regional.replace('{region}', region)
 }
 
-/** The URL of the token endpoint. A base URL set by an admin also replaces the host of this URL. */
+/** The URL of the token endpoint. If an admin set a base URL, the token endpoint is at that base URL, too. */
 function tokenUriOf({ tokenUri }: Account, base: string | undefined): string {
   if (base === undefined || !URL.canParse(tokenUri)) return tokenUri
   const { pathname, search } = new URL(tokenUri)
@@ -70,8 +70,8 @@ const google: ChatEndpoint = {
 }
 
 /**
- * Claude on Vertex (Anthropic docs, "Claude on Vertex AI"). The URL contains the model, and the body contains the
- * version.
+ * Claude on Vertex (Anthropic docs, "Claude on Vertex AI"). The URL contains the model, and the body contains
+ * Anthropic's API version.
  */
 const claude: ChatEndpoint = {
   dialect: anthropicMessages,
@@ -80,7 +80,7 @@ const claude: ChatEndpoint = {
   forwards: ['anthropic-beta'],
   target: (upstream, { model, stream }, signing) =>
     address(upstream, signing, published('anthropic', model, stream ? 'streamRawPredict' : 'rawPredict')),
-  // For this endpoint, the body contains the model.
+  // To count tokens, the model is sent in the body.
   countTarget: (upstream, _call, signing) =>
     address(upstream, signing, published('anthropic', 'count-tokens', 'rawPredict')),
   finish({ model: _model, ...body }) {

@@ -6,7 +6,9 @@ import type { AccessToken, FetchJson, Signing, Upstream } from '../provider.ts'
 const scope = 'https://www.googleapis.com/auth/cloud-platform'
 const defaultTokenUri = 'https://oauth2.googleapis.com/token'
 const grant = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
-/** The longest lifetime that Google allows for a signed statement (see `accessToken`), in seconds. */
+/**
+ * The longest lifetime that Google allows for the JSON Web Token that is exchanged for an upstream token, in seconds.
+ */
 const lifeSeconds = 3600
 
 /** The service account that a channel uses, with its project and region. */
@@ -64,11 +66,10 @@ export function accountOf({ key, config }: Upstream): Account {
   return account
 }
 
-/**
- * The account's upstream token, which `tokenUri` issues in exchange for a signed statement of the account's identity.
- */
+/** The account's upstream token, which `tokenUri` issues in exchange for a JSON Web Token signed by the account. */
 export function accessToken(account: Account, tokenUri: string, signing: Signing): Promise<string> {
-  // The name contains a hash of the key, so that a new key of the same account gets a new token.
+  // The name under which the token is stored contains a hash of the key, so that a new key of the same account gets a
+  // new token.
   const mark = createHash('sha256').update(account.privateKey).digest('base64url')
   const name = `vertex ${tokenUri} ${account.email} ${mark}`
   return signing.tokens.get(name, () => exchange(account, tokenUri, signing.nowMs, signing.fetchJson))
@@ -86,7 +87,10 @@ async function exchange(account: Account, tokenUri: string, nowMs: number, fetch
   return { value, expiresAtMs: nowMs + (typeof seconds === 'number' ? seconds : lifeSeconds) * 1000 }
 }
 
-/** Google responds with 400 both for an unknown key and for a statement whose time is wrong. */
+/**
+ * Google responds with status 400 both if the key is unknown and if the time in the JSON Web Token is wrong, so the
+ * message names both causes.
+ */
 function refused(error: GatewayError): GatewayError {
   if (!/status code: 40[013]/.test(error.message)) return error
   const message = `the token endpoint of the upstream refused the service account (${error.message}): its key may be gone, or the clock of this gateway may be wrong`

@@ -31,7 +31,9 @@ export const watsonxChat = chatBased({
   decodeFailure: failureIn,
 })
 
-/** Converts a request. The URL determines whether the response is streamed, and the provider adds the project id. */
+/**
+ * Converts a request. The body has no field for streaming, which the URL determines. The provider adds the project id.
+ */
 function requestOut(request: ChatRequest): JsonObject {
   const { maxTokens } = request
   const stop = request.takeStop()
@@ -66,15 +68,16 @@ function answerIn(wire: JsonObject): JsonObject {
 }
 
 /**
- * Translates watsonx.ai's own finish reasons for a response that was truncated by a time limit or an error, or
- * cancelled.
+ * Translates watsonx.ai's own finish reasons. They mean that the response was cancelled, or that it was truncated by a
+ * time limit or an error.
  */
 function reasonIn(reason: unknown): unknown {
   return reason === 'time_limit' || reason === 'cancelled' || reason === 'error' ? 'length' : reason
 }
 
 /**
- * Decodes an error. Some error codes are more specific than the status (watsonx.ai API reference, "Error handling").
+ * Decodes an error. Usually, the status determines its kind, but the code of a used-up quota takes precedence
+ * (watsonx.ai API reference, "Error handling").
  */
 function failureIn(status: number, body: unknown): Failure {
   const object = looseObject(body)

@@ -4,7 +4,7 @@ import type { Provider, Signing, Target, Upstream, UpstreamCall } from '../provi
 import { watsonxChat } from './dialect.ts'
 
 const keyForm = 'ProjectId|ApiKey'
-/** The date of the API version for which this code was written. Every call must name a version. */
+/** The date of the API version for which this code was written. Every request must contain a version. */
 const version = '2025-02-06'
 const usualLifeSeconds = 3600
 
@@ -14,8 +14,8 @@ const partsOf = ({ key }: Upstream) => {
 }
 
 /**
- * The URL that issues tokens. IBM Cloud has one such URL for all regions. A base URL set by an admin replaces it as
- * well.
+ * The URL that issues tokens. IBM Cloud has one such URL for all regions. If an admin set a base URL, it is used for
+ * tokens, too.
  */
 function tokenUrl({ baseUrl }: Upstream): string {
   const isIbm = /^https:\/\/[a-z0-9-]+\.ml\.cloud\.ibm\.com$/.test(baseUrl)

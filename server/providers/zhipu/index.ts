@@ -10,14 +10,17 @@ import type { JsonObject } from '../../lib/json.ts'
 import { joinPath, listModels } from '../openai-compatible/index.ts'
 import type { ChatEndpoint, ModeEndpoint, Provider, Target, Upstream } from '../provider.ts'
 
-/** The lifetime of a token, in milliseconds. It is long enough for clocks that differ by a few minutes. */
+/**
+ * The lifetime of a token, in milliseconds. A token is valid even if the clocks of gateway and service differ by a few
+ * minutes.
+ */
 const tokenLifeMs = 60 * 60_000
 
 const prefix = '/api/paas/v4'
 
 /**
  * The token for a key of the form `id.secret` (Zhipu docs, "JWT"). The times in the token are in milliseconds, and the
- * secret is used without decoding.
+ * text of the secret is the HMAC key, without decoding.
  */
 export function jwt(key: string, nowMs: number): string {
   const [id = '', secret = ''] = key.split('.')
@@ -29,7 +32,8 @@ export function jwt(key: string, nowMs: number): string {
 }
 
 function fourth(upstream: Upstream, path: string, nowMs: number): Target {
-  // A base URL with a version at its end belongs to another plan, or to the international service.
+  // If the base URL already ends with a version, as it does for other plans and for the international service, the
+  // prefix is not added.
   return {
     url: joinPath(upstream.baseUrl, path, prefix),
     headers: { authorization: `Bearer ${jwt(upstream.key, nowMs)}` },
@@ -51,7 +55,7 @@ function isJson(response: Response): boolean {
   return (response.headers.get('content-type') ?? '').startsWith('application/json')
 }
 
-/** Reads events that have their kind and usage outside the `data` lines. */
+/** Reads events whose kind and usage are not in the `data` lines but in other lines of the event. */
 class EventFraming implements Framing {
   readonly #splitter = new SseSplitter(Number.POSITIVE_INFINITY)
 
@@ -99,8 +103,8 @@ function version(model: string): number {
 }
 
 /**
- * Maps the effort levels to those of models that always think. The service has no other levels for these models (Z.ai
- * docs, "GLM-5.3").
+ * Maps the caller's effort level to that of a model whose thinking cannot be switched off. Any other level becomes
+ * `max` (Z.ai docs, "GLM-5.3").
  */
 const levels: Readonly<Record<string, string>> = { minimal: 'low', low: 'low', medium: 'high', high: 'high' }
 
@@ -203,6 +207,6 @@ export const zhipu: Provider = {
   modes: { embeddings: passed, rerank: passed, images, speech: passed, transcriptions: passed },
   chat: (_upstream, model) => [model.startsWith('chatglm_') ? olderChat : chat],
   asksForStreamUsage: false,
-  // This endpoint also accepts the key unchanged.
+  // Listing models needs no signed token. The service accepts the key itself.
   listModels: (upstream, fetchJson) => listModels(upstream, fetchJson, prefix),
 }

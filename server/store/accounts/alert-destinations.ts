@@ -5,7 +5,7 @@ import type { Db, Trx } from '../store.ts'
 /** A destination as stored: `address` is encrypted. */
 export type AlertDestinationRow = Selectable<AlertDestinationsTable>
 
-/** The owner of the rules and destinations of the installation. */
+/** The owner id of the rules and destinations that belong to the installation and not to a user. */
 export const installationOwner = 0
 
 /** All destinations of a user, or of the installation, oldest first. */
@@ -40,8 +40,8 @@ export async function updateAlertDestination(
 }
 
 /**
- * Deletes a destination of the given owner, together with the messages that still wait to be sent to it. Returns its
- * name.
+ * Deletes a destination of the given owner, and marks its unsent messages as failed. Returns the name of the
+ * destination.
  */
 export async function deleteAlertDestination(
   trx: Trx,

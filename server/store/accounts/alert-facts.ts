@@ -37,7 +37,7 @@ export interface TokenFacts {
   expired_time: number
 }
 
-/** The tokens of accounts that are enabled or just ran out. */
+/** The tokens of accounts. Only tokens with the status enabled or exhausted are returned. */
 export async function tokenFacts(db: Db, userIds: readonly number[]): Promise<TokenFacts[]> {
   const found: TokenFacts[] = []
   for (const ids of parts(userIds)) {
@@ -82,7 +82,7 @@ export async function amountFaults(db: Db): Promise<AmountFault[]> {
   return rows
 }
 
-/** The email address of an account that is in use; '' if the account has none. */
+/** The email address of an enabled account; '' if it has none, or if the account is not enabled. */
 export async function addressOf(db: Db, userId: number): Promise<string> {
   const row = await db
     .selectFrom('users')

@@ -115,7 +115,7 @@ export async function claimDeliveries(
   return claimed
 }
 
-/** Records the result of an attempt to send, in its deliveries and in their destination. */
+/** Records the result of an attempt to send a message, both in the given deliveries and in their destination. */
 export async function recordAttempt(
   trx: Trx,
   ids: readonly number[],

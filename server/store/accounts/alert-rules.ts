@@ -93,7 +93,7 @@ export function alertStates(db: Db, ruleIds: readonly number[]): Promise<AlertSt
     .execute()
 }
 
-/** Rules that are switched on, in id order. They belong to the installation or to an account that is in use. */
+/** Rules that are switched on, in id order. Rules of accounts that are not enabled are omitted. */
 export function activeAlertRules(db: Db, range: { after: number; limit: number }): Promise<AlertRuleRow[]> {
   return db
     .selectFrom('alert_rules')
@@ -113,7 +113,8 @@ export async function forgetAlertStates(trx: Trx, ruleId: number): Promise<void>
 }
 
 /**
- * Records that a rule is firing for a target. False if that is already recorded, or if the rule is no longer in use.
+ * Records that a rule is firing for a target. False if that is already recorded, or if the rule was deleted or switched
+ * off.
  */
 export async function beginAlertState(trx: Trx, state: AlertStateRow): Promise<boolean> {
   // The rule is locked, so that it cannot be deleted in the meantime.

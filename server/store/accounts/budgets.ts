@@ -31,7 +31,7 @@ export interface BudgetAsk {
   userId: number
   owner?: BudgetRow['owner'] | undefined
   period?: BudgetRow['period'] | undefined
-  /** Only limits with at least this share used. */
+  /** Only limits of which at least this share is used, from 0 to 1. */
   share?: number | undefined
   /** Only limits that will be reached within this time. */
   withinSeconds?: number | undefined

@@ -36,8 +36,8 @@ export async function findCaller(db: Db, ...keyHashes: readonly string[]): Promi
 }
 
 /**
- * Looks up a token by a hash of its previous key if that key is still valid. The result contains the time at which that
- * key ends.
+ * Looks up a token by a hash of its previous key if that key is still valid. The result contains the time at which the
+ * previous key expires.
  */
 export async function findByOldKey(
   db: Db,
@@ -132,8 +132,8 @@ export async function markExpired(trx: Trx, tokenId: number): Promise<boolean> {
 }
 
 /**
- * Marks a token as exhausted if it has no quota left and no open call could return some. Returns true if the token was
- * marked.
+ * Marks a token as exhausted if it has no quota left and no open calls, which could return a part of their holds.
+ * Returns true if the token was marked.
  */
 export async function markExhausted(trx: Trx, tokenId: number): Promise<boolean> {
   // The ledger locks this row, too, so no hold can begin or end between this read and the update below.

@@ -40,7 +40,7 @@ export function accountsByMail(db: Db, email: string): Promise<Account[]> {
     .execute()
 }
 
-/** The accounts that get emails about the installation itself. */
+/** The super admins with an email address. They get the emails about the installation. */
 export function rootsWithMail(db: Db): Promise<Account[]> {
   return living(db)
     .select(columns)

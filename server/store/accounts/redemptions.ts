@@ -13,7 +13,7 @@ export interface RedemptionFilter {
   /** Exact name. */
   batch?: string
   status: number
-  /** The time, in epoch seconds, at which expiry is judged. */
+  /** The current time, in epoch seconds. Codes that expire earlier count as expired. */
   now: number
 }
 

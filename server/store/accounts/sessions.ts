@@ -57,7 +57,7 @@ export async function touchSession(trx: Trx, idHash: string, nowSeconds: number,
     .execute()
 }
 
-/** The part of a session's hash that names the session to administrators. The cookie does not follow from it. */
+/** The part of a session's hash by which administrators identify the session. The cookie cannot be computed from it. */
 const handle = sql<string>`substr(id_hash, 1, 16)`
 
 const listedColumns = ['id_hash', 'created_time', 'last_seen_time', 'expires_time', 'address', 'client'] as const

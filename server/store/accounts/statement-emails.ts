@@ -15,8 +15,9 @@ export interface StatementReader {
 const retrySeconds = 1800
 
 /**
- * Enabled users with an email address and log rows in the month who want statements and have not received this one.
- * `from` and `to` are the month in epoch seconds, on whole hours.
+ * The users to whom the statement of a month has not been sent yet. They are enabled, have an email address and
+ * requests in the month, and have not opted out. `from` and `to` are the start and end of the month in epoch seconds,
+ * and must be whole hours.
  */
 export async function statementReaders(
   db: Db,

@@ -27,7 +27,7 @@ export type TokenSort =
 /** Which tokens to list; 0, '' and absent fields mean any. */
 interface TokenFilter {
   status: number
-  /** Epoch seconds at which `status` is the status. */
+  /** The current time, in epoch seconds, which determines the status of a token. */
   now: number
   project?: string
   keyword?: string
@@ -59,8 +59,8 @@ export async function listTokens(
 }
 
 /**
- * The projects of a user's tokens by name, with their totals and up to `mostNames` different names of tokens. If there
- * are more than `most`, those whose tokens have used the most.
+ * The projects of a user's tokens by name, with their totals and up to `mostNames` different names of tokens. At most
+ * `most` projects are returned: those whose tokens have used the most quota.
  */
 export async function projectsOf(
   db: Db,
@@ -72,7 +72,7 @@ export async function projectsOf(
     .select((eb) => [
       'project',
       eb.fn.countAll<number>().as('tokens'),
-      // Added up as floating point, which is exact up to 2^53 and cannot overflow as integers can.
+      // The sum is computed in floating point, which is exact up to 2^53 and, unlike integers, cannot overflow.
       sql<number>`sum(cast(used_quota as double precision))`.as('used_quota'),
     ])
     .groupBy('project')
@@ -137,8 +137,8 @@ export function findOwnedToken(db: Db, keyHashes: readonly string[], now: number
 }
 
 /**
- * Stores a key that a caller has presented. Until then, only its hash was known. Does nothing if the key is already
- * stored.
+ * Stores the key of a token of which only a hash was stored, when a caller sends that key. Does nothing if the key is
+ * already stored.
  */
 export async function learnKey(
   trx: Trx,
@@ -199,8 +199,8 @@ export async function updateToken(trx: Trx, id: number, fields: TokenFields): Pr
 
 /**
  * Sets the remaining quota to a value. The value includes the part that processes have leased. The granted quota
- * changes by the same difference, even if calls spend quota in the meantime. If more than the new quota is leased, the
- * unleased part becomes zero. The row must be locked. Resolves with the remaining quota, including the leased part.
+ * changes by the same amount as the remaining quota. If more than the new quota is leased, the unleased part becomes
+ * zero. The row must be locked. Resolves with the remaining quota, including the leased part.
  */
 export async function setTokenQuota(trx: Trx, id: number, quota: number): Promise<number> {
   const [{ remain_quota: leased } = { remain_quota: 0 }] = await withLeasesOfTokens(trx, [{ id, remain_quota: 0 }])

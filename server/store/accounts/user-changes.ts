@@ -65,8 +65,8 @@ export async function updateUser(trx: Trx, id: number, fields: UserFields): Prom
 
 /**
  * Sets a balance to a value. The value includes the part that processes have leased. The granted quota changes by the
- * same difference, even if calls spend quota in the meantime. If more than the new balance is leased, the unleased part
- * becomes zero. The row must be locked. Resolves with the balance, including the leased part.
+ * same amount as the balance. If more than the new balance is leased, the unleased part becomes zero. The row must be
+ * locked. Resolves with the balance, including the leased part.
  */
 export async function setUserQuota(trx: Trx, id: number, quota: number): Promise<number> {
   const leased = await withLeasesOfUser(trx, { id, quota: 0 })

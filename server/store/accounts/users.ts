@@ -105,8 +105,8 @@ export async function idOfUsername(db: Db, username: string): Promise<number | u
 }
 
 /**
- * True while an account is enabled and has the password that was just verified. The row is locked. A ban or a password
- * change after this check therefore also ends the session that is about to be created.
+ * True while an account is enabled and has the password that was just verified. The row is locked, so a ban or a
+ * password change waits until this transaction has created the session, and then ends that session, too.
  */
 export async function lockLogin(trx: Trx, id: number, passwordHash: string): Promise<boolean> {
   const row = await trx
@@ -125,7 +125,8 @@ export async function lockLogin(trx: Trx, id: number, passwordHash: string): Pro
 export async function userForLogin(db: Db, name: string) {
   const find = () => living(db).select(['id', 'username', 'display_name', 'password', 'role', 'status', 'group'])
   const named = (username: string) => find().where('username', '=', username).executeTakeFirst()
-  // Some keyboards send one letter as several characters. Names are stored normalised.
+  // Some keyboards send one letter as several characters. Stored names are normalised, so the normalised name is tried
+  // second.
   const byName = (await named(name)) ?? (await named(name.normalize('NFKC')))
   if (byName || name === '') return byName
   const byEmail = await find()
@@ -136,9 +137,9 @@ export async function userForLogin(db: Db, name: string) {
 }
 
 /**
- * Reserves a name for the account to which this transaction gives it. Returns false if another account has the name, or
- * if another transaction is giving it to an account at the same time. The function never waits for a lock, because the
- * other transaction could be waiting for a row that this one holds.
+ * Reserves a username for this transaction. Returns false if another account has the name, or if another open
+ * transaction has reserved it. The function never waits for a lock, because the other transaction could be waiting for
+ * a row that this one has locked.
  */
 export async function takeUsername(trx: Trx, username: string, exceptId = 0): Promise<boolean> {
   if (needsRowLocks(trx)) {

@@ -7,7 +7,7 @@ import { routingColumns } from './routing-rows.ts'
  * database. Reading it costs one short query, however many rows there are.
  */
 export async function cacheMark({ read, foreignWrites }: Store): Promise<string> {
-  // Only writes by other processes matter, because this process announces its own.
+  // Only writes by other processes matter, because this process sends notices for its own writes.
   if (foreignWrites) return String(foreignWrites())
   const texts = [
     rowsOf('options', ['key', 'value', 'sealed'], 'key'),

@@ -32,7 +32,8 @@ export async function addDeadKey(
   dead: DeadKey,
   isAmong: (keys: SealedKeys) => boolean,
 ): Promise<{ added: boolean; left: number; mode: SealedKeys['key_mode'] } | undefined> {
-  // The channel is locked first. If two nodes pause different keys, the second one then sees that no key is left.
+  // The channel is locked first. If two nodes pause the last two keys at the same time, the second node then finds that
+  // no key is left.
   const channel = await sealedKeys(trx, dead.channel_id)
   if (!channel || !isAmong(channel)) return undefined
   if (channel.key_mode === 'single') return { added: false, left: 0, mode: 'single' }

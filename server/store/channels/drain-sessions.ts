@@ -1,8 +1,8 @@
 import type { Db, Trx } from '../store.ts'
 
 /**
- * Records that a channel has been drained since `since` (epoch seconds), which means that it takes no new sessions, or
- * that it is no longer drained (0).
+ * Records since when a channel has been drained (epoch seconds); 0 = it is not drained. A drained channel gets no new
+ * sessions.
  */
 export async function noteDrain(trx: Trx, id: number, since: number): Promise<void> {
   await trx.updateTable('channels').set({ drained_at: since }).where('id', '=', id).execute()
@@ -10,8 +10,8 @@ export async function noteDrain(trx: Trx, id: number, since: number): Promise<vo
 }
 
 /**
- * Records a session (calls that should stay on one channel) that began while the channel was drained. Such a session
- * does not belong to the channel.
+ * Records a session (calls that should stay on one channel) that began while the channel was drained. The drained
+ * channel does not get such a session.
  */
 export async function addDrainSession(trx: Trx, id: number, session: number, now: number): Promise<void> {
   await trx

@@ -13,8 +13,8 @@ export function virtualModelRows(db: Db): Promise<VirtualModelRow[]> {
 }
 
 /**
- * All virtual models, with the table locked against other changes until the transaction ends. Otherwise two changes
- * that are each valid could together form a circle.
+ * All virtual models, with the table locked against other changes until the transaction ends. Otherwise, two changes
+ * that are each valid could together make virtual models refer to each other in a circle.
  */
 export async function lockVirtualModels(trx: Trx): Promise<VirtualModelRow[]> {
   if (needsRowLocks(trx)) await sql`lock table virtual_models in share row exclusive mode`.execute(trx)
@@ -57,7 +57,7 @@ export function virtualTexts(parts: Partial<VirtualParts>): Partial<Record<keyof
   }
 }
 
-/** The parts in a row. Only `virtualTexts` writes these columns. */
+/** The parts in a row. The texts are not validated, because only `virtualTexts` writes these columns. */
 export function virtualParts({ steps, failures, price, groups }: Record<keyof VirtualParts, string>): VirtualParts {
   const names = failures.split(',')
   return {

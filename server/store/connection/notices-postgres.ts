@@ -16,7 +16,7 @@ export function postgresNotices(url: string, pool: pg.Pool): Notices {
   const listeners: NoticeListener[] = []
   let listening: Promise<void> | undefined
   let closed = false
-  /** Ends the current wait. */
+  /** Ends the current connection, or the pause before the next attempt to connect. */
   let interrupt = () => {}
 
   const tell = (notice: Notice | 'reconnected') => Promise.all(listeners.map((listener) => listener(notice)))
@@ -51,7 +51,7 @@ export function postgresNotices(url: string, pool: pg.Pool): Notices {
       // The error is ignored, because the next connection may succeed.
     } finally {
       clearInterval(probing)
-      // This is not awaited, because the other end may no longer respond.
+      // This is not awaited, because the database may no longer respond.
       void client.end().catch(() => undefined)
     }
   }
@@ -69,8 +69,8 @@ export function postgresNotices(url: string, pool: pg.Pool): Notices {
 
   return {
     async publish(notice) {
-      // This process's caches come first, because the caller who made the change must see it even if the listening
-      // connection is down.
+      // The listeners in this process are called directly, because the caller who made the change must see it even if
+      // the listening connection is down.
       const delivery = tell(notice)
       // The pool is used instead of the listening connection, because the other nodes must receive the notice even
       // while it is down.

@@ -15,7 +15,8 @@ export function openSqlite({ url, synchronous = 'NORMAL' }: OpenOptions): Store 
   mkdirSync(dirname(url), { recursive: true, mode: 0o700 })
   // Reads have a separate connection, so that they never see the unfinished writes of the writer's open transaction.
   const writer = connectSqlite(url, synchronous)
-  // The write queue decides how long to wait for the lock, because its waiting does not block the process.
+  // The limit is short, because SQLite blocks the process while it waits for the lock. The write queue then waits and
+  // tries again without blocking.
   writer.run('PRAGMA busy_timeout = 5')
   const reader = connectSqlite(url, synchronous)
   const writeDb = kyselyOn(writer)
@@ -29,7 +30,7 @@ export function openSqlite({ url, synchronous = 'NORMAL' }: OpenOptions): Store 
       queue.run(async () => {
         await writeDb.executeQuery(statement(writeDb))
       }),
-    // The writer's own writes do not change this number.
+    // SQLite changes `data_version` after writes by other connections, but not after writes by this one.
     foreignWrites: () => (writer.query('PRAGMA data_version').get() as { data_version: number }).data_version,
     ledger: sqliteLedger(writer, queue),
     notices: localNotices(),
@@ -50,7 +51,7 @@ function tidy(writer: Database): void {
   try {
     writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
   } catch {
-    // If this fails, nothing is lost.
+    // The write-ahead log stays and is read at the next start.
   }
 }
 

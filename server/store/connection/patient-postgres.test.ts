@@ -44,7 +44,7 @@ describe.skipIf(postgresMissing !== undefined)(`the limits of PostgreSQL ${postg
     expect((await pool.query('select 2 as two')).rows).toEqual([{ two: 2 }])
   })
 
-  test('time during which the process does not run does not count', async () => {
+  test('a time limit does not include time during which the process does not run', async () => {
     const client = await pool.connect()
     const asked = [pool.query('select 3'), client.query('select pg_sleep(0.1)')]
     await Bun.sleep(20)

@@ -2,8 +2,8 @@ import { Database } from 'bun:sqlite'
 import pg from 'pg'
 
 /**
- * A single rollup of the usage has more queries than the runtime caches by default. Without this setting, all of them
- * would be prepared again each time.
+ * The number of prepared statements that the SQLite driver caches. A single rollup of the usage has more queries than
+ * the driver caches by default, so it would have to prepare all of them each time.
  */
 const preparedStatements = 100
 

@@ -68,7 +68,7 @@ export async function touchImportRun(
   return row === undefined || Boolean(row.cancel_asked)
 }
 
-/** Ends a run. With `forget`, its source can no longer be read from the database afterwards. */
+/** Ends a run. With `forget`, the stored source of the run is deleted. */
 export async function endImportRun(
   trx: Trx,
   id: number,

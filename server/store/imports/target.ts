@@ -12,7 +12,10 @@ export interface LoneRoot {
   hasAccessToken: boolean
 }
 
-/** The root account, if the installation has nothing else; undefined if anything in it is in use. */
+/**
+ * The root account of an unused installation; undefined if there is another account, a channel, a redemption code or a
+ * log row, or if the account has used quota.
+ */
 export async function loneRoot(db: Db): Promise<LoneRoot | undefined> {
   const users = await db
     .selectFrom('users')

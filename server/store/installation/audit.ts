@@ -56,8 +56,8 @@ export function listAudit(
 }
 
 /**
- * The event that tells the balance check that balances may be negative. Without it, correct balances would be reported
- * as faults.
+ * The event from which the balance check learns that balances may be negative. Without it, correct balances would be
+ * reported as faults.
  */
 export const policyChange = { action: 'option.update', target: 'QuotaPolicy' }
 

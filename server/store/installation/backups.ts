@@ -4,7 +4,7 @@ import type { Db, Trx } from '../store.ts'
 
 export type BackupRow = Selectable<BackupsTable>
 
-/** The number of newest rows among which failed backups are kept. Older rows of failed backups are deleted. */
+/** Rows of failed backups are deleted unless they are among this number of newest rows. */
 const keptRows = 100
 
 /** The newest backups, newest first. */
@@ -41,7 +41,7 @@ export async function addBackupRow(trx: Trx, row: Insertable<BackupsTable>): Pro
   await trx.insertInto('backups').values(row).execute()
 }
 
-/** Successful scheduled backups in a place (for files, on a host), except the newest `keep`. */
+/** Successful backups with the given place and host that the server made, except the newest `keep`. */
 export function surplusBackups(db: Db, of: Pick<BackupRow, 'place' | 'host'>, keep: number): Promise<BackupRow[]> {
   return db
     .selectFrom('backups')

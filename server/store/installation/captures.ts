@@ -100,7 +100,7 @@ export async function captureChoices(
   return rows
 }
 
-/** Those of the given token ids that belong to this user's tokens. */
+/** Returns the given token ids that belong to tokens of this user. */
 export async function ownTokensAmong(db: Db, userId: number, ids: readonly number[]): Promise<number[]> {
   if (ids.length === 0) return []
   const own = db.selectFrom('tokens').select('id').where('user_id', '=', userId).where('id', 'in', ids).orderBy('id')
@@ -207,7 +207,7 @@ export async function dropCapture(store: Store, requestId: string): Promise<void
   await store.write((trx) => trx.deleteFrom('captures').where('request_id', '=', requestId).execute())
 }
 
-/** Those of the given requests that have a row whose content is a file. */
+/** Returns the given request ids that have a row whose content is a file. */
 export async function captureFilesAmong(db: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set()
   const rows = await db

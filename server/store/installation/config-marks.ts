@@ -1,6 +1,6 @@
 import type { Db, Trx } from '../store.ts'
 
-/** For each name that configuration files manage in a section, the source that manages it. */
+/** Maps each name in a section that a configuration file manages to the source that manages it. */
 export async function marksOf(db: Db, section: string, names?: readonly string[]): Promise<Map<string, string>> {
   if (names?.length === 0) return new Map()
   const rows = await db
@@ -15,8 +15,8 @@ export async function marksOf(db: Db, section: string, names?: readonly string[]
 const namesPerStep = 500
 
 /**
- * Records that a source manages exactly these names of a section. Other names that another source manages stay with
- * that source.
+ * Records that a source manages exactly these names of a section. A name that another source managed goes over to this
+ * source. Names that are not in `names` and are managed by other sources do not change.
  */
 export async function saveMarks(
   trx: Trx,

@@ -47,8 +47,8 @@ export interface DeadNodes {
 }
 
 /**
- * The database's time in epoch seconds. It is used because the clocks of nodes differ, and a node must not look dead
- * because of that.
+ * The database's time in epoch seconds. It is used because the clocks of nodes differ, and a node with a wrong clock
+ * must not count as dead.
  */
 function databaseNow({ dialect }: Pick<Store, 'dialect'>): RawBuilder<number> {
   return dialect === 'postgres' ? sql<number>`extract(epoch from now())::bigint` : sql<number>`unixepoch()`
@@ -141,7 +141,7 @@ export async function holdNodeIds(db: Db): Promise<string[]> {
   return rows.map(({ node_id }) => node_id)
 }
 
-/** Those of the given holds that still belong to a process. */
+/** Returns the given holds that still belong to a process. */
 export function holdsWithIds(db: Db, nodeId: string, ids: readonly string[]): Promise<OpenHold[]> {
   return holdRows(db)
     .where('holds.id', 'in', [...ids])
@@ -156,8 +156,8 @@ export function backgroundHold(db: Db, id: string): Promise<OpenHold | undefined
 
 /**
  * Holds of processes that are dead or unknown, oldest first. A process registers before its first hold, so a statement
- * that sees a hold of a new process also sees the process. A process that other nodes have removed registers again.
- * Until then, its latest holds do not count as abandoned, because they are too recent.
+ * that sees a hold of a new process also sees the process. A process whose row other nodes have removed registers again
+ * soon. The holds that it makes in the meantime are too recent to count as abandoned.
  */
 export function abandonedHolds(store: Store, own: string, dead: DeadNodes, limit: number): Promise<OpenHold[]> {
   return holdRows(store.read)

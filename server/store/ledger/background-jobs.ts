@@ -11,11 +11,11 @@ export type BackgroundJob = Selectable<BackgroundJobsTable>
 export interface HeldJob extends BackgroundJob {
   amount: number
   token_id: number
-  /** The channel with caps on which the call has a place; 0 = it has none. */
+  /** The channel whose caps count the call; 0 = no channel. */
   placed_on: number
 }
 
-/** The bit of `holds.counted` for a place on a channel with caps. */
+/** The bit of `holds.counted` which says that the caps of a channel count the call. */
 const hasPlace = 8
 
 /**
@@ -41,7 +41,7 @@ export async function jobsOf(db: Db, userId: number, responseId: string): Promis
   return rows.map(heldJob)
 }
 
-/** Jobs for which the service must be asked now. The jobs that have been due longest come first. */
+/** Jobs whose responses must be polled now. The jobs that have been due longest come first. */
 export async function dueJobs(db: Db, now: number, limit: number): Promise<HeldJob[]> {
   const rows = await heldJobs(db).where('j.poll_at', '<=', now).orderBy('j.poll_at').limit(limit).execute()
   return rows.map(heldJob)
@@ -67,7 +67,7 @@ function heldJob({ hold_channel, counted, amount, token_id, ...job }: HeldRow): 
 }
 
 /**
- * Takes the next turn to ask the service. The turn lasts until `until`. If several nodes try at once, only one
+ * Claims a job for the next poll. No other node can claim it before `until`. If several nodes try at once, only one
  * succeeds.
  */
 export async function takeTurn(trx: Trx, { hold_id, poll_at }: BackgroundJob, until: number): Promise<boolean> {
@@ -80,7 +80,7 @@ export async function takeTurn(trx: Trx, { hold_id, poll_at }: BackgroundJob, un
   return Number(taken.numUpdatedRows) > 0
 }
 
-/** Records when to ask the service next, and how often the service did not know the response. */
+/** Records when to poll the service next, and how often the service responded that it has no such response. */
 export async function askAgain(
   trx: Trx,
   holdId: string,
@@ -89,7 +89,10 @@ export async function askAgain(
   await trx.updateTable('background_jobs').set({ poll_at, missing }).where('hold_id', '=', holdId).execute()
 }
 
-/** Takes the right to charge a job. The right lasts until `until`. If several nodes try at once, only one succeeds. */
+/**
+ * Claims a job in order to charge it. No other node can do so before `until`. If several nodes try at once, only one
+ * succeeds.
+ */
 export async function takeSettling(trx: Trx, holdId: string, now: number, until: number): Promise<boolean> {
   const taken = await trx
     .updateTable('background_jobs')

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, Store } from '../store.ts'
 
-/** A call in the line counts as waiting for this many milliseconds after its process last reported that it waits. */
+/** For this many milliseconds after the last report of its process, a call counts as waiting for a channel. */
 const waitLeaseMs = 3000
 
 /**
