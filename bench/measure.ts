@@ -12,14 +12,14 @@ export interface DatabaseCost {
   readonly cpuMicros: number | undefined
   /** Bytes of write-ahead log per request. */
   readonly walBytes: number
-  /** New versions of rows of the hot tables per request, and the share that needed no index entry. */
+  /** Row updates in the hot tables per request. The share `hotShare` of them needed no new index entry. */
   readonly updates: number
   readonly hotShare: number
   /** Size of the hot tables at the end. */
   readonly hotMb: number
 }
 
-/** One measurement: what the load process observed, and what it cost. */
+/** One measurement: the figures of the load process, and the CPU time and memory that the load used. */
 export interface Measurement extends LoadResult {
   readonly case: string
   readonly target: Target['name']

@@ -18,8 +18,9 @@ export interface Mock extends Upstream {
 }
 
 /**
- * The programs that can be measured. `gateway-2` and `gateway-4` are the gateway in two and in four processes; `before`
- * is the gateway of another checkout, and `leases` is this gateway with leases.
+ * The programs that can be measured. `gateway-2` and `gateway-4` are the gateway with two and with four processes.
+ * `before` is the gateway of another checkout. `leases` is the gateway with the option `QuotaLeaseShare`. `peer` is
+ * another product's gateway.
  */
 export type TargetName = 'direct' | 'bare' | 'gateway' | 'gateway-2' | 'gateway-4' | 'leases' | 'before' | 'peer'
 
@@ -47,7 +48,7 @@ const BUN = join(ROOT, 'node_modules/.bin/bun')
 const ROOT_TOKEN = 'benchbenchbenchbenchbenchbenchbenchbenchbench123'
 const ACCESS_TOKEN = 'bench0access0token0bench0access0'
 const MODELS = 'gpt-4o-mini,gpt-4o,gpt-4,gpt-4-turbo,gpt-3.5-turbo'
-/** Served by a channel that speaks Anthropic's dialect. */
+/** Served by a channel whose upstream has Anthropic's API. */
 export const MESSAGES_MODEL = 'claude-sonnet-4-5'
 /** Served over TLS by a separate channel. */
 const TLS_MODEL = 'gpt-4.1-mini'
@@ -93,13 +94,13 @@ export async function startBare(mock: Upstream): Promise<Target> {
 /** How a gateway is started. */
 export interface GatewayPlan {
   readonly name: TargetName
-  /** The folder of its files. */
+  /** The folder for the files of this gateway. */
   readonly folder: string
-  /** If set, it gets a PostgreSQL database with log rows of this many calls. */
+  /** If set, the gateway gets a PostgreSQL database with this many log rows. */
   readonly calls?: number | undefined
   /** The number of its processes. */
   readonly processes?: number
-  /** The share of balances that it leases. */
+  /** The value of the option `QuotaLeaseShare`, in percent. */
   readonly leases?: number | undefined
   /** Another checkout whose program is started. */
   readonly checkout?: string | undefined

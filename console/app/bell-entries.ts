@@ -20,7 +20,7 @@ export interface BellEntry {
 }
 
 const readKey = 'ui.bell'
-/** The maximum number of stored ids. There are never this many entries at a time. */
+/** The maximum number of stored ids. It is larger than the number of entries at any time. */
 const mostRead = 300
 
 /** The current entries, and the ids of the entries that were read. */
