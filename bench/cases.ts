@@ -134,7 +134,7 @@ function stalledReaders(quick: boolean): Case {
     model: 'gpt-3.5-turbo',
     stream: true,
     connections: 50,
-    // During the warm-up, the buffers of both connections of each stream fill up. After that, memory should be constant.
+    // During the warm-up, the buffers of both connections of each stream fill up. Then memory should stay constant.
     warmupSeconds: quick ? 6 : 12,
     seconds: quick ? 4 : 20,
     targets: ['gateway', 'peer'],

@@ -55,8 +55,8 @@ function starters(mock: Mock, folder: string, options: Options): Starters {
 }
 
 /**
- * The gateways to measure: this checkout's gateway and, if `before` is set, the gateway of that checkout. On PostgreSQL,
- * this checkout's gateway is also measured with two and four processes and with leases.
+ * The gateways to measure: this checkout's gateway and, if `before` is set, the gateway of that checkout. On
+ * PostgreSQL, this checkout's gateway is also measured with several processes and with leases, if the options say so.
  */
 function gateways(mock: Mock, folder: string, { database, processes, before, calls, leases }: Options): Starters {
   const plan =

@@ -42,8 +42,8 @@ export class ResponseParser {
   }
 
   /**
-   * Parses the next part of the response, which starts at `at`. Returns the position after the part, or undefined if the
-   * part has not arrived completely.
+   * Parses the next part of the response, which starts at `at`. Returns the position after the part, or undefined if
+   * the part has not arrived completely.
    */
   #step(data: Buffer, at: number): number | undefined {
     if (this.#place === 'head') return this.#head(data, at)

@@ -1,5 +1,5 @@
 /**
- * Times requests to the log and usage endpoints of a gateway whose database has many log rows, on SQLite and PostgreSQL:
+ * Times requests to the log and usage endpoints of a gateway with many log rows, on SQLite and on PostgreSQL:
  * `npm run bench:logs -- [--rows n] [--rounds n] [--only sqlite|postgres] [--database postgres://…] [--write]`. The
  * database in `--database` is kept, and a later run with the same database does not fill it again.
  */

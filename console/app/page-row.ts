@@ -32,8 +32,8 @@ interface ShellPage extends AnyPage {
     text?: MessageKey
     width?: 'full' | 'narrow'
     /**
-     * Conditions under which this heading is not drawn early, because the page then has another one: a key is set in the
-     * browser's storage, or a query parameter is present.
+     * Conditions under which this heading is not drawn early, because the page then has another one: a key is set in
+     * the browser's storage, or a query parameter is present.
      */
     unless?: { stored?: string; query?: string }
   }

@@ -26,7 +26,7 @@ export type CallInput<E extends Endpoint> = (IsEmpty<Output<E['params']>> extend
 
 export interface CallOptions {
   signal?: AbortSignal | undefined
-  /** Failures are not shown, because the caller does so. A 401 response still ends the session. */
+  /** If true, the calling code must show failures itself. A 401 response still ends the session. */
   quiet?: boolean
   /** Returns the message of the failure in the page's wording. It is called before the failure is shown and thrown. */
   words?(failure: CallError): string
@@ -76,9 +76,9 @@ export interface Answer<T> {
   message: string
   /** Number of all rows of a list; undefined if the server does not report it. */
   total: number | undefined
-  /** Number of matching rows, if the list may cover fewer; otherwise undefined. */
+  /** Number of rows that match the request. Undefined if the server reports only `total`. */
   matching: number | undefined
-  /** Number of rows that were searched, if older rows were not; otherwise undefined. */
+  /** If the server searched only the newest rows, the number of rows that it searched; otherwise undefined. */
   searched: number | undefined
 }
 

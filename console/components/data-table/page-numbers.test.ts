@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { pageNumbers } from './page-numbers.ts'
 
-test('shows the first, the last, the current and the neighbouring pages, with 0 for each gap of two or more pages', () => {
+test('shows the first, last, current and neighbouring pages, with 0 for each gap of two or more pages', () => {
   expect(pageNumbers(1, 1)).toEqual([1])
   expect(pageNumbers(1, 3)).toEqual([1, 2, 3])
   expect(pageNumbers(1, 9)).toEqual([1, 2, 0, 9])
