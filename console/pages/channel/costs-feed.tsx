@@ -39,7 +39,7 @@ async function changing(id: number, change: () => Promise<CostsWithFeed>): Promi
   }
 }
 
-/** A channel's price list that the server reads on a schedule: the last check, and the prices that need confirmation. */
+/** A channel's price list that the server reads on a schedule: the last check, and the prices awaiting confirmation. */
 export function CostsFeed({ id, name, costs }: CostsFeedProps) {
   const t = useText()
   const { feed } = costs

@@ -12,7 +12,7 @@ const daySeconds = 86_400
 const colors = { succeeded: 'green', failed: 'red', other: 'grey' } as const
 
 /**
- * Drops the bars that are still in the future. They are empty and exist because the list also requests the next hour.
+ * Drops empty bars that begin in the future. They exist because the time range of the log ends one hour from now.
  */
 function untilNow({ starts, step, outcomes }: Bins): Pick<Bins, 'starts' | 'step' | 'outcomes'> {
   const now = Date.now() / 1000

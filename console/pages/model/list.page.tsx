@@ -86,7 +86,8 @@ function ModelTable() {
         {peek !== undefined && query.data && (
           <ModelPeek
             name={peek}
-            // For users, too, the drawer explains why a model without a price cannot be called.
+            // The list shows models without a price only to administrators. The drawer is also available to other
+            // users, and explains why such a model cannot be called.
             row={all.find((row) => row.model === peek) ?? plainRow(query.data.models, peek)}
             list={query.data}
             onClose={() => setSearch({ peek: undefined })}

@@ -12,7 +12,7 @@ export const redemptions = listSource<Redemption>('redemption', {
   search: redemptionApi.search,
 })
 
-/** The codes, counted by name. */
+/** The batches of codes. A batch consists of the codes with the same name. */
 export const batches = listSource<RedemptionBatch>('redemption-batch', {
   list: redemptionApi.batches,
   search: redemptionApi.batches,

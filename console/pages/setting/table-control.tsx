@@ -46,7 +46,8 @@ function RawText({ option, form, id, describedBy, invalid, disabled, open }: Con
   const value = form.drafts[option.key] === undefined ? prettyJson(stored) : stored
   const label = t('setting.table.raw', { name: optionName(option) })
   return (
-    // A broken text is not folded, because there is nothing else to see. It does not fold again while somebody types.
+    // If the text does not fit the table, no table is shown and the text is unfolded. It stays unfolded while the user
+    // corrects it.
     <details
       className="text-sm"
       open={unfolded || open}
@@ -196,7 +197,7 @@ const limitNames = {
   monthly_budget: 'form.limits.monthly',
 } as const
 
-/** Budgets are shown in dollars where the installation shows dollars; the option has quota units. */
+/** The table of limits. The option contains budgets in quota units; they are shown in dollars if quota is. */
 function LimitTable(props: EditorProps) {
   const t = useText()
   const inDollars = (field: LimitField) => showsCurrency() && (field === 'daily_budget' || field === 'monthly_budget')

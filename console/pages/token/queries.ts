@@ -19,7 +19,7 @@ export const tokenQuery = (id: string) =>
     queryFn: ({ signal }) => call(tokenApi.get, { params: { id } }, { signal, quiet: true }),
   })
 
-/** The models that the account can currently call in the given group, which is its own group by default. */
+/** The models that the account can currently call in a group. '' stands for the account's own group. */
 export const availableModelsQuery = (group = '') =>
   queryOptions({
     queryKey: ['available-models', group],
@@ -63,7 +63,7 @@ export async function rotateKey(id: number, keepSeconds: number): Promise<Token>
   return token
 }
 
-/** Ends the old key of a token. */
+/** Makes the previous key of a token invalid. */
 export async function endOldKey(id: number): Promise<void> {
   await replaceRow(await call(tokenApi.endOldKey, { params: { id } }))
 }
