@@ -13,7 +13,7 @@ export interface Options {
   readonly calls: number
   /** On PostgreSQL: `QuotaLeaseShare` (percent) of a second gateway that is also measured; 0 = no second gateway. */
   readonly leases: number
-  /** A folder with another checkout, whose gateway is measured beside this one. */
+  /** A folder with another checkout, whose gateway is measured in addition to this one. */
   readonly before: string | undefined
   readonly gateway: boolean
   readonly peer: boolean

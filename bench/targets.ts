@@ -31,7 +31,7 @@ export interface Target {
   readonly running: Running | undefined
   readonly port: number
   readonly path: string
-  /** Headers for the plain upstream, for the TLS upstream, and for an upstream that speaks another dialect. */
+  /** Headers for the plain upstream, for the TLS upstream, and for an upstream with another API format. */
   headers(tls: boolean, translated: boolean): Readonly<Record<string, string>>
   /** The model name that sends the call to the TLS upstream instead of the plain one. */
   model(model: string, tls: boolean): string
@@ -106,7 +106,7 @@ export interface GatewayPlan {
   readonly checkout?: string | undefined
 }
 
-/** Starts the gateway with a fresh database and adds a channel for each dialect and port of the mock. */
+/** Starts the gateway with a new database and adds a channel for each API format and port of the mock. */
 export async function startGateway(mock: Upstream, plan: GatewayPlan): Promise<Target> {
   const { name, folder, calls, processes = 1, leases = 0, checkout = ROOT } = plan
   const port = await freePort()

@@ -4,7 +4,7 @@ import { MESSAGES_MODEL } from '../targets.ts'
 export interface Shape {
   readonly title: string
   readonly path: string
-  /** Sent to a channel whose dialect differs from the caller's. */
+  /** Sent to a channel whose API format differs from the client's, so that the gateway must translate the body. */
   readonly translated?: true
   /** A body of about this many bytes. */
   body(bytes: number): string

@@ -189,7 +189,7 @@ export const costPreviewSchema = z.object({
 
 export type CostPreview = z.output<typeof costPreviewSchema>
 
-/** The server must register these paths before `/api/channel/{id}`, which would match some of them, too. */
+/** The server must register these paths before `/api/channel/{id}`. */
 export const channelCostsApi = {
   costs: endpoint({
     method: 'GET',

@@ -53,7 +53,7 @@ export const channelKeySchema = z.object({
 
 /**
  * Operations on channels other than reading and writing them. The server must register these paths before
- * `/api/channel/{id}`, which would match them, too.
+ * `/api/channel/{id}`, which would match some of them, too.
  */
 export const channelOperations = {
   testProgress: endpoint({

@@ -43,7 +43,7 @@ export interface ListState<Row> {
   /** The list is reloading while rows are shown. */
   refreshing: boolean
   error: Error | null
-  /** The rows belong to an earlier request, because this one failed. */
+  /** The rows belong to an earlier request, because the current request failed. */
   stale: boolean
   /** Changes whenever the search text or the filters change, because the list then contains different rows. */
   narrowing: string

@@ -22,7 +22,7 @@ interface TokenFiltersProps {
 
 const hasProjects = (projects: readonly TokenProject[]) => projects.some(({ project }) => project !== '')
 
-/** True if any token of the user has a project. Until then, nothing about projects is shown. */
+/** True if any token of the user has a project. If none has, nothing about projects is shown. */
 export function useHasProjects(): boolean {
   const classic = useClassicServer()
   return hasProjects(useQuery({ ...projectsQuery, enabled: !classic }).data ?? [])

@@ -23,8 +23,8 @@ import { Results } from './results.tsx'
 import { parseUsageSearch, type UsageSearch } from './search.ts'
 import { UsageNews } from './usage-news.tsx'
 
-// This request starts before anything is drawn. The page later uses the same query and gets the same result, because the
-// query key does not contain the current time. If the request fails, the page shows the failure.
+// This request starts before anything is drawn. The page later uses the same query and gets the same result, because
+// the query key does not contain the current time. If the request fails, the page shows the failure.
 if (isAt('/usage') && sessionUser()) {
   const view = viewOf(parseUsageSearch(parseQuery(location.search)))
   if (timeOf(view)) void queryClient.prefetchQuery(usageQuery(view))
