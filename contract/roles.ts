@@ -1,7 +1,7 @@
 /** Roles as stored in `users.role` and sent to clients. Always compare them with `>=`. */
 export const roles = { user: 1, admin: 10, root: 100 } as const
 
-/** Who may call an endpoint. `token` means a relay key (`sk-…`); the others mean a session or an access token. */
+/** Who may call an endpoint. `public` needs no login. The others need a session or an access token of such a person. */
 export type Access = 'public' | 'user' | 'admin' | 'root'
 
 const leastRole: Record<Access, number> = { public: 0, user: roles.user, admin: roles.admin, root: roles.root }

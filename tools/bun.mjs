@@ -1,4 +1,4 @@
-// The only file that knows how to start Bun. Bun's npm package is a stub until its install script has run, and npm may
+// The only file that finds and starts Bun. Bun's npm package is a stub until its install script has run, and npm may
 // be configured not to run install scripts. Even then, the platform package contains the real binary.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
@@ -82,7 +82,7 @@ export function runBun(args, options = {}) {
     if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
   }
   process.on('SIGINT', pass).on('SIGTERM', pass)
-  // A child that has already received a signal gets no other one. It is finishing its work, and a second signal would
+  // A child that has already received a signal is finishing its work. It gets no SIGTERM, because a second signal would
   // end it immediately.
   endWithParent(() => isTold || pass('SIGTERM'))
   return new Promise((done, fail) => {

@@ -2,7 +2,7 @@ import { mainThreadSeconds, residentMb } from '../proc.ts'
 import type { Target } from '../targets.ts'
 import type { Shape } from './shapes.ts'
 
-/** What it costs one program to process bodies of one shape and size. */
+/** The measured cost of processing bodies of one shape and size in one program. */
 export interface ShapeFigures {
   readonly title: string
   readonly translated: boolean

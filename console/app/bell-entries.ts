@@ -6,7 +6,7 @@ import { writeStored } from '../lib/storage.ts'
 
 /** One entry of the notification bell. */
 export interface BellEntry {
-  /** If the same thing happens again, the new entry has a different id. */
+  /** Identifies one occurrence of an event. If the event occurs again, the new entry has a different id. */
   id: string
   color: DotColor
   what:

@@ -27,8 +27,8 @@ interface LoadedProps {
  * already in the box, the control starts in the matching state.
  */
 function Loaded({ id, shown, words, disabled, children }: LoadedProps) {
-  // This is a ref, because setting a state would replace the placeholder with the control while the user presses it, and
-  // the browser would then focus neither. A press that starts on the placeholder and ends on the control is a click on
+  // This is a ref, because setting a state would replace the placeholder with the control while the user presses it.
+  // The browser would then focus neither. A press that starts on the placeholder and ends on the control is a click on
   // neither of them, so the start of the press counts.
   const reached = useRef<Reached>({ how: 'not', typed: '' })
   const endWord = (box: HTMLInputElement) => {

@@ -30,7 +30,8 @@ const groupFor = (user: SessionUser | undefined, { group }: ModelSearch) => (isA
 /** Whether the server has the catalogue. Servers that have it also report whether it is public. */
 const hasFacts = ({ public_models }: { public_models?: boolean }) => public_models !== undefined
 
-// These requests start before anything is drawn, if the user has visited before.
+// These requests start before anything is drawn, if the browser remembers the user and the server's status from an
+// earlier visit.
 if (isAt('/model') && sessionUser() && hasMoreCalls(serverStatus())) {
   const group = groupFor(sessionUser(), parseModelSearch(parseQuery(location.search)))
   askFirst(pricesQuery(group))
