@@ -19,10 +19,10 @@ export interface DatabaseFigures {
   /** CPU time of the server; undefined if it runs on another machine or its data folder is not readable. */
   readonly cpuSeconds: number | undefined
   readonly walBytes: number
-  /** Number of row updates in the hot tables. `hotUpdates` of them needed no new index entry (PostgreSQL's HOT). */
+  /** Number of row updates in HOT_TABLES. `hotUpdates` of them needed no new index entry (PostgreSQL's HOT updates). */
   readonly updates: number
   readonly hotUpdates: number
-  /** Size of the tables that every call changes, without their indexes. */
+  /** Size of HOT_TABLES in bytes, without their indexes. */
   readonly hotBytes: number
 }
 

@@ -40,7 +40,7 @@ export function startProber(url: string): Prober {
   }
 }
 
-/** Sends bodies of one shape in sequence, and measures the main thread of the target. */
+/** Sends bodies of one shape in sequence, and measures the CPU time of the target's main thread. */
 export async function measureShape(
   shape: Shape,
   target: Target,

@@ -18,7 +18,7 @@ const colors: Readonly<Record<string, DotColor>> = {
 interface GroupsProps {
   /** The names of the groups, as a list or separated by commas. If there are none, `none` or "default" is shown. */
   group: string | readonly string[]
-  /** Shows all names, where there is room for them. */
+  /** Shows all names. Set this only where there is room for them. */
   all?: boolean
   /** The text that is shown if `group` contains no names. */
   none?: string

@@ -14,7 +14,7 @@ type QueryOf<E extends Endpoint> = {
 type BodyOf<E extends Endpoint> = z.input<E['body']>
 type ParamsOf<E extends Endpoint> = { [K in keyof Output<E['params']>]: string | number }
 
-/** True if the endpoint lacks this part, whose type is then an empty object. */
+/** True for the type of an input that the endpoint does not have, which is an empty object. */
 type IsEmpty<T> = string extends keyof T ? true : keyof T extends never ? true : false
 
 /** The arguments of an endpoint, with only the parts that the endpoint has. */

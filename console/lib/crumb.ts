@@ -27,7 +27,7 @@ export function usePageCrumb(name: string, under?: string): void {
 }
 
 /**
- * Shows the object that the page is about while the component is mounted: in the breadcrumb, and at the start of the
+ * While the component is mounted, shows the object that the page is about in the breadcrumb and at the start of the
  * window's title.
  */
 export function useCrumb(name: string, peek?: number): void {

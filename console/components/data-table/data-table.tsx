@@ -219,7 +219,7 @@ function ListBody<Row extends object>(props: BodyProps<Row>) {
   const t = useText()
   const slow = useLasting(list.refreshing)
   const sought = search.q !== undefined
-  // An empty previous result does not mean that the next one is empty.
+  // If the previous result was empty, the list counts as loading, because the next result may have rows.
   const loading = list.loading || (list.rows.length === 0 && !list.settled)
   if (list.error && (!list.stale || list.rows.length === 0)) {
     return (

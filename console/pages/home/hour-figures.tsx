@@ -10,7 +10,7 @@ type Hour = Overview['hour']
 interface Figure {
   label: string
   value: string
-  /** In the last hour and in the hour before; null if there was nothing to measure. */
+  /** The values of the figure in the last hour and in the hour before; null if there was nothing to measure. */
   now: number | null
   before: number | null
   points: readonly number[]

@@ -25,8 +25,8 @@ function untilNow({ starts, step, outcomes }: Bins): Pick<Bins, 'starts' | 'step
 }
 
 /**
- * Shows the number of rows over time by outcome. Clicking a bar, or dragging over several, filters the list to their time
- * range.
+ * Shows the number of rows over time by outcome. Clicking a bar, or dragging over several, filters the list by their
+ * time range.
  */
 export function Histogram(props: { filter: LogFilter; everybody: boolean; onRange(from: number, to: number): void }) {
   const { filter, everybody, onRange } = props

@@ -20,7 +20,10 @@ import { AddRow, Cell, Heading, NoRow, RatioRow, RatioTable } from './ratio-tabl
 /** Number of rows shown before the user asks for more. */
 const firstRows = 50
 
-/** A JSON option as a table; the stored text is below it. A text that does not fit the table can only be edited as text. */
+/**
+ * A JSON option as a table, with the stored text below it. A text that does not fit the table can only be edited as
+ * text.
+ */
 export function TableControl({ kind, ...props }: ControlProps & { kind: TableKind }) {
   const { option, form } = props
   const t = useText()

@@ -83,8 +83,8 @@ export async function removeToken(token: Token): Promise<void> {
 }
 
 /**
- * The request body, in which the models are a single string. A server without token groups or projects refuses the fields
- * `group` and `project`. Each is therefore sent only if it is filled in, or if the token had one before (`had`).
+ * The request body, in which the models are a single string. A server without token groups or projects refuses the
+ * fields `group` and `project`. Each is therefore sent only if it is filled in, or if the token had one before (`had`).
  */
 const bodyOf = ({ models, group, project, ...values }: TokenValues, had: Partial<Token> = {}) => ({
   ...values,
