@@ -39,7 +39,7 @@ const PLAIN = {
   targets: ALL,
 } as const
 
-/** Milliseconds between two chunks of a slow stream. This and the number of chunks determine how long the stream lasts. */
+/** Milliseconds between two chunks of a slow stream. This and the number of chunks determine how long it lasts. */
 const SLOW_CHUNK_MS = 500
 
 /** All cases, in the order in which they run. */

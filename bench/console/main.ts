@@ -147,8 +147,8 @@ async function measureLoads(site: Console): Promise<void> {
 }
 
 /**
- * Opens a list and loads all its 1,000 rows into the browser. For this, the server behaves like one-api and sends no row
- * count. The console then loads the list page by page and appends the pages.
+ * Opens a list and loads all its 1,000 rows into the browser. For this, the server behaves like one-api and sends no
+ * row count. The console then loads the list page by page and appends the pages.
  */
 async function openWholeList(site: Console): Promise<Visit> {
   const visit = await site.visit({ as: rootAccount })

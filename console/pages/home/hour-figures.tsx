@@ -114,7 +114,7 @@ function Change({ figure: { now, before, upIsBad = false, extra } }: { figure: F
   )
 }
 
-/** Smaller changes between two hours are not significant. */
+/** A change by a smaller factor between two hours is not significant. */
 const notable = 1.2
 
 function colorOf(now: number, before: number): string {

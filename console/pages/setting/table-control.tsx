@@ -90,7 +90,7 @@ function Editor({ kind, ...props }: EditorProps & { kind: TableKind }) {
   }
 }
 
-/** The groups that have a multiplier, which are all groups. */
+/** The names of all groups. Every group has a multiplier, so they are read from that option. */
 function groupsOf({ form }: ControlProps): readonly string[] {
   const option = form.find('GroupRatio')
   return Object.keys((option && readRatios(form.shown(option))) ?? {})

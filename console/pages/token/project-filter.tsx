@@ -28,7 +28,7 @@ export function useHasProjects(): boolean {
   return hasProjects(useQuery({ ...projectsQuery, enabled: !classic }).data ?? [])
 }
 
-/** The filters of the tokens: status and, once there are projects, project, with the totals of all projects. */
+/** The filters of the tokens: the status and, if any token has a project, the project and the totals of projects. */
 export function TokenFilters({ search, setSearch }: TokenFiltersProps) {
   const t = useText()
   const formatSum = useFormatSum()

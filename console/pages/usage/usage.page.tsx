@@ -30,7 +30,7 @@ if (isAt('/usage') && sessionUser()) {
   if (timeOf(view)) void queryClient.prefetchQuery(usageQuery(view))
 }
 
-/** The figures above the chart, while they load. */
+/** The figures for which placeholders are shown above the chart while the usage loads. */
 const shownKpis = ['quota', 'requests', 'tokens', 'cached_share', 'failed', 'first_byte']
 
 /** `/usage`: usage over time and by model, token, user or channel. */
